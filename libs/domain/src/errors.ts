@@ -1,0 +1,56 @@
+/**
+ * The closed set of machine codes. Domain and store throw them; libs/contract gives each its status and public text;
+ * libs/http alone writes them to a response.
+ */
+export const ERROR_CODES = [
+  'AUTH_REQUIRED',
+  'AUTH_FAILED',
+  'INSUFFICIENT_SCOPE',
+  'INVALID_JSON',
+  'INVALID_BODY',
+  'INVALID_INPUT',
+  'INVALID_ISSUE_NUMBER',
+  'INVALID_STATE',
+  'INVALID_ARGUMENT',
+  'INVALID_TRANSITION',
+  'INVALID_SIGNATURE',
+  'WORKFLOW_UNAVAILABLE',
+  'ISSUE_NOT_FOUND',
+  'REPO_NOT_FOUND',
+  'TRACK_NOT_FOUND',
+  'SNAPSHOT_NOT_FOUND',
+  'DEAD_LETTER_NOT_FOUND',
+  'CONSISTENCY_FINDING_NOT_FOUND',
+  'NOT_FOUND',
+  'CLAIM_LOST',
+  'TASK_CANCELLED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
+  'STORE_UNAVAILABLE',
+  'INTERNAL_ERROR',
+  'RECLAIM_FAILED',
+  'CONFIG_LOAD_FAILED',
+  'CONFIG_VALIDATION_FAILED',
+  'NO_CONFIG_FILE',
+  'STRATEGY_APPLY_FAILED',
+  'SSE_UNAVAILABLE',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * A failure that a caller is told about by its code.
+ * `message` is public; what only operators may see goes into `detail`, which reaches the log and nothing else.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly detail: unknown;
+
+  constructor(code: ErrorCode, message: string, options: { detail?: unknown; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.detail = options.detail;
+  }
+}

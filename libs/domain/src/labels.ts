@@ -1,0 +1,37 @@
+import type { State } from './states.ts';
+
+export const ENQUEUE_LABEL = 'svc:enqueue';
+export const PAUSED_LABEL = 'svc:paused';
+export const BLOCKED_LABEL = 'svc:blocked';
+export const URGENT_LABEL = 'svc:urgent';
+
+const PREFIX = 'svc:';
+
+/** The label that shows a state on the host; `new` has none (decisions.md 8). */
+export const stateLabel = (state: State): string | null => (state === 'new' ? null : `${PREFIX}${state}`);
+
+interface Shown {
+  state: State;
+  isBlocked: boolean;
+  isPaused: boolean;
+}
+
+/** Exactly the pipeline's own labels that an issue should carry on the host, sorted. */
+export function outputLabels(issue: Shown): string[] {
+  const labels = [stateLabel(issue.state), issue.isBlocked && BLOCKED_LABEL, issue.isPaused && PAUSED_LABEL];
+  return labels.filter((label): label is string => typeof label === 'string').sort();
+}
+
+/** True for labels that the pipeline writes. People's labels, and those with inbound meaning only, are left alone. */
+export const isOutputLabel = (label: string): boolean =>
+  label.startsWith(PREFIX) && label !== ENQUEUE_LABEL && label !== URGENT_LABEL;
+
+/** The change that turns the labels an issue has into the labels it should have; null when they agree. */
+export function labelSwap(
+  stored: readonly string[],
+  wanted: readonly string[],
+): { remove: string[]; add: string[] } | null {
+  const remove = stored.filter((label) => (isOutputLabel(label) || label === ENQUEUE_LABEL) && !wanted.includes(label));
+  const add = wanted.filter((label) => !stored.includes(label));
+  return remove.length + add.length === 0 ? null : { remove, add };
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { TaskType } from './tasks.ts';
+
+const text = (max: number) => z.string().min(1).max(max);
+const path = z.string().min(1).max(1_000);
+const sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be a hexadecimal commit id');
+
+/** What each outcome carries (decisions.md 1). The engine decides where the issue goes; a report never names a state. */
+export const OUTCOME_RESULTS = {
+  analyzed: z.object({ summary: z.string().max(20_000).optional() }),
+  'not-planned': z.object({ reason: text(5_000) }),
+  planned: z.object({ plan: text(100_000), plannedFiles: z.array(path).max(1_000) }),
+  split: z.object({
+    subtasks: z
+      .array(
+        z.object({ title: text(256), body: z.string().max(60_000), labels: z.array(text(50)).max(20).default([]) }),
+      )
+      .min(1)
+      .max(20),
+  }),
+  depends: z.object({ on: z.array(text(200)).min(1).max(50) }),
+  'needs-clarification': z.object({ question: text(20_000) }),
+  submitted: z.object({
+    branch: text(255),
+    headSha: sha,
+    title: text(256),
+    body: z.string().max(60_000),
+    changedFiles: z.array(path).max(3_000),
+  }),
+  replan: z.object({ reason: text(5_000) }),
+  approved: z.object({ body: z.string().max(60_000).default('') }),
+  'changes-requested': z.object({
+    body: text(60_000),
+    comments: z
+      .array(z.object({ path, line: z.int().positive(), body: text(20_000) }))
+      .max(200)
+      .default([]),
+  }),
+  'needs-human': z.object({ reason: text(5_000) }),
+  mergeable: z.object({ headSha: sha }),
+  conflict: z.object({ files: z.array(path).max(3_000).default([]) }),
+  'not-ready': z.object({ reason: text(5_000) }),
+  retrospective: z.object({
+    outcomeClassification: z.enum(['success', 'partial', 'failure', 'abandoned']),
+    summary: text(20_000),
+    plannedFiles: z.record(z.string(), z.unknown()).nullable().default(null),
+    actualFiles: z.record(z.string(), z.unknown()).nullable().default(null),
+    failures: z.record(z.string(), z.unknown()).nullable().default(null),
+    lessons: z.record(z.string(), z.unknown()).nullable().default(null),
+  }),
+  scanned: z.object({
+    files: z.array(z.record(z.string(), z.unknown())).max(50_000),
+    symbols: z.array(z.record(z.string(), z.unknown())).max(100_000),
+  }),
+} as const;
+
+export type OutcomeName = keyof typeof OUTCOME_RESULTS;
+export const OUTCOME_NAMES = Object.keys(OUTCOME_RESULTS) as OutcomeName[];
+
+export type Outcome = {
+  [N in OutcomeName]: { outcome: N; result: z.output<(typeof OUTCOME_RESULTS)[N]> };
+}[OutcomeName];
+
+/** Which outcomes a task of a type may report; any other is answered with the list. */
+export const OUTCOMES_OF: Record<TaskType, readonly OutcomeName[]> = {
+  analyze: ['analyzed', 'split', 'needs-clarification', 'depends', 'not-planned'],
+  plan: ['planned', 'split', 'needs-clarification', 'depends'],
+  develop: ['submitted', 'replan', 'needs-clarification', 'depends'],
+  review: ['approved', 'changes-requested', 'needs-human'],
+  merge: ['mergeable', 'conflict', 'not-ready'],
+  retrospect: ['retrospective'],
+  'code-map-scan': ['scanned'],
+};
+
+/** What exit code 0 of an `--exec` agent means; a review has no neutral success and must print its verdict. */
+export const DEFAULT_OUTCOME: Partial<Record<TaskType, OutcomeName>> = {
+  analyze: 'analyzed',
+  plan: 'planned',
+  develop: 'submitted',
+  merge: 'mergeable',
+};
+
+export const ERROR_CLASSES = ['transient', 'permanent', 'quota', 'unknown'] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
+
+export const STOP_REASONS = ['completed', 'max_turns', 'no_progress', 'error'] as const;
+
+/** One call of a model within a run. Numbers are cumulative for that call: the highest report wins. */
+export const Invocation = z.object({
+  index: z.int().nonnegative(),
+  model: text(200),
+  provider: text(100),
+  inputTokens: z.int().nonnegative().default(0),
+  outputTokens: z.int().nonnegative().default(0),
+  cacheReadTokens: z.int().nonnegative().default(0),
+  cacheWriteTokens: z.int().nonnegative().default(0),
+  turns: z.int().nonnegative().default(0),
+  /** USD. */
+  costUsd: z.number().nonnegative().max(1_000_000).default(0),
+  stopReason: z.enum(STOP_REASONS).default('completed'),
+});
+export type Invocation = z.infer<typeof Invocation>;
+
+/** Something a run leaves behind for people to read. */
+export const ArtefactInput = z.object({
+  kind: text(100),
+  mediaType: text(200).default('text/plain'),
+  title: text(500),
+  body: z.string().max(1_048_576),
+});
+export type ArtefactInput = z.infer<typeof ArtefactInput>;
+
+export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
+
+/** An observation of an agent about the code or the issue (interface: Agent finding). */
+export const FindingInput = z.object({
+  findingType: text(100),
+  category: text(100),
+  severity: z.enum(SEVERITIES),
+  confidence: z.number().min(0).max(1).nullable().default(null),
+  title: text(500),
+  summary: text(20_000),
+  recommendation: z.string().max(20_000).nullable().default(null),
+  evidence: z.array(z.record(z.string(), z.unknown())).max(100).default([]),
+  metadata: z.record(z.string(), z.unknown()).default({}),
+  blocksProgress: z.boolean().default(false),
+});
+export type FindingInput = z.infer<typeof FindingInput>;

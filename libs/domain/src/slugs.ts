@@ -1,0 +1,47 @@
+import { AppError } from './errors.ts';
+
+export interface Slug {
+  owner: string;
+  name: string;
+}
+
+const SEGMENT = /^[A-Za-z0-9._-]{1,100}$/;
+
+/**
+ * Reads `owner/name` as the host spells it.
+ * @returns null when it is not two segments separated by one slash.
+ */
+export function parseSlug(value: unknown): Slug | null {
+  if (typeof value !== 'string') return null;
+  const [owner, name, ...rest] = value.split('/');
+  if (rest.length > 0 || !owner || !name || !SEGMENT.test(owner) || !SEGMENT.test(name)) return null;
+  return { owner, name };
+}
+
+/** The form in which slugs are compared; they are shown as the host spells them. */
+export const slugKey = (slug: Slug): string => `${slug.owner}/${slug.name}`.toLowerCase();
+
+export const formatSlug = (slug: Slug): string => `${slug.owner}/${slug.name}`;
+
+/** A positive integer as it stands in a path segment; null for anything else, leading zeros and signs included. */
+export function parseIssueNumber(segment: string): number | null {
+  return /^[1-9]\d{0,9}$/.test(segment) ? Number(segment) : null;
+}
+
+/** `#12` in the issue's own repo or `owner/name#12` in another one. */
+export function parseIssueRef(reference: string, home: Slug): { repo: Slug; number: number } | null {
+  const [slug, digits, ...rest] = reference.trim().split('#');
+  const number = parseIssueNumber(digits ?? '');
+  if (rest.length > 0 || number === null) return null;
+  const repo = slug === '' ? home : parseSlug(slug);
+  return repo && { repo, number };
+}
+
+export const formatIssueRef = (repo: Slug, number: number): string => `${formatSlug(repo)}#${number}`;
+
+/** @throws AppError INVALID_INPUT naming the expected form. */
+export function requireSlug(value: unknown): Slug {
+  const slug = parseSlug(value);
+  if (!slug) throw new AppError('INVALID_INPUT', `repo must be owner/name, got ${JSON.stringify(value)}`);
+  return slug;
+}

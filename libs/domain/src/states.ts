@@ -1,0 +1,37 @@
+/** The thirteen states of an issue, in the order in which a plain issue passes them (interface: Pipeline states). */
+export const STATES = [
+  'new',
+  'analyzing',
+  'planning',
+  'ready-for-dev',
+  'in-review',
+  'changes-requested',
+  'merge-pending',
+  'waiting-for-subtasks',
+  'dependency-blocked',
+  'failure-blocked',
+  'needs-clarification',
+  'human-review-ready',
+  'done',
+] as const;
+
+export type State = (typeof STATES)[number];
+
+/** The states an issue that meets no obstacle passes, used by the funnel and by the analytics. */
+export const SPINE = [
+  'new',
+  'analyzing',
+  'planning',
+  'ready-for-dev',
+  'in-review',
+  'merge-pending',
+  'done',
+] as const satisfies readonly State[];
+
+export const isState = (value: unknown): value is State => STATES.includes(value as State);
+
+/** `is_blocked` is a function of the state and is written in the same UPDATE as the state. */
+export const isBlockedState = (state: State): boolean => state === 'dependency-blocked' || state === 'failure-blocked';
+
+/** States that remember where the issue came from in `blockedFromState`, and give it back on leaving. */
+export const remembersOrigin = (state: State): boolean => isBlockedState(state) || state === 'needs-clarification';

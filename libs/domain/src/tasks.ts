@@ -1,0 +1,62 @@
+import type { State } from './states.ts';
+
+/** Work that moves an issue: at most one such task is alive per issue. */
+export const WORK_TASK_TYPES = ['analyze', 'plan', 'develop', 'review', 'merge'] as const;
+/** Work beside the pipeline; it never holds an issue. */
+export const SIDE_TASK_TYPES = ['retrospect', 'code-map-scan'] as const;
+export const TASK_TYPES = [...WORK_TASK_TYPES, ...SIDE_TASK_TYPES] as const;
+
+export type WorkTaskType = (typeof WORK_TASK_TYPES)[number];
+export type TaskType = (typeof TASK_TYPES)[number];
+
+/** Why a pending task may not be claimed now; null = it may. Held tasks still count as pending on the wire. */
+export const HOLDS = ['paused', 'budget', 'backoff', 'quota', 'handover'] as const;
+export type Hold = (typeof HOLDS)[number];
+
+const PRIORITY: Record<TaskType, number> = {
+  merge: 10,
+  review: 20,
+  develop: 30,
+  plan: 40,
+  analyze: 50,
+  retrospect: 80,
+  'code-map-scan': 90,
+};
+
+const URGENT_BONUS = 5;
+
+/** Lower runs first: what is nearly finished is finished before something new begins. */
+export const priorityOf = (taskType: TaskType, urgent = false): number =>
+  PRIORITY[taskType] - (urgent ? URGENT_BONUS : 0);
+
+/** The agent that does a task, as it appears in events, costs and estimates. */
+export const AGENT_OF: Record<TaskType, string> = {
+  analyze: 'analyzer',
+  plan: 'planner',
+  develop: 'developer',
+  review: 'reviewer',
+  merge: 'merger',
+  retrospect: 'retrospector',
+  'code-map-scan': 'code-mapper',
+};
+
+/** The branch on which the agents of one issue work. */
+export const branchOf = (issueNumber: number): string => `svc/issue-${issueNumber}`;
+
+/** What a worker is told about its task (decisions.md section D, row "Task payload"). */
+export interface TaskPayload {
+  issue: { number: number; title: string; body: string; url: string; labels: string[]; author: string | null } | null;
+  repo: { slug: string; cloneUrl: string; defaultBranch: string; setupCommand: string | null };
+  branch: string | null;
+  pr: { number: number; url: string; headSha: string | null; headRef: string; title: string; body: string } | null;
+  plan: { text: string; plannedFiles: string[] } | null;
+  /** What reviewers asked for since the last submission, oldest first. */
+  reviewComments: { author: string; body: string; path: string | null; line: number | null }[];
+  /** Answers of people to the question the pipeline asked, oldest first. */
+  answers: { author: string; body: string }[];
+  snippets: { kind: string; title: string; summary: string }[];
+  instructions: string | null;
+  previousAttempts: { attempt: number; errorMessage: string | null; outcome: string | null }[];
+  /** The state the outcome will be decided from. */
+  state: State | null;
+}

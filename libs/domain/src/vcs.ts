@@ -1,0 +1,163 @@
+import type { ProjectionAction } from './projections.ts';
+
+/**
+ * The port to the version-control host. libs/vcs has the only implementation (GitHub's REST API, which the sandbox
+ * host speaks too); everything else knows the host through these types.
+ */
+export interface VcsHost {
+  /** Which kind of host answers; it becomes `clientType` of projections. */
+  readonly clientType: 'github' | 'sandbox';
+
+  /** Login of the identity that writes; events sent by it never trigger a use case. */
+  login(): Promise<string>;
+
+  getRepo(repo: RepoRef): Promise<HostRepo>;
+
+  /**
+   * Issues (never pull requests) changed since `since`, oldest change first, any state. `etag` makes an unchanged
+   * answer cost nothing against the host's limits: null = not changed since that etag.
+   */
+  listIssues(repo: RepoRef, query: IssueQuery): Promise<{ issues: HostIssue[]; etag: string | null } | null>;
+
+  /** null when the host has no such issue. */
+  getIssue(repo: RepoRef, number: number): Promise<HostIssue | null>;
+  listComments(repo: RepoRef, number: number, since?: string): Promise<HostComment[]>;
+  getPullRequest(repo: RepoRef, number: number): Promise<HostPullRequest | null>;
+  /** Open and closed pull requests whose head is that branch, newest first. */
+  findPullRequests(repo: RepoRef, headBranch: string): Promise<HostPullRequest[]>;
+  listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
+  /** The right that decides whose commands and answers count; cached by the adapter for 5 minutes. */
+  permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
+  /** Answers a command comment; a repeated reaction is one reaction. */
+  react(repo: RepoRef, commentId: number, content: '+1' | 'confused'): Promise<void>;
+
+  /** Carries out one outbox entry. Never throws for what the host said: the answer tells. */
+  execute(
+    repo: RepoRef,
+    issueNumber: number,
+    action: ProjectionAction,
+    context: ExecuteContext,
+  ): Promise<ExecuteResult>;
+}
+
+export interface RepoRef {
+  owner: string;
+  name: string;
+}
+
+export interface IssueQuery {
+  since?: string;
+  labels?: string[];
+  state: 'open' | 'closed' | 'all';
+  etag?: string;
+}
+
+export interface HostRepo {
+  owner: string;
+  name: string;
+  defaultBranch: string;
+  cloneUrl: string;
+  private: boolean;
+}
+
+export interface HostIssue {
+  number: number;
+  title: string;
+  body: string;
+  url: string;
+  state: 'open' | 'closed';
+  stateReason: 'completed' | 'not_planned' | 'reopened' | null;
+  labels: string[];
+  author: string | null;
+  createdAt: string;
+  updatedAt: string;
+  closedAt: string | null;
+}
+
+export interface HostComment {
+  id: number;
+  author: string | null;
+  body: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface HostPullRequest {
+  number: number;
+  title: string;
+  body: string;
+  url: string;
+  state: 'open' | 'closed';
+  merged: boolean;
+  mergedAt: string | null;
+  mergeCommitSha: string | null;
+  headRef: string;
+  headSha: string;
+  baseRef: string;
+  author: string | null;
+  draft: boolean;
+  createdAt: string;
+}
+
+export interface HostReview {
+  id: number;
+  author: string | null;
+  verdict: 'approved' | 'changes_requested' | 'commented' | 'dismissed' | 'pending';
+  body: string;
+  submittedAt: string | null;
+  commitSha: string | null;
+}
+
+export interface ExecuteContext {
+  /** True when an earlier attempt may have reached the host: look before writing again. */
+  mayHaveHappened: boolean;
+  signal?: AbortSignal;
+}
+
+/**
+ * - ok: done, or found done already. `created` is what the host numbered (comment id, issue or PR number, merge sha).
+ * - refused: the host will give the same answer again. `kind` tells mergePR's refusals apart.
+ * - rate-limited: try at `retryAt`; the attempt is not counted.
+ * - failed: worth another try after a backoff; `ambiguous` = the host may have carried it out all the same.
+ */
+export type ExecuteResult =
+  | {
+      status: 'ok';
+      repeated: boolean;
+      created: { number?: number; commentId?: number; sha?: string; url?: string } | null;
+    }
+  | { status: 'refused'; httpStatus: number; message: string; kind: 'not-ready' | 'conflict' | 'protected' | 'other' }
+  | { status: 'rate-limited'; retryAt: string; message: string }
+  | { status: 'failed'; message: string; ambiguous: boolean };
+
+/** What the host tells us, whether a webhook brought it or a poll found it; both meet in the engine's intake. */
+export type HostEvent =
+  | { kind: 'issue'; action: IssueAction; repo: RepoRef; issue: HostIssue; sender: string | null; label: string | null }
+  | {
+      kind: 'comment';
+      repo: RepoRef;
+      issueNumber: number;
+      onPullRequest: boolean;
+      comment: HostComment;
+      issueAuthor: string | null;
+      sender: string | null;
+    }
+  | {
+      kind: 'pull-request';
+      action: 'opened' | 'reopened' | 'closed' | 'merged' | 'synchronize' | 'edited';
+      repo: RepoRef;
+      pullRequest: HostPullRequest;
+      sender: string | null;
+    }
+  | { kind: 'review'; repo: RepoRef; prNumber: number; review: HostReview; sender: string | null }
+  | {
+      kind: 'checks';
+      repo: RepoRef;
+      headSha: string;
+      prNumbers: number[];
+      conclusion: string | null;
+      sender: string | null;
+    }
+  | { kind: 'repositories'; installationId: number; added: RepoRef[]; removed: RepoRef[]; sender: string | null };
+
+export type IssueAction = 'opened' | 'edited' | 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'seen';
