@@ -1,4 +1,5 @@
 export * from './dead-letters.ts';
+export * from './decide.ts';
 export * from './errors.ts';
 export * from './labels.ts';
 export * from './outcomes.ts';
@@ -7,3 +8,4 @@ export * from './slugs.ts';
 export * from './states.ts';
 export * from './tasks.ts';
 export * from './vcs.ts';
+export * from './workflow.ts';

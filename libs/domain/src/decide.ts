@@ -1,0 +1,204 @@
+import type { Outcome } from './outcomes.ts';
+import type { ProjectionAction } from './projections.ts';
+import { isBlockedState, remembersOrigin, type State } from './states.ts';
+import { branchOf, type WorkTaskType } from './tasks.ts';
+import { type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
+
+/** What a decision depends on, and nothing else of the issue. */
+export interface IssueFacts {
+  number: number;
+  state: State;
+  blockedFromState: State | null;
+  blockReason: string | null;
+  /** The open pull request of the issue, if any. */
+  pr: { number: number; headSha: string } | null;
+  /** Open or accepted findings that block progress. */
+  openBlockers: number;
+  defaultBranch: string;
+}
+
+/** Why an issue may move. `target` is named by operators only, `blockReason` by a stop. */
+export interface Cause {
+  trigger: Trigger;
+  outcome?: Outcome;
+  target?: State;
+  blockReason?: string;
+}
+
+export interface Decision {
+  kind: 'move' | 'stay';
+  from: State;
+  to: State;
+  trigger: Trigger;
+  isBlocked: boolean;
+  blockReason: string | null;
+  blockedFromState: State | null;
+  /** Null also where the task waits for the host: the review of a pull request that is still to be opened. */
+  nextTask: WorkTaskType | null;
+  /** What the outcome itself asks of the host; labels and the status comment follow from the state. */
+  projections: ProjectionAction[];
+}
+
+/** A transition that cannot be made; the engine records it as a dead letter. */
+export interface Refusal {
+  kind: 'refused';
+  targetState: string;
+  reason: string;
+}
+
+/** Facts of the host and a cancel hold whatever the workflow's edges say (decisions.md 7). */
+const FREE: Partial<Record<Trigger, State>> = {
+  cancelled: 'done',
+  'host-merged': 'done',
+  'host-closed': 'done',
+  reopened: 'new',
+  'pr-closed': 'failure-blocked',
+};
+
+/**
+ * Decides purely where an issue goes and what follows from it. A retry that runs in failure-blocked is decided from
+ * the state that failed (decisions.md 4).
+ */
+export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cause): Decision | Refusal {
+  const origin =
+    issue.state === 'failure-blocked' && cause.outcome ? (issue.blockedFromState ?? issue.state) : issue.state;
+  const target = targetOf(workflow, issue, origin, cause);
+  if (typeof target !== 'string') return target;
+  if (!workflow.states.some((row) => row.name === target)) {
+    return {
+      kind: 'refused',
+      targetState: target,
+      reason: `state ${target} is unknown to workflow version ${workflow.version}`,
+    };
+  }
+  const waitsForPr = target === 'in-review' && cause.trigger === 'submitted' && issue.pr === null;
+  const waitsForMerge = cause.trigger === 'mergeable';
+  return {
+    kind: target === issue.state ? 'stay' : 'move',
+    from: issue.state,
+    to: target,
+    trigger: cause.trigger,
+    isBlocked: isBlockedState(target),
+    blockReason: blockReasonIn(target, issue, cause),
+    blockedFromState: originRemembered(target, origin, issue),
+    nextTask: waitsForPr || waitsForMerge ? null : taskTypeOf(workflow, target),
+    projections: cause.outcome ? askedOfHost(issue, cause.outcome) : [],
+  };
+}
+
+function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, cause: Cause): State | Refusal {
+  const free = FREE[cause.trigger];
+  if (free) return free;
+  if (cause.trigger === 'operator') return operatorTarget(workflow, issue.state, cause.target);
+  if (cause.trigger === 'mergeable') return origin;
+  // A retry that fails again leaves the issue where its first failure put it.
+  if (cause.trigger === 'exhausted' && issue.state === 'failure-blocked') return issue.state;
+  // A finding that blocks progress sends an approval to a person instead of to the merge.
+  const trigger = cause.trigger === 'approved' && issue.openBlockers > 0 ? 'needs-human' : cause.trigger;
+  const targets = workflow.edges
+    .filter((edge) => edge.from === origin && edge.trigger === trigger)
+    .map((edge) => edge.to);
+  const [first] = targets;
+  if (first === undefined) {
+    return { kind: 'refused', targetState: cause.target ?? trigger, reason: `no edge leaves ${origin} on ${trigger}` };
+  }
+  if (!returnsToOrigin(trigger)) return first;
+  const back = issue.blockedFromState;
+  if (back && targets.includes(back)) return back;
+  return targets.includes('planning') ? 'planning' : first;
+}
+
+const returnsToOrigin = (trigger: Trigger): boolean =>
+  trigger === 'clarified' || trigger === 'unblocked' || trigger === 'dependencies-done';
+
+function operatorTarget(workflow: WorkflowSnapshot, from: State, target: State | undefined): State | Refusal {
+  const valid = validTargets(workflow, from);
+  if (target && valid.includes(target)) return target;
+  return {
+    kind: 'refused',
+    targetState: String(target),
+    reason: `valid targets from ${from}: ${valid.join(', ') || 'none'}`,
+  };
+}
+
+function blockReasonIn(target: State, issue: IssueFacts, cause: Cause): string | null {
+  if (target === 'dependency-blocked') return cause.blockReason ?? 'dependency_open';
+  if (target !== 'failure-blocked') return null;
+  if (cause.trigger === 'pr-closed') return 'pr_closed';
+  return cause.blockReason ?? issue.blockReason ?? 'unknown';
+}
+
+/** A second stop keeps the first origin, so that the way back never leads into another stop. */
+function originRemembered(target: State, origin: State, issue: IssueFacts): State | null {
+  if (!remembersOrigin(target)) return null;
+  return remembersOrigin(origin) ? issue.blockedFromState : origin;
+}
+
+function askedOfHost(issue: IssueFacts, outcome: Outcome): ProjectionAction[] {
+  switch (outcome.outcome) {
+    case 'submitted':
+      return issue.pr ? [] : [openPullRequest(issue, outcome.result)];
+    case 'approved':
+      return reviewOf(issue, 'success', outcome.result.body || 'Approved.', []);
+    case 'changes-requested':
+      return reviewOf(issue, 'failure', `Changes requested: ${outcome.result.body}`, outcome.result.comments);
+    case 'mergeable':
+      return issue.pr ? [mergePullRequest(issue.pr.number, outcome.result.headSha)] : [];
+    case 'split':
+      return outcome.result.subtasks.map((subtask, index) => ({
+        type: 'createIssue',
+        title: subtask.title,
+        body: `${subtask.body}\n\nPart of #${issue.number}.`,
+        labels: subtask.labels,
+        marker: `subtask-${issue.number}-${index}`,
+      }));
+    default:
+      return [];
+  }
+}
+
+type Submission = Extract<Outcome, { outcome: 'submitted' }>['result'];
+
+function openPullRequest(issue: IssueFacts, result: Submission): ProjectionAction {
+  return {
+    type: 'createPR',
+    head: result.branch || branchOf(issue.number),
+    base: issue.defaultBranch,
+    title: result.title,
+    body: referringBody(result.body, issue.number),
+    draft: false,
+    marker: `pr-${issue.number}-${result.headSha}`,
+  };
+}
+
+const mergePullRequest = (prNumber: number, headSha: string): ProjectionAction => ({
+  type: 'mergePR',
+  prNumber,
+  method: 'squash',
+  expectedHeadSha: headSha,
+});
+
+type ReviewComments = Extract<Outcome, { outcome: 'changes-requested' }>['result']['comments'];
+
+/** The identity that opened a pull request may not approve it, so a verdict is a comment and a commit status (decisions.md 47). */
+function reviewOf(
+  issue: IssueFacts,
+  state: 'success' | 'failure',
+  body: string,
+  comments: ReviewComments,
+): ProjectionAction[] {
+  if (!issue.pr) return [];
+  const description = state === 'success' ? 'Approved by the reviewer' : 'The reviewer asks for changes';
+  return [
+    { type: 'submitReview', prNumber: issue.pr.number, event: 'comment', body, comments },
+    { type: 'setCommitStatus', sha: issue.pr.headSha, context: 'svc/review', state, description, targetUrl: null },
+  ];
+}
+
+const CLOSING_KEYWORD = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(\s*:?\s+(?:[\w.-]+\/[\w.-]+)?#\d+)/gi;
+
+/** "Fixes #N" would make the host close the issue before the merge is known to us, so such words become "Refs". */
+export function referringBody(body: string, issueNumber: number): string {
+  const neutral = body.replace(CLOSING_KEYWORD, 'Refs$1');
+  return neutral.includes(`Refs #${issueNumber}`) ? neutral : `${neutral}\n\nRefs #${issueNumber}`.trim();
+}
