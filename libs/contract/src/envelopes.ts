@@ -1,0 +1,27 @@
+import { ERROR_CODES } from '@pipeline/domain';
+import { z } from 'zod';
+
+/** The body of every error answer (interface: Shared envelopes; Errors 1). */
+export const ApiError = z
+  .object({
+    error: z.string().meta({ description: 'What went wrong, for people.' }),
+    code: z.enum(ERROR_CODES).meta({ description: 'What went wrong, for programs.' }),
+    status: z.int().meta({ description: 'The HTTP status, repeated.' }),
+  })
+  .meta({ id: 'ApiError', description: 'Every error answer has this shape.' });
+export type ApiError = z.infer<typeof ApiError>;
+
+export const Ok = z.object({ ok: z.literal(true) }).meta({ id: 'Ok' });
+
+/** `total` is null where counting would cost more than the page. */
+export const Page = z
+  .object({ total: z.int().nullable(), limit: z.int(), offset: z.int(), hasMore: z.boolean() })
+  .meta({ id: 'Page' });
+
+export const PaginatedResponse = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), page: Page });
+
+export const UnpaginatedResponse = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), snapshot: z.literal(true) });
+
+/** ISO 8601 in UTC, as every timestamp on the wire. */
+export const Timestamp = z.iso.datetime().meta({ example: '2026-01-02T03:04:05.678Z' });

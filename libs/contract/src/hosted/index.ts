@@ -1,0 +1,22 @@
+import { healthRoutes } from '../shared/health.ts';
+import { defineSurface } from '../surface.ts';
+import { CONTRACT_VERSION } from '../version.ts';
+import { webhookRoutes } from './webhooks.ts';
+import { workerRoutes } from './worker.ts';
+
+/** Surface A with the worker protocol and the webhooks. */
+export const hostedSurface = defineSurface({
+  name: 'hosted',
+  title: 'Pipeline hosted API',
+  version: CONTRACT_VERSION,
+  description: 'Work for agents, and what the version-control host has to say.',
+  tags: [
+    { name: 'Service', description: 'The process itself.' },
+    { name: 'Worker protocol', description: 'How workers get tasks and report on them.' },
+    { name: 'Webhooks', description: 'Deliveries of the version-control host.' },
+  ],
+  routes: [...healthRoutes, ...workerRoutes, ...webhookRoutes],
+  fallbacks: [],
+  requireJsonType: true,
+  unknownPathAuth: ['worker', 'connection'],
+});

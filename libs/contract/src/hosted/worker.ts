@@ -1,0 +1,210 @@
+import { STATES, TASK_TYPES } from '@pipeline/domain';
+import { z } from 'zod';
+import { Ok, Timestamp } from '../envelopes.ts';
+import { type DeclaredError, route } from '../route.ts';
+import { AgentMessageInput, CompleteReport, claimToken, FailReport, invocations } from './report.ts';
+import { TaskPayload } from './task-payload.ts';
+
+const MIB = 1024 * 1024;
+const workerId = z.string().min(1).max(100).meta({ description: 'From the registration.', example: 'w-7f3a' });
+const taskTypes = z.array(z.enum(TASK_TYPES)).max(TASK_TYPES.length);
+const repos = z
+  .array(z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name'))
+  .max(500)
+  .meta({ description: 'Only these; empty = all that the token reaches.' });
+const attempt = z.int().nonnegative().meta({ description: 'Counts from zero.' });
+
+export const ClaimedTask = z
+  .object({
+    id: z.string(),
+    taskType: z.enum(TASK_TYPES),
+    repo: z.string(),
+    issueNumber: z.int().positive().nullable(),
+    priority: z.int(),
+    attempt,
+    maxAttempts: z.int().positive(),
+    claimToken,
+    leaseExpiresAt: Timestamp,
+    payload: TaskPayload,
+    promptVersion: z.int().nullable(),
+    maxTurns: z.int().nullable(),
+    budgetUsd: z.number().nullable(),
+  })
+  .meta({ id: 'ClaimedTask' });
+export type ClaimedTask = z.output<typeof ClaimedTask>;
+
+const worker = { auth: 'worker', method: 'post', tags: ['Worker protocol'] } as const;
+const unknownWorker: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown worker: register again' };
+const onTask = {
+  ...worker,
+  params: z.object({ id: z.string().min(1).max(100).meta({ description: 'Id of the task.', example: 't-1' }) }),
+  errors: ['CLAIM_LOST', 'TASK_CANCELLED', { code: 'NOT_FOUND', description: 'Unknown task' }],
+} as const;
+
+export const registerWorker = route({
+  ...worker,
+  id: 'registerWorker',
+  path: '/api/worker/register',
+  summary: 'Register a worker',
+  description:
+    'A name registers once: again, it is the same worker, and what its earlier life had claimed is given back.',
+  body: z.object({
+    name: z.string().min(1).max(200),
+    hostname: z.string().max(255).default(''),
+    version: z.string().max(100).default(''),
+    repos: repos.default([]),
+    taskTypes: taskTypes.min(1),
+    labels: z.record(z.string().max(100), z.string().max(500)).default({}),
+  }),
+  replies: {
+    200: {
+      description: 'Registered.',
+      body: z.object({ workerId, heartbeatIntervalMs: z.int().positive(), leaseMs: z.int().positive() }),
+    },
+  },
+});
+
+export const heartbeat = route({
+  ...worker,
+  id: 'heartbeat',
+  path: '/api/worker/heartbeat',
+  summary: 'Keep a worker and its claims alive',
+  description: 'Extends the leases whose tokens are right. `leaving` ends the worker.',
+  body: z.object({
+    workerId,
+    status: z.enum(['idle', 'busy', 'draining', 'leaving']),
+    tasks: z
+      .array(z.object({ taskId: z.string().min(1).max(100), claimToken }))
+      .max(100)
+      .default([]),
+  }),
+  replies: {
+    200: {
+      description: 'Heard.',
+      body: z.object({
+        ok: z.literal(true),
+        draining: z.boolean().meta({ description: 'True = finish, and claim nothing new.' }),
+        cancelTaskIds: z.array(z.string()).meta({ description: 'Withdrawn or lost: drop the work.' }),
+        serverTimestamp: Timestamp,
+      }),
+    },
+  },
+  errors: [unknownWorker],
+});
+
+export const claimTask = route({
+  ...worker,
+  id: 'claimTask',
+  path: '/api/worker/claim',
+  summary: 'Claim a task',
+  description: 'Waits up to `waitMs` for one. Lower priority numbers first, fair between repos.',
+  body: z.object({
+    workerId,
+    taskTypes: taskTypes.min(1),
+    repos: repos.default([]),
+    waitMs: z.int().min(0).max(30_000).default(0),
+  }),
+  replies: {
+    200: { description: 'A task, held until the lease ends.', body: z.object({ task: ClaimedTask }) },
+    204: { description: 'Nothing to do; ask again.' },
+  },
+  errors: [unknownWorker],
+});
+
+const lease = z.object({ ok: z.literal(true), leaseExpiresAt: Timestamp });
+
+export const startTask = route({
+  ...onTask,
+  id: 'startTask',
+  path: '/api/worker/tasks/{id}/start',
+  summary: 'Say that work on a task has begun',
+  description: 'A claim that is not started within two minutes is given back.',
+  body: z.object({ claimToken }),
+  replies: { 200: { description: 'Begun.', body: lease } },
+});
+
+export const extendTask = route({
+  ...onTask,
+  id: 'extendTask',
+  path: '/api/worker/tasks/{id}/extend',
+  summary: 'Extend the lease of one task',
+  description: 'The heartbeat does this for all tasks of a worker.',
+  body: z.object({ claimToken }),
+  replies: { 200: { description: 'Extended.', body: lease } },
+});
+
+export const reportProgress = route({
+  ...onTask,
+  id: 'reportProgress',
+  path: '/api/worker/tasks/{id}/progress',
+  summary: 'Say how a task is going',
+  description: 'The text becomes the status of the issue, and an issue event.',
+  body: z.object({
+    claimToken,
+    status: z.string().min(1).max(2_000),
+    details: z.record(z.string(), z.unknown()).nullable().default(null),
+    invocations: invocations.default([]),
+  }),
+  replies: { 200: { description: 'Noted.', body: Ok } },
+});
+
+export const recordMessages = route({
+  ...onTask,
+  id: 'recordMessages',
+  path: '/api/worker/tasks/{id}/messages',
+  summary: "Record an agent's messages",
+  description: 'At most 500 at once. A message sent twice is stored once.',
+  bodyLimit: 4 * MIB,
+  body: z.object({ claimToken, items: z.array(AgentMessageInput).max(500) }),
+  replies: {
+    200: { description: 'Stored.', body: z.object({ ok: z.literal(true), stored: z.int().nonnegative() }) },
+  },
+});
+
+export const completeTask = route({
+  ...onTask,
+  id: 'completeTask',
+  path: '/api/worker/tasks/{id}/complete',
+  summary: 'Report the outcome of a task',
+  description: 'The engine decides what follows. The same report again gives the same answer.',
+  bodyLimit: 4 * MIB,
+  body: CompleteReport,
+  replies: {
+    200: {
+      description: 'Applied.',
+      body: z.object({
+        ok: z.literal(true),
+        requeued: z.literal(false),
+        attempt,
+        state: z.enum(STATES).nullable().meta({ description: 'Where the issue is now; null without an issue.' }),
+      }),
+    },
+  },
+});
+
+export const failTask = route({
+  ...onTask,
+  id: 'failTask',
+  path: '/api/worker/tasks/{id}/fail',
+  summary: 'Report that a task failed',
+  description: 'Tried again after a pause while attempts are left; then the issue is blocked.',
+  body: FailReport,
+  replies: {
+    200: {
+      description: 'Noted.',
+      body: z.object({ ok: z.literal(true), requeued: z.boolean(), attempt }),
+    },
+  },
+});
+
+export const workerRoutes = [
+  registerWorker,
+  heartbeat,
+  claimTask,
+  startTask,
+  extendTask,
+  reportProgress,
+  recordMessages,
+  completeTask,
+  failTask,
+] as const;

@@ -1,0 +1,24 @@
+import { healthRoutes } from '../shared/health.ts';
+import { defineSurface } from '../surface.ts';
+import { CONTRACT_VERSION } from '../version.ts';
+import { authRoutes } from './auth.ts';
+import { deadLetterRoutes } from './dead-letters.ts';
+import { staticRoutes } from './static.ts';
+
+/** Surface B: what operators see and do. */
+export const monitorSurface = defineSurface({
+  name: 'monitor',
+  title: 'Pipeline monitor API',
+  version: CONTRACT_VERSION,
+  description: 'What the pipeline is doing, and the actions that mend it.',
+  tags: [
+    { name: 'Service', description: 'The process itself.' },
+    { name: 'Session', description: 'Logging in and out.' },
+    { name: 'Dead letters', description: 'Transitions that failed for good.' },
+    { name: 'Dashboard', description: 'Pages and files for browsers.' },
+  ],
+  routes: [...healthRoutes, ...authRoutes, ...deadLetterRoutes, ...staticRoutes],
+  fallbacks: [],
+  requireJsonType: false,
+  unknownPathAuth: ['operator'],
+});

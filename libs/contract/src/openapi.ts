@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import {
+  createDocument,
+  type oas31,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverrideContext,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
+import { type ErrorReply, errorsOf } from './declared-errors.ts';
+import { ApiError } from './envelopes.ts';
+import { type AnyRoute, type AuthKind, isRawBody, type Reply } from './route.ts';
+import type { Surface } from './surface.ts';
+
+export type OpenApiDocument = oas31.OpenAPIObject;
+
+/** How each kind of credentials is sent; several entries of a list are alternatives. */
+const SECURITY: Record<AuthKind, Record<string, string[]>[]> = {
+  none: [],
+  operator: [{ session: [] }, { basic: [] }],
+  worker: [{ workerToken: [] }],
+  connection: [{ connection: [] }],
+  signature: [{ signature: [] }],
+};
+
+const SCHEMES: Record<string, oas31.SecuritySchemeObject> = {
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'SVC_SESSION',
+    description: 'Set by the login route; valid 12 hours.',
+  },
+  basic: { type: 'http', scheme: 'basic', description: 'For programs: sent with every request, never challenged for.' },
+  workerToken: { type: 'http', scheme: 'bearer', description: 'A worker token, `wrk_at_…`.' },
+  connection: { type: 'http', scheme: 'bearer', description: 'The access token of an OAuth connection, `mcp_at_…`.' },
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Hub-Signature-256',
+    description: 'HMAC-SHA-256 of the raw body.',
+  },
+};
+
+/** The OpenAPI 3.1 document of a surface, made from its declarations and nothing else. */
+export function openApiDocument(surface: Surface): OpenApiDocument {
+  const documented = surface.routes.filter((route) => !route.undocumented);
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of documented) {
+    const path = route.path.replace('*}', '}');
+    paths[path] = { ...paths[path], [route.method]: operation(surface, route) };
+  }
+  const used = new Set(documented.flatMap((route) => SECURITY[route.auth].flatMap((one) => Object.keys(one))));
+  const tags = new Set(documented.flatMap((route) => [...route.tags]));
+  const source: ZodOpenApiObject = {
+    openapi: '3.1.1',
+    info: {
+      title: surface.title,
+      version: surface.version,
+      description: surface.description,
+      contact: { name: 'The pipeline maintainers' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: surface.tags.filter((tag) => tags.has(tag.name)).map((tag) => ({ ...tag })),
+    paths,
+    components: { securitySchemes: Object.fromEntries(Object.entries(SCHEMES).filter(([name]) => used.has(name))) },
+  };
+  return withParameterExamples(createDocument(source, { override: plainSchema }) as OpenApiDocument);
+}
+
+function operation(surface: Surface, route: AnyRoute): ZodOpenApiOperationObject {
+  return {
+    operationId: route.id,
+    summary: route.summary,
+    description: route.description,
+    tags: [...route.tags],
+    security: SECURITY[route.auth],
+    requestParams: { ...(route.params && { path: route.params }), ...(route.query && { query: route.query }) },
+    ...requestBody(route),
+    responses: {
+      ...Object.fromEntries(Object.entries(route.replies).map(([status, reply]) => [status, success(reply)])),
+      ...failures(errorsOf(surface, route), route),
+    },
+  };
+}
+
+function requestBody({ body, bodyOptional }: AnyRoute): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+  if (!body) return {};
+  if (!isRawBody(body)) {
+    return { requestBody: { required: !bodyOptional, content: { 'application/json': { schema: body } } } };
+  }
+  const { description, type } = body;
+  return { requestBody: { required: true, description, content: { [type]: { schema: { type: 'object' } } } } };
+}
+
+function success({ description, headers, body, type }: Reply) {
+  const fields = Object.entries(headers ?? {}).map(([name, header]) => [
+    name,
+    header.schema.meta({ description: header.description }),
+  ]);
+  return {
+    description,
+    ...(headers && { headers: z.object(Object.fromEntries(fields)) }),
+    ...(body && { content: { [type ?? 'application/json']: { schema: body } } }),
+  };
+}
+
+/** One answer for each status, with an example for each code it may carry. */
+function failures(errors: ErrorReply[], route: AnyRoute) {
+  const statuses = [...new Set(errors.map((error) => error.status))]
+    .filter((status) => !(status in route.replies))
+    .sort();
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const here = errors.filter((error) => error.status === status);
+      const examples = here.map(({ code, description }) => [code, { value: { error: description, code, status } }]);
+      return [
+        status,
+        {
+          description: here.map(({ code, description }) => `${code}: ${description}.`).join(' '),
+          content: { 'application/json': { schema: ApiError, examples: Object.fromEntries(examples) } },
+        },
+      ];
+    }),
+  );
+}
+
+const WELL_KNOWN_FORMATS = ['uuid', 'date-time'];
+
+/** Leaves out what says nothing: the bounds of safe integers, and patterns that spell out a standard format. */
+function plainSchema({ jsonSchema }: ZodOpenApiOverrideContext) {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (WELL_KNOWN_FORMATS.includes(jsonSchema.format ?? '')) delete jsonSchema.pattern;
+}
+
+/** Tools that try each operation look for examples on the parameter, not in its schema. */
+function withParameterExamples(document: OpenApiDocument): OpenApiDocument {
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(path as Record<string, oas31.OperationObject>)) {
+      for (const parameter of operation.parameters ?? []) {
+        if (!('schema' in parameter) || !parameter.schema || !('example' in parameter.schema)) continue;
+        parameter.example = parameter.schema.example;
+        delete parameter.schema.example;
+      }
+    }
+  }
+  return document;
+}

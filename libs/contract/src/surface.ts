@@ -1,0 +1,26 @@
+import type { AnyRoute, AuthKind, Refusal } from './route.ts';
+
+/** Answers a path that no route of the family matches, in place of "No matching route". */
+export interface PathFallback {
+  prefix: `/${string}/`;
+  refusal: Refusal;
+}
+
+/** Everything that one service serves. */
+export interface Surface<Routes extends readonly AnyRoute[] = readonly AnyRoute[]> {
+  name: 'hosted' | 'monitor';
+  title: string;
+  /** The version of the contract. */
+  version: string;
+  description: string;
+  tags: readonly { name: string; description: string }[];
+  routes: Routes;
+  fallbacks: readonly PathFallback[];
+  /** True = a JSON body needs `application/json`; false = it is parsed whatever the content type says. */
+  requireJsonType: boolean;
+  /** Whose credentials an unknown API path asks for before it says that it is unknown. */
+  unknownPathAuth: readonly Exclude<AuthKind, 'none' | 'signature'>[];
+}
+
+export const defineSurface = <const Routes extends readonly AnyRoute[]>(surface: Surface<Routes>): Surface<Routes> =>
+  surface;
