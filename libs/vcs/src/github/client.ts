@@ -1,0 +1,88 @@
+import { retry } from '@octokit/plugin-retry';
+import { throttling } from '@octokit/plugin-throttling';
+import { RequestError } from '@octokit/request-error';
+import { Octokit } from '@octokit/rest';
+import { HostError } from './errors.ts';
+
+export interface HostLog {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+export interface ClientOptions {
+  /** Root of the REST API, such as `https://api.github.com` or `https://host/api/v3`. */
+  baseUrl: string;
+  token?: string;
+  /** Any Octokit auth strategy with its `auth` options (an app installation, say), in place of `token`. */
+  authStrategy?: unknown;
+  auth?: unknown;
+  clientType: 'github' | 'sandbox';
+  fetch?: typeof fetch;
+  userAgent: string;
+  log?: HostLog;
+  /** One answer may take that long; default 30,000 ms. */
+  timeoutMs?: number;
+}
+
+const Client = Octokit.plugin(throttling, retry);
+export type Client = InstanceType<typeof Client>;
+
+const silent: HostLog = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** These are answers, not accidents: asking again inside the process would only delay the outbox's own decision. */
+const ANSWERS = [400, 401, 403, 404, 405, 409, 410, 422, 429, 451];
+
+/**
+ * An Octokit that never sleeps through a rate limit, never repeats a write by itself and never leaves `baseUrl`'s
+ * origin. Reads are repeated twice, within a second, when the network or the host stumbles.
+ */
+export function createClient(options: ClientOptions): Client {
+  const { token, log = silent } = options;
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const client = new Client({
+    baseUrl,
+    userAgent: options.userAgent,
+    auth: token ?? options.auth,
+    ...(options.authStrategy ? { authStrategy: options.authStrategy } : {}),
+    log: { ...log, error: log.debug },
+    request: { fetch: fetchWithTimeout(options.fetch ?? fetch, options.timeoutMs ?? 30_000), log },
+    retry: { doNotRetry: ANSWERS, retries: 2, retryAfterBaseValue: 200 },
+    throttle: {
+      // The spacing of writes is what the public host asks for; the sandbox on the same machine asks for none.
+      enabled: options.clientType === 'github',
+      id: baseUrl,
+      onRateLimit: () => false,
+      onSecondaryRateLimit: () => false,
+    },
+  });
+  guard(client, baseUrl);
+  return client;
+}
+
+function guard(client: Client, baseUrl: string): void {
+  const home = new URL(baseUrl).origin;
+  client.hook.before('request', (options) => {
+    const { origin } = new URL(options.url, home);
+    if (origin !== home) {
+      throw new HostError('refused', `refused a link to ${origin}: this client speaks to ${home} only`);
+    }
+    if (options.method !== 'GET') options.request = { ...options.request, retries: 0 };
+  });
+  // Octokit hands out the text of a body that broke off half-way as if it were the data.
+  client.hook.after('request', (response, options) => {
+    if (typeof response.data === 'string' && response.status !== 204) {
+      const { method, url, body, headers } = client.request.endpoint(options);
+      const request = { method, url, body, headers, request: options.request };
+      throw new RequestError('the answer broke off or is not JSON', 500, { request });
+    }
+  });
+}
+
+function fetchWithTimeout(send: typeof fetch, timeoutMs: number): typeof fetch {
+  return (url, init = {}) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    return send(url, { ...init, signal: init.signal ? AbortSignal.any([init.signal, timeout]) : timeout });
+  };
+}

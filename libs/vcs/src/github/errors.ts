@@ -1,0 +1,84 @@
+import { RequestError } from '@octokit/request-error';
+import type { ExecuteResult } from '@pipeline/domain';
+import { rateLimitedUntil } from './rate-limit.ts';
+
+/**
+ * - rate-limited: ask again at `retryAt`.
+ * - not-found: no such thing, or hidden from this identity.
+ * - unauthorized: the credentials are wrong or expired; only an operator mends that.
+ * - refused: the host will give the same answer again.
+ * - unavailable: the network or the host failed.
+ */
+export type HostFailure = 'rate-limited' | 'not-found' | 'unauthorized' | 'refused' | 'unavailable';
+
+/** What every read of the adapter throws. */
+export class HostError extends Error {
+  readonly kind: HostFailure;
+  /** null when no answer came. */
+  readonly httpStatus: number | null;
+  /** ISO 8601; set for `rate-limited` only. */
+  readonly retryAt: string | null;
+
+  constructor(
+    kind: HostFailure,
+    message: string,
+    options: { httpStatus?: number | null; retryAt?: string | null; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'HostError';
+    this.kind = kind;
+    this.httpStatus = options.httpStatus ?? null;
+    this.retryAt = options.retryAt ?? null;
+  }
+}
+
+/** The answer of a read; what goes wrong is thrown as HostError. */
+export async function told<T>(call: Promise<T>, now: () => Date): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw toHostError(error, now());
+  }
+}
+
+/** Names what a failed call means. Anything that is no answer of the host counts as `unavailable`. */
+export function toHostError(error: unknown, now: Date): HostError {
+  if (error instanceof HostError) return error;
+  if (error instanceof RequestError) return fromAnswer(error, now);
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && error.name === 'GraphqlResponseError') {
+    return new HostError('refused', message, { httpStatus: 422, cause: error });
+  }
+  return new HostError('unavailable', message, { cause: error });
+}
+
+function fromAnswer(error: RequestError, now: Date): HostError {
+  const { message } = error;
+  // Octokit gives a request that got no answer at all the status 500.
+  const httpStatus = error.response ? error.status : null;
+  const retryAt = rateLimitedUntil(error, now);
+  if (retryAt) return new HostError('rate-limited', message, { httpStatus, retryAt, cause: error });
+  return new HostError(kindOf(httpStatus), message, { httpStatus, cause: error });
+}
+
+function kindOf(status: number | null): HostFailure {
+  if (status === null || status >= 500) return 'unavailable';
+  if (status === 401) return 'unauthorized';
+  return status === 404 || status === 410 ? 'not-found' : 'refused';
+}
+
+/**
+ * The outbox's answer for a failed action (shapes.md 4.7).
+ * @param ambiguous whether repeating this action blindly could do it twice.
+ */
+export function toResult(error: unknown, now: Date, ambiguous: boolean): ExecuteResult {
+  const { kind, message, httpStatus, retryAt } = toHostError(error, now);
+  if (kind === 'rate-limited' && retryAt) return { status: 'rate-limited', retryAt, message };
+  if (kind === 'unavailable') return { status: 'failed', message, ambiguous };
+  if (kind === 'unauthorized') return { status: 'failed', message, ambiguous: false };
+  return { status: 'refused', httpStatus: httpStatus ?? 0, message, kind: 'other' };
+}
+
+/** True when the host answered with that status. */
+export const answered = (error: unknown, status: number): error is RequestError =>
+  error instanceof RequestError && error.response !== undefined && error.status === status;

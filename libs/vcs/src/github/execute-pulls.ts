@@ -1,0 +1,94 @@
+import { answered } from './errors.ts';
+import { commentOnce } from './execute-comments.ts';
+import { contentMarker, hasMarker, keepMarkers, withMarker } from './marker.ts';
+import { done, type Executor, repeated, type Target } from './target.ts';
+
+export const createPR: Executor<'createPR'> = async (target, { head, base, title, body, draft, marker }) => {
+  const { client, at } = target;
+  if (target.context.mayHaveHappened) {
+    const found = (await pullsOf(target, head, 'all')).find((pull) => hasMarker(pull.body, marker));
+    if (found) return repeated({ number: found.number, url: found.html_url });
+  }
+  try {
+    const { data } = await client.rest.pulls.create({
+      ...at,
+      head,
+      base,
+      title,
+      body: withMarker(body, marker),
+      draft,
+    });
+    return done({ number: data.number, url: data.html_url, sha: data.head.sha });
+  } catch (error) {
+    // One open pull request per head and base: what was asked for is there already.
+    const open = answered(error, 422) ? await pullsOf(target, head, 'open') : [];
+    const found = open.find((pull) => pull.base.ref === base);
+    if (found) return repeated({ number: found.number, url: found.html_url });
+    throw error;
+  }
+};
+
+const pullsOf = ({ client, at }: Target, head: string, state: 'open' | 'all') =>
+  client.paginate(client.rest.pulls.list, { ...at, head: `${at.owner}:${head}`, state, per_page: 100 });
+
+export const updatePR: Executor<'updatePR'> = async (target, { prNumber, title, body, draft }) => {
+  const pull = { ...target.at, pull_number: prNumber };
+  const { data } = await target.client.rest.pulls.get(pull);
+  const text = body === undefined ? undefined : keepMarkers(data.body, body);
+  const edit = {
+    ...(title === undefined || title === data.title ? {} : { title }),
+    ...(text === undefined || text === data.body ? {} : { body: text }),
+  };
+  const edits = Object.keys(edit).length > 0;
+  const drafts = draft !== undefined && draft !== data.draft;
+  if (edits) await target.client.rest.pulls.update({ ...pull, ...edit });
+  if (drafts) await setDraft(target, data.node_id, draft);
+  return edits || drafts ? done({ number: prNumber }) : repeated({ number: prNumber });
+};
+
+/** The REST API cannot change `draft`; these two mutations can. */
+async function setDraft({ client, at }: Target, pullRequestId: string, draft: boolean): Promise<void> {
+  const mutation = draft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview';
+  const query = `mutation($id: ID!) { ${mutation}(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`;
+  await client.graphql(query, { id: pullRequestId, request: { ...at.request, retries: 0 } });
+}
+
+export const requestReview: Executor<'requestReview'> = async (target, { prNumber, reviewers }) => {
+  if (reviewers.length === 0) return repeated();
+  await target.client.rest.pulls.requestReviewers({ ...target.at, pull_number: prNumber, reviewers });
+  return done();
+};
+
+const REVIEW_EVENT = { approve: 'APPROVE', request_changes: 'REQUEST_CHANGES', comment: 'COMMENT' } as const;
+
+export const submitReview: Executor<'submitReview'> = async (target, action) => {
+  const { client, context } = target;
+  const pull = { ...target.at, pull_number: action.prNumber };
+  const marker = contentMarker('review', action.prNumber, action.event, action.body, action.comments);
+  if (context.mayHaveHappened) {
+    const reviews = await client.paginate(client.rest.pulls.listReviews, { ...pull, per_page: 100 });
+    const login = await target.login();
+    const found = reviews.find((review) => review.user?.login === login && hasMarker(review.body, marker));
+    if (found) return repeated({ number: found.id, url: found.html_url });
+  }
+  const { data } = await client.rest.pulls.createReview({
+    ...pull,
+    event: REVIEW_EVENT[action.event],
+    body: withMarker(action.body, marker),
+    comments: action.comments.map((comment) => ({ ...comment, side: 'RIGHT' })),
+  });
+  return done({ number: data.id, url: data.html_url });
+};
+
+/** Closes before it comments, for the reason that closeIssue gives. */
+export const closePR: Executor<'closePR'> = async (target, { prNumber, comment }) => {
+  const pull = { ...target.at, pull_number: prNumber };
+  const { data } = await target.client.rest.pulls.get(pull);
+  const wasClosed = data.state === 'closed';
+  if (!wasClosed) await target.client.rest.pulls.update({ ...pull, state: 'closed' });
+  if (comment !== null) {
+    const marker = contentMarker('close', prNumber, comment);
+    await commentOnce(target, prNumber, { body: comment, marker, look: wasClosed });
+  }
+  return wasClosed ? repeated({ number: prNumber }) : done({ number: prNumber });
+};

@@ -1,0 +1,48 @@
+import type { ExecuteResult, ProjectionAction, ProjectionType } from '@pipeline/domain';
+import { toResult } from './errors.ts';
+import { postComment, updateComment } from './execute-comments.ts';
+import { deleteBranch, setCommitStatus } from './execute-git.ts';
+import { assignIssue, closeIssue, createIssue, linkSubIssue, reopenIssue } from './execute-issues.ts';
+import { addLabels, removeLabels, swapLabels } from './execute-labels.ts';
+import { mergePR } from './execute-merge.ts';
+import { closePR, createPR, requestReview, submitReview, updatePR } from './execute-pulls.ts';
+import type { Executor, Target } from './target.ts';
+
+interface Step<T extends ProjectionType> {
+  run: Executor<T>;
+  /** True when doing it twice would show on the host. */
+  once: boolean;
+}
+
+const STEPS: { [T in ProjectionType]: Step<T> } = {
+  addLabels: { run: addLabels, once: false },
+  removeLabels: { run: removeLabels, once: false },
+  swapLabels: { run: swapLabels, once: false },
+  closeIssue: { run: closeIssue, once: true },
+  reopenIssue: { run: reopenIssue, once: false },
+  postComment: { run: postComment, once: true },
+  updateComment: { run: updateComment, once: true },
+  createIssue: { run: createIssue, once: true },
+  linkSubIssue: { run: linkSubIssue, once: true },
+  assignIssue: { run: assignIssue, once: false },
+  createPR: { run: createPR, once: true },
+  updatePR: { run: updatePR, once: false },
+  requestReview: { run: requestReview, once: true },
+  submitReview: { run: submitReview, once: true },
+  mergePR: { run: mergePR, once: true },
+  closePR: { run: closePR, once: true },
+  deleteBranch: { run: deleteBranch, once: true },
+  setCommitStatus: { run: setCommitStatus, once: true },
+};
+
+/** Carries out one action (shapes.md 4.7). It never throws: whatever went wrong is in the answer. */
+export async function execute(target: Target, action: ProjectionAction, now: () => Date): Promise<ExecuteResult> {
+  try {
+    return await runStep(action.type, target, action as never);
+  } catch (error) {
+    return toResult(error, now(), STEPS[action.type].once);
+  }
+}
+
+const runStep = <T extends ProjectionType>(type: T, target: Target, action: Extract<ProjectionAction, { type: T }>) =>
+  STEPS[type].run(target, action as never);

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+
+/** The host's limit for the text of an issue, a comment or a review. */
+const MAX_BODY = 65_536;
+
+/** A comment that no reader sees. `--` and `>` would end it early, so they are spelled out. */
+const hidden = (marker: string): string => `<!-- svc:${marker.replace(/[<>%]|--/g, encodeURIComponent)} -->`;
+
+export const hasMarker = (text: string | null | undefined, marker: string): boolean =>
+  text?.includes(hidden(marker)) ?? false;
+
+/** The text with its marker at the end; text beyond the host's limit is cut, the marker never is. */
+export function withMarker(text: string, marker: string): string {
+  const tail = `\n\n${hidden(marker)}`;
+  const room = MAX_BODY - tail.length;
+  const kept = text.length <= room ? text : `${text.slice(0, room - 2)}\n…`;
+  return kept + tail;
+}
+
+/** Moves the markers of the text that stands to the text that replaces it. */
+export function keepMarkers(before: string | null, after: string): string {
+  const lost = (before ?? '').match(/<!-- svc:[^>]* -->/g)?.filter((marker) => !after.includes(marker)) ?? [];
+  return lost.length === 0 ? after : `${after}\n\n${lost.join('\n')}`;
+}
+
+/** A marker for text that came without one: the same content at the same place has the same marker. */
+export const contentMarker = (kind: string, ...content: unknown[]): string =>
+  `${kind}-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`;

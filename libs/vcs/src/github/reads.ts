@@ -1,0 +1,101 @@
+import type { HostComment, HostIssue, IssueQuery, RepoRef, VcsHost } from '@pipeline/domain';
+import type { Client } from './client.ts';
+import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
+import { answered, told } from './errors.ts';
+
+type Reads = Pick<
+  VcsHost,
+  | 'getRepo'
+  | 'getIssue'
+  | 'listIssues'
+  | 'listComments'
+  | 'getPullRequest'
+  | 'findPullRequests'
+  | 'listReviews'
+  | 'react'
+>;
+
+const at = (repo: RepoRef) => ({ owner: repo.owner, repo: repo.name });
+const PAGE = 100;
+
+/** The reading half of the port. Each call throws HostError and nothing else. */
+export function createReads(client: Client, now: () => Date): Reads {
+  const read = <T>(call: Promise<T>) => told(call, now);
+  const { issues, pulls, repos, reactions } = client.rest;
+  return {
+    getRepo: (repo) => read(repos.get(at(repo)).then(({ data }) => toRepo(data))),
+    getIssue: async (repo, number) => {
+      const found = await read(orNull(issues.get({ ...at(repo), issue_number: number })));
+      return !found || found.data.pull_request ? null : toIssue(found.data);
+    },
+    listIssues: (repo, query) => read(listIssues(client, repo, query)),
+    listComments: (repo, number, since) => read(listComments(client, repo, number, since)),
+    getPullRequest: async (repo, number) => {
+      const found = await read(orNull(pulls.get({ ...at(repo), pull_number: number })));
+      return found && toPullRequest(found.data);
+    },
+    findPullRequests: async (repo, branch) => {
+      const query = { ...at(repo), head: `${repo.owner}:${branch}`, state: 'all', sort: 'created' } as const;
+      const found = await read(client.paginate(pulls.list, { ...query, direction: 'desc', per_page: PAGE }));
+      return found.map(toPullRequest);
+    },
+    listReviews: async (repo, prNumber) => {
+      const query = { ...at(repo), pull_number: prNumber, per_page: PAGE };
+      return (await read(client.paginate(pulls.listReviews, query))).map(toReview);
+    },
+    react: async (repo, commentId, content) => {
+      await read(reactions.createForIssueComment({ ...at(repo), comment_id: commentId, content }));
+    },
+  };
+}
+
+/**
+ * Pages run from the newest change to the oldest: an issue that changes while we page moves to the front, so others are
+ * seen twice rather than missed, and the first page's etag stands for the whole list.
+ */
+async function listIssues(client: Client, repo: RepoRef, query: IssueQuery) {
+  const params = {
+    ...at(repo),
+    state: query.state,
+    sort: 'updated' as const,
+    direction: 'desc' as const,
+    per_page: PAGE,
+    ...(query.since === undefined ? {} : { since: query.since }),
+    ...(query.labels?.length ? { labels: query.labels.join(',') } : {}),
+    ...(query.etag === undefined ? {} : { headers: { 'if-none-match': query.etag } }),
+  };
+  const issues = new Map<number, HostIssue>();
+  let etag: string | null | undefined;
+  try {
+    for await (const page of client.paginate.iterator(client.rest.issues.listForRepo, params)) {
+      if (etag === undefined) etag = page.headers.etag ?? null;
+      for (const issue of page.data) {
+        if (!issue.pull_request && !issues.has(issue.number)) issues.set(issue.number, toIssue(issue));
+      }
+    }
+  } catch (error) {
+    if (answered(error, 304)) return null;
+    throw error;
+  }
+  return { issues: [...issues.values()].reverse(), etag: etag ?? null };
+}
+
+export async function listComments(
+  client: Client,
+  repo: RepoRef,
+  number: number,
+  since?: string,
+): Promise<HostComment[]> {
+  const query = { ...at(repo), issue_number: number, per_page: PAGE, ...(since === undefined ? {} : { since }) };
+  return (await client.paginate(client.rest.issues.listComments, query)).map(toComment);
+}
+
+/** null for what the host does not have: 404, or 410 once it was deleted. */
+async function orNull<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (answered(error, 404) || answered(error, 410)) return null;
+    throw error;
+  }
+}
