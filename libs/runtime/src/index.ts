@@ -1,1 +1,10 @@
-export {};
+export * from './env.ts';
+export * from './listen.ts';
+export * from './logger.ts';
+export * from './metrics.ts';
+export * from './periodic.ts';
+export * from './redact.ts';
+export * from './run-service.ts';
+export * from './sleep.ts';
+export * from './start-error.ts';
+export * from './stop-stack.ts';

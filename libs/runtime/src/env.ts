@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+type Source = Readonly<Record<string, string | undefined>>;
+
+const SECRET = /password|secret|token|key|credential|url$/i;
+
+/** A variable has a bad value; nothing was started. One line per variable, each naming it. */
+export class EnvError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'EnvError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the variables that a zod object names. Others are ignored; an empty value counts as not set, for that is what
+ * compose files and charts make of an absent one.
+ * @throws EnvError naming every variable that is wrong, and what would be right.
+ */
+export function parseEnv<S extends z.ZodObject>(schema: S, env: Source): z.output<S> {
+  const given = Object.keys(schema.shape).map((name) => [name, env[name] === '' ? undefined : env[name]]);
+  const parsed = schema.safeParse(Object.fromEntries(given));
+  if (parsed.success) return parsed.data;
+  const lines = new Map<string, string>();
+  for (const { path, message } of parsed.error.issues) {
+    const name = String(path[0] ?? 'environment');
+    if (!lines.has(name))
+      lines.set(name, `${name}: ${env[name] ? `${message}${shown(name, env[name])}` : missing(message)}`);
+  }
+  throw new EnvError([...lines.values()]);
+}
+
+const shown = (name: string, value: string) => (SECRET.test(name) ? '' : `, got ${JSON.stringify(value)}`);
+
+const missing = (message: string) => (message.startsWith('Invalid input') ? 'must be set' : `must be set: ${message}`);
+
+/** A whole number between two bounds, inclusive. */
+export const envInt = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+
+/** 0 = any free port. */
+export const envPort = () => envInt(0, 65_535);
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What every process understands beside its own variables. */
+export const commonEnv = {
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  LOG_DIR: z.string().optional(),
+  METRICS_PORT: envPort().optional(),
+};

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import winston from 'winston';
+import { LOG_LEVELS, type LogLevel } from './env.ts';
+import { loggable } from './redact.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Write = (msg: string, fields?: Fields) => void;
+
+/** Writes JSON lines: timestamp, level, msg, agent (the name of the process), then the fields. No method throws. */
+export interface Logger extends Readonly<Record<LogLevel, Write>> {
+  /** A logger that adds these fields to every line. */
+  child(fields: Fields): Logger;
+  /** False = lines of that level go nowhere; ask before making a costly one. */
+  isEnabled(level: LogLevel): boolean;
+  /** Settles when what was written has reached its stream and file. */
+  close(): Promise<void>;
+}
+
+export interface LoggerOptions {
+  /** Name of the process: field `agent`, and the name of the file. */
+  process: string;
+  level?: LogLevel;
+  /** Also write `<dir>/<process>.log`, rotated at 20 MiB, five files kept. */
+  dir?: string | undefined;
+  stream?: Writable;
+  now?: () => Date;
+}
+
+const LEVELS = Object.fromEntries(LOG_LEVELS.map((level, rank) => [level, rank]));
+const ROTATE_AT = 20 * 1024 * 1024;
+const LINE = Symbol.for('message');
+
+/** A logger on stdout, and in a file where a directory is given. A directory that cannot be used is told, not fatal. */
+export function createLogger({ process: agent, level = 'info', dir, stream, now }: LoggerOptions): Logger {
+  const out = stream ?? process.stdout;
+  // A reader that went away (EPIPE) must not end the process.
+  if (out.listenerCount('error') === 0) out.on('error', () => undefined);
+  const inner = winston.createLogger({
+    levels: LEVELS,
+    level,
+    format: jsonLine(agent, now ?? (() => new Date())),
+    transports: [new winston.transports.Stream({ stream: out })],
+  });
+  // A failed write has nowhere left to be told; without a listener it would end the process.
+  inner.on('error', () => undefined);
+  const log = wrap(inner, {});
+  if (dir) addFile(inner, log, join(dir, `${agent}.log`));
+  return log;
+}
+
+function wrap(inner: winston.Logger, base: Fields): Logger {
+  const at =
+    (level: LogLevel): Write =>
+    (message, fields) => {
+      if (inner.isLevelEnabled(level) && inner.writable)
+        inner.write({ level, message, fields: { ...base, ...fields } });
+    };
+  return {
+    fatal: at('fatal'),
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    child: (fields) => wrap(inner, { ...base, ...fields }),
+    isEnabled: (level) => inner.isLevelEnabled(level),
+    close: () =>
+      new Promise((resolve) => {
+        if (inner.writableFinished) resolve();
+        inner.once('finish', () => resolve());
+        inner.end();
+      }),
+  };
+}
+
+const jsonLine = (agent: string, now: () => Date) =>
+  winston.format((info) => {
+    const head = { timestamp: now().toISOString(), level: info.level, msg: String(info.message), agent };
+    info[LINE] = stringify(head, info.fields);
+    return info;
+  })();
+
+function stringify(head: Fields, fields: unknown): string {
+  try {
+    // The head stands first and wins over fields of the same names.
+    return JSON.stringify({ ...head, ...(loggable(fields) as object), ...head });
+  } catch (error) {
+    return JSON.stringify({ ...head, logError: String(error) });
+  }
+}
+
+function addFile(inner: winston.Logger, log: Logger, filename: string): void {
+  const lost = (error: unknown) =>
+    log.error('log file cannot be written; lines go to stdout only', { filename, error });
+  try {
+    const file = new winston.transports.File({ filename, maxsize: ROTATE_AT, maxFiles: 5, tailable: true });
+    file.once('error', (error) => {
+      inner.remove(file);
+      lost(error);
+    });
+    file.on('error', () => undefined);
+    inner.add(file);
+  } catch (error) {
+    lost(error);
+  }
+}
+
+/** For tests and tools that want silence. */
+export const silentLogger: Logger = Object.freeze({
+  fatal: () => undefined,
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  child: () => silentLogger,
+  isEnabled: () => false,
+  close: () => Promise.resolve(),
+});

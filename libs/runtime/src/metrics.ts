@@ -1,0 +1,75 @@
+import { createServer } from 'node:http';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { listenOn } from './listen.ts';
+
+export interface LoopMetrics {
+  runs: Counter<'loop' | 'outcome'>;
+  seconds: Histogram<'loop'>;
+  lastSuccess: Gauge<'loop'>;
+}
+
+export interface Metrics {
+  /** Of this process alone; nothing registers in prom-client's global one. */
+  registry: Registry;
+  loops: LoopMetrics;
+}
+
+/** The metrics of one process. `processMetrics` adds memory, event loop and garbage collection. */
+export function createMetrics({ processMetrics = false }: { processMetrics?: boolean } = {}): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  if (processMetrics) collectDefaultMetrics({ register: registry });
+  const loops: LoopMetrics = {
+    runs: new Counter({
+      name: 'svc_loop_runs_total',
+      help: 'Ticks of a background loop by outcome.',
+      labelNames: ['loop', 'outcome'],
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'svc_loop_seconds',
+      help: 'Duration of a tick of a background loop.',
+      labelNames: ['loop'],
+      buckets: [0.005, 0.025, 0.1, 0.5, 2, 10, 60],
+      registers,
+    }),
+    lastSuccess: new Gauge({
+      name: 'svc_loop_last_success_timestamp_seconds',
+      help: 'When a background loop last ended a tick well.',
+      labelNames: ['loop'],
+      registers,
+    }),
+  };
+  return { registry, loops };
+}
+
+export interface Listening {
+  url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves GET /metrics on its own port, apart from the API.
+ * @throws StartError when the port is taken, naming METRICS_PORT.
+ */
+export async function serveMetrics(registry: Registry, { host = '127.0.0.1', port = 0 } = {}): Promise<Listening> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      (error: unknown) => response.writeHead(500, { 'content-type': 'text/plain' }).end(String(error)),
+    );
+  });
+  const url = await listenOn(server, { host, port, variable: 'METRICS_PORT' });
+  return {
+    url,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,168 @@
+import type { Logger } from './logger.ts';
+import type { LoopMetrics } from './metrics.ts';
+
+/** One round of work. A result of 'again' means that there is more: the next one follows at once. */
+export type Tick = (signal: AbortSignal) => Promise<unknown>;
+
+export interface PeriodicOptions {
+  /** Label of logs and metrics. */
+  name: string;
+  /** From the end of one tick to the start of the next. */
+  everyMs: number;
+  /** Share of everyMs by which each wait is moved at random, so that replicas do not march in step. Default 0.1. */
+  jitter?: number;
+  /** Stops the loop; await stop() to know that it has ended. */
+  signal?: AbortSignal;
+  onError?: (error: unknown) => void;
+  log: Logger;
+  metrics?: LoopMetrics;
+  now?: () => Date;
+}
+
+export interface LoopState {
+  lastRunAt: Date | null;
+  lastDurationMs: number | null;
+  /** Of the last tick; null when it ended well. */
+  lastError: unknown;
+  consecutiveFailures: number;
+}
+
+export interface Periodic {
+  readonly name: string;
+  readonly state: Readonly<LoopState>;
+  /** The first tick runs at once. */
+  start(): void;
+  /** One tick now, after the one in flight if there is one. @throws what the tick threw. */
+  tick(): Promise<void>;
+  /** Brings the next tick forward to now; many calls are one tick. No effect before start. */
+  wake(): void;
+  /** Settles when no tick runs and no timer is armed; safe to call again. The running tick's signal is aborted. */
+  stop(): Promise<void>;
+}
+
+/** The one way in which anything runs again and again. Never two ticks at once; a tick that throws ends nothing. */
+export function runPeriodically(tick: Tick, options: PeriodicOptions): Periodic {
+  return new Loop(tick, options);
+}
+
+// idle -(start, timer, wake)-> running -(end)-> armed | running again (woken, 'again') | idle (stopped)
+class Loop implements Periodic {
+  readonly state: LoopState = { lastRunAt: null, lastDurationMs: null, lastError: null, consecutiveFailures: 0 };
+  readonly #tick: Tick;
+  readonly #options: PeriodicOptions;
+  readonly #abort = new AbortController();
+  readonly #onSignal = () => this.#halt();
+  #started = false;
+  #woken = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** The end of the last tick in line; ticks queue behind it. */
+  #tail: Promise<unknown> = Promise.resolve();
+  #inLine = 0;
+
+  constructor(tick: Tick, options: PeriodicOptions) {
+    this.#tick = tick;
+    this.#options = options;
+    if (options.signal?.aborted) this.#halt();
+    else options.signal?.addEventListener('abort', this.#onSignal, { once: true });
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#next(0);
+  }
+
+  wake(): void {
+    if (!this.#started || this.#abort.signal.aborted) return;
+    if (this.#inLine > 0) this.#woken = true;
+    else this.#next(0);
+  }
+
+  async tick(): Promise<void> {
+    await this.#enqueue();
+  }
+
+  async stop(): Promise<void> {
+    this.#halt();
+    while (this.#inLine > 0) await this.#tail;
+  }
+
+  #halt(): void {
+    this.#options.signal?.removeEventListener('abort', this.#onSignal);
+    this.#disarm();
+    this.#abort.abort();
+  }
+
+  #next(delay: number): void {
+    this.#disarm();
+    if (this.#abort.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      // A failure has been logged and counted where it happened.
+      this.#enqueue().catch(() => undefined);
+    }, delay);
+  }
+
+  #disarm(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #enqueue(): Promise<unknown> {
+    this.#inLine += 1;
+    const run = this.#tail.then(() => this.#run());
+    this.#tail = run.then(
+      (result) => this.#settled(result === 'again'),
+      () => this.#settled(false),
+    );
+    return run;
+  }
+
+  #settled(again: boolean): void {
+    this.#inLine -= 1;
+    if (!this.#started || this.#inLine > 0) return;
+    const { everyMs, jitter = 0.1 } = this.#options;
+    if (again || this.#woken) this.#next(0);
+    else if (this.#timer === undefined) this.#next(everyMs * (1 + jitter * (2 * Math.random() - 1)));
+    this.#woken = false;
+  }
+
+  async #run(): Promise<unknown> {
+    if (this.#abort.signal.aborted) return undefined;
+    const { name, metrics, now = () => new Date() } = this.#options;
+    const begun = now();
+    const stopTimer = metrics?.seconds.startTimer({ loop: name });
+    try {
+      const result = await this.#tick(this.#abort.signal);
+      this.#ended(begun, null);
+      metrics?.lastSuccess.set({ loop: name }, now().getTime() / 1000);
+      return result;
+    } catch (error) {
+      if (this.#abort.signal.aborted && (error as { name?: string })?.name === 'AbortError') return undefined;
+      this.#failed(begun, error);
+      throw error;
+    } finally {
+      stopTimer?.();
+    }
+  }
+
+  #ended(begun: Date, error: unknown): void {
+    const { name, metrics, now = () => new Date() } = this.#options;
+    this.state.lastRunAt = begun;
+    this.state.lastDurationMs = now().getTime() - begun.getTime();
+    this.state.lastError = error;
+    this.state.consecutiveFailures = error === null ? 0 : this.state.consecutiveFailures + 1;
+    metrics?.runs.inc({ loop: name, outcome: error === null ? 'ok' : 'error' });
+  }
+
+  #failed(begun: Date, error: unknown): void {
+    this.#ended(begun, error);
+    const { name, log, onError } = this.#options;
+    log.error('loop tick failed', { loop: name, consecutiveFailures: this.state.consecutiveFailures, error });
+    onError?.(error);
+  }
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { commonEnv, EnvError, parseEnv } from './env.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
+import { withDeadline } from './sleep.ts';
+import { EXIT_CONFIG, StartError } from './start-error.ts';
+import { StopStack } from './stop-stack.ts';
+
+const STOP_WITHIN_MS = 10_000;
+const FLUSH_WITHIN_MS = 1_000;
+
+export interface ServiceContext<E> {
+  env: E;
+  log: Logger;
+  metrics: Metrics;
+  /** Aborted when the process begins to stop. */
+  signal: AbortSignal;
+  /** Register here whatever was started; it is stopped in reverse order. */
+  stack: StopStack;
+}
+
+export interface ServiceOptions<S extends z.ZodRawShape> {
+  /** Name of the process, in logs and as the name of its log file. */
+  name: string;
+  /** zod shape keyed by variable name; LOG_LEVEL, LOG_DIR and METRICS_PORT are understood by all. */
+  schema: S;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Returns once the service serves. */
+  start(context: ServiceContext<z.output<z.ZodObject<S & typeof commonEnv>>>): Promise<void>;
+  /** Default 10 s. */
+  stopWithinMs?: number;
+}
+
+/**
+ * The life of a process: environment, start, wait for SIGTERM or SIGINT, stop within the deadline.
+ * Ends the process with 0 (stopped), 78 (the configuration is wrong) or 1 (failed, or did not stop in time).
+ * A second signal ends it at once.
+ */
+export async function runService<S extends z.ZodRawShape>(options: ServiceOptions<S>): Promise<void> {
+  const env = readEnv(options);
+  const { LOG_LEVEL, LOG_DIR, METRICS_PORT } = env as z.output<z.ZodObject<typeof commonEnv>>;
+  const log = createLogger({ process: options.name, level: LOG_LEVEL, dir: LOG_DIR });
+  const life = new Life(log, options.stopWithinMs ?? STOP_WITHIN_MS);
+  life.listen();
+  try {
+    const metrics = createMetrics({ processMetrics: true });
+    if (METRICS_PORT !== undefined) {
+      const served = await serveMetrics(metrics.registry, { port: METRICS_PORT });
+      life.stack.add('metrics server', served.close);
+      log.info('metrics', { url: `${served.url}/metrics` });
+    }
+    await options.start({ env, log, metrics, signal: life.signal, stack: life.stack });
+  } catch (error) {
+    await life.failed(error);
+  }
+}
+
+function readEnv<S extends z.ZodRawShape>({ name, schema, env }: ServiceOptions<S>) {
+  try {
+    return parseEnv(z.object({ ...commonEnv, ...schema }), env) as z.output<z.ZodObject<S & typeof commonEnv>>;
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    process.stderr.write(error.problems.map((problem) => `${name}: ${problem}\n`).join(''));
+    process.exit(EXIT_CONFIG);
+  }
+}
+
+class Life {
+  readonly stack = new StopStack();
+  readonly #log: Logger;
+  readonly #stopWithinMs: number;
+  readonly #abort = new AbortController();
+  #ending = false;
+  #exitCode = 0;
+
+  constructor(log: Logger, stopWithinMs: number) {
+    this.#log = log;
+    this.#stopWithinMs = stopWithinMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  listen(): void {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => void this.#onSignal(name));
+    process.on('unhandledRejection', (error) => void this.failed(error));
+    process.on('uncaughtException', (error) => void this.failed(error));
+  }
+
+  async failed(error: unknown): Promise<void> {
+    if (error instanceof StartError) {
+      this.#log.fatal(error.message, { cause: error.cause });
+      process.stderr.write(`${error.message}\n`);
+      await this.#end(error.exitCode);
+    } else {
+      this.#log.fatal('the process failed', { error });
+      await this.#end(1);
+    }
+  }
+
+  async #onSignal(name: string): Promise<void> {
+    if (this.#ending) {
+      this.#log.warn('second signal: ending at once', { signal: name });
+      process.exit(1);
+    }
+    this.#log.info('stopping', { signal: name });
+    await this.#end(0);
+  }
+
+  async #end(code: number): Promise<void> {
+    this.#exitCode ||= code;
+    // A failure while stopping changes the exit code, not the stopping.
+    if (this.#ending) return;
+    this.#ending = true;
+    this.#abort.abort();
+    try {
+      await withDeadline(this.stack.stop(), this.#stopWithinMs, 'stopping');
+      this.#log.info('stopped');
+    } catch (error) {
+      this.#exitCode ||= 1;
+      this.#log.error('did not stop cleanly', { error });
+    }
+    await withDeadline(this.#log.close(), FLUSH_WITHIN_MS, 'writing the log').catch(() => undefined);
+    process.exit(this.#exitCode);
+  }
+}
