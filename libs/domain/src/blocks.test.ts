@@ -1,0 +1,25 @@
+import { describe, expect, test } from '@jest/globals';
+import { BLOCK_REASONS, describeBlock, isBlockReason } from './blocks.ts';
+
+describe('block reasons', () => {
+  test.each(Object.entries(BLOCK_REASONS))('%s tells a person what happened and what mends it', (_reason, info) => {
+    for (const text of [info.sentence, info.remedy]) {
+      expect(text).toMatch(/^[A-Z].*\.$/);
+      // The texts go into comments on the host: nothing in them may act as Markdown or ping anybody.
+      expect(text).not.toMatch(/[@#<>`*_[\]]/);
+    }
+  });
+
+  test('only reasons that waiting mends by itself are transient, so only they are unblocked automatically', () => {
+    const transient = Object.entries(BLOCK_REASONS).filter(([, info]) => info.classification === 'transient');
+    expect(transient.map(([reason]) => reason)).toEqual(['agent_timeout', 'service_unavailable']);
+  });
+
+  test('a code from outside the taxonomy, an inherited name or none reads as unknown', () => {
+    for (const reason of ['moon_phase', 'constructor', 'toString', '', null]) {
+      expect(isBlockReason(reason)).toBe(false);
+      expect(describeBlock(reason)).toBe(BLOCK_REASONS.unknown);
+    }
+    expect(describeBlock('pr_closed')).toBe(BLOCK_REASONS.pr_closed);
+  });
+});

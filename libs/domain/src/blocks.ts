@@ -1,0 +1,117 @@
+import type { ErrorClass } from './outcomes.ts';
+
+/** What a block reason means to a person: sentences that stand alone, plain text without Markdown. */
+export interface BlockInfo {
+  /** The class of the reason by itself; the same error three times over makes any block permanent. */
+  classification: ErrorClass;
+  /** What happened. */
+  sentence: string;
+  /** What would mend it. */
+  remedy: string;
+}
+
+/**
+ * The taxonomy of block reasons (interface: Blocked issue entry; the set is open on the wire). A reason that needs a
+ * person's judgement about the code has the class `unknown`: neither waiting nor a setting mends it.
+ */
+export const BLOCK_REASONS = {
+  ci_hard_failure: {
+    classification: 'unknown',
+    sentence: 'The checks of the pull request fail.',
+    remedy: 'Look at the failing checks, mend the branch or the checks, then unblock the issue.',
+  },
+  merge_conflict: {
+    classification: 'unknown',
+    sentence: 'The branch conflicts with the default branch and could not be brought up to date.',
+    remedy: 'Resolve the conflict on the branch, then unblock the issue.',
+  },
+  build_failure: {
+    classification: 'unknown',
+    sentence: 'The project does not build with the change.',
+    remedy: 'Mend the build on the branch, or say in a comment what the agent should do differently, then unblock.',
+  },
+  test_failure: {
+    classification: 'unknown',
+    sentence: 'Tests fail with the change.',
+    remedy: 'Mend the tests or the code on the branch, or say in a comment what is expected, then unblock.',
+  },
+  review_rejected: {
+    classification: 'unknown',
+    sentence: 'The reviewer refused the change again and again.',
+    remedy: 'Read the review, settle what is wanted in a comment, then unblock or have it implemented anew.',
+  },
+  dependency_open: {
+    classification: 'unknown',
+    sentence: 'Another issue has to be done first.',
+    remedy: 'Finish the issues it depends on; it then goes on by itself. Unblock it to go on without them.',
+  },
+  quota_exceeded: {
+    classification: 'quota',
+    sentence: 'A limit of the model provider or of the version-control host is used up.',
+    remedy: 'Wait until the limit is reset or raise it; the work then goes on.',
+  },
+  budget_exceeded: {
+    classification: 'quota',
+    sentence: 'The budget for this work is used up.',
+    remedy: 'Raise the budget or wait for its next period; the work then goes on.',
+  },
+  permission_denied: {
+    classification: 'permanent',
+    sentence: 'The pipeline was refused access to something it needs.',
+    remedy: 'Grant the missing permission or renew the credentials, then retry.',
+  },
+  protected_path: {
+    classification: 'permanent',
+    sentence: 'The change touches files that agents may not change.',
+    remedy: 'Make that part of the change by hand or allow the path, then retry.',
+  },
+  missing_context: {
+    classification: 'unknown',
+    sentence: 'The issue does not say enough to go on.',
+    remedy: 'Add what is missing to the issue or in a comment, then retry.',
+  },
+  agent_timeout: {
+    classification: 'transient',
+    sentence: 'The agent did not finish in time or its worker was lost.',
+    remedy: 'Retry; if it happens again, split the issue or look at the worker.',
+  },
+  no_progress: {
+    classification: 'unknown',
+    sentence: 'The agent worked without getting anywhere.',
+    remedy: 'Make the issue smaller or clearer, then retry.',
+  },
+  max_turns: {
+    classification: 'unknown',
+    sentence: 'The agent used up its turns before it was done.',
+    remedy: 'Split the issue or raise the turn limit, then retry.',
+  },
+  pr_closed: {
+    classification: 'unknown',
+    sentence: 'The pull request was closed without being merged.',
+    remedy: 'Reopen the pull request and unblock, have it implemented anew, or cancel the issue.',
+  },
+  service_unavailable: {
+    classification: 'transient',
+    sentence: 'A service that the work needs did not answer.',
+    remedy: 'Wait until the service is back, then retry.',
+  },
+  invalid_config: {
+    classification: 'permanent',
+    sentence: 'The configuration is not valid.',
+    remedy: 'Correct the configuration, then retry.',
+  },
+  unknown: {
+    classification: 'unknown',
+    sentence: 'The work failed for a reason that was not recognised.',
+    remedy: 'Read the last error, mend its cause, then retry.',
+  },
+} as const satisfies Record<string, BlockInfo>;
+
+export type BlockReason = keyof typeof BLOCK_REASONS;
+
+export const isBlockReason = (value: unknown): value is BlockReason =>
+  typeof value === 'string' && Object.hasOwn(BLOCK_REASONS, value);
+
+/** What to tell a person about a stored reason; a code from outside the taxonomy, or none, reads as `unknown`. */
+export const describeBlock = (reason: string | null): BlockInfo =>
+  BLOCK_REASONS[isBlockReason(reason) ? reason : 'unknown'];
