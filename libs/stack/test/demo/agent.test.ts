@@ -1,0 +1,210 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { OUTCOME_RESULTS, OUTCOMES_OF, type OutcomeName } from '@pipeline/domain';
+import { parseLine } from '@pipeline/worker';
+import { AgentBench, type AgentRun, planOf, prOf } from './agent-bench.ts';
+
+const README = '# Widgets\n\nAbout.\n\n## Install\n\nSee [guide](docs/gone.md).\n\n## Use\n\ntext\n';
+const FILES = { 'README.md': README, 'src/a.ts': 'export const a = 1;\n', 'docs/b.md': '# B\n\n## C\n\nx\n' };
+const TOC = { title: 'Add a table of contents to `README.md`' };
+
+let bench: AgentBench;
+beforeEach(async () => {
+  bench = await AgentBench.open(FILES);
+});
+afterEach(() => bench.close());
+
+/** Analysis to plan and submission of one issue. */
+async function submitted(issue: { number?: number; title: string; labels?: string[] }, slot?: string) {
+  const planned = await bench.run(bench.task('plan', issue), slot);
+  const plan = planOf(planned);
+  const first = await bench.run(bench.task('develop', issue, { plan }), slot);
+  return { plan, first };
+}
+
+function failureOf(run: AgentRun) {
+  const failure = run.records.findLast((record) => record.type === 'failure');
+  return { exitCode: run.exitCode, errorClass: failure?.errorClass, message: failure?.errorMessage };
+}
+
+test('an issue travels from analysis to a merged head, and every record is a valid one', async () => {
+  const analyzed = await bench.run(bench.task('analyze', TOC));
+  expect(analyzed).toMatchObject({ exitCode: 0, outcome: 'analyzed' });
+  const { plan, first } = await submitted(TOC);
+  expect(plan.plannedFiles).toEqual(['README.md']);
+  expect(first).toMatchObject({
+    outcome: 'submitted',
+    result: { branch: 'svc/issue-1', changedFiles: ['README.md'], body: expect.stringContaining('Refs #1') },
+  });
+  expect(await bench.fileAt('svc/issue-1', 'README.md')).toContain('- [Install](#install)');
+
+  const pr = prOf(first);
+  const reviewed = await bench.run(bench.task('review', TOC, { plan, pr }));
+  expect(reviewed.outcome).toBe('approved');
+  const merged = await bench.run(bench.task('merge', TOC, { plan, pr }));
+  expect(merged).toMatchObject({ outcome: 'mergeable', result: { headSha: pr.headSha } });
+  await bench.merge('svc/issue-1');
+  const looked = await bench.run(bench.task('retrospect', TOC, { plan, pr }));
+  expect(looked.result).toMatchObject({ outcomeClassification: 'success', actualFiles: { files: ['README.md'] } });
+
+  for (const [taskType, run] of Object.entries({ analyze: analyzed, develop: first, review: reviewed, merge: merged }))
+    for (const record of run.records) {
+      expect(parseLine(JSON.stringify(record)).kind).toBe('record');
+      if (record.type !== 'outcome') continue;
+      expect(OUTCOMES_OF[taskType as 'develop']).toContain(record.outcome);
+      expect(OUTCOME_RESULTS[record.outcome as OutcomeName].safeParse(record.result).error).toBeUndefined();
+    }
+  const cost = first.records.find((record) => record.type === 'invocation');
+  expect(cost).toMatchObject({ model: 'scripted-demo', provider: 'simulation' });
+  expect(cost?.type === 'invocation' && cost.costUsd).toBeGreaterThan(0);
+});
+
+test('the commit names its author and the issue, and running development again changes nothing', async () => {
+  const { plan, first } = await submitted(TOC);
+  await bench.git('fetch', '-q');
+  expect(await bench.git('log', '-1', '--format=%an|%s|%b', 'origin/svc/issue-1')).toBe(
+    'Pipeline demo|Add a table of contents to README.md|Refs #1',
+  );
+  const again = await bench.run(bench.task('develop', TOC, { plan, pr: prOf(first) }), 'another-slot');
+  expect(again.result.headSha).toBe(first.result.headSha);
+});
+
+test('a sloppy first submission is found by the review and mended by the next development', async () => {
+  const issue = { ...TOC, labels: ['demo:sloppy'] };
+  const { plan, first } = await submitted(issue);
+  expect(await bench.fileAt('svc/issue-1', 'README.md')).not.toMatch(/\n$/);
+  const refused = await bench.run(bench.task('review', issue, { plan, pr: prOf(first) }));
+  expect(refused).toMatchObject({
+    outcome: 'changes-requested',
+    result: { comments: [{ path: 'README.md', body: expect.stringContaining('newline') }] },
+  });
+  const reviewComments = refused.result.comments.map((comment: object) => ({ author: 'reviewer', ...comment }));
+  const second = await bench.run(bench.task('develop', issue, { plan, pr: prOf(first), reviewComments }));
+  await bench.git('fetch', '-q');
+  expect(await bench.git('log', '-1', '--format=%s', 'origin/svc/issue-1')).toMatch(/^Address the review/);
+  expect((await bench.run(bench.task('review', issue, { plan, pr: prOf(second) }))).outcome).toBe('approved');
+});
+
+describe('failures that labels ask for', () => {
+  test('flaky: the first attempt fails as transient, the second one works', async () => {
+    const task = bench.task('develop', { ...TOC, labels: ['demo:flaky'] });
+    expect(failureOf(await bench.run(task))).toMatchObject({ exitCode: 1, errorClass: 'transient' });
+    expect((await bench.run({ ...task, attempt: 1 })).outcome).toBe('submitted');
+  });
+
+  test('broken: every attempt fails for good until a person has unblocked the issue', async () => {
+    const issue = { ...TOC, labels: ['demo:broken'] };
+    const previousAttempts = [{ attempt: 0, errorMessage: 'broken', outcome: null }];
+    expect(failureOf(await bench.run(bench.task('develop', issue)))).toMatchObject({ errorClass: 'permanent' });
+    const retried = { ...bench.task('develop', issue, { previousAttempts }), attempt: 1 };
+    expect(failureOf(await bench.run(retried))).toMatchObject({ errorClass: 'permanent' });
+    expect((await bench.run(bench.task('develop', issue, { previousAttempts }))).outcome).toBe('submitted');
+  });
+
+  test('unclear: asks once, then goes on with any answer', async () => {
+    const issue = { ...TOC, labels: ['demo:unclear'] };
+    expect((await bench.run(bench.task('analyze', issue))).outcome).toBe('needs-clarification');
+    const answers = [{ author: 'x', body: 'as written' }];
+    expect((await bench.run(bench.task('analyze', issue, { answers }))).outcome).toBe('analyzed');
+  });
+
+  test('human: the review hands over', async () => {
+    const issue = { ...TOC, labels: ['demo:human'] };
+    const { plan, first } = await submitted(issue);
+    expect((await bench.run(bench.task('review', issue, { plan, pr: prOf(first) }))).outcome).toBe('needs-human');
+  });
+});
+
+test('a prerequisite holds the issue until a commit that refers to it is on the default branch', async () => {
+  const issue = { number: 2, title: 'Docstrings of `src`', body: 'Depends on #1, blocked by other/repo#7.' };
+  expect((await bench.run(bench.task('analyze', issue))).result).toEqual({ on: ['#1', 'other/repo#7'] });
+  const local = { ...issue, body: 'depends on #1' };
+  await bench.commit('Not it\n\nRefs #11', { 'x.txt': 'x\n' });
+  expect((await bench.run(bench.task('analyze', local))).outcome).toBe('depends');
+  await bench.commit('It\n\nRefs #1', { 'x.txt': 'y\n' });
+  expect((await bench.run(bench.task('analyze', local))).outcome).toBe('analyzed');
+});
+
+describe('parallel chores', () => {
+  test('a conflict is found before the merge, and development on the newest main mends it', async () => {
+    const one = { number: 1, title: 'Docstrings of `src`', labels: ['demo:crowded'] };
+    const two = { number: 2, title: 'Licence headers of `src`', labels: ['demo:crowded'] };
+    const a = await submitted(one, 'a');
+    const b = await submitted(two, 'b');
+    await bench.merge('svc/issue-1');
+    const pr = prOf(b.first);
+    expect((await bench.run(bench.task('merge', two, { plan: b.plan, pr }))).result).toEqual({
+      files: ['docs/reports/index.md'],
+    });
+    expect((await bench.run(bench.task('review', two, { plan: b.plan, pr }))).outcome).toBe('changes-requested');
+    const again = await bench.run(bench.task('develop', two, { plan: b.plan, pr }), 'b');
+    expect((await bench.run(bench.task('review', two, { plan: b.plan, pr: prOf(again) }))).outcome).toBe('approved');
+    expect((await bench.run(bench.task('merge', two, { plan: b.plan, pr: prOf(again) }))).outcome).toBe('mergeable');
+    expect(await bench.fileAt('svc/issue-2', 'docs/reports/index.md')).toMatch(/- #1: .*\n- #2: /);
+    expect(a.first.outcome).toBe('submitted');
+  });
+
+  test("a person's commits on the branch survive a rebase, and are never dropped for a conflict", async () => {
+    const { plan, first } = await submitted(TOC);
+    await bench.git('fetch', '-q');
+    await bench.git('checkout', '-q', '-B', 'mine', 'origin/svc/issue-1');
+    await bench.commit('By hand', { 'docs/b.md': '# B by hand\n\n## C\n\nx\n' }, 'svc/issue-1');
+    await bench.git('checkout', '-q', 'main');
+    await bench.commit('Elsewhere', { 'src/a.ts': 'export const a = 2;\n' });
+    const rebased = await bench.run(bench.task('develop', TOC, { plan, pr: prOf(first) }));
+    expect(rebased.result.changedFiles).toEqual(['README.md', 'docs/b.md']);
+    const unplanned = await bench.run(bench.task('review', TOC, { plan, pr: prOf(rebased) }));
+    expect(unplanned).toMatchObject({
+      outcome: 'needs-human',
+      result: { reason: expect.stringContaining('docs/b.md') },
+    });
+
+    await bench.commit('Same place', { 'docs/b.md': '# B otherwise\n\n## C\n\nx\n' });
+    const stuck = await bench.run(bench.task('develop', TOC, { plan, pr: prOf(first) }));
+    expect(stuck).toMatchObject({
+      outcome: 'needs-clarification',
+      result: { question: expect.stringContaining('A Person') },
+    });
+    expect(await bench.fileAt('svc/issue-1', 'docs/b.md')).toContain('by hand');
+  });
+
+  test('a head that moved after the review is not merged', async () => {
+    const { plan, first } = await submitted(TOC);
+    const pr = { ...prOf(first), headSha: 'a'.repeat(40) };
+    expect((await bench.run(bench.task('merge', TOC, { plan, pr }))).outcome).toBe('not-ready');
+  });
+});
+
+test('work that the default branch has already is no submission', async () => {
+  const { plan } = await submitted(TOC);
+  await bench.merge('svc/issue-1');
+  const other = { ...TOC, number: 3 };
+  expect((await bench.run(bench.task('analyze', other))).outcome).toBe('not-planned');
+  expect((await bench.run(bench.task('develop', other, { plan }))).outcome).toBe('needs-clarification');
+});
+
+test('a clone that a killed run left broken is made anew', async () => {
+  await submitted(TOC);
+  const lock = `${bench.root}/slot-1/acme__widgets/.git/index.lock`;
+  await writeFile(lock, '');
+  expect((await bench.run(bench.task('analyze', { ...TOC, number: 4 }))).outcome).toBe('analyzed');
+});
+
+test('a host that cannot be reached is a transient failure without credentials in its message', async () => {
+  const task = bench.task('analyze', TOC);
+  task.payload.repo.cloneUrl = 'http://user:hunter2@127.0.0.1:1/acme/widgets.git';
+  const failure = failureOf(await bench.run(task));
+  expect(failure).toMatchObject({ exitCode: 1, errorClass: 'transient' });
+  expect(failure.message).not.toContain('hunter2');
+});
+
+test('nothing is written through a symbolic link of the repository', async () => {
+  await symlink('/tmp', `${bench.person}/docs/reports`);
+  await bench.commit('Link', {});
+  const issue = { title: 'Docstrings of `src`' };
+  const { first } = await submitted(issue);
+  expect(failureOf(first)).toMatchObject({
+    errorClass: 'permanent',
+    message: expect.stringContaining('symbolic link'),
+  });
+});
