@@ -44,12 +44,29 @@ export function createLogger({ process: agent, level = 'info', dir, stream, now 
   });
   // A failed write has nowhere left to be told; without a listener it would end the process.
   inner.on('error', () => undefined);
-  const log = wrap(inner, {});
+  const log = wrap({ inner, close: closeOnce(inner) }, {});
   if (dir) addFile(inner, log, join(dir, `${agent}.log`));
   return log;
 }
 
-function wrap(inner: winston.Logger, base: Fields): Logger {
+interface Sink {
+  inner: winston.Logger;
+  close(): Promise<void>;
+}
+
+function closeOnce(inner: winston.Logger): Sink['close'] {
+  let closed: Promise<void> | undefined;
+  return () => {
+    closed ??= new Promise((resolve) => {
+      inner.once('finish', resolve);
+      inner.end();
+    });
+    return closed;
+  };
+}
+
+function wrap(sink: Sink, base: Fields): Logger {
+  const { inner, close } = sink;
   const at =
     (level: LogLevel): Write =>
     (message, fields) => {
@@ -62,14 +79,9 @@ function wrap(inner: winston.Logger, base: Fields): Logger {
     warn: at('warn'),
     info: at('info'),
     debug: at('debug'),
-    child: (fields) => wrap(inner, { ...base, ...fields }),
+    child: (fields) => wrap(sink, { ...base, ...fields }),
     isEnabled: (level) => inner.isLevelEnabled(level),
-    close: () =>
-      new Promise((resolve) => {
-        if (inner.writableFinished) resolve();
-        inner.once('finish', () => resolve());
-        inner.end();
-      }),
+    close,
   };
 }
 
