@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  DAY_MS,
+  isoWeek,
+  isSince,
+  isWindow,
+  parseDuration,
+  parseSince,
+  previousRange,
+  sinceStart,
+  utcDate,
+  utcMidnight,
+  WINDOWS,
+  windowMs,
+  windowRange,
+} from './windows.ts';
+
+const now = new Date('2026-03-04T05:06:07.890Z');
+const times = fc.date({ noInvalidDate: true, min: new Date('1970-01-01'), max: new Date('2200-01-01') });
+
+describe('windows', () => {
+  test('are the six of the contract, with their lengths', () => {
+    expect(WINDOWS.map((window) => windowMs(window) / 3_600_000)).toEqual([1, 6, 12, 24, 48, 168]);
+    expect(isWindow('24h')).toBe(true);
+    expect(isWindow('30d')).toBe(false);
+    expect(isSince('today')).toBe(true);
+    expect(isSince('yesterday')).toBe(false);
+  });
+
+  test('end now, and the one before has the same length and ends where this one begins', () => {
+    const range = windowRange('7d', now);
+    const before = previousRange(range);
+    expect(range).toEqual({ start: new Date('2026-02-25T05:06:07.890Z'), end: now });
+    expect(before.end).toEqual(range.start);
+    expect(before.end.getTime() - before.start.getTime()).toBe(windowMs('7d'));
+  });
+
+  test('today begins at midnight UTC, any other since value as long ago as it says', () => {
+    expect(sinceStart('today', now).toISOString()).toBe('2026-03-04T00:00:00.000Z');
+    expect(sinceStart('6h', now).toISOString()).toBe('2026-03-03T23:06:07.890Z');
+  });
+});
+
+describe('relative durations', () => {
+  test.each([
+    ['5s', 5_000],
+    ['30m', 1_800_000],
+    ['1h', 3_600_000],
+    ['2d', 172_800_000],
+    ['0s', 0],
+  ])('%s is %d ms', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  test.each(['', '5', 's', '-5s', '1.5h', '1w', '5 s', '1h30m', '1H', '9999999d', '٣d'])('%j is none', (text) => {
+    expect(parseDuration(text)).toBeNull();
+  });
+});
+
+describe('a since value of the logs', () => {
+  test('is a duration back from now or a timestamp with its zone', () => {
+    expect(parseSince('1h', now)?.toISOString()).toBe('2026-03-04T04:06:07.890Z');
+    expect(parseSince('2026-03-01', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
+    expect(parseSince('2026-03-01T02:00:00+02:00', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
+  });
+
+  test('that reaches behind 1970 begins there, so that no store sees a year it cannot hold', () => {
+    expect(parseSince('999999d', now)).toEqual(new Date(0));
+  });
+
+  test.each(['2026-03-01T02:00:00', '2026-13-01', 'yesterday', '1', 'March 1, 2026', ''])('%j is none', (text) => {
+    expect(parseSince(text, now)).toBeNull();
+  });
+
+  test('every timestamp that the service writes can be given back', () => {
+    fc.assert(fc.property(times, (at) => parseSince(at.toISOString(), now)?.getTime() === at.getTime()));
+  });
+});
+
+describe('days and weeks are those of UTC', () => {
+  test('midnight is at most a day back and on the same date', () => {
+    fc.assert(
+      fc.property(times, (at) => {
+        const midnight = utcMidnight(at);
+        expect(midnight.toISOString()).toBe(`${utcDate(at)}T00:00:00.000Z`);
+        expect(at.getTime() - midnight.getTime()).toBeLessThan(DAY_MS);
+      }),
+    );
+  });
+
+  test.each([
+    ['2026-01-01', '2026-W01'],
+    ['2025-12-29', '2026-W01'],
+    ['2027-01-03', '2026-W53'],
+    ['2027-01-04', '2027-W01'],
+    ['2021-01-03', '2020-W53'],
+    ['2026-03-04T23:59:59.999Z', '2026-W10'],
+  ])('%s lies in %s', (date, week) => {
+    expect(isoWeek(new Date(date))).toBe(week);
+  });
+
+  test('a week has seven days and begins on Monday', () => {
+    fc.assert(
+      fc.property(times, (at) => {
+        const next = new Date(at.getTime() + DAY_MS);
+        expect(isoWeek(next) === isoWeek(at)).toBe(next.getUTCDay() !== 1);
+        expect(isoWeek(new Date(at.getTime() + 7 * DAY_MS)) > isoWeek(at)).toBe(true);
+      }),
+    );
+  });
+});

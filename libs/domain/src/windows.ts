@@ -1,0 +1,82 @@
+/** The windows of the analytics routes (interface: Pipeline analytics). */
+export const WINDOWS = ['1h', '6h', '12h', '24h', '48h', '7d'] as const;
+export type Window = (typeof WINDOWS)[number];
+
+/** What `since` of the throughput may say; `today` begins at midnight UTC. */
+export const SINCE_VALUES = ['today', ...WINDOWS] as const;
+export type Since = (typeof SINCE_VALUES)[number];
+
+export interface Range {
+  /** Included. */
+  start: Date;
+  /** Excluded. */
+  end: Date;
+}
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
+
+export const isWindow = (value: unknown): value is Window => WINDOWS.includes(value as Window);
+
+export const isSince = (value: unknown): value is Since => SINCE_VALUES.includes(value as Since);
+
+/** Reads a relative duration such as `5s`, `30m`, `1h` or `2d`; milliseconds, or null for any other text. */
+export function parseDuration(text: string): number | null {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : null;
+}
+
+const WINDOW_MS = Object.fromEntries(WINDOWS.map((name) => [name, parseDuration(name)])) as Record<Window, number>;
+
+/** Length of a window in milliseconds. */
+export const windowMs = (window: Window): number => WINDOW_MS[window];
+
+/** The window that ends now. */
+export const windowRange = (window: Window, now: Date): Range => ({
+  start: new Date(now.getTime() - windowMs(window)),
+  end: now,
+});
+
+/** The range of equal length before a range, which the week-over-week figures compare with. */
+export const previousRange = ({ start, end }: Range): Range => ({
+  start: new Date(2 * start.getTime() - end.getTime()),
+  end: start,
+});
+
+/** Where a `since` value begins. */
+export const sinceStart = (since: Since, now: Date): Date =>
+  since === 'today' ? utcMidnight(now) : windowRange(since, now).start;
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/**
+ * Reads a point in time: an ISO 8601 date or timestamp with its zone, or a duration back from now. A duration that
+ * reaches behind 1970 begins there. Null for any other text; a timestamp without a zone would depend on the machine.
+ */
+export function parseSince(text: string, now: Date): Date | null {
+  const back = parseDuration(text);
+  if (back !== null) return new Date(Math.max(0, now.getTime() - back));
+  if (!TIMESTAMP.test(text)) return null;
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? null : at;
+}
+
+/** The last midnight UTC at or before a time. */
+export const utcMidnight = (at: Date): Date => new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);
+
+/** The day of a time in UTC, `YYYY-MM-DD`. */
+export const utcDate = (at: Date): string => at.toISOString().slice(0, 10);
+
+/** The ISO 8601 week of a time in UTC, `YYYY-Www`. Its year is that of the week's Thursday. */
+export function isoWeek(at: Date): string {
+  const midnight = utcMidnight(at);
+  const daysToThursday = 4 - (midnight.getUTCDay() || 7);
+  const thursday = new Date(midnight.getTime() + daysToThursday * DAY_MS);
+  const year = thursday.getUTCFullYear();
+  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
+  return `${year}-W${String(week).padStart(2, '0')}`;
+}
