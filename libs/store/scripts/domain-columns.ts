@@ -1,0 +1,22 @@
+/**
+ * Columns that hold a closed set of the domain: `table.column` -> the type in @pipeline/domain. Nullability and
+ * defaults come from the database. A name that no longer fits a column is an error, not ignored.
+ */
+export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
+  'agent_invocations.stop_reason': "Invocation['stopReason']",
+  'dead_letters.from_state': 'State',
+  'issue_events.state': 'State',
+  'issues.block_classification': 'ErrorClass',
+  'issues.blocked_from_state': 'State',
+  'issues.state': 'State',
+  'projections.action': 'ProjectionAction',
+  'projections.lane': 'Lane',
+  'projections.status': 'ProjectionStatus',
+  'runs.error_class': 'ErrorClass',
+  'runs.task_type': 'TaskType',
+  'tasks.held': 'Hold',
+  'tasks.task_type': 'TaskType',
+  'transitions.from_state': 'State',
+  'transitions.to_state': 'State',
+  'workflow_snapshots.body': 'WorkflowSnapshot',
+};

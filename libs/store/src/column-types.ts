@@ -1,0 +1,62 @@
+import type { CustomTypesConfig } from 'pg';
+import pg from 'pg';
+
+type Parse = (text: string) => unknown;
+
+/** int8, and counts: a number. Above 2^53 JSON could not carry it, so that is an error and never a rounded value. */
+function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} does not fit a JavaScript number`);
+  return value;
+}
+
+/** numeric: the nearest double. Fractions may round (money keeps its six digits up to 10^9), whole parts may not. */
+function parseNumeric(text: string): number {
+  const value = Number(text);
+  if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
+    throw new RangeError(`numeric ${text} does not fit a JavaScript number`);
+  }
+  return value;
+}
+
+const parseDate = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
+
+/** timestamptz: ISO 8601 in UTC with milliseconds, the form in which every time goes over the wire. */
+function parseTimestamptz(text: string): string {
+  const date: unknown = parseDate(text);
+  if (!(date instanceof Date)) throw new RangeError(`timestamptz ${text} is not a point in time`);
+  return date.toISOString();
+}
+
+// Arrays have oids of their own, and pg has no names for them.
+const TEXT_ARRAY = 1009 as number;
+const parseTexts = pg.types.getTypeParser(TEXT_ARRAY);
+const arrayOf =
+  (parse: Parse): Parse =>
+  (text) =>
+    (parseTexts(text) as (string | null)[]).map((item) => (item === null ? null : parse(item)));
+
+const verbatim: Parse = (text) => text;
+
+/** By type oid. */
+const PARSERS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
+  [pg.types.builtins.INT8, parseInt8],
+  [1016, arrayOf(parseInt8)],
+  [pg.types.builtins.NUMERIC, parseNumeric],
+  [1231, arrayOf(parseNumeric)],
+  [pg.types.builtins.TIMESTAMPTZ, parseTimestamptz],
+  [1185, arrayOf(parseTimestamptz)],
+  [pg.types.builtins.DATE, verbatim],
+  [1182, arrayOf(verbatim)],
+]);
+
+/**
+ * How column values become JavaScript values, for one pool (nothing global is changed):
+ * int8 and numeric -> number (RangeError when unsafe), timestamptz -> ISO 8601 string, date -> `YYYY-MM-DD`.
+ */
+export const columnTypes: CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    const own = format === 'binary' ? undefined : PARSERS.get(oid);
+    return own ?? pg.types.getTypeParser(oid, format as 'text');
+  }) as CustomTypesConfig['getTypeParser'],
+};

@@ -1,0 +1,113 @@
+import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
+import pg from 'pg';
+import { columnTypes } from './column-types.ts';
+import type { DB } from './database.generated.ts';
+import { type StatementListener, statementClient } from './statement-client.ts';
+
+export type Db = Kysely<DB>;
+export type Tx = Transaction<DB>;
+
+export interface StoreOptions {
+  /** `postgres://…`; may point at a PgBouncer whose `connect_query` sets search_path. */
+  databaseUrl: string;
+  /** A replica for reads that may lag; none = the first server. */
+  readUrl?: string | undefined;
+  /** Shown in pg_stat_activity, with the pool's name appended. */
+  applicationName: string;
+  /** Connections of the tenant pool. */
+  poolSize: number;
+  /** Connections of the fleet pool; default a quarter of poolSize, at least 2. */
+  fleetPoolSize?: number | undefined;
+  /** A connection broke outside any statement. The pool replaces it; the process goes on. May be told twice of one. */
+  onConnectionError: (error: Error) => void;
+  /** Milliseconds after which the server cancels a statement; default 10,000 (tenant) and 30,000 (fleet). */
+  statementTimeoutMs?: number | undefined;
+  /** Milliseconds a transaction may wait for its client; default 2,000. */
+  idleInTransactionMs?: number | undefined;
+  /** What `pipeline.svc_now()` answers on these connections; default the server's own time. Read at each checkout. */
+  clock?: (() => Date) | undefined;
+  onStatement?: ((pool: PoolName, text: string) => void) | undefined;
+}
+
+export type PoolName = 'tenant' | 'fleet' | 'read';
+
+export interface Store {
+  /** Statements and transactions of one tenant each; a distributed deployment forbids all others here. */
+  readonly tenant: Db;
+  /** Loops, dashboards and reports over all tenants. */
+  readonly fleet: Db;
+  /** Reads of one tenant that may lag: the replica's pool where there is one, else the tenant pool. */
+  readonly read: Db;
+  /** @throws when the store cannot be reached (see isUnavailable). */
+  ping(): Promise<void>;
+  /** Ends the pools after the statements under way. A second call waits for the first. */
+  close(): Promise<void>;
+}
+
+/** Opens the pools of one process. No connection is made before the first statement. */
+export function openStore(options: StoreOptions): Store {
+  const read = options.readUrl === undefined ? undefined : openPool('read', options.readUrl, options);
+  const tenant = openPool('tenant', options.databaseUrl, options);
+  const fleet = openPool('fleet', options.databaseUrl, options);
+  const pools = [tenant, fleet, ...(read ? [read] : [])];
+  let closing: Promise<unknown> | undefined;
+  return {
+    tenant,
+    fleet,
+    read: read ?? tenant,
+    async ping() {
+      await tenant.executeQuery(CompiledQuery.raw('select 1'));
+    },
+    async close() {
+      closing ??= Promise.all(pools.map((pool) => pool.destroy()));
+      await closing;
+    },
+  };
+}
+
+function openPool(name: PoolName, url: string, options: StoreOptions): Db {
+  const { onStatement, clock, poolSize } = options;
+  const fleet = name === 'fleet';
+  const listener: StatementListener | undefined = onStatement && ((text) => onStatement(name, text));
+  const pool = new pg.Pool({
+    connectionString: withSearchPath(url),
+    application_name: `${options.applicationName}:${name}`,
+    max: fleet ? (options.fleetPoolSize ?? Math.max(2, Math.ceil(poolSize / 4))) : poolSize,
+    statement_timeout: options.statementTimeoutMs ?? (fleet ? 30_000 : 10_000),
+    idle_in_transaction_session_timeout: options.idleInTransactionMs ?? 2_000,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    types: columnTypes,
+    Client: statementClient(listener),
+  });
+  // A connection may break while a transaction holds it between two statements. The pool listens only to those that
+  // nobody holds, and an error without listener ends the process; so each connection has a listener of its own.
+  pool.on('connect', (client) => client.on('error', options.onConnectionError));
+  pool.on('error', () => {});
+  return new Kysely<DB>({
+    dialect: new PostgresDialect({
+      pool,
+      ...(clock && {
+        onReserveConnection: async (connection) => {
+          await connection.executeQuery(CompiledQuery.raw(SET_NOW, [clock().toISOString()]));
+        },
+      }),
+    }),
+  });
+}
+
+const SET_NOW = `select set_config('svc.now', $1, false)`;
+
+export const SCHEMA = 'pipeline';
+
+/**
+ * The store's tables live in a schema of their own and its statements name them without prefix, so each connection
+ * starts with that search path. Options that the URL already carries are kept.
+ * @throws TypeError when the text is no URL.
+ */
+export function withSearchPath(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  const own = `-c search_path=${SCHEMA},public`;
+  url.searchParams.set('options', [url.searchParams.get('options'), own].filter(Boolean).join(' '));
+  return url.href;
+}

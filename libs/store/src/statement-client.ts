@@ -1,0 +1,35 @@
+import pg from 'pg';
+
+const MARK = /^\/\*prepared:([a-z0-9-]{1,60})\*\//;
+
+/** Marks a statement text to be run as a named prepared statement. The mark is a comment, so it shows in pg_stat_activity. */
+export const markPrepared = (name: string, text: string): string => {
+  const marked = `/*prepared:${name}*/ ${text}`;
+  if (!MARK.test(marked)) throw new Error(`"${name}" is no statement name: use a-z, 0-9 and -, at most 60 characters`);
+  return marked;
+};
+
+/** Called with each statement text before it is sent. */
+export type StatementListener = (text: string) => void;
+
+type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
+
+/**
+ * A pg client that sends marked texts as named prepared statements. Kysely hands the driver only text and values; the
+ * name travels in the text, so neither Kysely nor its transactions need to know. pg refuses a name that is used again
+ * with another text.
+ */
+export function statementClient(onStatement: StatementListener | undefined): typeof pg.Client {
+  class StatementClient extends pg.Client {}
+  const plain = pg.Client.prototype.query as Query;
+  const query: Query = function (this: pg.Client, text, values, callback) {
+    if (typeof text !== 'string') return plain.call(this, text, values, callback);
+    onStatement?.(text);
+    const name = text.startsWith('/*p') ? MARK.exec(text)?.[1] : undefined;
+    return name === undefined
+      ? plain.call(this, text, values, callback)
+      : plain.call(this, { name, text, values }, undefined, callback);
+  };
+  StatementClient.prototype.query = query as typeof StatementClient.prototype.query;
+  return StatementClient;
+}

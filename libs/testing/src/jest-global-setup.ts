@@ -1,0 +1,11 @@
+import { BROKER, type Broker, startBroker } from './broker.ts';
+
+/** Where setup leaves the broker for teardown; both run in Jest's main process. */
+export const HANDOVER = Symbol.for('pipeline.testing.broker');
+export type Handover = { [HANDOVER]?: Broker };
+
+export default async function setup(): Promise<void> {
+  const broker = await startBroker(process.env);
+  process.env[BROKER] = broker.socket;
+  (globalThis as Handover)[HANDOVER] = broker;
+}

@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { migrateToLatest } from '@pipeline/store';
+import pg from 'pg';
+
+/** The same server, another database. */
+export function databaseUrl(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** Runs statements one by one on a connection of their own. */
+export async function execute(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'pipeline:testing' });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Partitions are made for the months around the present, so a schema is of its migrations and its month. */
+async function schemaVersion(): Promise<string> {
+  const store = createRequire(import.meta.url).resolve('@pipeline/store');
+  const folder = join(dirname(store), 'migrations');
+  const hash = createHash('sha256').update(new Date().toISOString().slice(0, 7));
+  for (const file of (await readdir(folder)).sort()) hash.update(file).update(await readFile(join(folder, file)));
+  return hash.digest('hex').slice(0, 12);
+}
+
+/**
+ * Creates the migrated database from which each test file's own is cloned. Once per schema version: on a server that
+ * outlives the run it is found again. It is migrated under another name, so a half-made one is never cloned.
+ * @returns its name.
+ */
+export async function ensureTemplate(serverUrl: string): Promise<string> {
+  const template = `pipeline_template_${await schemaVersion()}`;
+  if (await exists(serverUrl, template)) return template;
+  const making = `${template}_${randomBytes(4).toString('hex')}`;
+  await execute(serverUrl, `create database ${making}`);
+  await migrateToLatest(databaseUrl(serverUrl, making));
+  try {
+    await execute(serverUrl, `alter database ${making} rename to ${template}`);
+  } catch (error) {
+    // Another run was faster; anything else is an error.
+    await execute(serverUrl, `drop database ${making}`);
+    if (!(await exists(serverUrl, template))) throw error;
+  }
+  return template;
+}
+
+async function exists(serverUrl: string, database: string): Promise<boolean> {
+  const client = new pg.Client(serverUrl);
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
+    return rowCount === 1;
+  } finally {
+    await client.end();
+  }
+}

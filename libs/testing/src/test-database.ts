@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll } from '@jest/globals';
+import { openStore, type Store, type StoreOptions } from '@pipeline/store';
+import pg from 'pg';
+import { BROKER, borrowServer } from './broker.ts';
+import { databaseUrl, execute } from './template.ts';
+
+export interface TestDatabase {
+  /** Of this file's own database, for processes, doorbells and raw clients. */
+  readonly url: string;
+  /** Ready to use, closed after the last test. */
+  readonly store: Store;
+  /** What `svc_now()` answers in `store`; null = the present. Set it to hold the time, set it again to step it. */
+  readonly clock: { now: Date | null };
+  /** Another store on the same database; whoever opens it closes it. */
+  open(options?: Partial<StoreOptions>): Store;
+}
+
+/**
+ * Gives a test file a database of its own, cloned from the migrated template before its first test and dropped after
+ * its last. Call it once at the top of a file or describe block. The file fails when a connection outlives its tests.
+ */
+export function testDatabase(): TestDatabase {
+  const name = `pipeline_test_${randomBytes(6).toString('hex')}`;
+  const clock: TestDatabase['clock'] = { now: null };
+  let serverUrl = '';
+  let store: Store | undefined;
+  const open = (options: Partial<StoreOptions> = {}): Store =>
+    openStore({
+      databaseUrl: databaseUrl(serverUrl, name),
+      applicationName: 'test',
+      poolSize: 10,
+      // A test that holds a transaction open on purpose, on a busy machine, is not idle.
+      idleInTransactionMs: 20_000,
+      clock: () => clock.now ?? new Date(),
+      onConnectionError: (error) => process.stderr.write(`idle connection of ${name}: ${error.message}\n`),
+      ...options,
+    });
+  beforeAll(async () => {
+    const lent = await borrowServer(process.env[BROKER]);
+    serverUrl = lent.serverUrl;
+    await execute(serverUrl, `create database ${name} template ${lent.template}`);
+    store = open();
+  });
+  afterAll(async () => {
+    await store?.close();
+    if (serverUrl === '') return;
+    const leaked = await openSessions(serverUrl, name);
+    await execute(serverUrl, `drop database if exists ${name} with (force)`);
+    if (leaked.length > 0) throw new Error(`connections were left open:\n${leaked.join('\n')}`);
+  });
+  return {
+    clock,
+    open,
+    get url() {
+      return databaseUrl(serverUrl, name);
+    },
+    get store() {
+      if (!store) throw new Error('the database is there from beforeAll on: use it inside tests and hooks');
+      return store;
+    },
+  };
+}
+
+/** Sessions that are still there; those that are ending get two seconds. */
+async function openSessions(serverUrl: string, database: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: serverUrl, application_name: 'pipeline:testing' });
+  await client.connect();
+  try {
+    for (let round = 0; ; round += 1) {
+      const { rows } = await client.query<{ line: string }>(
+        `select format('%s, %s, last statement: %s', application_name, state, left(query, 200)) as line
+         from pg_stat_activity where datname = $1`,
+        [database],
+      );
+      if (rows.length === 0 || round === 100) return rows.map((row) => row.line);
+      await client.query('select pg_sleep(0.02)');
+    }
+  } finally {
+    await client.end();
+  }
+}
