@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { autoUnblockDelayMs, DEFAULT_SETTINGS, projectionDelayMs, retryDelayMs, Settings } from './settings.ts';
+
+describe('the settings', () => {
+  test('are the built-in defaults where no row says otherwise', () => {
+    expect(DEFAULT_SETTINGS).toMatchObject({
+      maxAttempts: 3,
+      leaseMs: 60_000,
+      claimToStartMs: 120_000,
+      stallMs: 900_000,
+      selfHealing: {
+        autoUnblockTransient: true,
+        maxAutoUnblocksPerIssue: 3,
+        autoRestart: false,
+        restartStrategy: 'pid',
+        restartCooldownSec: 300,
+        maxRestartAttempts: 3,
+      },
+      pollIntervals: { sprintMaster: 30, monitor: 30, metricsRefreshMin: 5 },
+      costLimits: { dailyUsd: null, monthlyUsd: null, perIssueUsd: null },
+      hostBudget: { contentWritesPerMinute: 80, contentWritesPerHour: 500, concurrentRequests: 100 },
+      maxProjectionAttempts: 8,
+    });
+  });
+
+  test('written by a newer release or by an older one are read by this one', () => {
+    const row = { selfHealing: { autoRestart: true, fromTomorrow: 1 }, alsoFromTomorrow: {} };
+    expect(Settings.parse(row)).toEqual({
+      ...DEFAULT_SETTINGS,
+      selfHealing: { ...DEFAULT_SETTINGS.selfHealing, autoRestart: true },
+    });
+  });
+
+  test('survive the way through the store unchanged', () => {
+    expect(Settings.parse(JSON.parse(JSON.stringify(DEFAULT_SETTINGS)))).toEqual(DEFAULT_SETTINGS);
+  });
+});
+
+describe.each([
+  ['a retry', retryDelayMs, 600],
+  ['a projection', projectionDelayMs, 3_600],
+] as const)('the delay of %s', (_name, delayMs, capSec) => {
+  test('is min(30·2^attempt, cap) s, ±20 %', () => {
+    const chance = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 5_000 }), chance, (attempt, drawn) => {
+        const middle = Math.min(30 * 2 ** attempt, capSec) * 1_000;
+        const delay = delayMs(attempt, () => drawn);
+        expect(Number.isInteger(delay)).toBe(true);
+        expect(delay).toBeCloseTo(middle * (0.8 + 0.4 * drawn), -1);
+      }),
+    );
+  });
+
+  test('uses the whole width of the jitter', () => {
+    expect([delayMs(0, () => 0), delayMs(0, () => 0.5), delayMs(0, () => 1)]).toEqual([24_000, 30_000, 36_000]);
+  });
+});
+
+test('automatic unblocking waits 5, 15 and 45 minutes, and never less afterwards', () => {
+  expect([0, 1, 2, 3, 99].map((count) => autoUnblockDelayMs(count) / 60_000)).toEqual([5, 15, 45, 45, 45]);
+});

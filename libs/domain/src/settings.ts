@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { MAX_PROJECTION_ATTEMPTS } from './projections.ts';
+import { STATES } from './states.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './windows.ts';
+
+const ms = (standard: number) => z.int().positive().max(DAY_MS).default(standard);
+export const address = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+const usd = z.number().positive().max(1_000_000_000).nullable().default(null);
+export const envName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
+
+export const SelfHealing = z.object({
+  autoUnblockTransient: z.boolean().default(true).describe('Unblock transient blocks by itself.'),
+  maxAutoUnblocksPerIssue: z.int().min(0).max(100).default(3),
+  autoRestart: z.boolean().default(false).describe('Restart agents that do not answer.'),
+  restartStrategy: z.enum(['pid', 'docker']).default('pid'),
+  restartCooldownSec: z.int().min(0).max(86_400).default(300),
+  maxRestartAttempts: z.int().min(0).max(100).default(3),
+});
+
+export const PollIntervals = z.object({
+  sprintMaster: z.int().min(1).max(86_400).default(30).describe('Seconds between polls of the host.'),
+  monitor: z
+    .int()
+    .min(1)
+    .max(86_400)
+    .default(30)
+    .describe('Seconds between refreshes of what the monitor keeps in memory.'),
+  metricsRefreshMin: z.int().min(1).max(1_440).default(5).describe('Minutes between refreshes of the metrics.'),
+});
+
+export const CostLimits = z.object({
+  dailyUsd: usd.describe('Spending per day and tenant (UTC); null = no limit.'),
+  monthlyUsd: z.null().default(null).describe('Always null here: monthly budgets belong to tenants.'),
+  perIssueUsd: usd.describe('Spending per issue; null = no limit.'),
+});
+
+/** Addresses and secrets that let others post are named by variable, so that no setting holds one. */
+export const ALERT_CHANNELS = {
+  webhook: z.object({
+    type: z.literal('webhook'),
+    url: address,
+    secretEnv: envName.describe('Variable that holds the secret which signs deliveries.'),
+  }),
+  slack: z.object({
+    type: z.literal('slack'),
+    urlEnv: envName.describe('Variable that holds the address of the incoming webhook.'),
+  }),
+  log: z.object({ type: z.literal('log') }),
+};
+
+const AlertChannel = z.discriminatedUnion('type', [ALERT_CHANNELS.webhook, ALERT_CHANNELS.slack, ALERT_CHANNELS.log]);
+
+export const Retrieval = z.object({
+  tokenBudget: z.int().min(100).max(1_000_000).default(4_000),
+  embedding: z.boolean().default(false).describe('Recall by similarity of meaning as well.'),
+});
+
+export const Sla = z.object({
+  warnAfterMinutes: z
+    .partialRecord(z.enum(STATES), z.number().positive().max(525_600), {
+      error: (issue) =>
+        issue.code === 'unrecognized_keys' ? `is no state; states are ${STATES.join(', ')}` : undefined,
+    })
+    .default({})
+    .describe('By state; a value in the workflow itself goes before it.'),
+});
+
+/** Limits that the host publishes for writes of content (shapes 4.7). */
+const HostBudget = z.object({
+  contentWritesPerMinute: z.int().positive().default(80),
+  contentWritesPerHour: z.int().positive().default(500),
+  concurrentRequests: z.int().positive().default(100),
+  parallelIssues: z.int().positive().default(8),
+});
+
+/**
+ * What every process goes by: the row that the monitor writes and the hosted API follows (decisions 13). Unknown keys
+ * are dropped and missing ones take the built-in default (decisions 14), so that two releases can share the row.
+ * Durations are milliseconds unless the name says otherwise.
+ */
+export const Settings = z.object({
+  maxAttempts: z.int().min(1).max(100).default(3),
+  leaseMs: ms(60 * SECOND_MS),
+  heartbeatIntervalMs: ms(10 * SECOND_MS),
+  /** A worker that was silent for longer is offline. */
+  workerSilenceMs: ms(30 * SECOND_MS),
+  claimToStartMs: ms(120 * SECOND_MS),
+  stallMs: ms(15 * MINUTE_MS),
+  /** How long a quota holds work when nobody said for how long. */
+  quotaHoldMs: ms(15 * MINUTE_MS),
+  maxProjectionAttempts: z.int().min(1).max(100).default(MAX_PROJECTION_ATTEMPTS),
+  hostBudget: HostBudget.prefault({}),
+  selfHealing: SelfHealing.prefault({}),
+  pollIntervals: PollIntervals.prefault({}),
+  costLimits: CostLimits.prefault({}),
+  alertChannels: z.array(AlertChannel).max(20).default([]),
+  retrieval: Retrieval.prefault({}),
+  sla: Sla.prefault({}),
+});
+export type Settings = z.output<typeof Settings>;
+
+/** The built-in defaults; in force where no row says otherwise. */
+export const DEFAULT_SETTINGS: Readonly<Settings> = Object.freeze(Settings.parse({}));
+
+const FIRST_DELAY_MS = 30 * SECOND_MS;
+const RETRY_CAP_MS = 10 * MINUTE_MS;
+const PROJECTION_CAP_MS = HOUR_MS;
+const JITTER = 0.2;
+
+/** Doubles with each attempt up to the cap, then ±20 % so that what failed together does not come back together. */
+function backoffMs(attempt: number, capMs: number, random: () => number): number {
+  const steps = Math.max(0, Math.trunc(attempt));
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** steps, capMs);
+  return Math.round(delay * (1 - JITTER + 2 * JITTER * random()));
+}
+
+/**
+ * How long the next attempt of a task waits, in milliseconds: min(30·2^attempt, 600) s ±20 %.
+ * @param attempt the attempt that failed, counted from 0.
+ * @param random gives a number from 0 to 1.
+ */
+export const retryDelayMs = (attempt: number, random: () => number): number => backoffMs(attempt, RETRY_CAP_MS, random);
+
+/**
+ * How long the next attempt of a projection waits, in milliseconds: min(30·2^attempt, 3600) s ±20 %.
+ * @param attempt the attempt that failed, counted from 0.
+ * @param random gives a number from 0 to 1.
+ */
+export const projectionDelayMs = (attempt: number, random: () => number): number =>
+  backoffMs(attempt, PROJECTION_CAP_MS, random);
+
+const AUTO_UNBLOCK_MINUTES = [5, 15, 45] as const;
+
+/** How long a transient block stands before it is lifted by itself, by how often that was done before; milliseconds. */
+export const autoUnblockDelayMs = (count: number): number =>
+  (AUTO_UNBLOCK_MINUTES[Math.max(0, Math.trunc(count))] ?? AUTO_UNBLOCK_MINUTES[2]) * MINUTE_MS;
