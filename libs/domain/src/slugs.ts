@@ -5,7 +5,8 @@ export interface Slug {
   name: string;
 }
 
-const SEGMENT = /^[A-Za-z0-9._-]{1,100}$/;
+/** Never `.` or `..`: segments end up in paths and addresses. */
+const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
 
 /**
  * Reads `owner/name` as the host spells it.
