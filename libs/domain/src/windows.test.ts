@@ -69,7 +69,16 @@ describe('a since value of the logs', () => {
     expect(parseSince('999999d', now)).toEqual(new Date(0));
   });
 
-  test.each(['2026-03-01T02:00:00', '2026-13-01', 'yesterday', '1', 'March 1, 2026', ''])('%j is none', (text) => {
+  test.each([
+    '2026-03-01T02:00:00',
+    '2026-13-01',
+    '2026-02-30',
+    '2026-02-30T00:00:00Z',
+    'yesterday',
+    '1',
+    'March 1, 2026',
+    '',
+  ])('%j is none', (text) => {
     expect(parseSince(text, now)).toBeNull();
   });
 

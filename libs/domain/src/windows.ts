@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** The windows of the analytics routes (interface: Pipeline analytics). */
 export const WINDOWS = ['1h', '6h', '12h', '24h', '48h', '7d'] as const;
 export type Window = (typeof WINDOWS)[number];
@@ -51,7 +53,7 @@ export const previousRange = ({ start, end }: Range): Range => ({
 export const sinceStart = (since: Since, now: Date): Date =>
   since === 'today' ? utcMidnight(now) : windowRange(since, now).start;
 
-const TIMESTAMP = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+const Timestamp = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 /**
  * Reads a point in time: an ISO 8601 date or timestamp with its zone, or a duration back from now. A duration that
@@ -60,9 +62,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-
 export function parseSince(text: string, now: Date): Date | null {
   const back = parseDuration(text);
   if (back !== null) return new Date(Math.max(0, now.getTime() - back));
-  if (!TIMESTAMP.test(text)) return null;
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? null : at;
+  return Timestamp.safeParse(text).success ? new Date(text) : null;
 }
 
 /** The last midnight UTC at or before a time. */
