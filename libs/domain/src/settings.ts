@@ -58,8 +58,7 @@ export const Retrieval = z.object({
 export const Sla = z.object({
   warnAfterMinutes: z
     .partialRecord(z.enum(STATES), z.number().positive().max(525_600), {
-      error: (issue) =>
-        issue.code === 'unrecognized_keys' ? `is no state; states are ${STATES.join(', ')}` : undefined,
+      error: (issue) => ('keys' in issue ? `is no state; states are ${STATES.join(', ')}` : undefined),
     })
     .default({})
     .describe('By state; a value in the workflow itself goes before it.'),
