@@ -4,6 +4,7 @@ export * from './decide.ts';
 export * from './error-classification.ts';
 export * from './error-fingerprint.ts';
 export * from './errors.ts';
+export * from './issue-list.ts';
 export * from './labels.ts';
 export * from './outcomes.ts';
 export * from './paging.ts';
