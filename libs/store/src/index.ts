@@ -1,5 +1,9 @@
+export type { Rung } from './coalesced-rings.ts';
 export * from './connection.ts';
 export type { DB } from './database.generated.ts';
+export type { ConnectionLog, DirectConnectionOptions, Sleep } from './direct-connection.ts';
+export * from './doorbell.ts';
+export type { Lease } from './leadership.ts';
 export * from './migrator.ts';
 export * from './prepared.ts';
 export * from './schema.ts';

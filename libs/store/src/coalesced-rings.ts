@@ -1,0 +1,58 @@
+import type { Sleep } from './direct-connection.ts';
+
+/** Whose rows changed: ids of tenants, or null for anyone's. */
+export type Rung = readonly number[] | null;
+
+const WINDOW_MS = 5;
+
+/**
+ * Rings of one channel. quiet -(ring: sent at once)-> window of 5 ms, in which rings gather -(something gathered:
+ * sent as one)-> window, -(nothing)-> quiet. So a lone ring is not delayed, and a storm is 200 a second.
+ */
+export class CoalescedRings {
+  readonly #send: (rung: Rung) => void;
+  readonly #sleep: Sleep;
+  readonly #signal: AbortSignal;
+  #gathered: Set<number> | 'all' | undefined;
+  #window: Promise<void> | undefined;
+
+  constructor(send: (rung: Rung) => void, sleep: Sleep, signal: AbortSignal) {
+    this.#send = send;
+    this.#sleep = sleep;
+    this.#signal = signal;
+  }
+
+  ring(rung: Rung): void {
+    if (this.#window) {
+      this.#gather(rung);
+      return;
+    }
+    this.#send(rung);
+    this.#window = this.#closeWindow();
+  }
+
+  /** The end of the window that is open; at once when the signal is aborted. */
+  settled(): Promise<void> {
+    return this.#window ?? Promise.resolve();
+  }
+
+  #gather(rung: Rung): void {
+    if (rung === null || this.#gathered === 'all') {
+      this.#gathered = 'all';
+      return;
+    }
+    this.#gathered ??= new Set();
+    for (const tenantId of rung) this.#gathered.add(tenantId);
+  }
+
+  async #closeWindow(): Promise<void> {
+    do {
+      await this.#sleep(WINDOW_MS, this.#signal);
+      const gathered = this.#gathered;
+      if (gathered === undefined) break;
+      this.#gathered = undefined;
+      this.#send(gathered === 'all' ? null : [...gathered]);
+    } while (!this.#signal.aborted);
+    this.#window = undefined;
+  }
+}

@@ -1,0 +1,121 @@
+import pg from 'pg';
+
+/** Waits; resolves to false when the signal came first. Injected: timers belong to the process. */
+export type Sleep = (ms: number, signal?: AbortSignal) => Promise<boolean>;
+
+type Write = (message: string, fields?: Record<string, unknown>) => void;
+export interface ConnectionLog {
+  info: Write;
+  warn: Write;
+}
+
+export interface DirectConnectionOptions {
+  /** To the server itself, not to a pooler: what it is for is bound to the session. */
+  directUrl: string;
+  applicationName: string;
+  sleep: Sleep;
+  log: ConnectionLog;
+}
+
+/** What happens on the connection. `up` may run statements; if it throws, the connection is given up and made anew. */
+export interface SessionHooks {
+  up(client: pg.Client): Promise<void>;
+  /** Everything bound to the session is gone. */
+  down(): void;
+}
+
+const BACKOFF_MS = { first: 100, most: 5_000 };
+/** A server that vanished without a word is noticed within the sum of both. */
+const HEARTBEAT_MS = 15_000;
+const STATEMENT_TIMEOUT_MS = 5_000;
+
+/**
+ * One session that is kept up: connecting -(up)-> in use -(end, error, silent heartbeat)-> down -(backoff)->
+ * connecting, until `close`.
+ */
+export class DirectConnection {
+  readonly #options: DirectConnectionOptions;
+  readonly #hooks: SessionHooks;
+  readonly #closing = new AbortController();
+  #client: pg.Client | null = null;
+  #loop: Promise<void> | undefined;
+
+  constructor(options: DirectConnectionOptions, hooks: SessionHooks) {
+    this.#options = options;
+    this.#hooks = hooks;
+  }
+
+  /** The session, while it is up. */
+  get client(): pg.Client | null {
+    return this.#client;
+  }
+
+  /** Connects in the background, now and whenever the session is lost. */
+  start(): void {
+    this.#loop ??= this.#keepUp();
+  }
+
+  /** Ends the session; nothing stays armed. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#loop;
+  }
+
+  async #keepUp(): Promise<void> {
+    const { sleep, log } = this.#options;
+    const { signal } = this.#closing;
+    let backoff = BACKOFF_MS.first;
+    while (!signal.aborted) {
+      try {
+        await this.#session(() => {
+          backoff = BACKOFF_MS.first;
+        });
+      } catch (error) {
+        log.warn('direct connection to the store lost', { error, retryInMs: backoff });
+      }
+      if (!(await sleep(backoff * (0.5 + Math.random() / 2), signal))) break;
+      backoff = Math.min(backoff * 2, BACKOFF_MS.most);
+    }
+  }
+
+  /** One session from connecting to its end. @throws what ended it, unless we closed it. */
+  async #session(onUp: () => void): Promise<void> {
+    const { directUrl, applicationName, log } = this.#options;
+    const client = new pg.Client({
+      connectionString: directUrl,
+      application_name: applicationName,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: STATEMENT_TIMEOUT_MS,
+      keepAlive: true,
+    });
+    let cause: unknown = new Error('the server ended the session');
+    const ended = new Promise<void>((resolve) => {
+      client.on('error', (error) => {
+        cause = error;
+        resolve();
+      });
+      client.on('end', resolve);
+    });
+    const stop = new AbortController();
+    try {
+      await client.connect();
+      this.#client = client;
+      await this.#hooks.up(client);
+      log.info('direct connection to the store is up');
+      onUp();
+      await Promise.race([ended, this.#heartbeat(client, stop.signal)]);
+    } finally {
+      this.#client = null;
+      stop.abort();
+      await Promise.race([client.end().catch(() => undefined), ended]);
+      this.#hooks.down();
+    }
+    if (!this.#closing.signal.aborted) throw cause;
+  }
+
+  /** Resolves when this connection is closed. @throws when the server stays silent. */
+  async #heartbeat(client: pg.Client, ended: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([ended, this.#closing.signal]);
+    while (await this.#options.sleep(HEARTBEAT_MS, signal)) await client.query('select 1');
+  }
+}

@@ -1,0 +1,153 @@
+import type pg from 'pg';
+import { CoalescedRings, type Rung } from './coalesced-rings.ts';
+import { DirectConnection, type DirectConnectionOptions } from './direct-connection.ts';
+import { Leadership, type Lease } from './leadership.ts';
+
+export const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** Told that rows of these tenants changed; null = anything may have changed, look at everything. */
+export type RingHandler = (rung: Rung) => void;
+
+export interface Doorbell {
+  /** Connects in the background; the process does not wait for the store. */
+  start(): void;
+  /**
+   * Tells all processes, this one too, that there is something new to read. Call it after the commit. A lone ring goes
+   * out at once, those of the next 5 ms as one. While there is no connection rings gather. Without ids: null.
+   */
+  ring(channel: Channel, tenantIds?: Rung): void;
+  /**
+   * Calls the handler at each ring, and with null when listening begins, the first time and after each reconnect: a
+   * ring may have been missed. @returns what takes the handler off.
+   */
+  on(channel: Channel, handler: RingHandler): () => void;
+  /**
+   * Tries to become the one process that does `name`. The lead is lost with the connection: then `onLost` is called
+   * once, and the loop must stop. @returns null when another one leads or the store is not reachable.
+   */
+  tryLead(name: string, onLost: () => void): Promise<Lease | null>;
+  /** Sends what has gathered, gives up leads (onLost is called), disconnects. Nothing stays armed. */
+  close(): Promise<void>;
+}
+
+/** NOTIFY refuses 8,000 bytes and more. Beyond this the ring names nobody and means everybody. */
+const MAX_PAYLOAD = 7_900;
+
+/** Wake-ups between processes by LISTEN and NOTIFY, and leads, on one session of its own (decisions.md 32, 43). */
+export function createDoorbell(options: DirectConnectionOptions): Doorbell {
+  return new ListeningDoorbell(options);
+}
+
+class ListeningDoorbell implements Doorbell {
+  readonly #options: DirectConnectionOptions;
+  readonly #connection: DirectConnection;
+  readonly #leads = new Leadership();
+  readonly #handlers: ReadonlyMap<Channel, Set<RingHandler>> = new Map(CHANNELS.map((name) => [name, new Set()]));
+  readonly #rings: ReadonlyMap<Channel, CoalescedRings>;
+  readonly #listening = new Set<Channel>();
+  /** Channels with rings that had no connection: each gets one ring for everybody when there is one. */
+  readonly #unsent = new Set<Channel>();
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: DirectConnectionOptions) {
+    this.#options = options;
+    this.#connection = new DirectConnection(options, { up: (client) => this.#up(client), down: () => this.#down() });
+    const rings = (channel: Channel) =>
+      new CoalescedRings((rung) => this.#send(channel, rung), options.sleep, this.#closing.signal);
+    this.#rings = new Map(CHANNELS.map((channel) => [channel, rings(channel)]));
+  }
+
+  start(): void {
+    this.#connection.start();
+  }
+
+  ring(channel: Channel, tenantIds: Rung = null): void {
+    if (!this.#closing.signal.aborted) this.#rings.get(channel)?.ring(tenantIds);
+  }
+
+  on(channel: Channel, handler: RingHandler): () => void {
+    const handlers = this.#of(channel);
+    handlers.add(handler);
+    const { client } = this.#connection;
+    if (this.#listening.has(channel)) this.#call(handler, channel, null);
+    // A LISTEN that fails does so with its connection, and the next one begins by listening.
+    else if (client) this.#track(this.#listen(client, channel).catch(() => undefined));
+    return () => {
+      handlers.delete(handler);
+    };
+  }
+
+  async tryLead(name: string, onLost: () => void): Promise<Lease | null> {
+    return this.#leads.tryLead(this.#connection.client, name, onLost);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#rings.values()].map((rings) => rings.settled()));
+    await Promise.all(this.#inFlight);
+    await this.#connection.close();
+  }
+
+  async #up(client: pg.Client): Promise<void> {
+    client.on('notification', ({ channel, payload }) => this.#deliver(channel as Channel, payload ?? ''));
+    for (const channel of CHANNELS) if (this.#of(channel).size > 0) await this.#listen(client, channel);
+    const unsent = [...this.#unsent];
+    this.#unsent.clear();
+    for (const channel of unsent) this.#send(channel, null);
+  }
+
+  #down(): void {
+    this.#listening.clear();
+    this.#leads.lose();
+  }
+
+  async #listen(client: pg.Client, channel: Channel): Promise<void> {
+    await client.query(`listen ${channel}`);
+    this.#listening.add(channel);
+    for (const handler of this.#of(channel)) this.#call(handler, channel, null);
+  }
+
+  #deliver(channel: Channel, payload: string): void {
+    const rung = payload === '' ? null : payload.split(',').map(Number);
+    for (const handler of this.#of(channel)) this.#call(handler, channel, rung);
+  }
+
+  #call(handler: RingHandler, channel: Channel, rung: Rung): void {
+    try {
+      handler(rung);
+    } catch (error) {
+      this.#options.log.warn('a handler of the doorbell threw', { channel, error });
+    }
+  }
+
+  #send(channel: Channel, rung: Rung): void {
+    const { client } = this.#connection;
+    if (!client) {
+      this.#unsent.add(channel);
+      return;
+    }
+    const names = rung?.join(',') ?? '';
+    const sent = client.query('select pg_notify($1, $2)', [channel, names.length > MAX_PAYLOAD ? '' : names]);
+    const noted = sent.then(
+      () => undefined,
+      (error: unknown) => {
+        this.#unsent.add(channel);
+        this.#options.log.warn('a ring was not sent and waits for the next connection', { channel, error });
+      },
+    );
+    this.#track(noted);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#inFlight.add(work);
+    void work.finally(() => this.#inFlight.delete(work));
+  }
+
+  #of(channel: Channel): Set<RingHandler> {
+    const handlers = this.#handlers.get(channel);
+    if (!handlers) throw new TypeError(`${channel} is no channel of the doorbell`);
+    return handlers;
+  }
+}

@@ -1,0 +1,222 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
+import { createDoorbell, type Doorbell, type Rung, type Sleep } from '../src/index.ts';
+
+const database = testDatabase();
+const opened: Doorbell[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((bell) => bell.close()));
+});
+
+/** Waits that end when the test says so, or with their signal. */
+function heldSleep() {
+  const waits: { ms: number; end: (whole: boolean) => void }[] = [];
+  const sleep: Sleep = (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve(false);
+      const wait = { ms, end: (whole: boolean) => resolve(whole) };
+      waits.push(wait);
+      signal?.addEventListener('abort', () => wait.end(false), { once: true });
+    });
+  const end = (which: (ms: number) => boolean) => {
+    for (const wait of waits) if (which(wait.ms)) wait.end(true);
+  };
+  return { sleep, end };
+}
+
+const window = (ms: number) => ms === 5;
+const backoff = (ms: number) => ms > 5 && ms < 15_000;
+const heartbeat = (ms: number) => ms === 15_000;
+
+function openBell(applicationName = 'bell', directUrl = database.url) {
+  const { sleep, end } = heldSleep();
+  const logged: string[] = [];
+  const log = { info: (m: string) => void logged.push(m), warn: (m: string) => void logged.push(m) };
+  const bell = createDoorbell({ directUrl, applicationName, sleep, log });
+  opened.push(bell);
+  return { bell, end, logged };
+}
+
+/** Collects rings and waits for the next ones without a clock. */
+function collect(bell: Doorbell, channel: Parameters<Doorbell['on']>[0] = 'svc_tasks') {
+  const rung: Rung[] = [];
+  let waiting: (() => void) | undefined;
+  const off = bell.on(channel, (value) => {
+    rung.push(value);
+    waiting?.();
+  });
+  const until = async (count: number) => {
+    while (rung.length < count) await new Promise<void>((resolve) => (waiting = resolve));
+    return rung;
+  };
+  return { rung, until, off };
+}
+
+const kill = (applicationName: string) =>
+  sql`select pg_terminate_backend(pid, 2000) from pg_stat_activity where application_name = ${applicationName}`.execute(
+    database.store.fleet,
+  );
+
+describe('rings', () => {
+  test('the first goes out at once, those of the window as one, and a quiet window ends it', async () => {
+    const listener = openBell('listener');
+    const { rung, until } = collect(listener.bell);
+    listener.bell.start();
+    await until(1);
+    const { bell, end } = openBell();
+    const own = collect(bell);
+    bell.start();
+    await own.until(1);
+    bell.ring('svc_tasks', [1]);
+    expect(await until(2)).toEqual([null, [1]]);
+    bell.ring('svc_tasks', [2, 3]);
+    bell.ring('svc_tasks', [3, 4]);
+    end(window);
+    expect(await until(3)).toEqual([null, [1], [2, 3, 4]]);
+    await own.until(3);
+    bell.ring('svc_tasks', [5]);
+    bell.ring('svc_tasks');
+    end(window);
+    expect((await until(4)).at(-1)).toBeNull();
+    expect(rung).toHaveLength(4);
+  });
+
+  test('more tenants than a notification can name ring for everybody', async () => {
+    const { bell } = openBell();
+    const { until } = collect(bell);
+    bell.start();
+    await until(1);
+    bell.ring(
+      'svc_tasks',
+      Array.from({ length: 3_000 }, (_, id) => id),
+    );
+    expect(await until(2)).toEqual([null, null]);
+  });
+
+  test('close sends what the window has gathered', async () => {
+    const listener = openBell('listener');
+    const { until } = collect(listener.bell, 'svc_stream');
+    listener.bell.start();
+    await until(1);
+    const { bell } = openBell();
+    const { until: up } = collect(bell);
+    bell.start();
+    await up(1);
+    bell.ring('svc_stream', [1]);
+    bell.ring('svc_stream', [2]);
+    await bell.close();
+    expect(await until(3)).toEqual([null, [1], [2]]);
+  });
+
+  test('a handler that throws or is taken off disturbs no other', async () => {
+    const { bell, logged } = openBell();
+    bell.on('svc_cache', () => {
+      throw new Error('broken handler');
+    });
+    const gone = collect(bell, 'svc_cache');
+    const { until } = collect(bell, 'svc_cache');
+    gone.off();
+    bell.start();
+    await until(1);
+    bell.ring('svc_cache', [7]);
+    await until(2);
+    expect(gone.rung).toEqual([]);
+    expect(logged.filter((line) => line.includes('handler'))).toHaveLength(2);
+  });
+});
+
+describe('a lost connection', () => {
+  test('is made anew, and every handler is told that it may have missed something', async () => {
+    const { bell, end, logged } = openBell('bell');
+    const tasks = collect(bell);
+    const stream = collect(bell, 'svc_stream');
+    bell.start();
+    await Promise.all([tasks.until(1), stream.until(1)]);
+    await kill('bell');
+    while (!logged.some((line) => line.includes('lost'))) await sql`select 1`.execute(database.store.fleet);
+    bell.ring('svc_tasks', [1]);
+    expect(tasks.rung).toEqual([null]);
+    end(backoff);
+    expect(await tasks.until(3)).toEqual([null, null, null]);
+    expect(await stream.until(2)).toEqual([null, null]);
+  });
+
+  test('a server that is not there yet holds nobody up', async () => {
+    const { bell, end, logged } = openBell('early', 'postgres://u:p@127.0.0.1:1/nothing');
+    bell.start();
+    bell.ring('svc_tasks');
+    for (let rounds = 1; rounds <= 3; rounds += 1) {
+      while (logged.length < rounds) await sql`select 1`.execute(database.store.fleet);
+      end(backoff);
+    }
+    expect(await bell.tryLead('loop', () => {})).toBeNull();
+    await bell.close();
+  });
+
+  test('the heartbeat speaks while all is quiet', async () => {
+    const { bell, end } = openBell('beat');
+    const { until } = collect(bell);
+    bell.start();
+    await until(1);
+    await sql`select 1`.execute(database.store.fleet);
+    end(heartbeat);
+    const asked = async () =>
+      (
+        await sql<{ query: string }>`select query from pg_stat_activity where application_name = 'beat'`.execute(
+          database.store.fleet,
+        )
+      ).rows[0]?.query;
+    while ((await asked()) !== 'select 1') await sql`select 1`.execute(database.store.fleet);
+  });
+});
+
+describe('leads', () => {
+  async function up(name: string) {
+    const opened = openBell(name);
+    const { until } = collect(opened.bell, 'svc_settings');
+    opened.bell.start();
+    await until(1);
+    return { ...opened, until };
+  }
+
+  test('one process at a time, and the next one when it lets go', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    const lead = await a.bell.tryLead('loop', () => {});
+    expect(lead).not.toBeNull();
+    expect(await b.bell.tryLead('loop', () => {})).toBeNull();
+    expect(await a.bell.tryLead('loop', () => {})).toBeNull();
+    expect(await b.bell.tryLead('another', () => {})).not.toBeNull();
+    await lead?.release();
+    await lead?.release();
+    expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
+  });
+
+  test('is lost with its connection: the loop is told, and another process takes over', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    let lost = 0;
+    const lead = await a.bell.tryLead('loop', () => {
+      lost += 1;
+    });
+    await kill('a');
+    while (lost === 0) await sql`select 1`.execute(database.store.fleet);
+    expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
+    await lead?.release();
+    a.end(backoff);
+    await a.until(2);
+    expect(await a.bell.tryLead('loop', () => {})).toBeNull();
+    expect(lost).toBe(1);
+  });
+
+  test('close gives it up', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    let lost = false;
+    await a.bell.tryLead('loop', () => {
+      lost = true;
+    });
+    await a.bell.close();
+    expect(lost).toBe(true);
+    while ((await b.bell.tryLead('loop', () => {})) === null)
+      await sql`select pg_sleep(0.01)`.execute(database.store.fleet);
+  });
+});
