@@ -86,7 +86,7 @@ export const Settings = z.object({
   claimToStartMs: ms(120 * SECOND_MS),
   stallMs: ms(15 * MINUTE_MS),
   /** How long a quota holds work when nobody said for how long. */
-  quotaHoldMs: ms(15 * MINUTE_MS),
+  quotaBackoffMs: ms(15 * MINUTE_MS),
   maxProjectionAttempts: z.int().min(1).max(100).default(MAX_PROJECTION_ATTEMPTS),
   hostBudget: HostBudget.prefault({}),
   selfHealing: SelfHealing.prefault({}),
@@ -107,25 +107,25 @@ const PROJECTION_CAP_MS = HOUR_MS;
 const JITTER = 0.2;
 
 /** Doubles with each attempt up to the cap, then ±20 % so that what failed together does not come back together. */
-function backoffMs(attempt: number, capMs: number, random: () => number): number {
+function backoffMs(attempt: number, capMs: number, random: number): number {
   const steps = Math.max(0, Math.trunc(attempt));
   const delay = Math.min(FIRST_DELAY_MS * 2 ** steps, capMs);
-  return Math.round(delay * (1 - JITTER + 2 * JITTER * random()));
+  return Math.round(delay * (1 - JITTER + 2 * JITTER * random));
 }
 
 /**
  * How long the next attempt of a task waits, in milliseconds: min(30·2^attempt, 600) s ±20 %.
  * @param attempt the attempt that failed, counted from 0.
- * @param random gives a number from 0 to 1.
+ * @param random a number from 0 to 1, drawn anew for each call.
  */
-export const retryDelayMs = (attempt: number, random: () => number): number => backoffMs(attempt, RETRY_CAP_MS, random);
+export const retryDelayMs = (attempt: number, random: number): number => backoffMs(attempt, RETRY_CAP_MS, random);
 
 /**
  * How long the next attempt of a projection waits, in milliseconds: min(30·2^attempt, 3600) s ±20 %.
  * @param attempt the attempt that failed, counted from 0.
- * @param random gives a number from 0 to 1.
+ * @param random a number from 0 to 1, drawn anew for each call.
  */
-export const projectionDelayMs = (attempt: number, random: () => number): number =>
+export const projectionDelayMs = (attempt: number, random: number): number =>
   backoffMs(attempt, PROJECTION_CAP_MS, random);
 
 const AUTO_UNBLOCK_MINUTES = [5, 15, 45] as const;
