@@ -1,12 +1,53 @@
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { HostComment, HostIssue, HostPullRequest, HostRepo, HostReview } from '@pipeline/domain';
 
-type Issues = RestEndpointMethodTypes['issues'];
-type Pulls = RestEndpointMethodTypes['pulls'];
-export type IssueData = Issues['get']['response']['data'];
-type CommentData = Issues['listComments']['response']['data'][number];
-type PullData = Pulls['get']['response']['data'] | Pulls['list']['response']['data'][number];
-type ReviewData = Pulls['listReviews']['response']['data'][number];
+/** The fields that are read of each resource. REST answers and webhook payloads both have them. */
+export interface IssueFields {
+  number: number;
+  title: string;
+  body?: string | null | undefined;
+  html_url: string;
+  state: string;
+  state_reason?: string | null | undefined;
+  labels: (string | { name?: string | null })[];
+  user: { login: string } | null;
+  created_at: string;
+  updated_at: string;
+  closed_at: string | null;
+}
+
+export interface CommentFields {
+  id: number;
+  user: { login: string } | null;
+  body?: string | null | undefined;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface PullFields {
+  number: number;
+  title: string;
+  body?: string | null | undefined;
+  html_url: string;
+  state: string;
+  merged_at: string | null;
+  merge_commit_sha: string | null;
+  head: { ref: string; sha: string };
+  base: { ref: string };
+  user: { login: string } | null;
+  draft?: boolean | undefined;
+  created_at: string;
+}
+
+export interface ReviewFields {
+  id: number;
+  user: { login: string } | null;
+  state: string;
+  body?: string | null | undefined;
+  submitted_at?: string | null | undefined;
+  commit_id: string | null;
+}
+
 type RepoData = RestEndpointMethodTypes['repos']['get']['response']['data'];
 
 export const toRepo = (data: RepoData): HostRepo => ({
@@ -17,7 +58,7 @@ export const toRepo = (data: RepoData): HostRepo => ({
   private: data.private,
 });
 
-export const toIssue = (data: IssueData): HostIssue => ({
+export const toIssue = (data: IssueFields): HostIssue => ({
   number: data.number,
   title: data.title,
   body: data.body ?? '',
@@ -37,7 +78,7 @@ function stateReason(value: string | null | undefined): HostIssue['stateReason']
   return value === 'completed' || value === 'not_planned' || value === 'reopened' ? value : null;
 }
 
-export const toComment = (data: CommentData): HostComment => ({
+export const toComment = (data: CommentFields): HostComment => ({
   id: data.id,
   author: data.user?.login ?? null,
   body: data.body ?? '',
@@ -45,7 +86,7 @@ export const toComment = (data: CommentData): HostComment => ({
   updatedAt: data.updated_at,
 });
 
-export const toPullRequest = (data: PullData): HostPullRequest => ({
+export const toPullRequest = (data: PullFields): HostPullRequest => ({
   number: data.number,
   title: data.title,
   body: data.body ?? '',
@@ -71,11 +112,11 @@ const VERDICTS: Record<string, HostReview['verdict']> = {
   PENDING: 'pending',
 };
 
-export const toReview = (data: ReviewData): HostReview => ({
+export const toReview = (data: ReviewFields): HostReview => ({
   id: data.id,
   author: data.user?.login ?? null,
   verdict: VERDICTS[data.state.toUpperCase()] ?? 'commented',
-  body: data.body,
+  body: data.body ?? '',
   submittedAt: data.submitted_at ?? null,
   commitSha: data.commit_id,
 });

@@ -54,16 +54,7 @@ export function createReads(client: Client, now: () => Date): Reads {
  * seen twice rather than missed, and the first page's etag stands for the whole list.
  */
 async function listIssues(client: Client, repo: RepoRef, query: IssueQuery) {
-  const params = {
-    ...at(repo),
-    state: query.state,
-    sort: 'updated' as const,
-    direction: 'desc' as const,
-    per_page: PAGE,
-    ...(query.since === undefined ? {} : { since: query.since }),
-    ...(query.labels?.length ? { labels: query.labels.join(',') } : {}),
-    ...(query.etag === undefined ? {} : { headers: { 'if-none-match': query.etag } }),
-  };
+  const params = listQuery(repo, query);
   const issues = new Map<number, HostIssue>();
   let etag: string | null | undefined;
   try {
@@ -79,6 +70,17 @@ async function listIssues(client: Client, repo: RepoRef, query: IssueQuery) {
   }
   return { issues: [...issues.values()].reverse(), etag: etag ?? null };
 }
+
+const listQuery = (repo: RepoRef, query: IssueQuery) => ({
+  ...at(repo),
+  state: query.state,
+  sort: 'updated' as const,
+  direction: 'desc' as const,
+  per_page: PAGE,
+  ...(query.since === undefined ? {} : { since: query.since }),
+  ...(query.labels?.length ? { labels: query.labels.join(',') } : {}),
+  ...(query.etag === undefined ? {} : { headers: { 'if-none-match': query.etag } }),
+});
 
 export async function listComments(
   client: Client,

@@ -1,0 +1,76 @@
+import { AppError } from '@pipeline/domain';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { loadRepo, requireViewer } from './auth.ts';
+import type { Sandbox } from './context.ts';
+import { Failure } from './failure.ts';
+import type { Faults } from './faults.ts';
+import { createRateLimit } from './rate-limit.ts';
+import type { RequestLog } from './request-log.ts';
+import { adminRoutes } from './routes/admin.ts';
+import { commentRoutes } from './routes/comments.ts';
+import { commitRoutes } from './routes/commits.ts';
+import { graphqlRoutes } from './routes/graphql.ts';
+import { issueRoutes } from './routes/issues.ts';
+import { labelRoutes } from './routes/labels.ts';
+import { mergeRoutes } from './routes/merge.ts';
+import { pageRoutes } from './routes/pages.ts';
+import { pullRoutes } from './routes/pulls.ts';
+import { refRoutes } from './routes/refs.ts';
+import { repoRoutes, viewerRoutes } from './routes/repos.ts';
+import { reviewRoutes } from './routes/reviews.ts';
+import { subIssueRoutes } from './routes/sub-issues.ts';
+import { smartHttp } from './smart-http.ts';
+
+interface AppOptions {
+  faults: Faults;
+  requests: RequestLog;
+  adminToken: string | null;
+}
+
+/** The sandbox host's HTTP face. Order: count, faults, git, admin, then the API behind its token, pages last. */
+export function createApp(sandbox: Sandbox, options: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('query parser', 'simple');
+  app.use(options.requests.middleware());
+  app.use(options.faults.middleware());
+  app.use(smartHttp(sandbox));
+  app.use('/_sandbox', adminRoutes(sandbox, options));
+
+  const limit = createRateLimit(sandbox);
+  const viewer = requireViewer(sandbox);
+  const json = express.json({ limit: '10mb', type: () => true });
+  app.use(['/rate_limit', '/user', '/users', '/graphql', '/repos'], viewer, json);
+  app.use(limit.route);
+  app.use(['/user', '/users', '/graphql', '/repos'], limit.middleware);
+  app.use(viewerRoutes(sandbox), graphqlRoutes(sandbox));
+  const parts = [issueRoutes, labelRoutes, commentRoutes, subIssueRoutes, pullRoutes, reviewRoutes, mergeRoutes];
+  const routers = [repoRoutes, refRoutes, commitRoutes, ...parts].map((routes) => routes(sandbox));
+  app.use('/repos/:owner/:repo', loadRepo(sandbox), ...routers);
+  app.use(['/user', '/users', '/graphql', '/repos'], () => {
+    throw new Failure(404, 'Not Found');
+  });
+
+  app.use(pageRoutes(sandbox));
+  app.use(() => {
+    throw new Failure(404, 'Not Found');
+  });
+  app.use((error: unknown, _req: Request, res: Response, next: NextFunction) => {
+    if (res.headersSent) return next(error);
+    const failure = toFailure(sandbox, error);
+    res.status(failure.status).json(failure.body());
+  });
+  return app;
+}
+
+function toFailure({ log }: Sandbox, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof AppError) return new Failure(422, error.message);
+  // The JSON parser's errors carry the status that they stand for.
+  if (error instanceof SyntaxError) return new Failure(400, 'Problems parsing JSON');
+  if (error instanceof Error && 'status' in error && Number(error.status) < 500) {
+    return new Failure(Number(error.status), error.message);
+  }
+  log.warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return new Failure(500, 'Server Error');
+}

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export class GitError extends Error {
+  readonly code: number | null;
+  readonly stdout: string;
+
+  constructor(args: string[], failure: { code?: unknown; stdout?: string; stderr?: string; message?: string }) {
+    super(`git ${args[0]}: ${(failure.stderr || failure.message || 'failed').trim()}`);
+    this.name = 'GitError';
+    this.code = typeof failure.code === 'number' ? failure.code : null;
+    this.stdout = failure.stdout ?? '';
+  }
+}
+
+/** Runs git without a shell and without this machine's own settings. */
+export class Git {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+
+  /** @param dataDir holds one bare repository per repo under `git/`. */
+  constructor(dataDir: string, searchPath: string | undefined) {
+    this.root = path.join(dataDir, 'git');
+    mkdirSync(this.root, { recursive: true });
+    const config = path.join(dataDir, 'gitconfig');
+    // A repository to import may belong to another user; pushes over HTTP are checked before git sees them.
+    writeFileSync(config, '[safe]\n\tdirectory = *\n[http]\n\treceivepack = true\n[gc]\n\tauto = 0\n');
+    this.env = {
+      PATH: searchPath,
+      HOME: dataDir,
+      GIT_CONFIG_GLOBAL: config,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      LC_ALL: 'C',
+    };
+  }
+
+  dir(repo: { id: number }): string {
+    return path.join(this.root, `${repo.id}.git`);
+  }
+
+  /**
+   * @returns stdout without the newline at its end.
+   * @throws GitError with what git wrote.
+   */
+  async run(cwd: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+    try {
+      const { stdout } = await run('git', args, { cwd, env: { ...this.env, ...env }, maxBuffer: 64 * 1024 * 1024 });
+      return stdout.replace(/\n$/, '');
+    } catch (error) {
+      throw new GitError(args, error as Error);
+    }
+  }
+
+  /** The commit a branch or any revision points to; null when there is none. */
+  async resolve(cwd: string, revision: string): Promise<string | null> {
+    try {
+      return await this.run(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]);
+    } catch (error) {
+      if (error instanceof GitError && error.code !== null) return null;
+      throw error;
+    }
+  }
+
+  /** True when everything in `ancestor` is in `commit`. */
+  async contains(cwd: string, commit: string, ancestor: string): Promise<boolean> {
+    try {
+      await this.run(cwd, ['merge-base', '--is-ancestor', ancestor, commit]);
+      return true;
+    } catch (error) {
+      if (error instanceof GitError && error.code === 1) return false;
+      throw error;
+    }
+  }
+}
+
+export const branchRef = (branch: string): string => `refs/heads/${branch}`;

@@ -1,0 +1,143 @@
+/** What the sandbox host keeps. Logins refer to users, label names to labels of the same repository. */
+export interface Records {
+  user: UserRecord;
+  repo: RepoRecord;
+  issue: IssueRecord;
+  comment: CommentRecord;
+  label: LabelRecord;
+  review: ReviewRecord;
+  status: StatusRecord;
+  check: CheckRecord;
+  hook: HookRecord;
+  delivery: DeliveryRecord;
+  counter: { id: number; last: number };
+}
+export type Kind = keyof Records;
+
+export type Role = 'admin' | 'write' | 'triage' | 'read';
+
+export interface UserRecord {
+  id: number;
+  login: string;
+  token: string;
+  type: 'User' | 'Bot';
+  createdAt: string;
+}
+
+export interface RepoRecord {
+  id: number;
+  owner: string;
+  name: string;
+  private: boolean;
+  defaultBranch: string;
+  /** Keyed by login in lower case. */
+  collaborators: Record<string, Role>;
+  /** Approving reviews that a merge needs; 0 = the branch is not protected. */
+  requiredApprovals: number;
+  lastNumber: number;
+  createdAt: string;
+  pushedAt: string;
+}
+
+/** Issues and pull requests share one row of numbers, as on the real host. */
+export interface IssueRecord {
+  id: number;
+  number: number;
+  title: string;
+  body: string | null;
+  state: 'open' | 'closed';
+  stateReason: 'completed' | 'not_planned' | 'duplicate' | 'reopened' | null;
+  labels: string[];
+  author: string;
+  assignees: string[];
+  comments: number;
+  parentNumber: number | null;
+  createdAt: string;
+  updatedAt: string;
+  closedAt: string | null;
+  closedBy: string | null;
+  pull: PullRecord | null;
+}
+
+export interface PullRecord {
+  headRef: string;
+  headSha: string;
+  baseRef: string;
+  baseSha: string;
+  draft: boolean;
+  mergedAt: string | null;
+  mergedBy: string | null;
+  mergeSha: string | null;
+  /** The commit that a merge under way is about to put on the base branch; settles a crash between git and here. */
+  merging: { sha: string; by: string } | null;
+  requestedReviewers: string[];
+}
+export type PullIssue = IssueRecord & { pull: PullRecord };
+
+export interface CommentRecord {
+  id: number;
+  issueNumber: number;
+  author: string;
+  body: string;
+  reactions: { id: number; login: string; content: string; createdAt: string }[];
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface LabelRecord {
+  id: number;
+  name: string;
+  color: string;
+  description: string | null;
+}
+
+export interface ReviewRecord {
+  id: number;
+  pullNumber: number;
+  author: string;
+  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
+  body: string;
+  comments: { path: string; line: number; body: string }[];
+  commitSha: string;
+  submittedAt: string;
+}
+
+export interface StatusRecord {
+  id: number;
+  sha: string;
+  context: string;
+  state: 'error' | 'failure' | 'pending' | 'success';
+  description: string | null;
+  targetUrl: string | null;
+  author: string;
+  createdAt: string;
+}
+
+export interface CheckRecord {
+  id: number;
+  sha: string;
+  name: string;
+  status: 'queued' | 'in_progress' | 'completed';
+  conclusion: string | null;
+  startedAt: string;
+  completedAt: string | null;
+}
+
+export interface HookRecord {
+  id: number;
+  url: string;
+  secret: string;
+}
+
+export interface DeliveryRecord {
+  id: number;
+  hookId: number;
+  guid: string;
+  event: string;
+  /** The exact bytes that are signed and sent, on a repetition too. */
+  body: string;
+  status: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  outcome: string | null;
+  createdAt: string;
+}

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { finished, pipeline } from 'node:stream/promises';
+import { type Request, type Response, Router } from 'express';
+import { authenticate, findRepo } from './auth.ts';
+import type { Sandbox } from './context.ts';
+import { Failure } from './failure.ts';
+import type { RepoRecord } from './model.ts';
+import { allows } from './roles.ts';
+import { syncPulls } from './sync-pulls.ts';
+
+/** git's smart HTTP protocol (clone, fetch, push), carried out by `git http-backend`. */
+export function smartHttp(sandbox: Sandbox): Router {
+  const router = Router();
+  router.get('/:owner/:name/info/refs', (req, res, next) => {
+    const { service } = req.query;
+    if (service !== 'git-upload-pack' && service !== 'git-receive-pack') return next('router');
+    return serve(sandbox, req, res, { path: 'info/refs', service });
+  });
+  for (const service of ['git-upload-pack', 'git-receive-pack'] as const) {
+    router.post(`/:owner/:name/${service}`, (req, res) => serve(sandbox, req, res, { path: service, service }));
+  }
+  return router;
+}
+
+interface Call {
+  path: string;
+  service: 'git-upload-pack' | 'git-receive-pack';
+}
+
+async function serve(sandbox: Sandbox, req: Request, res: Response, call: Call): Promise<void> {
+  const push = call.service === 'git-receive-pack';
+  const access = authorize(sandbox, req, push);
+  if (!access) {
+    res
+      .status(401)
+      .set('WWW-Authenticate', 'Basic realm="sandbox"')
+      .type('text')
+      .send('a token is needed as password\n');
+    return;
+  }
+  const { repo, login } = access;
+  const answer = await runBackend(sandbox, req, { ...call, repo, login });
+  if (push && call.path === call.service) await sandbox.lock(repo.id, () => syncPulls(sandbox, repo, login));
+  res.status(answer.status).set(answer.headers).send(answer.body);
+}
+
+/** null asks for credentials: without any, or for a repo that does not exist for the caller. */
+function authorize(sandbox: Sandbox, req: Request, push: boolean): { repo: RepoRecord; login: string } | null {
+  let viewer: ReturnType<typeof authenticate>;
+  try {
+    viewer = authenticate(sandbox, req);
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
+  const repo = findRepo(sandbox, String(req.params.owner), String(req.params.name).replace(/\.git$/, ''));
+  if (!repo) {
+    if (!viewer) return null;
+    throw new Failure(404, 'Repository not found.');
+  }
+  const login = viewer?.login ?? '';
+  if (!viewer && (push || repo.private)) return null;
+  if (viewer && !allows(repo, login, 'read')) throw new Failure(404, 'Repository not found.');
+  if (push && !allows(repo, login, 'write')) throw new Failure(403, 'Write access to repository not granted.');
+  return { repo, login };
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Runs the CGI program and keeps its whole answer: a push is answered only after its effects are recorded. */
+async function runBackend(
+  { git, log }: Sandbox,
+  req: Request,
+  { repo, login, path, service }: Call & { repo: RepoRecord; login: string },
+): Promise<Answer> {
+  const { headers } = req;
+  const given = {
+    CONTENT_LENGTH: headers['content-length'],
+    HTTP_CONTENT_ENCODING: headers['content-encoding'],
+    GIT_PROTOCOL: headers['git-protocol'],
+  };
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      ...git.env,
+      GIT_PROJECT_ROOT: git.root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: `/${repo.id}.git/${path}`,
+      REQUEST_METHOD: req.method,
+      QUERY_STRING: path === 'info/refs' ? `service=${service}` : '',
+      CONTENT_TYPE: headers['content-type'] ?? '',
+      REMOTE_USER: login || 'anonymous',
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    },
+  });
+  const out: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => log.warn(`git http-backend: ${chunk.toString('utf8').trim()}`));
+  // A client that leaves half-way ends git's input; git then ends by itself.
+  const sent = pipeline(req, child.stdin).catch((error: Error) => log.info(`git client left: ${error.message}`));
+  await Promise.all([sent, finished(child.stdout)]);
+  return parseCgi(Buffer.concat(out));
+}
+
+function parseCgi(raw: Buffer): Answer {
+  const end = raw.indexOf('\r\n\r\n');
+  if (end < 0) throw new Error('git http-backend gave no answer');
+  const fields = raw
+    .subarray(0, end)
+    .toString('latin1')
+    .split('\r\n')
+    .map((line): [string, string] => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    });
+  const { status = '200', ...headers } = Object.fromEntries(fields);
+  return { status: Number.parseInt(status, 10), headers, body: raw.subarray(end + 4) };
+}

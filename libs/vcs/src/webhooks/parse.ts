@@ -1,0 +1,119 @@
+import { AppError, type HostEvent, parseSlug, type RepoRef } from '@pipeline/domain';
+import type { z } from 'zod';
+import { toComment, toIssue, toPullRequest, toReview } from '../github/convert.ts';
+import {
+  anyAction,
+  checkSuitePayload,
+  commentPayload,
+  issuesPayload,
+  pullRequestPayload,
+  repositoriesPayload,
+  reviewPayload,
+} from './payloads.ts';
+
+/** The actions that mean something to the pipeline; every other event and action is ignored. */
+const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => HostEvent[] }> = {
+  issues: { actions: ['opened', 'edited', 'labeled', 'unlabeled', 'closed', 'reopened'], read: readIssue },
+  issue_comment: { actions: ['created'], read: readComment },
+  pull_request: { actions: ['opened', 'reopened', 'closed', 'synchronize', 'edited'], read: readPullRequest },
+  pull_request_review: { actions: ['submitted'], read: readReview },
+  check_suite: { actions: ['completed'], read: readCheckSuite },
+  installation_repositories: { actions: ['added', 'removed'], read: readRepositories },
+};
+
+/**
+ * Reads one delivery (design.md 8). Pure: the signature must have been checked before.
+ * @param eventName the `X-GitHub-Event` header.
+ * @returns what happened, or 'ignored' for a ping and for events and actions that mean nothing here.
+ * @throws AppError INVALID_INPUT naming the fields, when a handled event lacks what is read of it.
+ */
+export function parseWebhook(eventName: string, payload: unknown): HostEvent[] | 'ignored' {
+  const handled = Object.hasOwn(HANDLED, eventName) ? HANDLED[eventName] : undefined;
+  if (!handled) return 'ignored';
+  const { action } = parse(anyAction, payload);
+  return action !== undefined && handled.actions.includes(action) ? handled.read(payload) : 'ignored';
+}
+
+function parse<T extends z.ZodType>(schema: T, payload: unknown): z.output<T> {
+  const { data, error } = schema.safeParse(payload);
+  if (!error) return data as z.output<T>;
+  const fields = error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`).join('; ');
+  throw new AppError('INVALID_INPUT', `The delivery's payload does not have the expected form: ${fields}`);
+}
+
+const repoOf = (repository: { name: string; owner: { login: string } }): RepoRef => ({
+  owner: repository.owner.login,
+  name: repository.name,
+});
+
+const loginOf = (sender: { login: string } | null | undefined) => sender?.login ?? null;
+
+function readIssue(payload: unknown): HostEvent[] {
+  const { action, issue, label, repository, sender } = parse(issuesPayload, payload);
+  return [
+    {
+      kind: 'issue',
+      action,
+      repo: repoOf(repository),
+      issue: toIssue(issue),
+      sender: loginOf(sender),
+      label: label?.name ?? null,
+    },
+  ];
+}
+
+function readComment(payload: unknown): HostEvent[] {
+  const { issue, comment, repository, sender } = parse(commentPayload, payload);
+  return [
+    {
+      kind: 'comment',
+      repo: repoOf(repository),
+      issueNumber: issue.number,
+      onPullRequest: Boolean(issue.pull_request),
+      comment: toComment(comment),
+      issueAuthor: loginOf(issue.user),
+      sender: loginOf(sender),
+    },
+  ];
+}
+
+function readPullRequest(payload: unknown): HostEvent[] {
+  const { action, pull_request, repository, sender } = parse(pullRequestPayload, payload);
+  const pullRequest = toPullRequest(pull_request);
+  const what = action === 'closed' && pullRequest.merged ? 'merged' : action;
+  return [{ kind: 'pull-request', action: what, repo: repoOf(repository), pullRequest, sender: loginOf(sender) }];
+}
+
+function readReview(payload: unknown): HostEvent[] {
+  const { review, pull_request, repository, sender } = parse(reviewPayload, payload);
+  const repo = repoOf(repository);
+  return [{ kind: 'review', repo, prNumber: pull_request.number, review: toReview(review), sender: loginOf(sender) }];
+}
+
+function readCheckSuite(payload: unknown): HostEvent[] {
+  const { check_suite, repository, sender } = parse(checkSuitePayload, payload);
+  return [
+    {
+      kind: 'checks',
+      repo: repoOf(repository),
+      headSha: check_suite.head_sha,
+      prNumbers: check_suite.pull_requests.map((pull) => pull.number),
+      conclusion: check_suite.conclusion,
+      sender: loginOf(sender),
+    },
+  ];
+}
+
+function readRepositories(payload: unknown): HostEvent[] {
+  const { installation, repositories_added, repositories_removed, sender } = parse(repositoriesPayload, payload);
+  const slugs = (list: { full_name: string }[]) => list.flatMap(({ full_name }) => parseSlug(full_name) ?? []);
+  return [
+    {
+      kind: 'repositories',
+      installationId: installation.id,
+      added: slugs(repositories_added),
+      removed: slugs(repositories_removed),
+      sender: loginOf(sender),
+    },
+  ];
+}

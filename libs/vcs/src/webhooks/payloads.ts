@@ -1,0 +1,94 @@
+import { z } from 'zod';
+
+/**
+ * Loose shapes of the fields that are used. Deliveries carry far more, it differs between versions of the host, and what
+ * is not read must never make a delivery fail.
+ */
+const user = z.looseObject({ login: z.string() });
+const sender = user.nullish();
+const repository = z.looseObject({ name: z.string(), owner: user });
+const text = z.string().nullish();
+
+const issue = z.looseObject({
+  number: z.int(),
+  title: z.string(),
+  body: text,
+  html_url: z.string(),
+  state: z.string().default('open'),
+  state_reason: text,
+  labels: z.array(z.looseObject({ name: z.string() })).default([]),
+  user: user.nullable(),
+  pull_request: z.unknown().optional(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  closed_at: z.string().nullish().default(null),
+});
+
+const pullRequest = z.looseObject({
+  number: z.int(),
+  title: z.string(),
+  body: text,
+  html_url: z.string(),
+  state: z.string(),
+  merged_at: z.string().nullish().default(null),
+  merge_commit_sha: z.string().nullish().default(null),
+  head: z.looseObject({ ref: z.string(), sha: z.string() }),
+  base: z.looseObject({ ref: z.string() }),
+  user: user.nullable(),
+  draft: z.boolean().optional(),
+  created_at: z.string(),
+});
+
+const comment = z.looseObject({
+  id: z.int(),
+  user: user.nullable(),
+  body: text,
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+
+const review = z.looseObject({
+  id: z.int(),
+  user: user.nullable(),
+  state: z.string(),
+  body: text,
+  submitted_at: text,
+  commit_id: z.string().nullable(),
+});
+
+const checkSuite = z.looseObject({
+  head_sha: z.string(),
+  conclusion: z.string().nullable(),
+  pull_requests: z.array(z.looseObject({ number: z.int() })).default([]),
+});
+
+const named = z.array(z.looseObject({ full_name: z.string() })).default([]);
+
+export const anyAction = z.looseObject({ action: z.string().optional() });
+export const issuesPayload = z.looseObject({
+  action: z.enum(['opened', 'edited', 'labeled', 'unlabeled', 'closed', 'reopened']),
+  issue,
+  label: z.looseObject({ name: z.string() }).optional(),
+  repository,
+  sender,
+});
+export const commentPayload = z.looseObject({ issue, comment, repository, sender });
+export const pullRequestPayload = z.looseObject({
+  action: z.enum(['opened', 'reopened', 'closed', 'synchronize', 'edited']),
+  pull_request: pullRequest,
+  repository,
+  sender,
+});
+export const reviewPayload = z.looseObject({
+  review,
+  pull_request: z.looseObject({ number: z.int() }),
+  repository,
+  sender,
+});
+export const checkSuitePayload = z.looseObject({ check_suite: checkSuite, repository, sender });
+export const repositoriesPayload = z.looseObject({
+  installation: z.looseObject({ id: z.int() }),
+  repositories_added: named,
+  repositories_removed: named,
+  sender,
+});

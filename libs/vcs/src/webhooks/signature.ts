@@ -1,0 +1,17 @@
+import { Webhooks } from '@octokit/webhooks';
+
+/**
+ * Checks `X-Hub-Signature-256` over the raw body, in constant time.
+ * @returns a check that is false for a missing, malformed or wrong signature and for an empty body; it never throws.
+ */
+export function createSignatureCheck(secret: string) {
+  const webhooks = new Webhooks({ secret });
+  return async (rawBody: Uint8Array | string, signature: string | undefined): Promise<boolean> => {
+    const body = typeof rawBody === 'string' ? rawBody : Buffer.from(rawBody).toString('utf8');
+    if (!body || !signature) return false;
+    return webhooks.verify(body, signature);
+  };
+}
+
+/** The header value for a body that is sent. */
+export const signBody = (secret: string, body: string): Promise<string> => new Webhooks({ secret }).sign(body);

@@ -1,0 +1,93 @@
+import { createRequire } from 'node:module';
+import { describe, expect, test } from '@jest/globals';
+import { createSignatureCheck, parseWebhook } from '../src/index.ts';
+import { signBody } from '../src/webhooks/signature.ts';
+
+interface Examples {
+  name: string;
+  examples: Record<string, unknown>[];
+}
+const load = createRequire(import.meta.url);
+const all = load('@octokit/webhooks-examples') as Examples[] | { default: Examples[] };
+const events = Array.isArray(all) ? all : all.default;
+const examplesOf = (name: string, action: string) =>
+  (events.find((event) => event.name === name)?.examples ?? []).filter((example) => example.action === action);
+
+describe('real deliveries', () => {
+  test('every published example is parsed or ignored', () => {
+    const outcomes = events.flatMap(({ name, examples }) =>
+      examples.map((example) => ({ name, action: example.action, parsed: parseWebhook(name, example) })),
+    );
+    expect(outcomes.length).toBeGreaterThan(300);
+    const handled = new Set(outcomes.filter((o) => o.parsed !== 'ignored').map((o) => `${o.name}.${o.action}`));
+    expect([...handled].sort()).toEqual([
+      'check_suite.completed',
+      'installation_repositories.added',
+      'installation_repositories.removed',
+      'issue_comment.created',
+      'issues.edited',
+      'issues.labeled',
+      'issues.opened',
+      'issues.reopened',
+      'issues.unlabeled',
+      'pull_request.closed',
+      'pull_request.edited',
+      'pull_request.opened',
+      'pull_request.reopened',
+      'pull_request.synchronize',
+      'pull_request_review.submitted',
+    ]);
+  });
+
+  test('a label tells its name, its issue and who set it', () => {
+    expect(parseWebhook('issues', examplesOf('issues', 'labeled')[0])).toMatchObject([
+      {
+        kind: 'issue',
+        action: 'labeled',
+        label: 'bug',
+        repo: { owner: 'Codertocat', name: 'Hello-World' },
+        issue: { number: 1, labels: ['bug'], state: 'open' },
+        sender: 'Codertocat',
+      },
+    ]);
+  });
+
+  test('a closed pull request reads as merged only when it was merged', () => {
+    const [example] = examplesOf('pull_request', 'closed');
+    const pull = example?.pull_request as object;
+    const merged = { ...example, pull_request: { ...pull, merged: true, merged_at: '2026-01-01T00:00:00Z' } };
+    const closed = { ...example, pull_request: { ...pull, merged: false, merged_at: null } };
+    expect(parseWebhook('pull_request', merged)).toMatchObject([{ action: 'merged' }]);
+    expect(parseWebhook('pull_request', closed)).toMatchObject([{ action: 'closed', pullRequest: { merged: false } }]);
+  });
+
+  test('a ping, an unknown event and a name of Object.prototype are ignored', () => {
+    for (const name of ['ping', 'star', 'constructor'])
+      expect(parseWebhook(name, { action: 'opened' })).toBe('ignored');
+  });
+
+  test('a handled event without its fields is refused by name', () => {
+    expect(() => parseWebhook('issues', { action: 'opened', issue: { number: 'one' } })).toThrow(/issue\.number/);
+    expect(() => parseWebhook('issues', null)).toThrow(/payload/);
+  });
+});
+
+describe('signature', () => {
+  const check = createSignatureCheck('secret');
+  const body = '{"zen":"naïve"}';
+
+  test('accepts what was signed, as text or as bytes', async () => {
+    const signature = await signBody('secret', body);
+    expect(await check(body, signature)).toBe(true);
+    expect(await check(Buffer.from(body), signature)).toBe(true);
+  });
+
+  test('refuses another body, another secret, no signature and no body', async () => {
+    const signature = await signBody('secret', body);
+    expect(await check(`${body} `, signature)).toBe(false);
+    expect(await check(body, await signBody('other', body))).toBe(false);
+    expect(await check(body, undefined)).toBe(false);
+    expect(await check(body, 'sha256=00')).toBe(false);
+    expect(await check('', signature)).toBe(false);
+  });
+});
