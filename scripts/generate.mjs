@@ -1,0 +1,21 @@
+/**
+ * Writes every generated file of the repository; with `--check` compares them and exits 1 when one differs from what
+ * its source says. A generator is a program of its own that takes the same `--check`: add a line when you write one.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+
+const generators = [{ what: 'row types of the store', file: 'libs/store/scripts/generate-types.ts' }];
+
+const failed = generators.filter(({ what, file }) => {
+  const argv = ['--disable-warning=ExperimentalWarning', join(root, file), ...process.argv.slice(2)];
+  const { status } = spawnSync(process.execPath, argv, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) console.error(`${what}: ${file} ended with status ${status}`);
+  return status !== 0;
+});
+if (failed.length > 0) {
+  console.error('\nBring generated files up to date with: npm run generate');
+  process.exitCode = 1;
+}
