@@ -36,6 +36,7 @@ export function errorsOf(surface: Pick<Surface, 'requireJsonType'>, route: AnyRo
     else add(error.code, false, error.description);
   }
   for (const refusal of refusalsOf(route)) add(refusal.code, false, refusal.message);
+  if (route.failure) add(route.failure.code, true, route.failure.message);
   for (const code of stageErrors(surface, route)) add(code, true);
   return [...found.values()];
 }

@@ -71,6 +71,8 @@ export interface RouteSpec<
   replies: R;
   errors?: readonly DeclaredError[];
   refusals?: Refusals;
+  /** What an unexpected failure is answered with; default 500 INTERNAL_ERROR. */
+  failure?: Refusal;
   /** Left out of the OpenAPI document: pages and files. */
   undocumented?: true;
 }

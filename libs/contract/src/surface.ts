@@ -1,7 +1,8 @@
 import type { AnyRoute, AuthKind, Refusal } from './route.ts';
 
-/** Answers a path that no route of the family matches, in place of "No matching route". */
+/** Answers a path that no route of the family matches, whatever the method, in place of "No matching route". */
 export interface PathFallback {
+  methods: readonly AnyRoute['method'][];
   prefix: `/${string}/`;
   refusal: Refusal;
 }

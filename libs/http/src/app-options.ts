@@ -1,0 +1,36 @@
+import type { AnyRoute, Surface } from '@pipeline/contract';
+import type { Logger } from '@pipeline/runtime';
+import type { HelmetOptions } from 'helmet';
+import type { Registry } from 'prom-client';
+import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './handler.ts';
+import type { RateLimiter } from './rate-limit.ts';
+
+/** One authenticator for every kind of credentials that the routes ask for. */
+export type AuthenticatorsFor<Routes extends readonly AnyRoute[]> = {
+  readonly [K in Extract<Routes[number]['auth'], CheckedAuth>]: Authenticate;
+};
+
+export interface Limits<Routes extends readonly AnyRoute[]> {
+  /** Per address, before authentication, on every path. */
+  address?: RateLimiter;
+  /** Per address, before authentication, on these routes. */
+  routes?: { readonly [Id in Routes[number]['id']]?: RateLimiter };
+  /** Per credential, after authentication. */
+  identity?: { readonly [K in CheckedAuth]?: RateLimiter };
+}
+
+export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authenticators> {
+  surface: Surface<Routes>;
+  handlers: HandlersOf<Routes, A>;
+  authenticators: A;
+  log: Logger;
+  registry: Registry;
+  /** Asked before each route that needs the store; false answers 503 STORE_UNAVAILABLE. */
+  storeReady: () => boolean;
+  limits?: Limits<Routes>;
+  /** What an answer that the contract does not declare leads to: a 500 (tests, development) or a log line and a count. */
+  answerCheck: 'throw' | 'log';
+  /** Express's `trust proxy`; default false: the address is the socket's. */
+  trustProxy?: boolean | number | string;
+  helmet?: HelmetOptions;
+}

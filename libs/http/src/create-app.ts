@@ -1,0 +1,69 @@
+import type { AnyRoute, Surface } from '@pipeline/contract';
+import express, { type Express, type RequestHandler } from 'express';
+import type { AppOptions, AuthenticatorsFor } from './app-options.ts';
+import { errorMapping } from './fail.ts';
+import type { Authenticators } from './handler.ts';
+import { createHttpMetrics } from './http-metrics.ts';
+import { observe } from './observe.ts';
+import { RequestScope } from './request-scope.ts';
+import { securityHeaders } from './security-headers.ts';
+import { type LooseHandler, type LooseOptions, Stages } from './stages.ts';
+import { isMalformed, requestLineProblem, unknownPaths } from './unknown-path.ts';
+
+/**
+ * Mounts the declarations of a surface with their handlers. Every request passes the same stages in the same order:
+ * request id, access log, limits, authentication, path, store, JSON, fields, handler, answer check, error mapping.
+ */
+export function createApp<
+  const Routes extends readonly AnyRoute[],
+  A extends Authenticators & AuthenticatorsFor<Routes>,
+>(options: AppOptions<Routes, A>): Express {
+  const surface: Surface = options.surface;
+  const metrics = createHttpMetrics(options.registry);
+  const fail = errorMapping({ surface, metrics, answerCheck: options.answerCheck });
+  const stages = new Stages(options as unknown as LooseOptions, metrics);
+  const unknown = unknownPaths(surface);
+  const headers = securityHeaders(options.helmet);
+
+  /** Runs the stages of one request; whatever they throw becomes the answer. */
+  const guarded =
+    (run: (scope: RequestScope) => Promise<void>): RequestHandler =>
+    async (_request, response) => {
+      const scope = response.locals.scope as RequestScope;
+      try {
+        await run(scope);
+      } catch (error) {
+        fail(scope, error);
+      }
+    };
+  const answerUnknown = guarded(async (scope) => {
+    await stages.limitAddress(scope);
+    if (unknown.needsAuth(scope.request.path)) await stages.guard.checkAny(scope);
+    throw unknown.errorFor(scope);
+  });
+
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', false);
+  app
+    .set('case sensitive routing', true)
+    .set('strict routing', true)
+    .set('trust proxy', options.trustProxy ?? false);
+  app.use((request, response, next) => {
+    const scope = new RequestScope(request, response, options.log, headers);
+    response.locals.scope = scope;
+    observe(scope, metrics);
+    const problem = requestLineProblem(request.url);
+    if (problem) fail(scope, problem);
+    else if (isMalformed(request.path)) answerUnknown(request, response, next);
+    else next();
+  });
+  for (const route of surface.routes) {
+    const handler = (options.handlers as Record<string, LooseHandler | undefined>)[route.id];
+    if (!handler) throw new Error(`route ${route.id} has no handler`);
+    const path = route.path.replace(/\{(\w+)(\*?)\}/g, (_all, name, rest) => (rest ? `*${name}` : `:${name}`));
+    const run = stages.of(route, handler);
+    app[route.method](path, guarded(run));
+  }
+  app.use(answerUnknown);
+  return app;
+}

@@ -1,0 +1,30 @@
+import type { HttpMetrics } from './http-metrics.ts';
+import type { RequestScope } from './request-scope.ts';
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
+/** The status in log and metrics of a caller that left before its answer was complete. */
+const CLIENT_GONE = 499;
+
+/** One log line and one count for each request, when its answer is complete or its caller has gone. */
+export function observe(scope: RequestScope, metrics: HttpMetrics): void {
+  const { request, response } = scope;
+  response.once('close', () => {
+    const durationMs = performance.now() - scope.begunAt;
+    const status = response.writableFinished ? response.statusCode : CLIENT_GONE;
+    const route = scope.route?.id ?? 'unmatched';
+    const method = METHODS.has(request.method) ? request.method : 'OTHER';
+    metrics.requests.inc({ route, method, status });
+    metrics.seconds.observe({ route }, durationMs / 1000);
+    if (!scope.log.isEnabled('info')) return;
+    scope.log.info('request', {
+      method,
+      // The query may carry what no log should: only the path is kept.
+      path: request.path.slice(0, 500),
+      route,
+      status,
+      durationMs: Math.round(durationMs * 100) / 100,
+      address: scope.address,
+      ...(scope.identityKey && { identity: scope.identityKey }),
+    });
+  });
+}

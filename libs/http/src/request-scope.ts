@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { AnyRoute } from '@pipeline/contract';
+import type { Logger } from '@pipeline/runtime';
+import type { Request, Response } from 'express';
+
+const SENT_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
+
+/** What one request carries through its stages. Costly parts are made when they are asked for. */
+export class RequestScope {
+  readonly request: Request;
+  readonly response: Response;
+  /** The caller's own id if it is short and plain, else a new one; it comes back as X-Request-Id. */
+  readonly id: string;
+  readonly begunAt = performance.now();
+  /** Headers of the answer, whatever it will be. */
+  readonly headers: Record<string, string | readonly string[]>;
+  route: AnyRoute | undefined;
+  identityKey: string | undefined;
+  readonly #log: Logger;
+  #ownLog: Logger | undefined;
+  #abort: AbortController | undefined;
+
+  constructor(request: Request, response: Response, log: Logger, headers: Readonly<Record<string, string>>) {
+    this.request = request;
+    this.response = response;
+    this.#log = log;
+    const sent = request.headers['x-request-id'];
+    this.id = typeof sent === 'string' && SENT_ID.test(sent) ? sent : randomUUID();
+    this.headers = { 'x-request-id': this.id, ...headers };
+  }
+
+  get log(): Logger {
+    this.#ownLog ??= this.#log.child({ requestId: this.id });
+    return this.#ownLog;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort) return this.#abort.signal;
+    const abort = new AbortController();
+    this.#abort = abort;
+    if (this.response.destroyed) abort.abort();
+    this.response.once('close', () => {
+      if (!this.response.writableFinished) abort.abort();
+    });
+    return abort.signal;
+  }
+
+  get address(): string {
+    return this.request.ip ?? 'unknown';
+  }
+}

@@ -1,0 +1,50 @@
+import { pathPattern, type Surface } from '@pipeline/contract';
+import { AppError } from '@pipeline/domain';
+import type { RequestScope } from './request-scope.ts';
+
+/** In bytes, as it came. */
+const MAX_URL = 8 * 1024;
+
+/** What is wrong with the request line itself, or undefined. */
+export function requestLineProblem(url: string): AppError | undefined {
+  if (url.length > MAX_URL) return new AppError('INVALID_INPUT', `URL longer than ${MAX_URL} bytes`);
+  return undefined;
+}
+
+/** True when a percent sign in the path begins no valid escape. */
+export function isMalformed(path: string): boolean {
+  if (!path.includes('%')) return false;
+  try {
+    decodeURIComponent(path);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+interface UnknownPaths {
+  /** Whether a path belongs to the API, where nothing is told to strangers, not even that it is unknown. */
+  needsAuth(path: string): boolean;
+  /** The answer to a path that no route serves. */
+  errorFor(scope: RequestScope): AppError;
+}
+
+export function unknownPaths(surface: Surface): UnknownPaths {
+  const firstSegment = (path: string) => path.split('/', 2)[1] ?? '';
+  const guarded = surface.routes.filter(({ auth }) => auth !== 'none' && auth !== 'signature');
+  const roots = new Set(['api', ...guarded.map((route) => firstSegment(route.path))]);
+  const patterns = surface.routes.map((route) => pathPattern(route.path));
+  return {
+    needsAuth: (path) => roots.has(firstSegment(path)),
+    errorFor({ request: { method, path } }) {
+      const known = patterns.some((pattern) => pattern.test(path));
+      const family = surface.fallbacks.find(
+        ({ prefix, methods }) => path.startsWith(prefix) && methods.some((one) => one.toUpperCase() === method),
+      );
+      if (family && (!known || isMalformed(path)))
+        return new AppError(family.refusal.code, family.refusal.message ?? '');
+      if (isMalformed(path)) return new AppError('INVALID_INPUT', 'Malformed percent-encoding in the path');
+      return new AppError('NOT_FOUND', 'No matching route');
+    },
+  };
+}
