@@ -14,10 +14,11 @@ export interface VcsHost {
   getRepo(repo: RepoRef): Promise<HostRepo>;
 
   /**
-   * Issues (never pull requests) changed since `since`, oldest change first, any state. `etag` makes an unchanged
-   * answer cost nothing against the host's limits: null = not changed since that etag.
+   * Issues (never pull requests) changed since `since`, oldest change first, any state; the numbers of pull requests
+   * that changed come beside them, for hosts list both together. `etag` makes an unchanged answer cost nothing against
+   * the host's limits: null = not changed since that etag.
    */
-  listIssues(repo: RepoRef, query: IssueQuery): Promise<{ issues: HostIssue[]; etag: string | null } | null>;
+  listIssues(repo: RepoRef, query: IssueQuery): Promise<IssuePage | null>;
 
   /** null when the host has no such issue. */
   getIssue(repo: RepoRef, number: number): Promise<HostIssue | null>;
@@ -50,6 +51,12 @@ export interface IssueQuery {
   labels?: string[];
   state: 'open' | 'closed' | 'all';
   etag?: string;
+}
+
+export interface IssuePage {
+  issues: HostIssue[];
+  changedPullRequests: number[];
+  etag: string | null;
 }
 
 export interface HostRepo {

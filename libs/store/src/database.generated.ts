@@ -315,9 +315,10 @@ export interface Runs {
   worker_id: string;
 }
 
-export interface SeenComments {
-  comment_id: number;
+export interface SeenRemarks {
   created_at: Generated<string>;
+  host_id: number;
+  kind: string;
   repo_id: number;
   tenant_id: number;
 }
@@ -473,7 +474,7 @@ export interface DB {
   repos: Repos;
   review_comments: ReviewComments;
   runs: Runs;
-  seen_comments: SeenComments;
+  seen_remarks: SeenRemarks;
   settings: Settings;
   stream_counter: StreamCounter;
   stream_events: StreamEvents;

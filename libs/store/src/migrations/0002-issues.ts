@@ -79,6 +79,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       issue_id bigint,
       number integer not null,
       title text not null,
+      body text not null,
       url text not null,
       head_ref text not null,
       head_sha text not null,
@@ -128,13 +129,22 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       body text not null,
       path text,
       line integer,
-      host_comment_id bigint,
       created_at timestamptz not null default pipeline.svc_now(),
       primary key (tenant_id, id),
       foreign key (tenant_id, issue_id) references pipeline.issues
     )`.execute(db);
   await sql`
     create index review_comments_of_issue on pipeline.review_comments (tenant_id, issue_id, created_at)`.execute(db);
+  // A comment or review is acted on once, whether a webhook or a poll brings it, and however often.
+  await sql`
+    create table pipeline.seen_remarks (
+      tenant_id bigint not null,
+      repo_id bigint not null,
+      kind text not null,
+      host_id bigint not null,
+      created_at timestamptz not null default pipeline.svc_now(),
+      primary key (tenant_id, repo_id, kind, host_id)
+    )`.execute(db);
   await sql`
     create table pipeline.findings (
       tenant_id bigint not null,

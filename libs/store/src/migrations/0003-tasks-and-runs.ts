@@ -54,7 +54,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     where status = 'pending' and held is null`.execute(db);
   // Two probes give a new task its turn: the lowest of its queue and the highest of its repo in that queue.
   await sql`
-    create index tasks_turn on pipeline.tasks (tenant_id, task_type, priority, turn) where status = 'pending'`.execute(db);
+    create index tasks_turn on pipeline.tasks (tenant_id, task_type, priority, turn) where status = 'pending'`.execute(
+    db,
+  );
   await sql`
     create index tasks_turn_in_repo on pipeline.tasks (tenant_id, repo_id, task_type, priority, turn)
     where status = 'pending'`.execute(db);

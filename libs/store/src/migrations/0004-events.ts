@@ -23,7 +23,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       payload jsonb not null,
       primary key (tenant_id, created_at, id)
     ) partition by range (created_at)`.execute(db);
-  await sql`create index pipeline_events_of_repo on pipeline.pipeline_events (tenant_id, repo_id, created_at, id)`.execute(db);
+  await sql`create index pipeline_events_of_repo on pipeline.pipeline_events (tenant_id, repo_id, created_at, id)`.execute(
+    db,
+  );
   await sql`
     create table pipeline.issue_events (
       tenant_id bigint not null,
@@ -37,7 +39,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       state text not null,
       primary key (tenant_id, created_at, id)
     ) partition by range (created_at)`.execute(db);
-  await sql`create index issue_events_of_issue on pipeline.issue_events (tenant_id, issue_id, created_at, id)`.execute(db);
+  await sql`create index issue_events_of_issue on pipeline.issue_events (tenant_id, issue_id, created_at, id)`.execute(
+    db,
+  );
   await sql`
     create table pipeline.cost_events (
       tenant_id bigint not null,

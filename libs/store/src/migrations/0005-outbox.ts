@@ -67,16 +67,26 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index dead_letters_by_id on pipeline.dead_letters (id)`.execute(db);
   // Lists and counts ask for open letters only, newest first; resolved ones stay for the audit.
   await sql`
-    create index dead_letters_open on pipeline.dead_letters (created_at desc, id) where resolved_at is null`.execute(db);
+    create index dead_letters_open on pipeline.dead_letters (created_at desc, id) where resolved_at is null`.execute(
+    db,
+  );
   await sql`
     create index dead_letters_open_of_issue on pipeline.dead_letters (tenant_id, issue_id)
     where resolved_at is null`.execute(db);
-  // Local to the coordinator: a delivery is seen before anyone knows whose it is.
+  // The inbox. Local to the coordinator: a delivery is stored before anyone knows whose it is. Its key makes a
+  // repeated delivery a no-op; what it says is applied by the intake loop, which may ask the host.
   await sql`
     create table pipeline.webhook_deliveries (
       delivery_id text primary key,
       event text not null,
-      received_at timestamptz not null default pipeline.svc_now()
+      events jsonb not null,
+      received_at timestamptz not null default pipeline.svc_now(),
+      processed_at timestamptz,
+      attempts integer not null default 0,
+      retry_after timestamptz,
+      error text
     )`.execute(db);
-  await sql`create index webhook_deliveries_by_age on pipeline.webhook_deliveries (received_at)`.execute(db);
+  await sql`
+    create index webhook_deliveries_open on pipeline.webhook_deliveries (received_at)
+    where processed_at is null`.execute(db);
 }

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { AppError, type Invocation } from '@pipeline/domain';
+import { findRunByToken, type IssueRow, lockIssue, lockRun, type RunRow } from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from './context.ts';
+import { bookInvocations } from './costs.ts';
+
+/** Tokens are kept as SHA-256 only; the token itself is known to the worker alone. */
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+export interface ClaimRef {
+  tenantId: number;
+  taskId: string;
+  claimToken: string;
+}
+
+/** A claim that holds: its run and its issue are locked until the transaction ends. */
+export interface HeldClaim {
+  run: RunRow;
+  issue: IssueRow | undefined;
+}
+
+interface Behind<T> {
+  /** What a late report still costs; it is booked even when the report is refused (decisions.md 16). */
+  invocations?: readonly Invocation[];
+  /** The answer to a report that was given before, or undefined to go on. */
+  repeated?: (run: RunRow) => T | undefined;
+}
+
+type Gate<T> = { answer: T } | { refused: 'lost' | 'cancelled' };
+
+/**
+ * Runs work of a worker behind the check of its claim. Locks the issue, then the run: the order of every use case.
+ * @throws AppError CLAIM_LOST for a lost, expired or unknown claim, TASK_CANCELLED for a withdrawn task. Both change
+ * nothing but the cost that was reported.
+ */
+export async function behindClaim<T>(
+  engine: Engine,
+  ref: ClaimRef,
+  work: (unit: Unit, claim: HeldClaim) => Promise<T>,
+  { invocations = [], repeated }: Behind<T> = {},
+): Promise<T> {
+  const gate = await inTenant<Gate<T>>(engine, ref.tenantId, async (unit) => {
+    const found = await findRunByToken(unit.tx, ref.tenantId, hashToken(ref.claimToken));
+    if (!found || found.task_id !== ref.taskId) return { refused: 'lost' };
+    const issue = found.issue_id === null ? undefined : await lockIssue(unit.tx, ref.tenantId, found.issue_id);
+    const run = await lockRun(unit.tx, ref.tenantId, found.id);
+    if (!run) return { refused: 'lost' };
+    const before = repeated?.(run);
+    if (before !== undefined) return { answer: before };
+    if (!run.alive) {
+      await bookInvocations(unit, run, invocations);
+      return { refused: run.status === 'cancelled' ? 'cancelled' : 'lost' };
+    }
+    return { answer: await work(unit, { run, issue }) };
+  });
+  if ('answer' in gate) return gate.answer;
+  if (gate.refused === 'cancelled') throw new AppError('TASK_CANCELLED', 'The task was withdrawn; drop the work.');
+  throw new AppError('CLAIM_LOST', 'The claim is not held any more; drop the work and claim again.');
+}

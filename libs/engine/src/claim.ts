@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { AppError, type TaskPayload, type TaskType } from '@pipeline/domain';
+import { type Claimed, claimTasks, findWorker, touchWorker } from '@pipeline/store';
+import { hashToken } from './claim-gate.ts';
+import type { Engine } from './context.ts';
+import { payloadOf, repoSlugOf } from './task-payload.ts';
+
+export interface ClaimRequest {
+  tenantId: number;
+  workerId: string;
+  taskTypes: readonly TaskType[];
+  /** Null = all repos of the tenant. */
+  repoIds: readonly number[] | null;
+}
+
+export interface ClaimedTask {
+  id: string;
+  taskType: TaskType;
+  repo: string;
+  issueNumber: number | null;
+  priority: number;
+  attempt: number;
+  maxAttempts: number;
+  claimToken: string;
+  leaseExpiresAt: string;
+  payload: TaskPayload;
+  promptVersion: number | null;
+  maxTurns: number | null;
+  budgetUsd: number | null;
+}
+
+/**
+ * Claims the next task for a worker: one statement, no waiting. The fencing token is made here and given out once.
+ * @returns null when there is nothing for it, or when it is to drain.
+ * @throws AppError NOT_FOUND for a worker that is not registered.
+ */
+export async function claim(engine: Engine, request: ClaimRequest): Promise<ClaimedTask | null> {
+  const { tenantId, workerId } = request;
+  const worker = await findWorker(engine.store.tenant, tenantId, workerId);
+  if (!worker) throw new AppError('NOT_FOUND', `Unknown worker: ${workerId}. Register first.`);
+  if (worker.draining || request.repoIds?.length === 0) return null;
+  const claimToken = randomUUID();
+  const [claimed] = await claimTasks(engine.store.tenant, tenantId, {
+    workerId,
+    taskTypes: request.taskTypes,
+    repoIds: request.repoIds,
+    tokenHashes: [hashToken(claimToken)],
+    leaseMs: engine.settings().leaseMs,
+  });
+  if (!claimed) return null;
+  await touchWorker(engine.store.tenant, tenantId, workerId, 'busy');
+  return describe(engine, tenantId, claimed, claimToken);
+}
+
+async function describe(engine: Engine, tenantId: number, task: Claimed, claimToken: string): Promise<ClaimedTask> {
+  return {
+    id: task.id,
+    taskType: task.task_type,
+    repo: await repoSlugOf(engine, tenantId, task.repo_id),
+    issueNumber: task.issue_number || null,
+    priority: task.priority,
+    attempt: task.attempt,
+    maxAttempts: task.max_attempts,
+    claimToken,
+    leaseExpiresAt: task.lease_expires_at,
+    payload: await payloadOf(engine, tenantId, task),
+    promptVersion: null,
+    maxTurns: null,
+    budgetUsd: engine.settings().costLimits.perIssueUsd,
+  };
+}

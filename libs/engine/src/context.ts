@@ -1,0 +1,49 @@
+import { DEFAULT_WORKFLOW, type Settings, type WorkflowSnapshot } from '@pipeline/domain';
+import { activeWorkflow, inTransaction, type Store, type Tx } from '@pipeline/store';
+
+/** The doorbells that the engine rings after a commit. */
+export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
+
+/** What every use case needs. Made once in main; holds no state of its own. */
+export interface Engine {
+  store: Store;
+  /** Says after a commit that there is something new for whoever listens; the news itself is in the tables. */
+  ring(bell: Bell, tenantId: number): void;
+  /** The settings in force now; they may change between two calls. */
+  settings(): Settings;
+  /** 0 <= random < 1, for the jitter of backoffs. */
+  random(): number;
+}
+
+/** One transaction of one tenant, and the bells to ring when it has committed. */
+export interface Unit {
+  tx: Tx;
+  tenantId: number;
+  settings: Settings;
+  random(): number;
+  ring(bell: Bell): void;
+}
+
+/**
+ * Runs a use case as one transaction. The work may run again after a deadlock, so it has no effect but its statements;
+ * bells ring once, after the commit.
+ */
+export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit: Unit) => Promise<T>): Promise<T> {
+  let bells = new Set<Bell>();
+  const result = await inTransaction(engine.store.tenant, async (tx) => {
+    bells = new Set();
+    return work({
+      tx,
+      tenantId,
+      settings: engine.settings(),
+      random: engine.random,
+      ring: (bell) => void bells.add(bell),
+    });
+  });
+  for (const bell of bells) engine.ring(bell, tenantId);
+  return result;
+}
+
+/** The workflow of a repo; a repo without an active one runs on the default. */
+export const workflowOf = async (unit: Unit, repoId: number): Promise<WorkflowSnapshot> =>
+  (await activeWorkflow(unit.tx, unit.tenantId, repoId)) ?? DEFAULT_WORKFLOW;

@@ -1,0 +1,87 @@
+import { branchOf, type ExecuteResult, type ProjectionAction } from '@pipeline/domain';
+import { lockWorkTask, markMerged, openedPullRequest, storeNow, upsertEdge } from '@pipeline/store';
+import { admitNew } from './admit.ts';
+import type { Unit } from './context.ts';
+import { moveBy } from './move.ts';
+import { recordPipelineEvent } from './records.ts';
+import { ENGINE, type Subject, subjectOf } from './subject.ts';
+import { enqueueWork } from './work-tasks.ts';
+
+type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
+type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { type: T }>;
+
+/** The pull request is open: the issue is linked to it and its review may begin. */
+export async function onOpenedPullRequest(
+  unit: Unit,
+  subject: Subject,
+  action: ActionOf<'createPR'>,
+  created: Created,
+): Promise<void> {
+  if (created?.number === undefined) throw new Error('the host opened a pull request without a number');
+  const { issue } = subject;
+  await openedPullRequest(unit.tx, unit.tenantId, {
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    number: created.number,
+    url: created.url ?? '',
+    headSha: created.sha ?? '',
+    headRef: action.head || branchOf(issue.issue_number),
+    baseRef: action.base,
+    title: action.title,
+    body: action.body,
+  });
+  await recordPipelineEvent(unit, subject, 'pr_opened', 'developer', { prNumber: created.number });
+  if (issue.state !== 'in-review' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
+  await enqueueWork(unit, await subjectOf(unit, issue), { taskType: 'review' });
+}
+
+/** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge counts. */
+export async function onMerged(
+  unit: Unit,
+  subject: Subject,
+  action: ActionOf<'mergePR'>,
+  sha: string | null,
+): Promise<void> {
+  const { issue } = subject;
+  await markMerged(unit.tx, unit.tenantId, issue.repo_id, action.prNumber, sha);
+  await recordPipelineEvent(unit, subject, 'pr_merged', 'merger', { prNumber: action.prNumber });
+  if (issue.state === 'done') return;
+  const trigger = issue.state === 'merge-pending' ? 'merged' : 'host-merged';
+  await moveBy(unit, await subjectOf(unit, issue), { trigger }, ENGINE);
+}
+
+/** The host will not merge as things are, and says why. A merge that is no longer wanted changes nothing. */
+export async function onMergeRefused(
+  unit: Unit,
+  subject: Subject,
+  kind: 'not-ready' | 'conflict' | 'protected',
+  message: string,
+): Promise<void> {
+  if (subject.issue.state !== 'merge-pending') return;
+  await moveBy(unit, subject, { trigger: kind }, { ...ENGINE, reason: message });
+}
+
+/** A subtask stands on the host. It enters the pipeline like any other issue; the epic waits for it from now on. */
+export async function onCreatedIssue(
+  unit: Unit,
+  subject: Subject,
+  action: ActionOf<'createIssue'>,
+  created: Created,
+): Promise<void> {
+  if (created?.number === undefined) throw new Error('the host created an issue without a number');
+  const { issue } = subject;
+  const epic = { repoId: issue.repo_id, number: issue.issue_number, issueId: issue.id };
+  const child = { repoId: issue.repo_id, number: created.number, issueId: null };
+  await upsertEdge(unit.tx, unit.tenantId, 'subtask', child, epic);
+  const now = await storeNow(unit.tx);
+  await admitNew(unit, issue.repo_id, {
+    number: created.number,
+    title: action.title,
+    body: action.body,
+    url: created.url ?? '',
+    labels: action.labels,
+    author: null,
+    createdAt: now,
+    updatedAt: now,
+  });
+}

@@ -1,0 +1,19 @@
+import { releaseHandovers } from '@pipeline/store';
+import type { Engine } from './context.ts';
+
+/**
+ * The worker of a withdrawn task knows now that it must stop, so the task that waited for it may run. A worker that
+ * never acknowledges loses nothing: the hold ends with the old lease (releaseDue).
+ */
+export async function releaseHandover(
+  engine: Engine,
+  tenantId: number,
+  dropped: readonly { taskId: string; tokenHash: string }[],
+): Promise<void> {
+  const released = await releaseHandovers(
+    engine.store.tenant,
+    tenantId,
+    dropped.map((claim) => claim.tokenHash),
+  );
+  if (released > 0) engine.ring('svc_tasks', tenantId);
+}

@@ -1,0 +1,77 @@
+import type { HostEvent, State } from '@pipeline/domain';
+import { findIssue, findPullRequest, insertRemarks, issueById, lockIssue, takeRemark } from '@pipeline/store';
+import { inTenant, type Unit } from './context.ts';
+import type { Intake } from './intake.ts';
+import { type IssueAction, perform } from './issue-actions.ts';
+import { moveBy } from './move.ts';
+import { type Actor, subjectOf } from './subject.ts';
+
+type CommentEvent = Extract<HostEvent, { kind: 'comment' }>;
+
+const COMMANDS: Record<string, IssueAction> = {
+  pause: 'pause',
+  resume: 'resume',
+  retry: 'retry',
+  unblock: 'unblock',
+  cancel: 'cancel',
+};
+
+const COMMAND = /^\s*\/svc:([a-z-]+)[^\S\n]*(.*)/;
+
+/**
+ * Takes up a comment: a command (`/svc:retry because …`) of somebody who may write to the repo, or the answer to the
+ * question an issue waits with, which its author may give too. Each comment counts once, however often it is brought.
+ */
+export async function takeComment(intake: Intake, event: CommentEvent): Promise<void> {
+  const issue = await issueOf(intake, event);
+  if (!issue) return;
+  const command = COMMAND.exec(event.comment.body);
+  if (!command && issue.state !== 'needs-clarification') return;
+  const allowed = await mayAct(intake, event, command !== null);
+  const done = await inTenant(intake.engine, issue.tenant_id, (unit) =>
+    apply(unit, issue.id, { event, command, allowed }),
+  );
+  if (done === 'ignored') return;
+  await intake.host.react(event.repo, event.comment.id, done === 'applied' ? '+1' : 'confused');
+}
+
+async function issueOf({ engine, repo }: Intake, event: CommentEvent) {
+  const db = engine.store.tenant;
+  if (!event.onPullRequest) return findIssue(db, repo.tenant_id, repo.id, event.issueNumber);
+  const pr = await findPullRequest(db, repo.tenant_id, repo.id, event.issueNumber);
+  return pr?.issue_id == null ? undefined : issueById(db, repo.tenant_id, pr.issue_id);
+}
+
+async function mayAct({ host }: Intake, event: CommentEvent, isCommand: boolean): Promise<boolean> {
+  const { author } = event.comment;
+  if (author === null) return false;
+  if (!isCommand && author === event.issueAuthor) return true;
+  const permission = await host.permissionOf(event.repo, author);
+  return permission === 'admin' || permission === 'write';
+}
+
+interface Said {
+  event: CommentEvent;
+  command: RegExpExecArray | null;
+  allowed: boolean;
+}
+
+async function apply(unit: Unit, issueId: number, said: Said): Promise<'applied' | 'refused' | 'ignored'> {
+  const { comment } = said.event;
+  const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
+  if (!issue) return 'ignored';
+  const first = await takeRemark(unit.tx, unit.tenantId, issue.repo_id, { kind: 'comment', hostId: comment.id });
+  if (!first) return 'ignored';
+  const actor: Actor = { type: 'operator', id: comment.author, agent: null, reason: said.command?.[2]?.trim() || null };
+  if (said.command) {
+    const action = COMMANDS[said.command[1] ?? ''];
+    if (!action || !said.allowed) return 'refused';
+    await perform(unit, await subjectOf(unit, issue), action, actor);
+    return 'applied';
+  }
+  if (!said.allowed || (issue.state as State) !== 'needs-clarification') return 'ignored';
+  const answer = { kind: 'answer' as const, author: comment.author ?? 'unknown', body: comment.body };
+  await insertRemarks(unit.tx, unit.tenantId, issue.id, [answer]);
+  await moveBy(unit, await subjectOf(unit, issue), { trigger: 'clarified' }, actor);
+  return 'applied';
+}

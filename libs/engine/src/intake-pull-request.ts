@@ -1,0 +1,94 @@
+import { type HostEvent, type HostPullRequest, isReviewable, linkedIssueNumber } from '@pipeline/domain';
+import {
+  findIssue,
+  findPullRequest,
+  type IssueRow,
+  insertRemarks,
+  lockIssue,
+  takeRemark,
+  upsertPullRequest,
+} from '@pipeline/store';
+import { inTenant, type Unit } from './context.ts';
+import type { Intake } from './intake.ts';
+import { moveBy } from './move.ts';
+import { recordPipelineEvent } from './records.ts';
+import { type Actor, subjectOf } from './subject.ts';
+
+type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
+type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
+
+/** Takes up a pull request of an issue: a merge ends the issue, a close without merge stops it. */
+export async function takePullRequest(intake: Intake, event: PullRequestEvent): Promise<void> {
+  const issueId = await linkedIssue(intake, event.pullRequest);
+  if (issueId === null) return;
+  const ours = event.pullRequest.author === (await intake.host.login());
+  await inTenant(intake.engine, intake.repo.tenant_id, async (unit) => {
+    const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
+    if (!issue) return;
+    const link = { issueId, agentAuthored: ours };
+    const before = await upsertPullRequest(unit.tx, unit.tenantId, intake.repo.id, event.pullRequest, link);
+    const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
+    await followPullRequest(unit, issue, { before: before?.state ?? null, now: event.pullRequest }, actor);
+  });
+}
+
+async function linkedIssue({ engine, repo }: Intake, pr: HostPullRequest): Promise<number | null> {
+  const db = engine.store.tenant;
+  const known = await findPullRequest(db, repo.tenant_id, repo.id, pr.number);
+  if (known) return known.issue_id;
+  const number = linkedIssueNumber(pr);
+  const issue = number === null ? undefined : await findIssue(db, repo.tenant_id, repo.id, number);
+  return issue?.id ?? null;
+}
+
+async function followPullRequest(
+  unit: Unit,
+  issue: IssueRow,
+  { before, now }: { before: string | null; now: HostPullRequest },
+  actor: Actor,
+): Promise<void> {
+  if (before === now.state) return;
+  const eventType = now.merged ? 'pr_merged' : now.state === 'closed' ? 'pr_closed' : 'pr_opened';
+  await recordPipelineEvent(unit, { issue }, eventType, actor.type, { prNumber: now.number });
+  if (now.merged && issue.state !== 'done') {
+    await moveBy(unit, await subjectOf(unit, issue), { trigger: 'host-merged' }, actor);
+  } else if (now.state === 'closed' && !now.merged && isReviewable(issue.state)) {
+    const why = {
+      lastError: `Pull request #${now.number} was closed without a merge.`,
+      blockClassification: 'permanent' as const,
+    };
+    await moveBy(unit, await subjectOf(unit, issue), { trigger: 'pr-closed' }, actor, why);
+  }
+}
+
+/** Takes up a person's review; only those who may write to the repo count (decisions.md 52). */
+export async function takeReview(intake: Intake, event: ReviewEvent): Promise<void> {
+  const { engine, repo, host } = intake;
+  const { review } = event;
+  if (review.author === null || !['approved', 'changes_requested'].includes(review.verdict)) return;
+  const pr = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, event.prNumber);
+  const issueId = pr?.issue_id;
+  if (issueId == null) return;
+  const permission = await host.permissionOf(event.repo, review.author);
+  if (permission !== 'admin' && permission !== 'write') return;
+  await inTenant(engine, repo.tenant_id, async (unit) => {
+    const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
+    const first = await takeRemark(unit.tx, unit.tenantId, repo.id, { kind: 'review', hostId: review.id });
+    if (issue && first) await followReview(unit, issue, event);
+  });
+}
+
+async function followReview(unit: Unit, issue: IssueRow, { review, prNumber }: ReviewEvent): Promise<void> {
+  const actor: Actor = { type: 'operator', id: review.author, agent: null, reason: 'review on the host' };
+  const payload = { prNumber, verdict: review.verdict };
+  await recordPipelineEvent(unit, { issue }, 'review_submitted', actor.type, payload);
+  if (review.verdict === 'approved') {
+    if (issue.state !== 'human-review-ready') return;
+    await moveBy(unit, await subjectOf(unit, issue), { trigger: 'review-approved' }, actor);
+    return;
+  }
+  if (!isReviewable(issue.state)) return;
+  const remark = { kind: 'review' as const, author: review.author ?? 'unknown', body: review.body };
+  await insertRemarks(unit.tx, unit.tenantId, issue.id, [remark]);
+  await moveBy(unit, await subjectOf(unit, issue), { trigger: 'review-changes-requested' }, actor);
+}

@@ -1,0 +1,34 @@
+import type { HostEvent, VcsHost } from '@pipeline/domain';
+import type { RepoRow } from '@pipeline/store';
+import type { Engine } from './context.ts';
+import { takeComment } from './intake-comment.ts';
+import { takeIssue } from './intake-issue.ts';
+import { takePullRequest, takeReview } from './intake-pull-request.ts';
+
+/** Where a host event is applied: the engine, the repo it is about, and that repo's host, which may be asked. */
+export interface Intake {
+  engine: Engine;
+  repo: RepoRow;
+  host: VcsHost;
+}
+
+/**
+ * Takes up what the host tells, whether a webhook brought it or a poll found it. The host is asked before the
+ * transaction begins, never inside. What our own identity did is no news and changes nothing (decisions.md 9).
+ */
+export async function takeHostEvent(intake: Intake, event: HostEvent): Promise<void> {
+  if (event.sender !== null && event.sender === (await intake.host.login())) return;
+  switch (event.kind) {
+    case 'issue':
+      return takeIssue(intake, event);
+    case 'comment':
+      return takeComment(intake, event);
+    case 'pull-request':
+      return takePullRequest(intake, event);
+    case 'review':
+      return takeReview(intake, event);
+    case 'checks':
+    case 'repositories':
+      return;
+  }
+}

@@ -1,0 +1,110 @@
+import { AppError, type State, taskTypeOf, type WorkTaskType } from '@pipeline/domain';
+import {
+  holdPendingTask,
+  lockIssue,
+  lockWorkTask,
+  resolveEdgesOf,
+  resumePendingTask,
+  setPaused,
+  setTask,
+} from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from './context.ts';
+import { moveBy } from './move.ts';
+import { projectIssue } from './project.ts';
+import { recordIssueEvent, recordPipelineEvent } from './records.ts';
+import { type Actor, type Subject, subjectOf } from './subject.ts';
+import { enqueueWork } from './work-tasks.ts';
+
+export interface IssueKey {
+  tenantId: number;
+  issueId: number;
+}
+
+export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel';
+
+/**
+ * What a person can do to an issue, from the monitor or by a comment on the host. Each is one transaction, and each
+ * may be repeated without harm.
+ * @returns the state the issue is in afterwards.
+ * @throws AppError ISSUE_NOT_FOUND.
+ */
+export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: Actor): Promise<State> {
+  return inTenant(engine, key.tenantId, async (unit) => {
+    const issue = await lockIssue(unit.tx, key.tenantId, key.issueId);
+    if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
+    return perform(unit, await subjectOf(unit, issue), action, actor);
+  });
+}
+
+/** The same inside a transaction that has locked the issue already. */
+export async function perform(unit: Unit, subject: Subject, action: IssueAction, actor: Actor): Promise<State> {
+  const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, subject, actor);
+  await recordIssueEvent(unit, after, `${action} by ${actor.type}`, null, actor);
+  await recordPipelineEvent(unit, after, 'operator_action', actor.id ?? actor.type, {
+    action,
+    actorId: actor.id,
+    reason: actor.reason ?? null,
+  });
+  return after.issue.state as State;
+}
+
+type Action = (unit: Unit, subject: Subject, actor: Actor) => Promise<Subject>;
+const ACTIONS: Record<IssueAction, Action> = { pause, resume, unblock, retry, cancel };
+
+/** No new claim for the issue; a task that runs may finish, and its outcome counts. */
+async function pause(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+  if (subject.issue.is_paused) return subject;
+  await setPaused(unit.tx, unit.tenantId, subject.issue.id, true);
+  await holdPendingTask(unit.tx, unit.tenantId, subject.issue.id);
+  return flagged(unit, subject, true, actor);
+}
+
+async function resume(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+  if (!subject.issue.is_paused) return subject;
+  await setPaused(unit.tx, unit.tenantId, subject.issue.id, false);
+  await resumePendingTask(unit.tx, unit.tenantId, subject.issue.id);
+  unit.ring('svc_tasks');
+  return flagged(unit, subject, false, actor);
+}
+
+async function flagged(unit: Unit, subject: Subject, isPaused: boolean, actor: Actor): Promise<Subject> {
+  const after = { ...subject, issue: { ...subject.issue, is_paused: isPaused } };
+  await recordPipelineEvent(unit, after, isPaused ? 'issue_paused' : 'issue_resumed', actor.type, {
+    actorId: actor.id,
+  });
+  await projectIssue(unit, after);
+  return after;
+}
+
+/** Back to where the issue was stopped. What it waited for is given up, or the engine would stop it again at once. */
+async function unblock(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+  const { issue } = subject;
+  if (!issue.is_blocked) return subject;
+  const child = { repoId: issue.repo_id, number: issue.issue_number };
+  await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
+  return (await moveBy(unit, subject, { trigger: 'unblocked' }, actor)).subject;
+}
+
+/**
+ * Never changes the state (decisions.md 4): the state's task runs anew from attempt 0. In failure-blocked it is the
+ * task of the state that failed; the block goes when its outcome is applied.
+ */
+async function retry(unit: Unit, subject: Subject): Promise<Subject> {
+  const { issue, workflow } = subject;
+  const from = issue.state === 'failure-blocked' ? (issue.blocked_from_state ?? issue.state) : issue.state;
+  const taskType = taskTypeOf(workflow, from as State);
+  if (!taskType) return subject;
+  const task = await lockWorkTask(unit.tx, unit.tenantId, issue.id);
+  if (!task) await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType });
+  else if (task.status === 'pending') {
+    const held = issue.is_paused ? 'paused' : null;
+    await setTask(unit.tx, unit.tenantId, task.id, { attempt: 0, held, run_after: null });
+    unit.ring('svc_tasks');
+  }
+  return subject;
+}
+
+/** Ends the issue without its work. A worker that still runs learns it at its next heartbeat. */
+async function cancel(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+  return (await moveBy(unit, subject, { trigger: 'cancelled' }, actor)).subject;
+}

@@ -1,0 +1,60 @@
+import { AppError } from '@pipeline/domain';
+import { extendLeases, storeNow, touchWorker, updateTask } from '@pipeline/store';
+import { behindClaim, type ClaimRef, hashToken } from './claim-gate.ts';
+import type { Engine } from './context.ts';
+import { releaseHandover } from './handover.ts';
+import { leaveWorker } from './workers.ts';
+
+/** Says that work has begun: ends the claim-to-start deadline. Again is the same. @returns the end of the lease. */
+export async function start(engine: Engine, ref: ClaimRef): Promise<string> {
+  return behindClaim(engine, ref, async (unit, { run }) => {
+    await updateTask(unit.tx, unit.tenantId, run.task_id, 'started');
+    return run.lease_expires_at;
+  });
+}
+
+/** Moves the lease of one claim on. @returns its new end. @throws AppError CLAIM_LOST or TASK_CANCELLED. */
+export async function extend(engine: Engine, ref: ClaimRef): Promise<string> {
+  const claims = [{ taskId: ref.taskId, tokenHash: hashToken(ref.claimToken) }];
+  const [extended] = await extendLeases(engine.store.tenant, ref.tenantId, claims, engine.settings().leaseMs);
+  // Nothing was extended: the gate knows whether the claim was lost or withdrawn, and says so.
+  return extended?.lease_expires_at ?? behindClaim(engine, ref, async (_unit, { run }) => run.lease_expires_at);
+}
+
+export interface Heartbeat {
+  tenantId: number;
+  workerId: string;
+  status: 'idle' | 'busy' | 'draining' | 'leaving';
+  tasks: readonly { taskId: string; claimToken: string }[];
+}
+
+export interface HeartbeatAnswer {
+  ok: true;
+  draining: boolean;
+  cancelTaskIds: string[];
+  serverTimestamp: string;
+}
+
+/**
+ * A worker's sign of life: extends the leases it can prove, names the tasks it must drop. A worker that was told to
+ * drop a task has thereby handed it over, so what waited for that becomes claimable.
+ * @throws AppError NOT_FOUND for a worker that is not registered.
+ */
+export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<HeartbeatAnswer> {
+  const { store } = engine;
+  const leaving = beat.status === 'leaving';
+  const worker = await touchWorker(store.tenant, beat.tenantId, beat.workerId, leaving ? 'offline' : beat.status);
+  if (!worker) throw new AppError('NOT_FOUND', `Unknown worker: ${beat.workerId}. Register first.`);
+  if (leaving) await leaveWorker(engine, beat.tenantId, beat.workerId);
+  const claims = beat.tasks.map((task) => ({ taskId: task.taskId, tokenHash: hashToken(task.claimToken) }));
+  const held = leaving ? [] : await extendLeases(store.tenant, beat.tenantId, claims, engine.settings().leaseMs);
+  const heldIds = new Set(held.map((row) => row.task_id));
+  const dropped = claims.filter((claim) => !heldIds.has(claim.taskId));
+  if (dropped.length > 0) await releaseHandover(engine, beat.tenantId, dropped);
+  return {
+    ok: true,
+    draining: worker.draining || beat.status === 'draining',
+    cancelTaskIds: dropped.map((claim) => claim.taskId),
+    serverTimestamp: await storeNow(store.tenant),
+  };
+}

@@ -1,0 +1,70 @@
+import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
+import { findIssue, findPullRequest, saveSyncState, syncStateOf } from '@pipeline/store';
+import { type Intake, takeHostEvent } from './intake.ts';
+
+/** Changes this much older than the newest one seen are read again: hosts stamp changes by the second. */
+const OVERLAP_MS = 2_000;
+
+/**
+ * Reads what changed on the host since the last poll and takes it up, comments and pull requests included. The first
+ * poll of a repo is its back-fill: all open issues that ask to be let in. An unchanged repo costs one conditional
+ * request. The cursor moves only when everything before it was taken up.
+ * @returns how many issues were looked at.
+ */
+export async function pollRepo(intake: Intake, now: () => Date): Promise<number> {
+  const { engine, repo, host } = intake;
+  const db = engine.store.tenant;
+  const sync = await syncStateOf(db, repo.tenant_id, repo.id);
+  const since = sync.cursor;
+  const startedAt = new Date(now().getTime() - OVERLAP_MS).toISOString();
+  const answer = await host.listIssues(
+    repo,
+    since === null
+      ? { state: 'open', labels: [ENQUEUE_LABEL] }
+      : { state: 'all', since, ...(sync.etag !== null && { etag: sync.etag }) },
+  );
+  if (answer === null) return 0;
+  for (const issue of answer.issues) await takeSeenIssue(intake, issue, since);
+  for (const number of answer.changedPullRequests) await takeSeenPullRequest(intake, number);
+  const cursor = cursorAfter(answer.issues, since ?? startedAt);
+  const etag = cursor === since ? answer.etag : null;
+  await saveSyncState(db, repo.tenant_id, repo.id, { etag, cursor, error: null });
+  return answer.issues.length;
+}
+
+/** Never moves back: an overlap that is read again leaves the cursor, and so the etag, where they are. */
+function cursorAfter(issues: readonly HostIssue[], since: string): string {
+  const newest = Math.max(...issues.map((issue) => Date.parse(issue.updatedAt) - OVERLAP_MS), Date.parse(since));
+  return new Date(newest).toISOString();
+}
+
+async function takeSeenIssue(intake: Intake, issue: HostIssue, since: string | null): Promise<void> {
+  const { engine, repo, host } = intake;
+  const before = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
+  await takeHostEvent(intake, { kind: 'issue', action: 'seen', repo, issue, sender: null, label: null });
+  if (!before || Date.parse(before.host_updated_at) === Date.parse(issue.updatedAt)) return;
+  for (const comment of await host.listComments(repo, issue.number, since ?? undefined)) {
+    await takeHostEvent(intake, {
+      kind: 'comment',
+      repo,
+      issueNumber: issue.number,
+      onPullRequest: false,
+      comment,
+      issueAuthor: issue.author,
+      sender: comment.author,
+    });
+  }
+}
+
+async function takeSeenPullRequest(intake: Intake, number: number): Promise<void> {
+  const { engine, repo, host } = intake;
+  const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
+  const pullRequest = known?.state === 'closed' ? null : await host.getPullRequest(repo, number);
+  if (!pullRequest) return;
+  const action = pullRequest.merged ? 'merged' : pullRequest.state === 'closed' ? 'closed' : 'edited';
+  await takeHostEvent(intake, { kind: 'pull-request', action, repo, pullRequest, sender: null });
+  if (!known || pullRequest.state === 'closed') return;
+  for (const review of await host.listReviews(repo, number)) {
+    await takeHostEvent(intake, { kind: 'review', repo, prNumber: number, review, sender: review.author });
+  }
+}

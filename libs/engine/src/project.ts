@@ -1,0 +1,72 @@
+import { type Decision, labelSwap, outputLabels, type ProjectionAction, type State } from '@pipeline/domain';
+import { insertProjections, pullRequestsOf, replaceWaitingComment, updateIssue } from '@pipeline/store';
+import { v7 as uuidv7 } from 'uuid';
+import type { Unit } from './context.ts';
+import { statusCommentOf } from './status-comment.ts';
+import type { Subject } from './subject.ts';
+
+/** The one comment per issue that says where it is; found again on the host by this marker. */
+const STATUS_MARKER = 'status';
+
+/**
+ * Puts everything the host should now show of an issue into the outbox: first what an outcome asked for, then the
+ * labels that follow from state and flags, then the status comment. Nothing is written that is there already.
+ */
+export async function projectIssue(
+  unit: Unit,
+  subject: Subject,
+  asked: readonly ProjectionAction[] = [],
+): Promise<void> {
+  const { issue } = subject;
+  const wanted = outputLabels({ state: issue.state as State, isBlocked: issue.is_blocked, isPaused: issue.is_paused });
+  const swap = labelSwap(issue.labels, wanted);
+  await queueProjections(unit, subject, swap ? [...asked, { type: 'swapLabels', ...swap }] : asked);
+  if (swap) {
+    const kept = issue.labels.filter((label) => !swap.remove.includes(label));
+    await updateIssue(unit.tx, unit.tenantId, issue.id, { labels: [...kept, ...swap.add] });
+  }
+  await projectStatusComment(unit, subject);
+}
+
+/** Adds entries to the outbox of an issue, in order. */
+export async function queueProjections(
+  unit: Unit,
+  subject: Subject,
+  actions: readonly ProjectionAction[],
+): Promise<void> {
+  if (actions.length === 0) return;
+  const { issue, repo } = subject;
+  await insertProjections(
+    unit.tx,
+    unit.tenantId,
+    actions.map((action) => ({
+      repoId: issue.repo_id,
+      issueId: issue.id,
+      issueNumber: issue.issue_number,
+      clientType: repo.vcs_host,
+      action,
+      idempotencyKey: uuidv7(),
+    })),
+  );
+  unit.ring('svc_projections');
+}
+
+async function projectStatusComment(unit: Unit, subject: Subject): Promise<void> {
+  const { issue } = subject;
+  const body = await statusCommentOf(unit, subject);
+  if (body === issue.status_comment_body) return;
+  const action: ProjectionAction = { type: 'updateComment', marker: STATUS_MARKER, body };
+  const replaced = await replaceWaitingComment(unit.tx, unit.tenantId, issue.id, action);
+  if (!replaced) await queueProjections(unit, subject, [action]);
+  await updateIssue(unit.tx, unit.tenantId, issue.id, { status_comment_body: body });
+}
+
+/** What closing or reopening the issue on the host takes, where a move into or out of `done` did not start there. */
+export async function closingActions(unit: Unit, subject: Subject, decision: Decision): Promise<ProjectionAction[]> {
+  if (decision.kind !== 'move') return [];
+  if (decision.from === 'done' && decision.trigger === 'operator') return [{ type: 'reopenIssue' }];
+  if (decision.to !== 'done' || decision.trigger === 'host-closed') return [];
+  const prs = await pullRequestsOf(unit.tx, unit.tenantId, subject.issue.id);
+  const merged = prs.some((pr) => pr.merged) || decision.trigger === 'subtasks-done';
+  return [{ type: 'closeIssue', reason: merged ? 'completed' : 'not_planned', comment: null }];
+}

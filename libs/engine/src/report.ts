@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import {
+  AGENT_OF,
+  AppError,
+  type ArtefactInput,
+  type FindingInput,
+  type Invocation,
+  OUTCOMES_OF,
+  type Outcome,
+  type State,
+  type TaskType,
+} from '@pipeline/domain';
+import {
+  closeRun,
+  deleteTask,
+  type IssueRow,
+  insertArtefacts,
+  insertFindings,
+  openPullRequest,
+  type RunRow,
+} from '@pipeline/store';
+import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
+import type { Engine, Unit } from './context.ts';
+import { bookInvocations } from './costs.ts';
+import { moveBy } from './move.ts';
+import { recordPipelineEvent, recordTaskEvent } from './records.ts';
+import { applyResult } from './results.ts';
+import { type Actor, subjectOf } from './subject.ts';
+
+export type Report = Outcome & {
+  artefacts: ArtefactInput[];
+  findings: FindingInput[];
+  invocations: Invocation[];
+};
+
+export interface ReportAnswer {
+  ok: true;
+  requeued: false;
+  attempt: number;
+  /** Where the issue is now; null for work without an issue. */
+  state: State | null;
+}
+
+/**
+ * Takes the outcome of a task and moves its issue on: one transaction in which the task goes, its run is closed, costs
+ * and records are kept, and the decision is carried out or becomes a dead letter. The same token and body again give
+ * the same answer and change nothing.
+ * @throws AppError CLAIM_LOST, TASK_CANCELLED, or INVALID_ARGUMENT for an outcome that a task of this type cannot have.
+ */
+export function report(engine: Engine, ref: ClaimRef, body: Report): Promise<ReportAnswer> {
+  const hash = hashReport(body);
+  return behindClaim(
+    engine,
+    ref,
+    async (unit, claim) => {
+      requireOutcomeOf(claim.run.task_type as TaskType, body);
+      const state = await applyReport(unit, claim, body);
+      const answer: ReportAnswer = { ok: true, requeued: false, attempt: claim.run.attempt, state };
+      await closeRun(unit.tx, unit.tenantId, claim.run.id, {
+        status: 'finished',
+        outcome: body.outcome,
+        report: { hash, answer },
+      });
+      return answer;
+    },
+    { invocations: body.invocations, repeated: (run) => givenBefore<ReportAnswer>(run, hash) },
+  );
+}
+
+/** Two reports are the same when their parsed bodies are; workers repeat a report they got no answer to. */
+export const hashReport = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
+
+export const givenBefore = <T>(run: RunRow, hash: string): T | undefined =>
+  run.report_hash === hash ? (run.report_answer as unknown as T) : undefined;
+
+function requireOutcomeOf(taskType: TaskType, { outcome }: Report): void {
+  const allowed = OUTCOMES_OF[taskType];
+  if (allowed.includes(outcome)) return;
+  throw new AppError(
+    'INVALID_ARGUMENT',
+    `A ${taskType} task cannot end as ${outcome}; it may be: ${allowed.join(', ')}`,
+  );
+}
+
+async function applyReport(unit: Unit, { run, issue }: HeldClaim, body: Report): Promise<State | null> {
+  const { tx, tenantId } = unit;
+  const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
+  await deleteTask(tx, tenantId, run.task_id);
+  await bookInvocations(unit, run, body.invocations);
+  await keepRecords(unit, run, issue, body);
+  if (!issue) return null;
+  await recordTaskEvent(unit, { issue }, 'task_completed', {
+    taskId: run.task_id,
+    taskType: run.task_type as TaskType,
+    attempt: run.attempt,
+    workerId: run.worker_id,
+  });
+  const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), body);
+  const question = outcome.outcome === 'needs-clarification' ? outcome.result.question : null;
+  const moved = await moveBy(unit, subject, { trigger: outcome.outcome, outcome }, actor, { question });
+  return moved.subject.issue.state as State;
+}
+
+async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined, body: Report): Promise<void> {
+  const { tx, tenantId } = unit;
+  const pr = issue && (await openPullRequest(tx, tenantId, issue.id));
+  const owner = {
+    runId: run.id,
+    repoId: run.repo_id,
+    issueId: run.issue_id,
+    prNumber: pr?.number ?? null,
+    agent: run.agent,
+  };
+  await insertArtefacts(tx, tenantId, owner, body.artefacts);
+  const findingIds = await insertFindings(tx, tenantId, owner, body.findings);
+  if (!issue) return;
+  for (const findingId of findingIds) {
+    await recordPipelineEvent(unit, { issue }, 'finding_opened', run.agent, { findingId });
+  }
+}

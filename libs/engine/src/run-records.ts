@@ -1,0 +1,55 @@
+import { formatSlug, type Invocation } from '@pipeline/domain';
+import { emit, insertMessages, type MessageInput, repoById, updateIssue, updateTask } from '@pipeline/store';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
+import type { Engine } from './context.ts';
+import { bookInvocations } from './costs.ts';
+import { recordIssueEvent } from './records.ts';
+
+export interface Progress {
+  status: string;
+  details: Record<string, unknown> | null;
+  invocations: Invocation[];
+}
+
+/** Notes how a task is going: the issue's current status, a line in its story, and what it has cost so far. */
+export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise<void> {
+  return behindClaim(engine, ref, async (unit, { run, issue }) => {
+    await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
+    await bookInvocations(unit, run, said.invocations);
+    if (!issue) return;
+    await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
+    const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
+    await recordIssueEvent(unit, { issue }, said.status, said.details, actor);
+    const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
+    await emit(unit.tx, unit.tenantId, 'issue-status', {
+      issueNumber: issue.issue_number,
+      repo: formatSlug(repo),
+      status: said.status,
+      actorType: 'agent',
+      state: issue.state,
+    });
+    unit.ring('svc_stream');
+  });
+}
+
+/** Octets are not counted: the wire bounds the whole batch, this bounds what a reader gets of one message. */
+const MAX_CONTENT = 65_536;
+
+/** Keeps what an agent said and did. A message sent twice is stored once. @returns how many were taken. */
+export function recordMessages(
+  engine: Engine,
+  ref: ClaimRef,
+  items: readonly Omit<MessageInput, 'truncated'>[],
+): Promise<number> {
+  return behindClaim(engine, ref, async (unit, { run }) => {
+    await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
+    await insertMessages(unit.tx, unit.tenantId, run, items.map(cut));
+    return items.length;
+  });
+}
+
+const cut = (item: Omit<MessageInput, 'truncated'>): MessageInput => ({
+  ...item,
+  content: item.content?.slice(0, MAX_CONTENT) ?? null,
+  truncated: (item.content?.length ?? 0) > MAX_CONTENT,
+});

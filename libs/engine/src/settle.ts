@@ -1,0 +1,148 @@
+import { type ExecuteResult, type ProjectionAction, projectionDelayMs, type State } from '@pipeline/domain';
+import {
+  beginAttempt,
+  findProjection,
+  insertAttempt,
+  insertDeadLetter,
+  lockIssue,
+  lockProjection,
+  type ProjectionRow,
+  postponeProjection,
+  type RepoRow,
+  repoById,
+  sendableProjections,
+  updateProjection,
+} from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from './context.ts';
+import { onCreatedIssue, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
+import { recordPipelineEvent } from './records.ts';
+import { ENGINE, type Subject, subjectOf } from './subject.ts';
+
+export interface Sending {
+  projection: ProjectionRow;
+  repo: RepoRow;
+  /** An earlier attempt was interrupted or ended in doubt: the host may have carried it out. */
+  mayHaveHappened: boolean;
+}
+
+/** The outbox entries that may be sent now: at most one per lane of an issue. One indexed read. */
+export const sendable = (engine: Engine, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
+  sendableProjections(engine.store.fleet, limit);
+
+/** Takes an entry for sending. @returns null when it is no longer pending. */
+export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
+  const db = engine.store.tenant;
+  const projection = await findProjection(db, tenantId, id);
+  if (!projection || !(await beginAttempt(db, tenantId, id))) return null;
+  const repo = await repoById(db, tenantId, projection.repo_id);
+  return { projection, repo, mayHaveHappened: projection.attempt_started_at !== null };
+}
+
+/**
+ * Writes down what the host answered, with what follows from it, in one transaction: an opened pull request gets its
+ * review task, a merge moves the issue to done, a refused merge sends it back. An entry that was discarded meanwhile
+ * stays discarded, but a fact of the host is taken up all the same.
+ */
+export function settle(engine: Engine, tenantId: number, id: number, result: ExecuteResult): Promise<void> {
+  return inTenant(engine, tenantId, async (unit) => {
+    const seen = await findProjection(unit.tx, tenantId, id);
+    if (!seen) return;
+    const issue = seen.issue_id === null ? undefined : await lockIssue(unit.tx, tenantId, seen.issue_id);
+    const projection = await lockProjection(unit.tx, tenantId, id);
+    if (!projection || !issue) return;
+    await insertAttempt(unit.tx, projection, result);
+    const subject = await subjectOf(unit, issue);
+    await OUTCOME[result.status](unit, { subject, projection, result: result as never });
+    unit.ring('svc_projections');
+  });
+}
+
+interface Settled<S extends ExecuteResult['status']> {
+  subject: Subject;
+  projection: ProjectionRow;
+  result: Extract<ExecuteResult, { status: S }>;
+}
+
+const OUTCOME: { [S in ExecuteResult['status']]: (unit: Unit, settled: Settled<S>) => Promise<void> } = {
+  ok: onOk,
+  refused: onRefused,
+  'rate-limited': onRateLimited,
+  failed: onFailed,
+};
+
+async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>): Promise<void> {
+  await updateProjection(unit.tx, unit.tenantId, projection.id, {
+    status: 'complete',
+    attempts: projection.attempts + 1,
+    attempt_started_at: null,
+    retry_after: null,
+    error: null,
+    result: result.created as never,
+  });
+  const { action } = projection;
+  if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, result.created);
+  if (action.type === 'mergePR') await onMerged(unit, subject, action, result.created?.sha ?? null);
+  if (action.type === 'createIssue') await onCreatedIssue(unit, subject, action, result.created);
+}
+
+async function onRefused(unit: Unit, { subject, projection, result }: Settled<'refused'>): Promise<void> {
+  const { action } = projection;
+  const answered = action.type === 'mergePR' && result.kind !== 'other';
+  await updateProjection(unit.tx, unit.tenantId, projection.id, {
+    // A merge that the host refuses with a reason is answered: the issue goes another way and the lane is free.
+    status: answered ? 'discarded' : 'failed',
+    attempts: projection.attempts + 1,
+    attempt_started_at: null,
+    error: `${result.httpStatus}: ${result.message}`,
+  });
+  if (answered)
+    await onMergeRefused(unit, subject, result.kind as 'not-ready' | 'conflict' | 'protected', result.message);
+  else await gaveUp(unit, subject, projection, result.message);
+}
+
+async function onRateLimited(unit: Unit, { projection, result }: Settled<'rate-limited'>): Promise<void> {
+  await updateProjection(unit.tx, unit.tenantId, projection.id, {
+    attempt_started_at: null,
+    retry_after: result.retryAt,
+    error: result.message,
+  });
+}
+
+async function onFailed(unit: Unit, { subject, projection, result }: Settled<'failed'>): Promise<void> {
+  const change = {
+    attempts: projection.attempts + 1,
+    // Kept in doubt: the next attempt looks before it writes.
+    attempt_started_at: result.ambiguous ? projection.attempt_started_at : null,
+    error: result.message,
+  };
+  if (change.attempts < projection.max_attempts) {
+    const delayMs = projectionDelayMs(projection.attempts, unit.random());
+    await postponeProjection(unit.tx, unit.tenantId, projection.id, { ...change, delayMs });
+    return;
+  }
+  await updateProjection(unit.tx, unit.tenantId, projection.id, { ...change, status: 'failed', retry_after: null });
+  await gaveUp(unit, subject, projection, result.message);
+}
+
+/** Operations on which a transition depends: without them the issue would wait for ever, so they leave a dead letter. */
+const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = { createPR: 'in-review', mergePR: 'done' };
+
+async function gaveUp(unit: Unit, subject: Subject, projection: ProjectionRow, error: string): Promise<void> {
+  const { type } = projection.action;
+  await recordPipelineEvent(unit, subject, 'projection_failed', ENGINE.type, { projectionId: projection.id, type });
+  const targetState = TARGET_OF[type];
+  if (!targetState) return;
+  const { issue } = subject;
+  const deadLetterId = await insertDeadLetter(unit.tx, unit.tenantId, {
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    issueNumber: issue.issue_number,
+    fromState: issue.state as State,
+    targetState,
+    agentName: null,
+    error: `${type}: ${error}`,
+    cause: { kind: 'projection', projectionId: projection.id },
+  });
+  await recordPipelineEvent(unit, subject, 'dead_letter_created', ENGINE.type, { deadLetterId });
+  unit.ring('svc_cache');
+}

@@ -1,0 +1,39 @@
+import { formatIssueRef, type State, statusComment } from '@pipeline/domain';
+import { activeDependencies, openPullRequest, subtasksOf } from '@pipeline/store';
+import type { Unit } from './context.ts';
+import type { Subject } from './subject.ts';
+
+/** The text of the one comment that tells people where an issue is. Equal facts give equal text. */
+export async function statusCommentOf(unit: Unit, { issue, repo }: Subject): Promise<string> {
+  const { tx, tenantId, settings } = unit;
+  const self = { repoId: issue.repo_id, number: issue.issue_number };
+  const pr = await openPullRequest(tx, tenantId, issue.id);
+  const parents = issue.state === 'dependency-blocked' ? await activeDependencies(tx, tenantId, self) : [];
+  const subtasks = issue.state === 'waiting-for-subtasks' ? await subtasksOf(tx, tenantId, self) : [];
+  return statusComment({
+    repo: `${repo.owner}/${repo.name}`,
+    issueNumber: issue.issue_number,
+    state: issue.state as State,
+    isPaused: issue.is_paused,
+    isBlocked: issue.is_blocked,
+    blockReason: issue.block_reason,
+    blockClassification: issue.block_classification,
+    blockedFromState: issue.blocked_from_state,
+    question: issue.question,
+    lastError: issue.state === 'failure-blocked' ? issue.last_error : null,
+    prNumber: pr?.number ?? null,
+    dependsOn: parents.map((parent) =>
+      parent.parent_repo_id === issue.repo_id
+        ? `#${parent.parent_issue_number}`
+        : formatIssueRef(parent, parent.parent_issue_number),
+    ),
+    subtasks: subtasks.map((edge) => ({ ref: `#${edge.child_issue_number}`, done: !edge.active })),
+    attempt: 0,
+    maxAttempts: settings.maxAttempts,
+    autoUnblock: {
+      count: issue.auto_unblock_count,
+      max: settings.selfHealing.maxAutoUnblocksPerIssue,
+      nextAt: issue.auto_unblock_at,
+    },
+  });
+}

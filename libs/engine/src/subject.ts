@@ -1,0 +1,60 @@
+import type { Cause, Decision, Refusal, State, WorkflowSnapshot } from '@pipeline/domain';
+import { decide } from '@pipeline/domain';
+import {
+  countBlockers,
+  type IssueRow,
+  openPullRequest,
+  type PullRequestRow,
+  type RepoRow,
+  repoById,
+} from '@pipeline/store';
+import { type Unit, workflowOf } from './context.ts';
+
+/** A locked issue with all that a decision about it depends on. */
+export interface Subject {
+  issue: IssueRow;
+  repo: RepoRow;
+  workflow: WorkflowSnapshot;
+  pr: PullRequestRow | undefined;
+  openBlockers: number;
+}
+
+/** Who caused a change, as events and transitions record it. */
+export interface Actor {
+  type: 'agent' | 'workflow-engine' | 'operator' | 'system';
+  id: string | null;
+  /** Agent whose outcome it is; null for people and loops. */
+  agent: string | null;
+  reason?: string | null;
+}
+
+export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };
+
+/** Reads the rest of what belongs to an issue whose row the caller has locked: four indexed reads. */
+export async function subjectOf(unit: Unit, issue: IssueRow): Promise<Subject> {
+  const { tx, tenantId } = unit;
+  return {
+    issue,
+    repo: await repoById(tx, tenantId, issue.repo_id),
+    workflow: await workflowOf(unit, issue.repo_id),
+    pr: await openPullRequest(tx, tenantId, issue.id),
+    openBlockers: await countBlockers(tx, tenantId, issue.id),
+  };
+}
+
+export function decideFor(subject: Subject, cause: Cause): Decision | Refusal {
+  const { issue, pr } = subject;
+  return decide(
+    subject.workflow,
+    {
+      number: issue.issue_number,
+      state: issue.state as State,
+      blockedFromState: issue.blocked_from_state as State | null,
+      blockReason: issue.block_reason,
+      pr: pr ? { number: pr.number, headSha: pr.head_sha } : null,
+      openBlockers: subject.openBlockers,
+      defaultBranch: subject.repo.default_branch,
+    },
+    cause,
+  );
+}

@@ -1,0 +1,58 @@
+import { branchOf, formatSlug, type State, type TaskPayload } from '@pipeline/domain';
+import { type Claimed, issueById, openPullRequest, previousAttempts, remarksOf, repoById } from '@pipeline/store';
+import type { Engine } from './context.ts';
+
+export const repoSlugOf = async (engine: Engine, tenantId: number, repoId: number): Promise<string> => {
+  const repo = await repoById(engine.store.tenant, tenantId, repoId);
+  return formatSlug(repo);
+};
+
+/**
+ * All that a worker is told about its task, read after the claim, so that the claim stays short. The issue may have
+ * moved on since: then the report is refused, for the claim is withdrawn with the move.
+ */
+export async function payloadOf(engine: Engine, tenantId: number, task: Claimed): Promise<TaskPayload> {
+  const db = engine.store.tenant;
+  const issueId = task.issue_id;
+  const [repo, issue, pr, remarks, attempts] = await Promise.all([
+    repoById(db, tenantId, task.repo_id),
+    issueId === null ? undefined : issueById(db, tenantId, issueId),
+    issueId === null ? undefined : openPullRequest(db, tenantId, issueId),
+    issueId === null ? [] : remarksOf(db, tenantId, issueId),
+    previousAttempts(db, tenantId, task.work_id),
+  ]);
+  const ofKind = (kind: string) => remarks.filter((remark) => remark.kind === kind);
+  return {
+    issue: issue
+      ? {
+          number: issue.issue_number,
+          title: issue.title,
+          body: issue.body,
+          url: issue.url,
+          labels: issue.labels,
+          author: issue.author,
+        }
+      : null,
+    repo: {
+      slug: formatSlug(repo),
+      cloneUrl: repo.clone_url,
+      defaultBranch: repo.default_branch,
+      setupCommand: repo.setup_command,
+    },
+    branch: issue ? branchOf(issue.issue_number) : null,
+    pr: pr
+      ? { number: pr.number, url: pr.url, headSha: pr.head_sha, headRef: pr.head_ref, title: pr.title, body: pr.body }
+      : null,
+    plan: issue?.plan ? { text: issue.plan, plannedFiles: issue.planned_files } : null,
+    reviewComments: ofKind('review').map(({ author, body, path, line }) => ({ author, body, path, line })),
+    answers: ofKind('answer').map(({ author, body }) => ({ author, body })),
+    snippets: [],
+    instructions: null,
+    previousAttempts: attempts.map(({ attempt, error_message, outcome }) => ({
+      attempt,
+      errorMessage: error_message,
+      outcome,
+    })),
+    state: issue ? (issue.state as State) : null,
+  };
+}

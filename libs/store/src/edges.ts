@@ -1,0 +1,192 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from './connection.ts';
+import { svcNow } from './json.ts';
+
+export interface EdgeEnd {
+  repoId: number;
+  number: number;
+  issueId: number | null;
+}
+
+/** `child` waits for `parent`. An edge that was resolved becomes active again. */
+export async function upsertEdge(
+  tx: Tx,
+  tenantId: number,
+  kind: 'depends_on' | 'subtask',
+  child: EdgeEnd,
+  parent: EdgeEnd,
+): Promise<void> {
+  await tx
+    .insertInto('issue_edges')
+    .values({
+      tenant_id: tenantId,
+      kind,
+      child_repo_id: child.repoId,
+      child_issue_number: child.number,
+      child_issue_id: child.issueId,
+      parent_repo_id: parent.repoId,
+      parent_issue_number: parent.number,
+      parent_issue_id: parent.issueId,
+    })
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'kind', 'child_repo_id', 'child_issue_number', 'parent_repo_id', 'parent_issue_number'])
+        .doUpdateSet({ active: true, resolved_by: null, resolved_at: null }),
+    )
+    .execute();
+}
+
+/** The issue is done: nobody waits for it any more, neither those that depend on it nor the epic it is a part of. */
+export async function resolveEdgesAtEnd(
+  tx: Tx,
+  tenantId: number,
+  ended: { repoId: number; number: number },
+  by: 'merged' | 'cancelled',
+): Promise<void> {
+  await tx
+    .updateTable('issue_edges')
+    .set({ active: false, resolved_by: by, resolved_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('active', '=', true)
+    .where((eb) =>
+      eb.or([
+        eb.and([
+          eb('kind', '=', 'depends_on'),
+          eb('parent_repo_id', '=', ended.repoId),
+          eb('parent_issue_number', '=', ended.number),
+        ]),
+        eb.and([
+          eb('kind', '=', 'subtask'),
+          eb('child_repo_id', '=', ended.repoId),
+          eb('child_issue_number', '=', ended.number),
+        ]),
+      ]),
+    )
+    .execute();
+}
+
+/** Marks every active edge on which this issue waits as resolved by an operator. */
+export async function resolveEdgesOf(
+  tx: Tx,
+  tenantId: number,
+  child: { repoId: number; number: number },
+  by: string,
+): Promise<void> {
+  await tx
+    .updateTable('issue_edges')
+    .set({ active: false, resolved_by: by, resolved_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('kind', '=', 'depends_on')
+    .where('child_repo_id', '=', child.repoId)
+    .where('child_issue_number', '=', child.number)
+    .where('active', '=', true)
+    .execute();
+}
+
+/** What an issue still waits for. */
+export const activeDependencies = (db: Db, tenantId: number, child: { repoId: number; number: number }) =>
+  db
+    .selectFrom('issue_edges as e')
+    .innerJoin('repos as r', (join) =>
+      join.onRef('r.tenant_id', '=', 'e.tenant_id').onRef('r.id', '=', 'e.parent_repo_id'),
+    )
+    .select(['r.owner', 'r.name', 'e.parent_repo_id', 'e.parent_issue_number'])
+    .where('e.tenant_id', '=', tenantId)
+    .where('e.kind', '=', 'depends_on')
+    .where('e.child_repo_id', '=', child.repoId)
+    .where('e.child_issue_number', '=', child.number)
+    .where('e.active', '=', true)
+    .orderBy('e.id')
+    .execute();
+
+/** Issues in dependency-blocked with nothing left to wait for: candidates, the caller checks each under its lock. */
+export const releasableIssues = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
+  fleet
+    .selectFrom('issues as i')
+    .select(['i.tenant_id', 'i.id'])
+    .where('i.state', '=', 'dependency-blocked')
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('issue_edges as e')
+            .select('e.id')
+            .whereRef('e.tenant_id', '=', 'i.tenant_id')
+            .whereRef('e.child_repo_id', '=', 'i.repo_id')
+            .whereRef('e.child_issue_number', '=', 'i.issue_number')
+            .where('e.kind', '=', 'depends_on')
+            .where('e.active', '=', true),
+        ),
+      ),
+    )
+    .limit(limit)
+    .execute();
+
+const MAX_DEPTH = 50;
+
+/** True when `parent` already waits, over at most 50 steps, for `child`. */
+export async function wouldCycle(db: Db, tenantId: number, child: EdgeEnd, parent: EdgeEnd): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    with recursive waits (repo_id, number, depth) as (
+      select ${parent.repoId}::bigint, ${parent.number}::integer, 0
+      union
+      select e.parent_repo_id, e.parent_issue_number, w.depth + 1
+      from waits w
+      join issue_edges e on e.tenant_id = ${tenantId} and e.kind = 'depends_on' and e.active
+        and e.child_repo_id = w.repo_id and e.child_issue_number = w.number
+      where w.depth < ${MAX_DEPTH}
+    )
+    select exists (select from waits where repo_id = ${child.repoId} and number = ${child.number}) as found`.execute(
+    db,
+  );
+  return rows[0]?.found ?? false;
+}
+
+/** Epics all of whose subtasks have ended, none still to be created: candidates, each is checked under its lock. */
+export const finishedEpics = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
+  fleet
+    .selectFrom('issues as i')
+    .select(['i.tenant_id', 'i.id'])
+    .where('i.state', '=', 'waiting-for-subtasks')
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('issue_edges as e')
+            .select('e.id')
+            .whereRef('e.tenant_id', '=', 'i.tenant_id')
+            .whereRef('e.parent_repo_id', '=', 'i.repo_id')
+            .whereRef('e.parent_issue_number', '=', 'i.issue_number')
+            .where('e.kind', '=', 'subtask')
+            .where('e.active', '=', true),
+        ),
+      ),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('projections as p')
+            .select('p.id')
+            .whereRef('p.tenant_id', '=', 'i.tenant_id')
+            .whereRef('p.repo_id', '=', 'i.repo_id')
+            .whereRef('p.issue_number', '=', 'i.issue_number')
+            .where('p.lane', '=', 'issue')
+            .where('p.status', 'in', ['pending', 'failed']),
+        ),
+      ),
+    )
+    .limit(limit)
+    .execute();
+
+/** The subtasks of an epic, in the order of their making. */
+export const subtasksOf = (db: Db, tenantId: number, epic: { repoId: number; number: number }) =>
+  db
+    .selectFrom('issue_edges')
+    .select(['child_issue_number', 'active', 'resolved_by'])
+    .where('tenant_id', '=', tenantId)
+    .where('kind', '=', 'subtask')
+    .where('parent_repo_id', '=', epic.repoId)
+    .where('parent_issue_number', '=', epic.number)
+    .orderBy('id')
+    .execute();

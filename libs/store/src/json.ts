@@ -1,0 +1,14 @@
+import { type RawBuilder, sql, type UpdateObject } from 'kysely';
+import type { DB } from './database.generated.ts';
+
+/** Columns to change in a table; values may be expressions, such as the store's clock. */
+export type Change<T extends keyof DB> = UpdateObject<DB, T, T>;
+
+/** A value for a jsonb column. pg would send a JavaScript array as a Postgres array, so the text is made here. */
+export const jsonb = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(value)}::jsonb`;
+
+/** The store's clock: one for all processes, and one that tests can hold. */
+export const svcNow = sql<string>`svc_now()`;
+
+/** A point in time `ms` milliseconds from now, by the store's clock. */
+export const svcNowPlus = (ms: number): RawBuilder<string> => sql<string>`svc_now() + ${`${ms} ms`}::interval`;

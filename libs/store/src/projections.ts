@@ -1,0 +1,182 @@
+import type { ExecuteResult, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
+import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
+import { type Selectable, sql } from 'kysely';
+import type { Db, Tx } from './connection.ts';
+import type { Projections } from './database.generated.ts';
+import { type Change, jsonb, svcNow, svcNowPlus } from './json.ts';
+
+export type ProjectionRow = Omit<Selectable<Projections>, 'action'> & { action: ProjectionAction };
+
+export interface NewProjection {
+  repoId: number;
+  issueId: number | null;
+  issueNumber: number;
+  clientType: string;
+  action: ProjectionAction;
+  /** Makes a second insert of the same wish a no-op. */
+  idempotencyKey: string;
+}
+
+/** Puts wishes for the host into the outbox, in order. */
+export async function insertProjections(tx: Tx, tenantId: number, items: readonly NewProjection[]): Promise<void> {
+  if (items.length === 0) return;
+  await tx
+    .insertInto('projections')
+    .values(
+      items.map((item) => ({
+        tenant_id: tenantId,
+        repo_id: item.repoId,
+        issue_id: item.issueId,
+        issue_number: item.issueNumber,
+        lane: laneOf(item.action),
+        action: jsonb(item.action) as never,
+        max_attempts: MAX_PROJECTION_ATTEMPTS,
+        client_type: item.clientType,
+        idempotency_key: item.idempotencyKey,
+      })),
+    )
+    .onConflict((c) => c.columns(['tenant_id', 'idempotency_key']).doNothing())
+    .execute();
+}
+
+/**
+ * Rewrites the status comment that still waits to be sent, so that a busy issue costs one write and not one per step.
+ * @returns false when none waits.
+ */
+export async function replaceWaitingComment(
+  tx: Tx,
+  tenantId: number,
+  issueId: number,
+  action: ProjectionAction,
+): Promise<boolean> {
+  const row = await tx
+    .updateTable('projections')
+    .set({ action: jsonb(action) as never, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('lane', '=', 'talk')
+    .where('status', '=', 'pending')
+    .where('attempt_started_at', 'is', null)
+    .where(sql<string>`action ->> 'type'`, '=', 'updateComment')
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * The oldest open entry of every lane of every issue that may be sent now. A failed entry, and one that waits for its
+ * backoff, hold their lane. Reads the open entries only (partial index `projections_open`).
+ */
+export async function sendableProjections(fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> {
+  const { rows } = await sql<{ tenant_id: number; id: number }>`
+    select tenant_id, id from (
+      select distinct on (tenant_id, repo_id, issue_number, lane) tenant_id, id, status, retry_after
+      from projections
+      where status in ('pending', 'failed')
+      order by tenant_id, repo_id, issue_number, lane, id
+    ) head
+    where status = 'pending' and (retry_after is null or retry_after <= svc_now())
+    order by id
+    limit ${limit}`.execute(fleet);
+  return rows;
+}
+
+export const lockProjection = async (tx: Tx, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
+  (await tx
+    .selectFrom('projections')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()) as ProjectionRow | undefined;
+
+export const findProjection = async (db: Db, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
+  (await db
+    .selectFrom('projections')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .executeTakeFirst()) as ProjectionRow | undefined;
+
+/**
+ * Marks an entry as being sent. `attempt_started_at` stays set until the attempt's end is known, so an entry that is
+ * found with it was interrupted: the host may have carried it out.
+ * @returns false when it is no longer pending.
+ */
+export async function beginAttempt(db: Db, tenantId: number, id: number): Promise<boolean> {
+  const row = await db
+    .updateTable('projections')
+    .set({ attempt_started_at: svcNow, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function updateProjection(
+  tx: Tx,
+  tenantId: number,
+  id: number,
+  change: Change<'projections'>,
+): Promise<void> {
+  await tx
+    .updateTable('projections')
+    .set({ ...change, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function insertAttempt(tx: Tx, projection: ProjectionRow, result: ExecuteResult): Promise<void> {
+  await tx
+    .insertInto('projection_attempts')
+    .values({
+      tenant_id: projection.tenant_id,
+      projection_id: projection.id,
+      started_at: projection.attempt_started_at ?? svcNow,
+      finished_at: svcNow,
+      outcome: result.status,
+      error: result.status === 'ok' ? null : result.message,
+    })
+    .onConflict((c) => c.columns(['tenant_id', 'projection_id', 'started_at']).doNothing())
+    .execute();
+}
+
+/** True while the host does not yet show what the store wants of this issue. Failed entries count: they still hold. */
+export async function hasOpenProjections(tx: Tx, tenantId: number, issueId: number): Promise<boolean> {
+  const row = await tx
+    .selectFrom('projections')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('status', 'in', ['pending', 'failed'] satisfies ProjectionStatus[])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** When the newest write for an issue was finished; what the host said before that may be older than our own word. */
+export async function lastCompletedAt(tx: Tx, tenantId: number, issueId: number): Promise<string | null> {
+  const row = await tx
+    .selectFrom('projections')
+    .select((eb) => eb.fn.max('updated_at').as('at'))
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('status', '=', 'complete')
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** Sends an entry again from its first attempt on. An attempt that was in doubt stays in doubt. */
+export const retryProjection = (tx: Tx, tenantId: number, id: number): Promise<void> =>
+  updateProjection(tx, tenantId, id, { status: 'pending', attempts: 0, retry_after: null, error: null });
+
+/** Leaves an entry pending for its next attempt, `delayMs` milliseconds from now. */
+export const postponeProjection = (
+  tx: Tx,
+  tenantId: number,
+  id: number,
+  { delayMs, ...change }: { delayMs: number; attempts: number; attempt_started_at: string | null; error: string },
+): Promise<void> => updateProjection(tx, tenantId, id, { ...change, retry_after: svcNowPlus(delayMs) });

@@ -1,0 +1,159 @@
+import type { HostPullRequest } from '@pipeline/domain';
+import type { Selectable } from 'kysely';
+import type { Db, Tx } from './connection.ts';
+import type { PullRequests } from './database.generated.ts';
+import { type Change, svcNow } from './json.ts';
+
+export type PullRequestRow = Selectable<PullRequests>;
+
+/** The open pull request of an issue; the newest one if there are several. */
+export const openPullRequest = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow | undefined> =>
+  db
+    .selectFrom('pull_requests')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('state', '=', 'open')
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+
+export const pullRequestsOf = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow[]> =>
+  db
+    .selectFrom('pull_requests')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .orderBy('number')
+    .execute();
+
+export const findPullRequest = (
+  db: Db,
+  tenantId: number,
+  repoId: number,
+  number: number,
+): Promise<PullRequestRow | undefined> =>
+  db
+    .selectFrom('pull_requests')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .where('number', '=', number)
+    .executeTakeFirst();
+
+/** Stores what the host says of a pull request. @returns the row as it was before, undefined when it is new. */
+export async function upsertPullRequest(
+  tx: Tx,
+  tenantId: number,
+  repoId: number,
+  pr: HostPullRequest,
+  link: { issueId: number | null; agentAuthored: boolean },
+): Promise<PullRequestRow | undefined> {
+  const before = await findPullRequest(tx, tenantId, repoId, pr.number);
+  const values = {
+    title: pr.title,
+    body: pr.body,
+    url: pr.url,
+    head_ref: pr.headRef,
+    head_sha: pr.headSha,
+    base_ref: pr.baseRef,
+    state: pr.state,
+    merged: pr.merged,
+    merged_at: pr.mergedAt,
+    merge_sha: pr.merged ? pr.mergeCommitSha : null,
+    author: pr.author,
+    opened_at: pr.createdAt,
+  };
+  await tx
+    .insertInto('pull_requests')
+    .values({
+      ...values,
+      tenant_id: tenantId,
+      repo_id: repoId,
+      number: pr.number,
+      issue_id: link.issueId,
+      agent_authored: link.agentAuthored,
+    })
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'repo_id', 'number']).doUpdateSet((eb) => ({
+        ...values,
+        issue_id: eb.fn.coalesce('pull_requests.issue_id', 'excluded.issue_id'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    )
+    .execute();
+  return before;
+}
+
+export async function updatePullRequest(
+  tx: Tx,
+  tenantId: number,
+  id: number,
+  change: Change<'pull_requests'>,
+): Promise<void> {
+  await tx
+    .updateTable('pull_requests')
+    .set({ ...change, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .execute();
+}
+
+export interface OpenedPullRequest {
+  repoId: number;
+  issueId: number;
+  number: number;
+  url: string;
+  headSha: string;
+  headRef: string;
+  baseRef: string;
+  title: string;
+  body: string;
+}
+
+/** Links a pull request that we opened to its issue. A webhook may have brought it first. */
+export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPullRequest): Promise<void> {
+  await tx
+    .insertInto('pull_requests')
+    .values({
+      tenant_id: tenantId,
+      repo_id: pr.repoId,
+      issue_id: pr.issueId,
+      number: pr.number,
+      title: pr.title,
+      body: pr.body,
+      url: pr.url,
+      head_ref: pr.headRef,
+      head_sha: pr.headSha,
+      base_ref: pr.baseRef,
+      state: 'open',
+      agent_authored: true,
+      opened_at: svcNow,
+    })
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'repo_id', 'number']).doUpdateSet({ issue_id: pr.issueId, agent_authored: true }),
+    )
+    .execute();
+}
+
+export async function markMerged(
+  tx: Tx,
+  tenantId: number,
+  repoId: number,
+  number: number,
+  sha: string | null,
+): Promise<void> {
+  await tx
+    .updateTable('pull_requests')
+    .set((eb) => ({
+      state: 'closed',
+      merged: true,
+      merged_at: eb.fn.coalesce('merged_at', svcNow),
+      merge_sha: eb.fn.coalesce(eb.val(sha), 'merge_sha'),
+      updated_at: svcNow,
+    }))
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .where('number', '=', number)
+    .execute();
+}

@@ -1,0 +1,114 @@
+import type { ErrorClass } from '@pipeline/domain';
+import { type Selectable, sql } from 'kysely';
+import type { Db, Tx } from './connection.ts';
+import type { Runs } from './database.generated.ts';
+import { type Change, jsonb, svcNow } from './json.ts';
+
+/** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
+export type RunRow = Selectable<Runs> & { alive: boolean };
+
+/** The run that a claim token opened; read without a lock, to learn which issue must be locked first. */
+export const findRunByToken = (
+  db: Db,
+  tenantId: number,
+  tokenHash: string,
+): Promise<{ id: number; task_id: string; issue_id: number | null } | undefined> =>
+  db
+    .selectFrom('runs')
+    .select(['id', 'task_id', 'issue_id'])
+    .where('tenant_id', '=', tenantId)
+    .where('claim_token_hash', '=', tokenHash)
+    .executeTakeFirst();
+
+export const lockRun = (tx: Tx, tenantId: number, runId: number): Promise<RunRow | undefined> =>
+  tx
+    .selectFrom('runs')
+    .selectAll()
+    .select(sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive'))
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', runId)
+    .forUpdate()
+    .executeTakeFirst();
+
+export async function updateRun(tx: Tx, tenantId: number, runId: number, change: Change<'runs'>): Promise<void> {
+  await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
+}
+
+/**
+ * Moves the lease of claims on, task and run alike, for those that still hold.
+ * @returns the ids of the tasks that were extended, and the end of their lease.
+ */
+export async function extendLeases(
+  db: Db,
+  tenantId: number,
+  claims: readonly { taskId: string; tokenHash: string }[],
+  leaseMs: number,
+): Promise<{ task_id: string; lease_expires_at: string }[]> {
+  if (claims.length === 0) return [];
+  const { rows } = await sql<{ task_id: string; lease_expires_at: string }>`
+    with held as (
+      update runs r set lease_expires_at = svc_now() + ${`${leaseMs} ms`}::interval
+      from unnest(${claims.map((claim) => claim.taskId)}::uuid[], ${claims.map((claim) => claim.tokenHash)}::text[])
+        as claim (task_id, token_hash)
+      where r.tenant_id = ${tenantId} and r.claim_token_hash = claim.token_hash and r.task_id = claim.task_id
+        and r.status = 'claimed' and r.lease_expires_at > svc_now()
+      returning r.id, r.task_id, r.lease_expires_at
+    )
+    update tasks t set lease_expires_at = h.lease_expires_at
+    from held h
+    where t.tenant_id = ${tenantId} and t.id = h.task_id and t.run_id = h.id
+    returning t.id as task_id, t.lease_expires_at`.execute(db);
+  return rows;
+}
+
+/** Finished attempts of a work, oldest first, for the worker that tries again. */
+export const previousAttempts = (
+  db: Db,
+  tenantId: number,
+  workId: string,
+): Promise<{ attempt: number; error_message: string | null; outcome: string | null }[]> =>
+  db
+    .selectFrom('runs')
+    .select(['attempt', 'error_message', 'outcome'])
+    .where('tenant_id', '=', tenantId)
+    .where('work_id', '=', workId)
+    .where('status', '<>', 'claimed')
+    .orderBy('id')
+    .execute();
+
+export interface RunEnd {
+  status: 'finished' | 'failed' | 'lost';
+  outcome?: string;
+  error?: { message: string; class: ErrorClass; fingerprint: string };
+  /** The report that ended the run, and what was answered to it. */
+  report?: { hash: string; answer: object };
+}
+
+/** Ends a run whose row the caller has locked. */
+export const closeRun = (tx: Tx, tenantId: number, runId: number, end: RunEnd): Promise<void> =>
+  updateRun(tx, tenantId, runId, {
+    status: end.status,
+    outcome: end.outcome ?? null,
+    error_message: end.error?.message ?? null,
+    error_class: end.error?.class ?? null,
+    error_fingerprint: end.error?.fingerprint ?? null,
+    finished_at: svcNow,
+    ...(end.report && { report_hash: end.report.hash, report_answer: jsonb(end.report.answer) as never }),
+  });
+
+/** How often work on an issue has failed with the same error before. */
+export async function countSameFailures(
+  tx: Tx,
+  tenantId: number,
+  issueId: number,
+  fingerprint: string,
+): Promise<number> {
+  const row = await tx
+    .selectFrom('runs')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('error_fingerprint', '=', fingerprint)
+    .executeTakeFirstOrThrow();
+  return row.n;
+}

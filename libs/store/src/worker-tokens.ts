@@ -1,0 +1,44 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Db } from './connection.ts';
+import { svcNow } from './json.ts';
+
+/** Whose a worker token is, and which repos it may work for; null = all of the tenant. */
+export interface WorkerScope {
+  tokenId: string;
+  tenantId: number;
+  repoIds: number[] | null;
+}
+
+export async function insertWorkerToken(
+  db: Db,
+  token: { tenantId: number; name: string; tokenHash: string; repoIds: number[] | null },
+): Promise<string> {
+  const id = uuidv7();
+  await db
+    .insertInto('worker_tokens')
+    .values({ id, tenant_id: token.tenantId, name: token.name, token_hash: token.tokenHash, repo_ids: token.repoIds })
+    .onConflict((c) => c.column('token_hash').doNothing())
+    .execute();
+  return id;
+}
+
+export async function findWorkerScope(db: Db, tokenHash: string): Promise<WorkerScope | null> {
+  const row = await db
+    .selectFrom('worker_tokens')
+    .select(['id', 'tenant_id', 'repo_ids'])
+    .where('token_hash', '=', tokenHash)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return row ? { tokenId: row.id, tenantId: row.tenant_id, repoIds: row.repo_ids } : null;
+}
+
+export async function revokeWorkerToken(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .updateTable('worker_tokens')
+    .set({ revoked_at: svcNow })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
