@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+import { hostname } from 'node:os';
+import { createLogger } from '@pipeline/runtime';
+import manifest from '../package.json' with { type: 'json' };
+import { AgentLogs } from './agent-log.ts';
+import { createWorkerClient, isUnauthorized } from './client.ts';
+import { childEnv, execHandler } from './exec.ts';
+import { runnerCommand, runnerOptions } from './options.ts';
+import { createWorker } from './runner.ts';
+
+const EXIT_CONFIG = 78;
+
+const command = runnerCommand(manifest.version).parse();
+const options = runnerOptions(command);
+const token = process.env[options.tokenEnv] ?? '';
+if (token === '') {
+  const told = `${options.tokenEnv} must hold the worker token (wrk_at_…); --token-env names another variable`;
+  command.error(`error: ${told}`, { exitCode: EXIT_CONFIG });
+}
+
+const log = createLogger({ process: 'pipeline-worker', level: options.logLevel }).child({ worker: options.name });
+const logs = new AgentLogs(options.logDir ?? null);
+const worker = createWorker({
+  client: createWorkerClient({ server: options.server, token, log }),
+  name: options.name,
+  taskTypes: options.tasks,
+  repos: options.repos,
+  handler: execHandler({
+    command: options.exec,
+    workDir: options.workDir,
+    concurrency: options.concurrency,
+    taskTimeoutMs: options.taskTimeout,
+    killGraceMs: options.killGrace,
+    env: childEnv(process.env, { name: options.tokenEnv, value: token }),
+    logs,
+  }),
+  log,
+  concurrency: options.concurrency,
+  once: options.once,
+  hostname: hostname(),
+  version: manifest.version,
+});
+
+let signals = 0;
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.on(signal, () => {
+    signals += 1;
+    const next = signals === 1 ? 'finishing what runs; a second signal gives it back' : 'giving back what runs';
+    log.info(next, { signal, tasks: worker.busy });
+    if (signals === 1) worker.leave();
+    else worker.abandon();
+  });
+
+try {
+  await worker.run();
+} catch (error) {
+  process.exitCode = isUnauthorized(error) ? EXIT_CONFIG : 1;
+  log.fatal(isUnauthorized(error) ? `the service refuses the token in ${options.tokenEnv}` : 'the worker failed', {
+    error,
+  });
+} finally {
+  await logs.close();
+}
