@@ -31,7 +31,6 @@ describe('real deliveries', () => {
       'issues.reopened',
       'issues.unlabeled',
       'pull_request.closed',
-      'pull_request.edited',
       'pull_request.opened',
       'pull_request.reopened',
       'pull_request.synchronize',

@@ -2,6 +2,7 @@ import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
 import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
+import { deadlineSignal } from '@pipeline/runtime';
 import { HostError } from './errors.ts';
 
 export interface HostLog {
@@ -82,7 +83,6 @@ function guard(client: Client, baseUrl: string): void {
 
 function fetchWithTimeout(send: typeof fetch, timeoutMs: number): typeof fetch {
   return (url, init = {}) => {
-    const timeout = AbortSignal.timeout(timeoutMs);
-    return send(url, { ...init, signal: init.signal ? AbortSignal.any([init.signal, timeout]) : timeout });
+    return send(url, { ...init, signal: deadlineSignal(timeoutMs, init.signal ?? undefined) });
   };
 }

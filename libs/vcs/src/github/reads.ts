@@ -1,4 +1,4 @@
-import type { HostComment, HostIssue, IssueQuery, RepoRef, VcsHost } from '@pipeline/domain';
+import type { HostComment, HostIssue, IssuePage, IssueQuery, RepoRef, VcsHost } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, told } from './errors.ts';
@@ -53,22 +53,27 @@ export function createReads(client: Client, now: () => Date): Reads {
  * Pages run from the newest change to the oldest: an issue that changes while we page moves to the front, so others are
  * seen twice rather than missed, and the first page's etag stands for the whole list.
  */
-async function listIssues(client: Client, repo: RepoRef, query: IssueQuery) {
-  const params = listQuery(repo, query);
+async function listIssues(client: Client, repo: RepoRef, query: IssueQuery): Promise<IssuePage | null> {
   const issues = new Map<number, HostIssue>();
+  const pullRequests = new Set<number>();
+  const pages = client.paginate.iterator(client.rest.issues.listForRepo, listQuery(repo, query));
   let etag: string | null | undefined;
   try {
-    for await (const page of client.paginate.iterator(client.rest.issues.listForRepo, params)) {
-      if (etag === undefined) etag = page.headers.etag ?? null;
-      for (const issue of page.data) {
-        if (!issue.pull_request && !issues.has(issue.number)) issues.set(issue.number, toIssue(issue));
-      }
+    for await (const { data, headers } of pages) {
+      if (etag === undefined) etag = headers.etag ?? null;
+      for (const pull of data.filter((item) => item.pull_request)) pullRequests.add(pull.number);
+      const fresh = data.filter((item) => !item.pull_request && !issues.has(item.number));
+      for (const issue of fresh) issues.set(issue.number, toIssue(issue));
     }
   } catch (error) {
     if (answered(error, 304)) return null;
     throw error;
   }
-  return { issues: [...issues.values()].reverse(), etag: etag ?? null };
+  return {
+    issues: [...issues.values()].reverse(),
+    changedPullRequests: [...pullRequests].reverse(),
+    etag: etag ?? null,
+  };
 }
 
 const listQuery = (repo: RepoRef, query: IssueQuery) => ({

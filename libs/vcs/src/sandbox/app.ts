@@ -37,6 +37,11 @@ export function createApp(sandbox: Sandbox, options: AppOptions): Express {
   app.use(smartHttp(sandbox));
   app.use('/_sandbox', adminRoutes(sandbox, options));
 
+  // fetch() sends `no-cache` beside every If-None-Match; the real host answers 304 all the same.
+  app.use((req, _res, next) => {
+    delete req.headers['cache-control'];
+    next();
+  });
   const limit = createRateLimit(sandbox);
   const viewer = requireViewer(sandbox);
   const json = express.json({ limit: '10mb', type: () => true });

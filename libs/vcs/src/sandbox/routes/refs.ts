@@ -11,10 +11,13 @@ export function refRoutes(sandbox: Sandbox): Router {
   const router = Router({ mergeParams: true });
   const { git } = sandbox;
 
-  router.delete('/git/refs/heads/*branch', async (req, res) => {
+  router.delete('/git/refs/*ref', async (req, res) => {
     const [repo, { login }] = [repoOf(res), viewerOf(res)];
     requireRole(repo, login, 'write');
-    const branch = (req.params as { branch: string[] }).branch.join('/');
+    // Clients send the slashes of a ref as they are or encoded.
+    const ref = (req.params as { ref: string[] }).ref.join('/');
+    if (!ref.startsWith('heads/')) throw new Failure(422, 'Reference does not exist');
+    const branch = ref.slice('heads/'.length);
     await sandbox.lock(repo.id, async () => {
       const dir = git.dir(repo);
       if (branch === repo.defaultBranch) throw new Failure(422, 'Cannot delete the default branch');

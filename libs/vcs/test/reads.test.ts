@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createGitHubHost, HostError } from '../src/index.ts';
+import { BOT, createWorld, openIssue, REPO, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+  for (let n = 1; n <= 105; n += 1) await openIssue(world, `Issue ${n}`);
+});
+afterAll(() => world.end());
+
+describe('polling', () => {
+  test('reads every page, oldest change first, and pull requests apart', async () => {
+    await world.push('feature', 'feature.txt', 'x\n');
+    const pull = { title: 'A pull request', head: 'feature', base: 'main' };
+    const { data } = await world.api('POST', '/repos/acme/shop/pulls', pull);
+    const { number } = data as { number: number };
+    const page = await world.host.listIssues(REPO, { state: 'all' });
+    expect(page?.issues).toHaveLength(105);
+    expect(page?.changedPullRequests).toEqual([number]);
+    const times = page?.issues.map((issue) => issue.updatedAt) ?? [];
+    expect(times).toEqual([...times].sort());
+    expect(await world.host.getIssue(REPO, number)).toBeNull();
+    expect(await world.host.getIssue(REPO, 100_000)).toBeNull();
+    expect(await world.host.getRepo(REPO)).toMatchObject({ defaultBranch: 'main', private: false });
+  });
+
+  test('costs nothing while nothing changes, and sees a change at once', async () => {
+    const query = { state: 'all', labels: ['svc:enqueue'] } as const;
+    const ask = (etag?: string) =>
+      world.host.listIssues(REPO, { ...query, labels: [...query.labels], ...(etag ? { etag } : {}) });
+    const first = await ask();
+    expect(first?.issues).toEqual([]);
+    expect(await ask(first?.etag ?? '')).toBeNull();
+    await world.execute({ type: 'addLabels', labels: ['svc:enqueue'] }, 7);
+    const changed = await ask(first?.etag ?? '');
+    expect(changed?.issues).toMatchObject([{ number: 7, labels: ['svc:enqueue'] }]);
+  });
+
+  test('refuses a next link to another origin and sends it nothing', async () => {
+    const asked: string[] = [];
+    const spoofed: typeof fetch = async (url) => {
+      asked.push(String(url));
+      const headers = { 'content-type': 'application/json', link: '<https://evil.example/repos?page=2>; rel="next"' };
+      return new Response('[]', { headers });
+    };
+    const host = world.as(BOT.token, { fetch: spoofed });
+    await expect(host.listIssues(REPO, { state: 'all' })).rejects.toThrow(/refused a link to https:\/\/evil\.example/);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+/** A host that gives one prepared answer and counts how often it is asked. */
+function scripted(answer: () => Response, clientType: 'github' | 'sandbox' = 'github') {
+  const calls: string[] = [];
+  const now = () => new Date('2026-01-01T00:00:00Z');
+  const host = createGitHubHost({
+    baseUrl: 'https://api.test',
+    token: 'x',
+    login: 'bot',
+    clientType,
+    now,
+    userAgent: 'test',
+    fetch: async (url, init) => {
+      calls.push(`${init?.method} ${url}`);
+      return answer();
+    },
+  });
+  return { host, calls };
+}
+const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  () =>
+    new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
+const label = { type: 'addLabels', labels: ['x'] } as const;
+const run = (host: ReturnType<typeof scripted>['host']) =>
+  host.execute(REPO, 1, { ...label, labels: [...label.labels] }, { mayHaveHappened: false });
+
+describe('what the host says', () => {
+  const empty = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1767225900' };
+  test.each([
+    { name: 'Retry-After', status: 403, headers: { 'retry-after': '30' }, retryAt: '2026-01-01T00:00:30.000Z' },
+    {
+      name: 'an HTTP date',
+      status: 429,
+      headers: { 'retry-after': 'Thu, 01 Jan 2026 00:02:00 GMT' },
+      retryAt: '2026-01-01T00:02:00.000Z',
+    },
+    { name: 'an empty budget', status: 403, headers: empty, retryAt: '2026-01-01T00:05:01.000Z' },
+    {
+      name: 'a secondary limit',
+      status: 403,
+      message: 'You have exceeded a secondary rate limit',
+      retryAt: '2026-01-01T00:01:00.000Z',
+    },
+    { name: 'a bare 429', status: 429, retryAt: '2026-01-01T00:01:00.000Z' },
+  ])('$name comes back at once with the time to try again', async ({ status, headers, message = 'no', retryAt }) => {
+    const { host, calls } = scripted(json(status, { message }, { ...headers }));
+    expect(await run(host)).toMatchObject({ status: 'rate-limited', retryAt });
+    expect(calls).toHaveLength(1);
+    await expect(host.getRepo(REPO)).rejects.toMatchObject({ kind: 'rate-limited', retryAt });
+  });
+
+  test.each([
+    [403, { status: 'refused', httpStatus: 403 }],
+    [404, { status: 'refused', httpStatus: 404 }],
+    [410, { status: 'refused', httpStatus: 410 }],
+    [422, { status: 'refused', httpStatus: 422, kind: 'other' }],
+    [401, { status: 'failed', ambiguous: false }],
+    [502, { status: 'failed', ambiguous: false }],
+  ])('status %i', async (status, expected) => {
+    const { host, calls } = scripted(json(status, { message: 'no' }), 'sandbox');
+    expect(await run(host)).toMatchObject(expected);
+    expect(calls).toHaveLength(1);
+  });
+
+  test('a read is repeated when the host stumbles, a write never', async () => {
+    const { host, calls } = scripted(json(503, { message: 'down' }), 'sandbox');
+    await expect(host.getRepo(REPO)).rejects.toBeInstanceOf(HostError);
+    expect(calls).toHaveLength(3);
+    const comment = { type: 'postComment', body: 'b', marker: 'm' } as const;
+    expect(await host.execute(REPO, 1, comment, { mayHaveHappened: false })).toMatchObject({
+      status: 'failed',
+      ambiguous: true,
+    });
+    expect(calls).toHaveLength(4);
+  });
+
+  test('half an answer is no answer', async () => {
+    const half = () => new Response('{"id": 1, "ht', { status: 201, headers: { 'content-type': 'application/json' } });
+    const { host } = scripted(half, 'sandbox');
+    const comment = { type: 'postComment', body: 'b', marker: 'm' } as const;
+    expect(await host.execute(REPO, 1, comment, { mayHaveHappened: false })).toMatchObject({
+      status: 'failed',
+      ambiguous: true,
+    });
+  });
+
+  test('an aborted action is ambiguous', async () => {
+    const signal = AbortSignal.abort();
+    const comment = { type: 'postComment', body: 'b', marker: 'm' } as const;
+    const result = await world.host.execute(REPO, 1, comment, { mayHaveHappened: false, signal });
+    expect(result).toMatchObject({ status: 'failed', ambiguous: true });
+  });
+
+  test.each([
+    ['dirty', 'Pull Request is not mergeable', { status: 'refused', kind: 'conflict' }],
+    ['behind', 'Pull Request is not mergeable', { status: 'refused', kind: 'conflict' }],
+    ['blocked', 'Repository cannot be merged', { status: 'refused', kind: 'protected' }],
+    ['unknown', 'Pull Request is not mergeable', { status: 'failed', ambiguous: false }],
+    ['clean', 'Base branch was modified. Review and try the merge again.', { status: 'failed', ambiguous: false }],
+    ['clean', 'Required status check "ci" is expected.', { status: 'refused', kind: 'protected' }],
+    ['clean', 'Merge commits are not allowed on this repository.', { status: 'refused', kind: 'other' }],
+  ])('a merge refused while %s: %s', async (mergeable_state, message, expected) => {
+    const pull = { number: 5, state: 'open', merged: false, draft: false, mergeable_state };
+    let calls = 0;
+    const { host } = scripted(() => {
+      calls += 1;
+      return calls === 1 ? json(405, { message })() : json(200, pull)();
+    }, 'sandbox');
+    const merge = { type: 'mergePR', prNumber: 5, method: 'merge', expectedHeadSha: 'a'.repeat(40) } as const;
+    expect(await host.execute(REPO, 1, merge, { mayHaveHappened: false })).toMatchObject(expected);
+  });
+});

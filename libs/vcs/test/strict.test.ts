@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createStrictCheck, type Exchange, recordingFetch } from './strict.ts';
+import { ANNA, BOT, createWorld, openIssue, REPO, type World } from './world.ts';
+
+let world: World;
+let check: ReturnType<typeof createStrictCheck>;
+beforeAll(async () => {
+  world = await createWorld();
+  check = createStrictCheck();
+});
+afterAll(() => world.end());
+const violations = () => world.exchanges.flatMap((exchange) => check.violations(exchange));
+
+describe('the adapter and the sandbox, held to the host’s own description', () => {
+  test('whatever the adapter sends and the sandbox answers has no violation', async () => {
+    const { host } = world;
+    const issue = await openIssue(world);
+    const child = await openIssue(world);
+    await host.login();
+    await host.getRepo(REPO);
+    await host.permissionOf(REPO, 'anna');
+    const head = await world.push('strict', 'strict.txt', 'x\n');
+    const marker = 'strict';
+    await world.execute({ type: 'addLabels', labels: ['svc:planning', 'svc:blocked'] }, issue);
+    await world.execute({ type: 'swapLabels', remove: ['svc:planning', 'nope'], add: ['svc:in-review'] }, issue);
+    await world.execute({ type: 'postComment', body: 'b', marker }, issue);
+    await world.execute({ type: 'updateComment', body: 'c', marker }, issue);
+    await world.execute({ type: 'createIssue', title: 't', body: 'b', labels: ['svc:enqueue'], marker }, issue, true);
+    await world.execute({ type: 'linkSubIssue', parentIssueNumber: issue, childIssueNumber: child }, issue);
+    await world.execute({ type: 'assignIssue', assignees: ['anna'] }, issue);
+    const created = await world.execute(
+      { type: 'createPR', head: 'strict', base: 'main', title: 't', body: 'b', draft: false, marker },
+      issue,
+      true,
+    );
+    const prNumber = (created as { created: { number: number } }).created.number;
+    const status = { context: 'svc/review', state: 'success', description: 'd', targetUrl: null } as const;
+    await world.execute({ type: 'setCommitStatus', sha: head, ...status });
+    await world.execute({ type: 'setCommitStatus', sha: head, ...status }, 1, true);
+    await world.execute({ type: 'updatePR', prNumber, title: 'u', body: 'v' });
+    const merge = { type: 'mergePR', prNumber, method: 'squash' } as const;
+    await world.execute({ ...merge, expectedHeadSha: '0'.repeat(40) });
+    await host.getPullRequest(REPO, prNumber);
+    await world.execute({ ...merge, expectedHeadSha: head });
+    await world.execute({ ...merge, expectedHeadSha: head });
+    await world.execute({ type: 'closeIssue', reason: 'completed', comment: 'done' }, issue);
+    await world.execute({ type: 'reopenIssue' }, issue);
+    await host.listIssues(REPO, { state: 'all', labels: ['svc:in-review'], since: '2026-01-01T00:00:00Z' });
+    await host.listComments(REPO, issue, '2026-01-01T00:00:00Z');
+    await host.getIssue(REPO, 99_999);
+    await world.execute({ type: 'postComment', body: 'b', marker }, 99_999);
+    expect(violations()).toEqual([]);
+  });
+
+  test('the rest of the described subset answers in form too, errors included', async () => {
+    const send = recordingFetch(world.exchanges);
+    const call = (method: string, path: string, body?: unknown) =>
+      send(`${world.sandbox.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${BOT.token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    const repo = '/repos/acme/shop';
+    const issue = await openIssue(world);
+    await call('PUT', `${repo}/issues/${issue}/labels`, { labels: ['bug'] });
+    await call('GET', `${repo}/issues/${issue}/labels`);
+    await call('POST', `${repo}/labels`, { name: 'fresh', color: 'ff0000', description: 'new' });
+    await call('POST', `${repo}/labels`, { name: 'fresh', color: 'ff0000' });
+    await call('GET', `${repo}/labels?per_page=1&page=2`);
+    const sha = await world.push('checked', 'checked.txt', 'x\n');
+    await call('POST', `${repo}/check-runs`, { name: 'ci', head_sha: sha, conclusion: 'success' });
+    await call('GET', `${repo}/commits/${sha}/check-runs`);
+    await call('GET', `${repo}/commits/${sha}/status`);
+    await call('GET', `${repo}/commits/main/status`);
+    await call('GET', '/rate_limit');
+    await call('GET', '/user');
+    await call('GET', `${repo}/issues?per_page=2&state=all`);
+    await call('GET', `${repo}/pulls/99999`);
+    await call('PATCH', `${repo}/issues/${issue}`, { title: 'Other', body: null, labels: [], assignees: [] });
+    expect(violations()).toEqual([]);
+    const described = 20;
+    expect(check.seen.size).toBe(described);
+  });
+
+  test('a wounded request and a wounded answer are reported', async () => {
+    await world.as(ANNA.token).getIssue(REPO, 1);
+    const good = world.exchanges.at(-1) as Exchange;
+    expect(check.violations(good)).toEqual([]);
+    const { user: _user, ...rest } = good.answer as Record<string, unknown>;
+    expect(check.violations({ ...good, answer: rest })).toEqual([expect.stringContaining("'user'")]);
+    expect(check.violations({ ...good, url: `${good.url}?colour=red` })).toEqual([expect.stringContaining('colour')]);
+    const close = { ...good, method: 'PATCH', body: { state: 'done' } };
+    expect(check.violations(close)).toEqual([expect.stringContaining('/state')]);
+    expect(check.violations({ ...close, body: { status: 'closed' } })).toEqual([expect.stringContaining('additional')]);
+    expect(check.violations({ ...close, body: { state: 'closed' }, status: 418 })).toEqual([
+      expect.stringContaining('418'),
+    ]);
+  });
+});
