@@ -16,5 +16,5 @@ export async function admitNew(unit: Unit, repoId: number, issue: NewIssue): Pro
 
 /** `new` -> its first state of work. */
 export async function admit(unit: Unit, subject: Subject): Promise<void> {
-  await moveBy(unit, subject, { trigger: 'admitted' }, ENGINE);
+  await moveBy(unit, subject, { cause: { trigger: 'admitted' }, actor: ENGINE });
 }

@@ -13,26 +13,25 @@ export interface Stop {
   lastError?: string | null;
 }
 
+export interface Carrier {
+  actor: Actor;
+  stop?: Stop;
+}
+
 /**
  * Carries out a decision, inside the caller's transaction: issue row, transition, events, next task, projections.
  * The issue's row is locked, so nobody else moves it meanwhile. Nothing else in the product writes an issue's state.
  * @returns the subject as it is now.
  */
-export async function advance(
-  unit: Unit,
-  subject: Subject,
-  decision: Decision,
-  actor: Actor,
-  stop: Stop = {},
-): Promise<Subject> {
-  const moved = decision.kind === 'move' ? await move(unit, subject, decision, actor, stop) : subject;
+export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
+  const moved = decision.kind === 'move' ? await move(unit, subject, decision, by) : subject;
   if (decision.kind === 'move' || decision.nextTask) await replaceWorkTask(unit, moved, decision.nextTask);
   const closing = await closingActions(unit, moved, decision);
   await projectIssue(unit, moved, [...decision.projections, ...closing]);
   return moved;
 }
 
-async function move(unit: Unit, subject: Subject, decision: Decision, actor: Actor, stop: Stop): Promise<Subject> {
+async function move(unit: Unit, subject: Subject, decision: Decision, { actor, stop = {} }: Carrier): Promise<Subject> {
   const { issue } = subject;
   const forced = decision.trigger === 'operator';
   await recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
@@ -59,15 +58,13 @@ async function move(unit: Unit, subject: Subject, decision: Decision, actor: Act
 const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];
 
 async function recordBlock(unit: Unit, subject: Subject, decision: Decision, actor: Actor): Promise<void> {
-  await recordPipelineEvent(
-    unit,
-    subject,
-    decision.isBlocked ? 'issue_blocked' : 'issue_unblocked',
-    actor.agent ?? actor.type,
-    {
+  await recordPipelineEvent(unit, subject, {
+    eventType: decision.isBlocked ? 'issue_blocked' : 'issue_unblocked',
+    agent: actor.agent ?? actor.type,
+    payload: {
       blockReason: decision.isBlocked ? decision.blockReason : subject.issue.block_reason,
       classification: subject.issue.block_classification,
       automatic: actor.type !== 'operator',
     },
-  );
+  });
 }

@@ -53,7 +53,7 @@ async function attempt(unit: Unit, subject: Subject, letter: Letter, actor: Acto
   }
   const decision = decideFor(subject, letter.cause.cause);
   if (decision.kind === 'refused') return decision.reason;
-  await advance(unit, subject, decision, actor);
+  await advance(unit, subject, decision, { actor: actor });
   return null;
 }
 
@@ -79,10 +79,14 @@ export async function resolveLetter(engine: Engine, id: string, actor: Actor): P
 }
 
 async function recordOperation(unit: Unit, subject: Subject, action: string, actor: Actor): Promise<void> {
-  await recordPipelineEvent(unit, subject, 'operator_action', actor.id ?? actor.type, {
-    action,
-    actorId: actor.id,
-    reason: actor.reason ?? null,
+  await recordPipelineEvent(unit, subject, {
+    eventType: 'operator_action',
+    agent: actor.id ?? actor.type,
+    payload: {
+      action,
+      actorId: actor.id,
+      reason: actor.reason ?? null,
+    },
   });
   unit.ring('svc_cache');
 }

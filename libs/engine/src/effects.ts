@@ -30,7 +30,11 @@ export async function onOpenedPullRequest(
     title: action.title,
     body: action.body,
   });
-  await recordPipelineEvent(unit, subject, 'pr_opened', 'developer', { prNumber: created.number });
+  await recordPipelineEvent(unit, subject, {
+    eventType: 'pr_opened',
+    agent: 'developer',
+    payload: { prNumber: created.number },
+  });
   if (issue.state !== 'in-review' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
   await enqueueWork(unit, await subjectOf(unit, issue), { taskType: 'review' });
 }
@@ -43,11 +47,15 @@ export async function onMerged(
   sha: string | null,
 ): Promise<void> {
   const { issue } = subject;
-  await markMerged(unit.tx, unit.tenantId, issue.repo_id, action.prNumber, sha);
-  await recordPipelineEvent(unit, subject, 'pr_merged', 'merger', { prNumber: action.prNumber });
+  await markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha });
+  await recordPipelineEvent(unit, subject, {
+    eventType: 'pr_merged',
+    agent: 'merger',
+    payload: { prNumber: action.prNumber },
+  });
   if (issue.state === 'done') return;
   const trigger = issue.state === 'merge-pending' ? 'merged' : 'host-merged';
-  await moveBy(unit, await subjectOf(unit, issue), { trigger }, ENGINE);
+  await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger }, actor: ENGINE });
 }
 
 /** The host will not merge as things are, and says why. A merge that is no longer wanted changes nothing. */
@@ -58,7 +66,7 @@ export async function onMergeRefused(
   message: string,
 ): Promise<void> {
   if (subject.issue.state !== 'merge-pending') return;
-  await moveBy(unit, subject, { trigger: kind }, { ...ENGINE, reason: message });
+  await moveBy(unit, subject, { cause: { trigger: kind }, actor: { ...ENGINE, reason: message } });
 }
 
 /** A subtask stands on the host. It enters the pipeline like any other issue; the epic waits for it from now on. */
@@ -72,7 +80,7 @@ export async function onCreatedIssue(
   const { issue } = subject;
   const epic = { repoId: issue.repo_id, number: issue.issue_number, issueId: issue.id };
   const child = { repoId: issue.repo_id, number: created.number, issueId: null };
-  await upsertEdge(unit.tx, unit.tenantId, 'subtask', child, epic);
+  await upsertEdge(unit.tx, unit.tenantId, { kind: 'subtask', child, parent: epic });
   const now = await storeNow(unit.tx);
   await admitNew(unit, issue.repo_id, {
     number: created.number,

@@ -94,7 +94,8 @@ async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Fai
     await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType, retry: { workId: run.work_id, ...retry } });
     return true;
   }
-  await giveUp(unit, subject, failure, { type: 'agent', id: run.worker_id, agent: AGENT_OF[taskType] }, taskType);
+  const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[taskType] };
+  await giveUp(unit, subject, { ...failure, taskType, actor });
   return false;
 }
 
@@ -109,17 +110,23 @@ function retryOf(unit: Unit, run: RunRow, failure: Failure & Classified, maxAtte
   return { attempt, held: 'backoff' as const, delayMs };
 }
 
+interface FinalFailure {
+  errorMessage: string;
+  errorClass: ErrorClass;
+  taskType: TaskType;
+  actor: Actor;
+}
+
 /** No attempt is left: the issue stops and says why. Also what a lost worker on the last attempt ends in. */
-export async function giveUp(
-  unit: Unit,
-  subject: Subject,
-  failure: { errorMessage: string; errorClass: ErrorClass },
-  actor: Actor,
-  taskType: TaskType,
-): Promise<void> {
+export async function giveUp(unit: Unit, subject: Subject, failure: FinalFailure): Promise<void> {
+  const { taskType, actor } = failure;
   const blockReason = blockReasonOf({ message: failure.errorMessage, taskType, errorClass: failure.errorClass });
-  await moveBy(unit, subject, { trigger: 'exhausted', blockReason }, actor, {
-    blockClassification: failure.errorClass,
-    lastError: failure.errorMessage,
+  await moveBy(unit, subject, {
+    cause: { trigger: 'exhausted', blockReason },
+    actor: actor,
+    stop: {
+      blockClassification: failure.errorClass,
+      lastError: failure.errorMessage,
+    },
   });
 }

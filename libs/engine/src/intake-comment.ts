@@ -72,6 +72,6 @@ async function apply(unit: Unit, issueId: number, said: Said): Promise<'applied'
   if (!said.allowed || (issue.state as State) !== 'needs-clarification') return 'ignored';
   const answer = { kind: 'answer' as const, author: comment.author ?? 'unknown', body: comment.body };
   await insertRemarks(unit.tx, unit.tenantId, issue.id, [answer]);
-  await moveBy(unit, await subjectOf(unit, issue), { trigger: 'clarified' }, actor);
+  await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'clarified' }, actor: actor });
   return 'applied';
 }

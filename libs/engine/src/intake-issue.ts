@@ -85,13 +85,13 @@ function labelsAfter(issue: IssueRow, event: IssueEvent): string[] {
 
 async function closed(unit: Unit, subject: Subject, actor: Actor): Promise<void> {
   if (subject.issue.state === 'done') return;
-  await moveBy(unit, subject, { trigger: 'host-closed' }, actor);
+  await moveBy(unit, subject, { cause: { trigger: 'host-closed' }, actor: actor });
 }
 
 /** A person reopened a finished issue, or asked for it again by label: it starts anew. */
 async function comeBack(unit: Unit, subject: Subject, event: IssueEvent, actor: Actor): Promise<void> {
   const reopened = event.action === 'reopened' || (event.action === 'seen' && event.issue.stateReason === 'reopened');
   if (!reopened && !subject.issue.labels.includes(ENQUEUE_LABEL)) return;
-  const { subject: fresh } = await moveBy(unit, subject, { trigger: 'reopened' }, actor);
+  const { subject: fresh } = await moveBy(unit, subject, { cause: { trigger: 'reopened' }, actor: actor });
   await admit(unit, fresh);
 }

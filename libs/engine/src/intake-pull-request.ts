@@ -25,8 +25,8 @@ export async function takePullRequest(intake: Intake, event: PullRequestEvent): 
   await inTenant(intake.engine, intake.repo.tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
     if (!issue) return;
-    const link = { issueId, agentAuthored: ours };
-    const before = await upsertPullRequest(unit.tx, unit.tenantId, intake.repo.id, event.pullRequest, link);
+    const link = { repoId: intake.repo.id, issueId, agentAuthored: ours };
+    const before = await upsertPullRequest(unit.tx, unit.tenantId, event.pullRequest, link);
     const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
     await followPullRequest(unit, issue, { before: before?.state ?? null, now: event.pullRequest }, actor);
   });
@@ -49,15 +49,19 @@ async function followPullRequest(
 ): Promise<void> {
   if (before === now.state) return;
   const eventType = now.merged ? 'pr_merged' : now.state === 'closed' ? 'pr_closed' : 'pr_opened';
-  await recordPipelineEvent(unit, { issue }, eventType, actor.type, { prNumber: now.number });
+  await recordPipelineEvent(
+    unit,
+    { issue },
+    { eventType: eventType, agent: actor.type, payload: { prNumber: now.number } },
+  );
   if (now.merged && issue.state !== 'done') {
-    await moveBy(unit, await subjectOf(unit, issue), { trigger: 'host-merged' }, actor);
+    await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
   } else if (now.state === 'closed' && !now.merged && isReviewable(issue.state)) {
     const why = {
       lastError: `Pull request #${now.number} was closed without a merge.`,
       blockClassification: 'permanent' as const,
     };
-    await moveBy(unit, await subjectOf(unit, issue), { trigger: 'pr-closed' }, actor, why);
+    await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'pr-closed' }, actor: actor, stop: why });
   }
 }
 
@@ -81,14 +85,14 @@ export async function takeReview(intake: Intake, event: ReviewEvent): Promise<vo
 async function followReview(unit: Unit, issue: IssueRow, { review, prNumber }: ReviewEvent): Promise<void> {
   const actor: Actor = { type: 'operator', id: review.author, agent: null, reason: 'review on the host' };
   const payload = { prNumber, verdict: review.verdict };
-  await recordPipelineEvent(unit, { issue }, 'review_submitted', actor.type, payload);
+  await recordPipelineEvent(unit, { issue }, { eventType: 'review_submitted', agent: actor.type, payload: payload });
   if (review.verdict === 'approved') {
     if (issue.state !== 'human-review-ready') return;
-    await moveBy(unit, await subjectOf(unit, issue), { trigger: 'review-approved' }, actor);
+    await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'review-approved' }, actor: actor });
     return;
   }
   if (!isReviewable(issue.state)) return;
   const remark = { kind: 'review' as const, author: review.author ?? 'unknown', body: review.body };
   await insertRemarks(unit.tx, unit.tenantId, issue.id, [remark]);
-  await moveBy(unit, await subjectOf(unit, issue), { trigger: 'review-changes-requested' }, actor);
+  await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'review-changes-requested' }, actor: actor });
 }

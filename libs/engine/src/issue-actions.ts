@@ -39,11 +39,15 @@ export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: A
 /** The same inside a transaction that has locked the issue already. */
 export async function perform(unit: Unit, subject: Subject, action: IssueAction, actor: Actor): Promise<State> {
   const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, subject, actor);
-  await recordIssueEvent(unit, after, `${action} by ${actor.type}`, null, actor);
-  await recordPipelineEvent(unit, after, 'operator_action', actor.id ?? actor.type, {
-    action,
-    actorId: actor.id,
-    reason: actor.reason ?? null,
+  await recordIssueEvent(unit, after, { status: `${action} by ${actor.type}`, details: null, actor: actor });
+  await recordPipelineEvent(unit, after, {
+    eventType: 'operator_action',
+    agent: actor.id ?? actor.type,
+    payload: {
+      action,
+      actorId: actor.id,
+      reason: actor.reason ?? null,
+    },
   });
   return after.issue.state as State;
 }
@@ -69,8 +73,12 @@ async function resume(unit: Unit, subject: Subject, actor: Actor): Promise<Subje
 
 async function flagged(unit: Unit, subject: Subject, isPaused: boolean, actor: Actor): Promise<Subject> {
   const after = { ...subject, issue: { ...subject.issue, is_paused: isPaused } };
-  await recordPipelineEvent(unit, after, isPaused ? 'issue_paused' : 'issue_resumed', actor.type, {
-    actorId: actor.id,
+  await recordPipelineEvent(unit, after, {
+    eventType: isPaused ? 'issue_paused' : 'issue_resumed',
+    agent: actor.type,
+    payload: {
+      actorId: actor.id,
+    },
   });
   await projectIssue(unit, after);
   return after;
@@ -82,7 +90,7 @@ async function unblock(unit: Unit, subject: Subject, actor: Actor): Promise<Subj
   if (!issue.is_blocked) return subject;
   const child = { repoId: issue.repo_id, number: issue.issue_number };
   await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
-  return (await moveBy(unit, subject, { trigger: 'unblocked' }, actor)).subject;
+  return (await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: actor })).subject;
 }
 
 /**
@@ -106,5 +114,5 @@ async function retry(unit: Unit, subject: Subject): Promise<Subject> {
 
 /** Ends the issue without its work. A worker that still runs learns it at its next heartbeat. */
 async function cancel(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
-  return (await moveBy(unit, subject, { trigger: 'cancelled' }, actor)).subject;
+  return (await moveBy(unit, subject, { cause: { trigger: 'cancelled' }, actor: actor })).subject;
 }

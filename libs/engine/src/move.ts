@@ -1,9 +1,14 @@
 import type { Cause, Decision, Refusal, State } from '@pipeline/domain';
 import { insertDeadLetter } from '@pipeline/store';
-import { advance, type Stop } from './advance.ts';
+import { advance, type Carrier } from './advance.ts';
 import type { Unit } from './context.ts';
 import { recordPipelineEvent } from './records.ts';
-import { type Actor, decideFor, type Subject } from './subject.ts';
+import { decideFor, type Subject } from './subject.ts';
+
+/** What happened, who brought it about, and what it leaves on the issue. */
+export interface Move extends Carrier {
+  cause: Cause;
+}
 
 export interface Moved {
   subject: Subject;
@@ -16,19 +21,13 @@ export interface Moved {
  * The one way an issue is moved by what happened to it: decide, then carry it out, or record a dead letter so that
  * the refused transition is neither lost nor retried blindly.
  */
-export async function moveBy(
-  unit: Unit,
-  subject: Subject,
-  cause: Cause,
-  actor: Actor,
-  stop: Stop = {},
-): Promise<Moved> {
-  const decision = decideFor(subject, cause);
-  if (decision.kind === 'refused') return { subject, deadLetterId: await bury(unit, subject, cause, decision, actor) };
-  return { subject: await advance(unit, subject, decision, actor, stop), decision };
+export async function moveBy(unit: Unit, subject: Subject, move: Move): Promise<Moved> {
+  const decision = decideFor(subject, move.cause);
+  if (decision.kind === 'refused') return { subject, deadLetterId: await bury(unit, subject, move, decision) };
+  return { subject: await advance(unit, subject, decision, move), decision };
 }
 
-async function bury(unit: Unit, subject: Subject, cause: Cause, refusal: Refusal, actor: Actor): Promise<string> {
+async function bury(unit: Unit, subject: Subject, { cause, actor }: Move, refusal: Refusal): Promise<string> {
   const { issue } = subject;
   const id = await insertDeadLetter(unit.tx, unit.tenantId, {
     repoId: issue.repo_id,
@@ -40,7 +39,11 @@ async function bury(unit: Unit, subject: Subject, cause: Cause, refusal: Refusal
     error: refusal.reason,
     cause: { kind: 'decision', cause },
   });
-  await recordPipelineEvent(unit, subject, 'dead_letter_created', actor.agent ?? actor.type, { deadLetterId: id });
+  await recordPipelineEvent(unit, subject, {
+    eventType: 'dead_letter_created',
+    agent: actor.agent ?? actor.type,
+    payload: { deadLetterId: id },
+  });
   unit.ring('svc_cache');
   return id;
 }

@@ -67,13 +67,8 @@ export function reclaim(
     if (issue) await recordTaskEvent(unit, { issue }, 'task_reclaimed', fact);
     if (issue && task.attempt + 1 >= task.max_attempts) {
       await deleteTask(tx, tenantId, task.id);
-      await giveUp(
-        unit,
-        await subjectOf(unit, issue),
-        { errorMessage: why, errorClass: LOST.class },
-        ENGINE,
-        fact.taskType,
-      );
+      const failure = { errorMessage: why, errorClass: LOST.class, taskType: fact.taskType, actor: ENGINE };
+      await giveUp(unit, await subjectOf(unit, issue), failure);
       return true;
     }
     await putBackTask(tx, tenantId, task.id, { attempt: task.attempt + 1, paused: issue?.is_paused ?? false });

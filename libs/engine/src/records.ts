@@ -30,15 +30,17 @@ export async function recordTransition(
     reason: actor.reason ?? null,
     duration_in_from_ms: issue.ms_in_state,
   });
-  await recordIssueEvent(
-    unit,
-    subject,
-    `moved to ${move.to}`,
-    { from, to: move.to, trigger: move.trigger },
-    actor,
-    move.to,
-  );
-  await recordPipelineEvent(unit, subject, 'state_transition', actor.agent ?? actor.type, { from, to: move.to });
+  await recordIssueEvent(unit, subject, {
+    status: `moved to ${move.to}`,
+    details: { from, to: move.to, trigger: move.trigger },
+    actor: actor,
+    state: move.to,
+  });
+  await recordPipelineEvent(unit, subject, {
+    eventType: 'state_transition',
+    agent: actor.agent ?? actor.type,
+    payload: { from, to: move.to },
+  });
   await emit(unit.tx, unit.tenantId, 'state-transition', {
     issueNumber: issue.issue_number,
     repo: formatSlug(repo),
@@ -52,36 +54,30 @@ export async function recordTransition(
 /** A line in the issue's own story. */
 export async function recordIssueEvent(
   unit: Unit,
-  subject: Pick<Subject, 'issue'>,
-  status: string,
-  details: Record<string, unknown> | null,
-  actor: Actor,
-  state: State = subject.issue.state as State,
+  { issue }: Pick<Subject, 'issue'>,
+  event: { status: string; details: Record<string, unknown> | null; actor: Actor; state?: State },
 ): Promise<void> {
+  const { actor, details } = event;
   await insertIssueEvent(unit.tx, unit.tenantId, {
-    issueId: subject.issue.id,
+    issueId: issue.id,
     actorType: actor.type,
     actorId: actor.id ?? actor.agent,
-    status,
+    status: event.status,
     details: actor.reason ? { ...details, reason: actor.reason } : details,
-    state,
+    state: event.state ?? issue.state,
   });
 }
 
 export async function recordPipelineEvent(
   unit: Unit,
-  subject: Pick<Subject, 'issue'>,
-  eventType: string,
-  agent: string,
-  payload: Record<string, unknown>,
+  { issue }: Pick<Subject, 'issue'>,
+  event: { eventType: string; agent: string; payload: Record<string, unknown> },
 ): Promise<void> {
   await insertPipelineEvent(unit.tx, unit.tenantId, {
-    repoId: subject.issue.repo_id,
-    issueId: subject.issue.id,
-    issueNumber: subject.issue.issue_number,
-    eventType,
-    agent,
-    payload,
+    ...event,
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    issueNumber: issue.issue_number,
   });
 }
 
@@ -99,10 +95,14 @@ export const recordTaskEvent = (
   eventType: 'task_enqueued' | 'task_completed' | 'task_failed' | 'task_reclaimed',
   fact: TaskFact,
 ): Promise<void> =>
-  recordPipelineEvent(unit, subject, eventType, AGENT_OF[fact.taskType], {
-    taskId: fact.taskId,
-    taskType: fact.taskType,
-    attempt: fact.attempt,
-    workerId: fact.workerId ?? null,
-    error: fact.error ?? null,
+  recordPipelineEvent(unit, subject, {
+    eventType: eventType,
+    agent: AGENT_OF[fact.taskType],
+    payload: {
+      taskId: fact.taskId,
+      taskType: fact.taskType,
+      attempt: fact.attempt,
+      workerId: fact.workerId ?? null,
+      error: fact.error ?? null,
+    },
   });

@@ -32,7 +32,7 @@ function release(engine: Engine, tenantId: number, issueId: number, state: Waiti
     const subject = await subjectOf(unit, issue);
     const trigger = await triggerOf(unit.tx, subject);
     if (!trigger) return false;
-    await moveBy(unit, subject, { trigger }, ENGINE);
+    await moveBy(unit, subject, { cause: { trigger }, actor: ENGINE });
     return true;
   });
 }

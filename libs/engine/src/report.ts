@@ -97,7 +97,11 @@ async function applyReport(unit: Unit, { run, issue }: HeldClaim, body: Report):
   });
   const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), body);
   const question = outcome.outcome === 'needs-clarification' ? outcome.result.question : null;
-  const moved = await moveBy(unit, subject, { trigger: outcome.outcome, outcome }, actor, { question });
+  const moved = await moveBy(unit, subject, {
+    cause: { trigger: outcome.outcome, outcome },
+    actor: actor,
+    stop: { question },
+  });
   return moved.subject.issue.state as State;
 }
 
@@ -115,6 +119,10 @@ async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined,
   const findingIds = await insertFindings(tx, tenantId, owner, body.findings);
   if (!issue) return;
   for (const findingId of findingIds) {
-    await recordPipelineEvent(unit, { issue }, 'finding_opened', run.agent, { findingId });
+    await recordPipelineEvent(
+      unit,
+      { issue },
+      { eventType: 'finding_opened', agent: run.agent, payload: { findingId } },
+    );
   }
 }

@@ -77,7 +77,7 @@ async function keepDependencies(
     if (self || (await wouldCycle(unit.tx, unit.tenantId, child, parent))) {
       return ask(`It depends on ${reference}, which in turn waits for this issue. Which of the two comes first?`);
     }
-    await upsertEdge(unit.tx, unit.tenantId, 'depends_on', child, parent);
+    await upsertEdge(unit.tx, unit.tenantId, { kind: 'depends_on', child, parent });
   }
   return reported;
 }

@@ -19,7 +19,7 @@ export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise
     if (!issue) return;
     await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
     const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
-    await recordIssueEvent(unit, { issue }, said.status, said.details, actor);
+    await recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
     const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
     await emit(unit.tx, unit.tenantId, 'issue-status', {
       issueNumber: issue.issue_number,

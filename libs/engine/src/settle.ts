@@ -129,7 +129,11 @@ const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = { createPR: 
 
 async function gaveUp(unit: Unit, subject: Subject, projection: ProjectionRow, error: string): Promise<void> {
   const { type } = projection.action;
-  await recordPipelineEvent(unit, subject, 'projection_failed', ENGINE.type, { projectionId: projection.id, type });
+  await recordPipelineEvent(unit, subject, {
+    eventType: 'projection_failed',
+    agent: ENGINE.type,
+    payload: { projectionId: projection.id, type },
+  });
   const targetState = TARGET_OF[type];
   if (!targetState) return;
   const { issue } = subject;
@@ -143,6 +147,10 @@ async function gaveUp(unit: Unit, subject: Subject, projection: ProjectionRow, e
     error: `${type}: ${error}`,
     cause: { kind: 'projection', projectionId: projection.id },
   });
-  await recordPipelineEvent(unit, subject, 'dead_letter_created', ENGINE.type, { deadLetterId });
+  await recordPipelineEvent(unit, subject, {
+    eventType: 'dead_letter_created',
+    agent: ENGINE.type,
+    payload: { deadLetterId },
+  });
   unit.ring('svc_cache');
 }

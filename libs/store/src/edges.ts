@@ -12,9 +12,7 @@ export interface EdgeEnd {
 export async function upsertEdge(
   tx: Tx,
   tenantId: number,
-  kind: 'depends_on' | 'subtask',
-  child: EdgeEnd,
-  parent: EdgeEnd,
+  { kind, child, parent }: { kind: 'depends_on' | 'subtask'; child: EdgeEnd; parent: EdgeEnd },
 ): Promise<void> {
   await tx
     .insertInto('issue_edges')

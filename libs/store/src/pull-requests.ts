@@ -45,9 +45,8 @@ export const findPullRequest = (
 export async function upsertPullRequest(
   tx: Tx,
   tenantId: number,
-  repoId: number,
   pr: HostPullRequest,
-  link: { issueId: number | null; agentAuthored: boolean },
+  { repoId, ...link }: { repoId: number; issueId: number | null; agentAuthored: boolean },
 ): Promise<PullRequestRow | undefined> {
   const before = await findPullRequest(tx, tenantId, repoId, pr.number);
   const values = {
@@ -139,9 +138,7 @@ export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPull
 export async function markMerged(
   tx: Tx,
   tenantId: number,
-  repoId: number,
-  number: number,
-  sha: string | null,
+  { repoId, number, sha }: { repoId: number; number: number; sha: string | null },
 ): Promise<void> {
   await tx
     .updateTable('pull_requests')
