@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { BLOCK_REASONS, DEFAULT_WORKFLOW, PipelineConfig, STATES, type WorkflowSnapshot } from '../src/index.ts';
+
+const GENERATED = '<!-- Generated from libs/domain by `node libs/domain/scripts/generate.ts`. Do not edit. -->';
+
+/** The reference pages that follow from the code: file name under docs/reference -> text. */
+export const referenceDocuments = (): Record<string, string> => ({
+  'pipeline-config.schema.json': configSchema(),
+  'workflow.md': workflowPage(DEFAULT_WORKFLOW),
+  'block-reasons.md': blockReasonsPage(),
+});
+
+/** For editors: what a person may write, so that keys with a default may be left out. Draft 7 is what they all read. */
+function configSchema(): string {
+  const schema = z.toJSONSchema(PipelineConfig, { io: 'input', target: 'draft-7' });
+  const titled = { $schema: schema.$schema, title: 'Pipeline configuration (PIPELINE_CONFIG)', ...schema };
+  return `${JSON.stringify(titled, null, 2)}\n`;
+}
+
+function workflowPage(workflow: WorkflowSnapshot): string {
+  return [
+    GENERATED,
+    '# Workflow',
+    `The workflow that a repo starts with (version ${workflow.version}). A repo can have its own; its edges are also what an operator may choose from in a manual transition. Facts of the host (a merge, a close, a reopening) and a cancel hold whatever the edges say.`,
+    `\`\`\`mermaid\n${diagram(workflow)}\n\`\`\``,
+    '## States',
+    table(
+      ['state', 'kind', 'task', 'warned of after'],
+      workflow.states.map((state) => [
+        `\`${state.name}\``,
+        state.kind,
+        state.taskType ?? '-',
+        state.warnAfterMinutes === null ? '-' : `${state.warnAfterMinutes} min`,
+      ]),
+    ),
+    '## Edges',
+    table(['from', 'to', 'triggers'], edgeRows(workflow)),
+    '',
+  ].join('\n\n');
+}
+
+/** One row for each pair of states, in the order of the states. */
+function edgeRows(workflow: WorkflowSnapshot): string[][] {
+  return STATES.flatMap((from) =>
+    STATES.flatMap((to) => {
+      const triggers = workflow.edges
+        .filter((edge) => edge.from === from && edge.to === to)
+        .map((edge) => edge.trigger);
+      return triggers.length === 0 ? [] : [[`\`${from}\``, `\`${to}\``, triggers.join(', ')]];
+    }),
+  );
+}
+
+/** State names hold hyphens, which the diagram's own ids must not. */
+const id = (state: string): string => state.replaceAll('-', '_');
+
+function diagram(workflow: WorkflowSnapshot): string {
+  const edges = edgeRows(workflow).map(([from = '', to = '', triggers = '']) => {
+    const [start, end] = [from, to].map((cell) => id(cell.replaceAll('`', '')));
+    return `  ${start} --> ${end}: ${triggers}`;
+  });
+  return [
+    'stateDiagram-v2',
+    ...workflow.states.map((state) => `  state "${state.name}" as ${id(state.name)}`),
+    '  [*] --> new',
+    ...edges,
+    '  done --> [*]',
+  ].join('\n');
+}
+
+function blockReasonsPage(): string {
+  const rows = Object.entries(BLOCK_REASONS).map(([reason, info]) => [
+    `\`${reason}\``,
+    info.classification,
+    info.sentence,
+    info.remedy,
+  ]);
+  return [
+    GENERATED,
+    '# Block reasons',
+    'Why an issue is blocked: `blockReason` on both surfaces. The set is open, so a client must expect other codes. The class is that of the reason by itself; the same error three times over makes a block `permanent`. Only `transient` blocks are lifted automatically.',
+    table(['reason', 'class', 'what happened', 'what would mend it'], rows),
+    '',
+  ].join('\n\n');
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+
+const table = (heads: readonly string[], rows: readonly string[][]): string =>
+  [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');
