@@ -7,7 +7,11 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-const generators = [{ what: 'row types of the store', file: 'libs/store/scripts/generate-types.ts' }];
+const generators = [
+  { what: 'workflow drawing, block reasons, schema of the configuration', file: 'libs/domain/scripts/generate.ts' },
+  { what: 'OpenAPI documents, error reference', file: 'libs/contract/scripts/generate.ts' },
+  { what: 'row types of the store', file: 'libs/store/scripts/generate-types.ts' },
+];
 
 const failed = generators.filter(({ what, file }) => {
   const argv = ['--disable-warning=ExperimentalWarning', join(root, file), ...process.argv.slice(2)];
