@@ -20,11 +20,16 @@ export type AnswerOf<T> = {
   };
 }[keyof RepliesOf<T> & number];
 
+// zod's empty object is a Record<string, never>: nothing to send. Raw bodies are needed as they are.
 type Needed<Name extends string, T> = [T] extends [undefined]
   ? unknown
-  : Partial<T> extends T
-    ? { [N in Name]?: T }
-    : { [N in Name]: T };
+  : [T] extends [string | Uint8Array]
+    ? { [N in Name]: T }
+    : string extends keyof T
+      ? unknown
+      : Partial<T> extends T
+        ? { [N in Name]?: T }
+        : { [N in Name]: T };
 
 /** What a call needs: params, query and body as far as the route has them. */
 export type CallInput<T> = Needed<'params', ParamsOf<T>> &

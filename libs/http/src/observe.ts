@@ -15,7 +15,7 @@ export function observe(scope: RequestScope, metrics: HttpMetrics): void {
     const method = METHODS.has(request.method) ? request.method : 'OTHER';
     metrics.requests.inc({ route, method, status });
     metrics.seconds.observe({ route }, durationMs / 1000);
-    if (!scope.log.isEnabled('info')) return;
+    if (!scope.logs('info')) return;
     scope.log.info('request', {
       method,
       // The query may carry what no log should: only the path is kept.

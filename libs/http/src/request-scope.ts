@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AnyRoute } from '@pipeline/contract';
-import type { Logger } from '@pipeline/runtime';
+import type { Logger, LogLevel } from '@pipeline/runtime';
 import type { Request, Response } from 'express';
 
 const SENT_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
@@ -32,6 +32,11 @@ export class RequestScope {
   get log(): Logger {
     this.#ownLog ??= this.#log.child({ requestId: this.id });
     return this.#ownLog;
+  }
+
+  /** Whether lines of that level are kept; cheaper than asking `log`. */
+  logs(level: LogLevel): boolean {
+    return this.#log.isEnabled(level);
   }
 
   get signal(): AbortSignal {

@@ -16,6 +16,12 @@ const STRICT = {
       frameAncestors: ["'none'"],
     },
   },
+  // These say something to browsers of the past only, and every answer would carry them.
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
 };
 
 /** Helmet's headers, worked out once: they are alike for every answer. */

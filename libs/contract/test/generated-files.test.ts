@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { generatedFiles } from '../scripts/generated-files.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+test.each([...generatedFiles()])('%s says what the contract says', (path, text) => {
+  expect(readFileSync(join(root, path), 'utf8')).toBe(text);
+});
