@@ -13,10 +13,14 @@ describe('the pattern of an error', () => {
     ['bad object 9aa22b0ffe in tree', 'bad object <n> in tree'],
     ['GET https://host.test/a/b?c=1 refused', 'GET <url> refused'],
     ['\u001b[31mred\u001b[0m  alert\n\n  twice', 'red alert twice'],
-    ["can't read what isn't there", "can't read what isn't there"],
+    ["can't read the users' files", "can't read the users' files"],
     ['the facade decided', 'the facade decided'],
   ])('%j reads as %j', (message, pattern) => {
     expect(normalizeError(message)).toBe(pattern);
+  });
+
+  test('of a pasted log is that of its beginning', () => {
+    expect(normalizeError(`${' '.repeat(8_000)}unseen`)).toBe('');
   });
 
   test('is short whatever comes in, and a pasted log costs no more than a line', () => {

@@ -68,6 +68,10 @@ describe('text of others in Markdown of ours', () => {
     expect(inertText(text, 500)).toBe(text);
   });
 
+  test('keeps its lines, however they end', () => {
+    expect(inertText('a\r\nb\rc\nd', 500)).toBe('a\nb\nc\nd');
+  });
+
   test('is cut at the length that is asked for', () => {
     expect(inertText('a'.repeat(11), 10)).toBe(`${'a'.repeat(10)}…`);
     expect(inertText('a'.repeat(10), 10)).toBe('a'.repeat(10));

@@ -60,7 +60,7 @@ describe('the envelope of a page', () => {
           expect(items.length).toBeLessThanOrEqual(limit);
           met.push(...items);
           more = page.hasMore;
-          expect(offset).toBeLessThanOrEqual(rows);
+          if (rows > 0) expect(offset).toBeLessThan(rows);
         }
         expect(met).toEqual(all);
       }),

@@ -83,7 +83,11 @@ describe('the status comment', () => {
   });
 
   test('names what it waits for, short in its own repo', () => {
-    const text = comment({ state: 'dependency-blocked', dependsOn: ['Acme/Shop#3', 'acme/other#4', '#5'] });
+    const text = comment({
+      state: 'dependency-blocked',
+      repo: 'Acme/shop',
+      dependsOn: ['acme/Shop#3', 'acme/other#4', '#5'],
+    });
     expect(text).toContain('- #3\n- acme/other#4\n- #5');
     expect(
       comment({
@@ -94,6 +98,14 @@ describe('the status comment', () => {
         ],
       }),
     ).toContain('- [x] #8\n- [ ] #9');
+  });
+
+  test('does not list without end', () => {
+    const text = comment({
+      state: 'dependency-blocked',
+      dependsOn: Array.from({ length: 60 }, (_, index) => `#${index}`),
+    });
+    expect(text).toContain('- #49\n- and 10 more\n');
   });
 
   test('asks for a review where one is needed', () => {
