@@ -1,4 +1,4 @@
-import type { ErrorClass, TaskType } from '@pipeline/domain';
+import { AppError, type ErrorClass, type TaskType } from '@pipeline/domain';
 import {
   closeRun,
   deleteTask,
@@ -10,6 +10,7 @@ import {
   putBackTask,
   releaseHeldTask,
 } from '@pipeline/store';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import { type Engine, inTenant } from './context.ts';
 import { giveUp } from './fail.ts';
 import { recordTaskEvent } from './records.ts';
@@ -81,16 +82,19 @@ export function reclaim(
  * Gives a claim back that reached nobody: the worker went away before it got the answer. Costs no attempt.
  * @returns false when the claim is not held any more.
  */
-export function returnClaim(engine: Engine, tenantId: number, claim: HeldTask): Promise<boolean> {
-  return inTenant(engine, tenantId, async (unit) => {
-    const run = await lockRun(unit.tx, tenantId, claim.runId);
-    const task = await lockClaimedTask(unit.tx, tenantId, claim, unit.settings.claimToStartMs);
-    if (!run || !task) return false;
-    await closeRun(unit.tx, tenantId, run.id, { status: 'lost' });
-    await putBackTask(unit.tx, tenantId, task.id, { attempt: task.attempt, paused: false });
-    unit.ring('svc_tasks');
+export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolean> {
+  try {
+    await behindClaim(engine, ref, async (unit, { run, issue }) => {
+      const { tx, tenantId } = unit;
+      await closeRun(tx, tenantId, run.id, { status: 'lost' });
+      await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, paused: issue?.is_paused ?? false });
+      unit.ring('svc_tasks');
+    });
     return true;
-  });
+  } catch (error) {
+    if (error instanceof AppError && ['CLAIM_LOST', 'TASK_CANCELLED'].includes(error.code)) return false;
+    throw error;
+  }
 }
 
 /** Lets held tasks run whose backoff, quota wait or handover is over. @returns how many became claimable. */
