@@ -35,7 +35,8 @@ export async function updateRun(tx: Tx, tenantId: number, runId: number, change:
 }
 
 /**
- * Moves the lease of claims on, task and run alike, for those that still hold.
+ * Moves the lease of claims on, task and run alike, for those that still hold. Ids come as workers send them: one that
+ * is no UUID is no task's, not an error.
  * @returns the ids of the tasks that were extended, and the end of their lease.
  */
 export async function extendLeases(
@@ -48,9 +49,9 @@ export async function extendLeases(
   const { rows } = await sql<{ task_id: string; lease_expires_at: string }>`
     with held as (
       update runs r set lease_expires_at = svc_now() + ${`${leaseMs} ms`}::interval
-      from unnest(${claims.map((claim) => claim.taskId)}::uuid[], ${claims.map((claim) => claim.tokenHash)}::text[])
+      from unnest(${claims.map((claim) => claim.taskId)}::text[], ${claims.map((claim) => claim.tokenHash)}::text[])
         as claim (task_id, token_hash)
-      where r.tenant_id = ${tenantId} and r.claim_token_hash = claim.token_hash and r.task_id = claim.task_id
+      where r.tenant_id = ${tenantId} and r.claim_token_hash = claim.token_hash and r.task_id::text = claim.task_id
         and r.status = 'claimed' and r.lease_expires_at > svc_now()
       returning r.id, r.task_id, r.lease_expires_at
     )
