@@ -169,6 +169,7 @@ export const completeTask = route({
   description: 'The engine decides what follows. The same report again gives the same answer.',
   bodyLimit: 4 * MIB,
   body: CompleteReport,
+  errors: [...onTask.errors, { code: 'INVALID_ARGUMENT', description: 'A task of this type cannot end so' }],
   replies: {
     200: {
       description: 'Applied.',
