@@ -4,15 +4,24 @@ import { join } from 'node:path';
 const FILE = 'owner';
 
 /** Identifies a process beyond its death: the pid alone may be given to another one. Null = not running. */
-async function identity(pid: number): Promise<string | null> {
+export async function processIdentity(pid: number): Promise<string | null> {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return null;
   }
-  // Field 22 is the start time; the second field, in parentheses, may hold anything.
+  // After the second field, in parentheses, which may hold anything: the state, and 19 fields later the start time.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return `${pid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''}`.trim();
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // A zombie is dead; its parent has not looked yet.
+  return state === 'Z' ? null : `${pid} ${fields[18] ?? ''}`.trim();
+}
+
+/** The process noted as owner of a data folder: its pid and whether it lives. Null = nobody has taken the folder. */
+export async function dataOwner(dataDir: string): Promise<{ pid: number; alive: boolean } | null> {
+  const noted = (await readFile(join(dataDir, FILE), 'utf8').catch(() => '')).trim();
+  const pid = Number(noted.split(' ')[0]);
+  return pid > 0 ? { pid, alive: (await processIdentity(pid)) === noted } : null;
 }
 
 /**
@@ -20,13 +29,11 @@ async function identity(pid: number): Promise<string | null> {
  * @throws Error naming the process when another living one does.
  */
 export async function takeData(dataDir: string): Promise<void> {
-  const file = join(dataDir, FILE);
-  const noted = (await readFile(file, 'utf8').catch(() => '')).trim();
-  const pid = Number(noted.split(' ')[0]);
-  if (pid > 0 && pid !== process.pid && (await identity(pid)) === noted) {
-    throw new Error(`${dataDir} is in use by process ${pid}: stop that one, or choose another folder`);
+  const owner = await dataOwner(dataDir);
+  if (owner?.alive && owner.pid !== process.pid) {
+    throw new Error(`${dataDir} is in use by process ${owner.pid}: stop that one, or choose another folder`);
   }
-  await writeFile(file, `${await identity(process.pid)}\n`);
+  await writeFile(join(dataDir, FILE), `${await processIdentity(process.pid)}\n`);
 }
 
 export const releaseData = (dataDir: string): Promise<void> => rm(join(dataDir, FILE), { force: true });

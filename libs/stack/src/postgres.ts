@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { sleep } from '@pipeline/runtime';
-import { releaseData, takeData } from './data-owner.ts';
+import { dataOwner, processIdentity, releaseData, takeData } from './data-owner.ts';
 import { type Account, postgresAccount } from './postgres-account.ts';
 
 export interface PostgresOptions {
@@ -40,25 +40,37 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true });
   await takeData(dataDir);
+  try {
+    return await startIn(dataDir, options);
+  } catch (error) {
+    await releaseData(dataDir);
+    throw error;
+  }
+}
+
+/** Deletes a data folder whose owner died, after stopping the server that it left running. Others are left alone. */
+export async function removeAbandoned(dataDir: string): Promise<void> {
+  if ((await dataOwner(dataDir))?.alive !== false) return;
+  await endPredecessor(await locate(dataDir));
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+export { processIdentity };
+
+async function locate(dataDir: string): Promise<Cluster> {
   const binaries = findBinaries();
   const account = await postgresAccount([dataDir, binaries]);
-  await account.own(dataDir);
-  const cluster: Cluster = {
-    dataDir,
-    binaries,
-    account,
-    data: join(dataDir, 'cluster'),
-    log: join(dataDir, 'postgres.log'),
-  };
+  return { dataDir, binaries, account, data: join(dataDir, 'cluster'), log: join(dataDir, 'postgres.log') };
+}
+
+async function startIn(dataDir: string, options: PostgresOptions): Promise<PostgresServer> {
+  const cluster = await locate(dataDir);
+  await cluster.account.own(dataDir);
   await endPredecessor(cluster);
   const password = await initialise(cluster);
   const port = await freePort(options.port);
-  await start(cluster, {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    ...options.settings,
-    port: `${port}`,
-  });
+  const own = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: `${port}` };
+  await start(cluster, { ...options.settings, ...own });
   let stopping: Promise<void> | undefined;
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
@@ -133,12 +145,18 @@ async function start(cluster: Cluster, settings: Record<string, string>): Promis
 const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
 async function stop(cluster: Cluster): Promise<void> {
-  if (!(await isRunning(cluster))) return;
   const args = ['stop', '-w', '-s', '-D', cluster.data];
-  try {
-    await execute(cluster, 'pg_ctl', [...args, '-m', 'fast', '-t', '5']);
-  } catch {
-    await execute(cluster, 'pg_ctl', [...args, '-m', 'immediate', '-t', '3']);
+  for (const how of [
+    ['-m', 'fast', '-t', '5'],
+    ['-m', 'immediate', '-t', '3'],
+  ]) {
+    if (!(await isRunning(cluster))) return;
+    try {
+      return await execute(cluster, 'pg_ctl', [...args, ...how]);
+    } catch (error) {
+      // It may have ended by itself meanwhile, as one that was killed does.
+      if (how.includes('immediate') && (await isRunning(cluster))) throw error;
+    }
   }
 }
 

@@ -16,7 +16,7 @@ test('two transactions that deadlock both commit in the end', async () => {
   await addTenants('a', 'b');
   let runs = 0;
   const both = (first: string, second: string, value: string) =>
-    inTransaction(database.store.fleet, async (tx) => {
+    inTransaction(database.db, async (tx) => {
       runs += 1;
       await sql`set local deadlock_timeout = '20ms'`.execute(tx);
       await rename(first, value).execute(tx);

@@ -54,7 +54,7 @@ export async function startBroker(env: NodeJS.ProcessEnv): Promise<Broker> {
 }
 
 /** Asks the broker. @throws Error when the run has no broker or the server did not start. */
-export function borrowServer(socket: string | undefined): Promise<Lent> {
+export async function borrowServer(socket: string | undefined): Promise<Lent> {
   if (socket === undefined)
     throw new Error(`${BROKER} is not set: run tests through jest.config.mjs of this workspace`);
   return new Promise((resolve, reject) => {

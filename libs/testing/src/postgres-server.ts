@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '@pipeline/stack/postgres';
-import pg from 'pg';
+import { removeAbandoned, startPostgres } from '@pipeline/stack/postgres';
 
 export interface TestServer {
   /** What was chosen and why, for people. */
@@ -12,8 +11,6 @@ export interface TestServer {
   url: string;
   stop(): Promise<void>;
 }
-
-const IMAGE = 'postgres:18-bookworm';
 
 /** Nothing in a test's database is worth a wait for the disk. */
 const SETTINGS = {
@@ -38,8 +35,17 @@ export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServe
   return container().catch((error: unknown) => embedded(`no container: ${String(error).split('\n')[0]}`));
 }
 
+/** Loaded only where it is used: the container library takes a second to load. */
+async function container(): Promise<TestServer> {
+  const { startContainer } = await import('./postgres-container.ts');
+  return startContainer(SETTINGS);
+}
+
+const FOLDER = 'pipeline-test-';
+
 async function embedded(reason: string): Promise<TestServer> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'pipeline-test-'));
+  await removeAbandonedFolders();
+  const dataDir = await mkdtemp(join(tmpdir(), FOLDER));
   const server = await startPostgres({ dataDir, port: 0, settings: SETTINGS });
   return {
     choice: `embedded (${reason})`,
@@ -51,53 +57,8 @@ async function embedded(reason: string): Promise<TestServer> {
   };
 }
 
-async function container(): Promise<TestServer> {
-  await reaperOnlyIfLocal();
-  const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
-  const { Wait } = await import('testcontainers');
-  const flags = Object.entries(SETTINGS).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  // The log, not the port: whether 127.0.0.1 or the engine's own address leads to the port is found out below.
-  const started = await new PostgreSqlContainer(IMAGE)
-    .withCommand(['postgres', ...flags])
-    .withTmpFs({ '/var/lib/postgresql': 'rw' })
-    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
-    .start();
-  try {
-    const url = new URL(started.getConnectionUri());
-    url.hostname = await reachableHost(url, ['127.0.0.1', started.getHost()]);
-    const stop = async () => {
-      await started.stop({ remove: true, removeVolumes: true });
-    };
-    return { choice: `container ${IMAGE}`, url: url.href, stop };
-  } catch (error) {
-    await started.stop();
-    throw error;
-  }
-}
-
-/** Inside a container with the engine's socket, published ports may be on either side. The first host that answers. */
-async function reachableHost(url: URL, hosts: string[]): Promise<string> {
-  const errors: unknown[] = [];
-  for (const host of hosts) {
-    const own = new URL(url);
-    own.hostname = host;
-    const probe = new pg.Client({ connectionString: own.href, connectionTimeoutMillis: 3_000 });
-    try {
-      await probe.connect();
-      await probe.end();
-      return host;
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  throw new AggregateError(errors, `the container's Postgres answers on none of ${hosts.join(', ')}`);
-}
-
-/** The reaper is a second image. Where it is not at hand it would be pulled, so it is used only if it is there. */
-async function reaperOnlyIfLocal(): Promise<void> {
-  const { getContainerRuntimeClient, ImageName } = await import('testcontainers');
-  if (process.env.TESTCONTAINERS_RYUK_DISABLED !== undefined) return;
-  const client = await getContainerRuntimeClient();
-  const there = await client.image.exists(new ImageName(undefined, 'testcontainers/ryuk', '0.14.0'));
-  if (!there) process.env.TESTCONTAINERS_RYUK_DISABLED = 'true';
+/** A run that was killed leaves its server behind; the next run clears it away. */
+async function removeAbandonedFolders(): Promise<void> {
+  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(FOLDER));
+  for (const folder of folders) await removeAbandoned(join(tmpdir(), folder));
 }

@@ -1,30 +1,42 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
-import { openStore, type Store, type StoreOptions } from '@pipeline/store';
+import { type Db, openStore, type Store, type StoreOptions } from '@pipeline/store';
 import pg from 'pg';
 import { BROKER, borrowServer } from './broker.ts';
+import { lintStatements, readCatalogue, type Statement } from './sql-lint/index.ts';
 import { databaseUrl, execute } from './template.ts';
 
 export interface TestDatabase {
   /** Of this file's own database, for processes, doorbells and raw clients. */
   readonly url: string;
-  /** Ready to use, closed after the last test. */
+  /** Ready to use, closed after the last test. Its statements are linted. */
   readonly store: Store;
+  /** For a test's own statements, to arrange and to look: not linted. */
+  readonly db: Db;
   /** What `svc_now()` answers in `store`; null = the present. Set it to hold the time, set it again to step it. */
   readonly clock: { now: Date | null };
   /** Another store on the same database; whoever opens it closes it. */
   open(options?: Partial<StoreOptions>): Store;
+  /**
+   * Closes something after the last test, latest first, before the check for open connections. (Jest runs a file's own
+   * `afterAll` after ours.)
+   */
+  defer(close: () => Promise<unknown>): void;
 }
 
 /**
  * Gives a test file a database of its own, cloned from the migrated template before its first test and dropped after
- * its last. Call it once at the top of a file or describe block. The file fails when a connection outlives its tests.
+ * its last. Call it once at the top of a file or describe block. After the last test the file fails when a connection
+ * is still open, or when a statement of its stores would not run on a distributed store.
  */
 export function testDatabase(): TestDatabase {
   const name = `pipeline_test_${randomBytes(6).toString('hex')}`;
   const clock: TestDatabase['clock'] = { now: null };
   let serverUrl = '';
   let store: Store | undefined;
+  let plain: Store | undefined;
+  const statements = new Map<string, Statement>();
+  const deferred: (() => Promise<unknown>)[] = [];
   const open = (options: Partial<StoreOptions> = {}): Store =>
     openStore({
       databaseUrl: databaseUrl(serverUrl, name),
@@ -34,32 +46,54 @@ export function testDatabase(): TestDatabase {
       idleInTransactionMs: 20_000,
       clock: () => clock.now ?? new Date(),
       onConnectionError: (error) => process.stderr.write(`idle connection of ${name}: ${error.message}\n`),
+      onStatement: (pool, text) => statements.set(`${pool} ${text}`, { pool, text }),
       ...options,
     });
+  const opened = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error('the database is there from beforeAll on: use it inside tests and hooks');
+    return value;
+  };
   beforeAll(async () => {
     const lent = await borrowServer(process.env[BROKER]);
     serverUrl = lent.serverUrl;
     await execute(serverUrl, `create database ${name} template ${lent.template}`);
     store = open();
+    plain = open({ applicationName: 'test-own', onStatement: undefined });
   });
   afterAll(async () => {
-    await store?.close();
+    for (const close of deferred.reverse()) await close();
+    await Promise.all([store?.close(), plain?.close()]);
     if (serverUrl === '') return;
     const leaked = await openSessions(serverUrl, name);
+    const findings = await lint(databaseUrl(serverUrl, name), statements.values());
     await execute(serverUrl, `drop database if exists ${name} with (force)`);
     if (leaked.length > 0) throw new Error(`connections were left open:\n${leaked.join('\n')}`);
+    if (findings.length > 0) throw new Error(`statements break the rules of distribution:\n${findings.join('\n')}`);
   });
   return {
     clock,
     open,
+    defer: (close) => void deferred.push(close),
     get url() {
       return databaseUrl(serverUrl, name);
     },
     get store() {
-      if (!store) throw new Error('the database is there from beforeAll on: use it inside tests and hooks');
-      return store;
+      return opened(store);
+    },
+    get db() {
+      return opened(plain).fleet;
     },
   };
+}
+
+async function lint(url: string, statements: Iterable<Statement>): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'pipeline:testing' });
+  await client.connect();
+  try {
+    return await lintStatements(statements, await readCatalogue(client));
+  } finally {
+    await client.end();
+  }
 }
 
 /** Sessions that are still there; those that are ending get two seconds. */

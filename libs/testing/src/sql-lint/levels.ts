@@ -1,0 +1,78 @@
+import { as, type Fields, inner, list, own, STATEMENTS, type StatementKind, words } from './tree.ts';
+
+export interface Relation {
+  alias: string;
+  /** Null for a CTE, a subquery or a function. */
+  table: string | null;
+}
+
+/** One SELECT, INSERT, UPDATE, DELETE or MERGE, with what it reads and writes itself. */
+export interface Level {
+  kind: StatementKind;
+  fields: Fields;
+  /** What FROM, USING or the statement itself names, the target of UPDATE and DELETE first. */
+  relations: Relation[];
+  parent: Level | null;
+}
+
+/** Every level of a statement, outer ones first. */
+export function levelsOf(tree: unknown): Level[] {
+  const ctes = new Set<string>();
+  collectCtes(tree, ctes);
+  const levels: Level[] = [];
+  const add = (kind: StatementKind, fields: Fields, parent: Level | null) => {
+    const level: Level = { kind, fields, relations: relationsOf(kind, fields, ctes), parent };
+    levels.push(level);
+    // The two sides of a UNION stand there without their kind.
+    for (const side of [fields.larg, fields.rarg]) if (kind === 'SelectStmt' && side) add(kind, side as Fields, parent);
+    const { larg: _l, rarg: _r, ...rest } = fields;
+    for (const child of inner(kind === 'SelectStmt' ? rest : fields)) add(child.kind, child.fields, level);
+  };
+  for (const kind of STATEMENTS) {
+    const fields = as(kind, tree);
+    if (fields) add(kind, fields, null);
+  }
+  return levels;
+}
+
+function collectCtes(node: unknown, names: Set<string>): void {
+  for (const cte of own(node, 'CommonTableExpr')) names.add(String(cte.ctename));
+  for (const child of inner(Object.values(node ?? {}))) collectCtes(child.fields, names);
+}
+
+function relationsOf(kind: StatementKind, fields: Fields, ctes: ReadonlySet<string>): Relation[] {
+  const target = kind === 'SelectStmt' || kind === 'InsertStmt' ? [] : [{ RangeVar: fields.relation }];
+  const from = [...target, ...list(fields.fromClause), ...list(fields.usingClause), fields.sourceRelation];
+  return from.flatMap((item) => relationsIn(item, ctes));
+}
+
+function relationsIn(item: unknown, ctes: ReadonlySet<string>): Relation[] {
+  const join = as('JoinExpr', item);
+  if (join) return [...relationsIn(join.larg, ctes), ...relationsIn(join.rarg, ctes)];
+  const range = as('RangeVar', item);
+  if (range) {
+    const name = String(range.relname);
+    const table = range.schemaname === undefined && ctes.has(name) ? null : name;
+    return [{ alias: String((range.alias as Fields | undefined)?.aliasname ?? name), table }];
+  }
+  const derived = as('RangeSubselect', item) ?? as('RangeFunction', item);
+  const alias = (derived?.alias as Fields | undefined)?.aliasname;
+  return derived ? [{ alias: String(alias ?? ''), table: null }] : [];
+}
+
+/** What WHERE and the join conditions demand together: the parts of their conjunction. */
+export function conjuncts(level: Level): Fields[] {
+  const joins = own([level.fields.fromClause, level.fields.usingClause], 'JoinExpr');
+  return [level.fields.whereClause, level.fields.joinCondition, ...joins.map((join) => join.quals)].flatMap(flatten);
+}
+
+/** Columns named by `join … using (…)`. */
+export const usingColumns = (level: Level): string[] =>
+  own(level.fields.fromClause, 'JoinExpr').flatMap((join) => words(join.usingClause));
+
+function flatten(condition: unknown): Fields[] {
+  const bool = as('BoolExpr', condition);
+  if (bool?.boolop === 'AND_EXPR') return list(bool.args).flatMap(flatten);
+  const fields = as('A_Expr', condition);
+  return fields ? [fields] : [];
+}

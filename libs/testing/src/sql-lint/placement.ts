@@ -1,0 +1,20 @@
+export type Placement = 'reference' | 'local';
+
+/**
+ * Where a table lives on a distributed store. Whatever is not named here belongs to tenants and is distributed by
+ * tenant_id; naming a table is a decision (decisions.md 38).
+ */
+export const PLACEMENT: Readonly<Record<string, Placement>> = {
+  // Small, rarely updated, read by all: a full copy on every node.
+  tenants: 'reference',
+  users: 'reference',
+  // One row, or keys that must be unique over all tenants: on the coordinator only.
+  settings: 'local',
+  stream_counter: 'local',
+  stream_events: 'local',
+  stream_outbox: 'local',
+  webhook_deliveries: 'local',
+  worker_tokens: 'local',
+  schema_migrations: 'local',
+  schema_migrations_lock: 'local',
+};

@@ -1,0 +1,113 @@
+import type { Catalogue } from './catalogue.ts';
+import { unstableCalls } from './expressions.ts';
+import { type Level, levelsOf } from './levels.ts';
+import { PLACEMENT } from './placement.ts';
+import { type Tenancy, tenancyOf } from './tenancy.ts';
+import { type Fields, isFields, list, own } from './tree.ts';
+
+/** A statement as it was sent, and through which pool. */
+export interface Statement {
+  pool: 'tenant' | 'fleet' | 'read';
+  text: string;
+}
+
+// A comment with the word fleet, a colon and a reason: this statement is meant for all tenants.
+const FLEET_MARK = /\/\*\s*fleet:\s*\S.*?\*\//s;
+
+interface Judged {
+  level: Level;
+  tenancy: Tenancy;
+  allTenants: boolean;
+  catalogue: Catalogue;
+}
+
+type Rule = (judged: Judged) => string[];
+
+const RULES: readonly Rule[] = [namesTenant, joinsByTenant, locksOneTenant, writes, upserts, inserts, wholeFleetForms];
+
+/** Judges one parsed statement. @returns what a distributed store would refuse or send to every shard. */
+export function judge(tree: unknown, statement: Statement, catalogue: Catalogue): string[] {
+  const isTenantTable = (table: string) => catalogue.tables.has(table) && PLACEMENT[table] === undefined;
+  const allTenants = statement.pool === 'fleet' && FLEET_MARK.test(statement.text);
+  return levelsOf(tree).flatMap((level) => {
+    const judged = { level, tenancy: tenancyOf(level, isTenantTable), allTenants, catalogue };
+    return RULES.flatMap((rule) => rule(judged));
+  });
+}
+
+function namesTenant({ level, tenancy, allTenants }: Judged): string[] {
+  if (allTenants) return [];
+  return tenancy.tenantTables
+    .filter((table) => !tenancy.named(table) && !(level.kind === 'SelectStmt' && tenancy.correlated(table)))
+    .map((table) => `${table.table} is touched without tenant_id = a parameter on its own level`);
+}
+
+function joinsByTenant({ tenancy }: Judged): string[] {
+  const names = tenancy.tenantTables.map((relation) => relation.table).join(', ');
+  return tenancy.joined ? [] : [`${names} are joined without tenant_id = tenant_id`];
+}
+
+function locksOneTenant({ level, tenancy }: Judged): string[] {
+  if (list(level.fields.lockingClause).length === 0) return [];
+  return tenancy.tenantTables
+    .filter((table) => !tenancy.named(table))
+    .map((table) => `${table.table} is locked without tenant_id = a parameter`);
+}
+
+/** UPDATE and DELETE: nothing volatile, nothing stable over a column, and a row keeps its tenant. */
+function writes({ level, catalogue }: Judged): string[] {
+  const target = level.relations[0]?.table;
+  if ((level.kind !== 'UpdateStmt' && level.kind !== 'DeleteStmt') || isLocal(target)) return [];
+  const { withClause: _, ...fields } = level.fields;
+  const verb = level.kind === 'UpdateStmt' ? 'UPDATE' : 'DELETE';
+  const moved = assigned(fields).includes('tenant_id') ? [`UPDATE changes the tenant_id of ${target}`] : [];
+  const calls = unstableCalls(fields, catalogue).flatMap(({ what, volatility, overColumn }) => {
+    if (volatility === 'volatile')
+      return [`${verb} calls volatile ${what}: pass it as a parameter or select it in a CTE`];
+    return overColumn ? [`${verb} applies stable ${what} to a column: move it to the side of the parameter`] : [];
+  });
+  return [...moved, ...calls];
+}
+
+const assigned = (fields: Fields): string[] =>
+  list(fields.targetList).map((item) => String((item as { ResTarget?: Fields }).ResTarget?.name));
+
+const isLocal = (table: string | null | undefined): boolean => !table || PLACEMENT[table] === 'local';
+
+function upserts({ level, catalogue }: Judged): string[] {
+  const conflict = level.fields.onConflictClause;
+  if (level.kind !== 'InsertStmt' || isLocal(insertTarget(level)) || !isFields(conflict)) return [];
+  if (conflict.action !== 'ONCONFLICT_UPDATE') return [];
+  const moved = assigned(conflict).includes('tenant_id') ? ['DO UPDATE SET changes tenant_id'] : [];
+  const set = [conflict.targetList, conflict.whereClause];
+  const calls = unstableCalls(set, catalogue).map((call) => `DO UPDATE SET uses ${call.what}, which is not immutable`);
+  const returned = unstableCalls(level.fields.returningClause, catalogue).map(
+    (call) => `RETURNING after DO UPDATE uses ${call.what}, which is not immutable`,
+  );
+  const nested = own(set, 'SubLink').length > 0 ? ['DO UPDATE SET has a subquery'] : [];
+  return [...moved, ...calls, ...returned, ...nested];
+}
+
+const insertTarget = (level: Level): string => String((level.fields.relation as Fields | undefined)?.relname);
+
+function inserts({ level, catalogue }: Judged): string[] {
+  if (level.kind !== 'InsertStmt') return [];
+  const table = insertTarget(level);
+  if (!catalogue.tables.has(table) || PLACEMENT[table] !== undefined) return [];
+  const columns = list(level.fields.cols).map((column) => String((column as { ResTarget?: Fields }).ResTarget?.name));
+  const missing = columns.includes('tenant_id') ? [] : [`INSERT into ${table} does not name tenant_id`];
+  const source = level.fields.selectStmt as { SelectStmt?: Fields } | undefined;
+  const nested = own(source?.SelectStmt?.valuesLists, 'SubLink').length > 0;
+  return [...missing, ...(nested ? [`INSERT into ${table} has a subquery in VALUES: use INSERT … SELECT`] : [])];
+}
+
+/** Forms that need one tenant, whatever the pool. */
+function wholeFleetForms({ level, tenancy }: Judged): string[] {
+  if (tenancy.tenantTables.every((table) => tenancy.named(table))) return [];
+  const sets = own(level.fields.groupClause, 'GroupingSet').length > 0;
+  const recursive = isFields(level.fields.withClause) && level.fields.withClause.recursive === true;
+  return [
+    ...(sets ? ['GROUPING SETS over all tenants'] : []),
+    ...(recursive ? ['a recursive query over all tenants'] : []),
+  ];
+}

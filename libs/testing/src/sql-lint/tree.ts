@@ -1,0 +1,54 @@
+/** A node of the parser: one key that names its kind, or a bare record below a field with a fixed kind. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The fields of a node of this kind, else undefined. */
+export const as = (kind: string, node: unknown): Fields | undefined => {
+  const fields = isFields(node) ? node[kind] : undefined;
+  return isFields(fields) ? fields : undefined;
+};
+
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const STATEMENTS = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'] as const;
+export type StatementKind = (typeof STATEMENTS)[number];
+
+const statementKind = (node: unknown) => STATEMENTS.find((kind) => as(kind, node));
+
+/** Visits the nodes below, parents first; the visitor answers false to leave out what is below a node. */
+export function walk(node: unknown, visit: (node: Fields) => boolean): void {
+  if (Array.isArray(node)) {
+    for (const item of node) walk(item, visit);
+  } else if (isFields(node) && visit(node)) {
+    for (const value of Object.values(node)) walk(value, visit);
+  }
+}
+
+/** Nodes of one kind in this statement, not in the statements inside it. */
+export function own(node: unknown, kind: string): Fields[] {
+  const found: Fields[] = [];
+  walk(node, (at) => {
+    if (at !== node && statementKind(at)) return false;
+    const fields = as(kind, at);
+    if (fields) found.push(fields);
+    return true;
+  });
+  return found;
+}
+
+/** The statements directly inside. */
+export function inner(node: unknown): { kind: StatementKind; fields: Fields }[] {
+  const found: { kind: StatementKind; fields: Fields }[] = [];
+  walk(node, (at) => {
+    const kind = statementKind(at);
+    if (!kind) return true;
+    found.push({ kind, fields: at[kind] as Fields });
+    return false;
+  });
+  return found;
+}
+
+/** The words of a dotted name, such as a column's or a function's. */
+export const words = (parts: unknown): string[] => list(parts).map((part) => String(as('String', part)?.sval ?? '*'));
