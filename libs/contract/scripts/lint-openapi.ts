@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { hostedSurface, monitorSurface, openApiDocument } from '../src/index.ts';
 
 // Lints both documents; a warning fails as an error does. Works without a network.
 const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
-const bin = join(import.meta.dirname, '../node_modules/.bin');
+const redocly = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 const quiet = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 try {
@@ -15,8 +16,8 @@ try {
     writeFileSync(file, JSON.stringify(openApiDocument(surface), null, 2));
     return file;
   });
-  const argv = ['lint', ...files, '--extends=recommended-strict'];
-  const { status, error } = spawnSync(join(bin, 'redocly'), argv, { cwd: folder, env: quiet, stdio: 'inherit' });
+  const argv = [redocly, 'lint', ...files, '--extends=recommended-strict'];
+  const { status, error } = spawnSync(process.execPath, argv, { cwd: folder, env: quiet, stdio: 'inherit' });
   if (error) throw error;
   process.exitCode = status ?? 1;
 } finally {

@@ -103,7 +103,7 @@ export const surface = defineSurface({
 });
 
 /** Basic `good` passes; nothing asks; anything else is wrong. */
-export const authenticators = {
+const authenticators = {
   operator: ({ headers }: IncomingMessage) => {
     if (!headers.authorization) throw new AppError('AUTH_REQUIRED', '');
     if (headers.authorization !== 'Basic good') throw new AppError('AUTH_FAILED', '');
@@ -111,7 +111,7 @@ export const authenticators = {
   },
 };
 
-export const handlers: HandlersOf<typeof routes, typeof authenticators> = {
+const handlers: HandlersOf<typeof routes, typeof authenticators> = {
   ...serviceHandlers({
     surface,
     now: () => new Date(),
