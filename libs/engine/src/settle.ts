@@ -10,6 +10,7 @@ import {
   postponeProjection,
   type RepoRow,
   repoById,
+  type SendableProjection,
   sendableProjections,
   updateProjection,
 } from '@pipeline/store';
@@ -25,9 +26,9 @@ export interface Sending {
   mayHaveHappened: boolean;
 }
 
-/** The outbox entries that may be sent now: at most one per lane of an issue. One indexed read. */
-export const sendable = (engine: Engine, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
-  sendableProjections(engine.store.fleet, limit);
+/** The outbox entries that this kind of host may be sent now: at most one per lane of an issue. One indexed read. */
+export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>
+  sendableProjections(engine.store.fleet, clientType, limit);
 
 /** Takes an entry for sending. @returns null when it is no longer pending. */
 export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
@@ -41,9 +42,10 @@ export async function beginSending(engine: Engine, tenantId: number, id: number)
 /**
  * Writes down what the host answered, with what follows from it, in one transaction: an opened pull request gets its
  * review task, a merge moves the issue to done, a refused merge sends it back. An entry that was discarded meanwhile
- * stays discarded, but a fact of the host is taken up all the same.
+ * stays discarded, but a fact of the host is taken up all the same. A second answer for a settled entry changes nothing.
  */
-export function settle(engine: Engine, tenantId: number, id: number, result: ExecuteResult): Promise<void> {
+export function settle(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
+  const { tenant_id: tenantId, id } = sending.projection;
   return inTenant(engine, tenantId, async (unit) => {
     const seen = await findProjection(unit.tx, tenantId, id);
     if (!seen) return;
@@ -51,8 +53,13 @@ export function settle(engine: Engine, tenantId: number, id: number, result: Exe
     const projection = await lockProjection(unit.tx, tenantId, id);
     if (!projection || !issue) return;
     await insertAttempt(unit.tx, projection, result);
+    // Two executors may have sent it, one of them after it lost the lead: the first answer stands, and what the host
+    // did counts also after a discard.
+    const late = projection.status !== 'pending';
+    if (projection.status === 'complete' || (late && result.status !== 'ok')) return;
     const subject = await subjectOf(unit, issue);
-    await OUTCOME[result.status](unit, { subject, projection, result: result as never });
+    const { mayHaveHappened } = sending;
+    await OUTCOME[result.status](unit, { subject, projection, mayHaveHappened, result: result as never });
     unit.ring('svc_projections');
   });
 }
@@ -60,6 +67,8 @@ export function settle(engine: Engine, tenantId: number, id: number, result: Exe
 interface Settled<S extends ExecuteResult['status']> {
   subject: Subject;
   projection: ProjectionRow;
+  /** In doubt before this attempt; only an answer about the write itself ends the doubt. */
+  mayHaveHappened: boolean;
   result: Extract<ExecuteResult, { status: S }>;
 }
 
@@ -72,7 +81,7 @@ const OUTCOME: { [S in ExecuteResult['status']]: (unit: Unit, settled: Settled<S
 
 async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>): Promise<void> {
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
-    status: 'complete',
+    status: projection.status === 'discarded' ? 'discarded' : 'complete',
     attempts: projection.attempts + 1,
     attempt_started_at: null,
     retry_after: null,
@@ -100,19 +109,21 @@ async function onRefused(unit: Unit, { subject, projection, result }: Settled<'r
   else await gaveUp(unit, subject, projection, result.message);
 }
 
-async function onRateLimited(unit: Unit, { projection, result }: Settled<'rate-limited'>): Promise<void> {
+async function onRateLimited(unit: Unit, settled: Settled<'rate-limited'>): Promise<void> {
+  const { projection, mayHaveHappened, result } = settled;
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
-    attempt_started_at: null,
+    attempt_started_at: mayHaveHappened ? projection.attempt_started_at : null,
     retry_after: result.retryAt,
     error: result.message,
   });
 }
 
-async function onFailed(unit: Unit, { subject, projection, result }: Settled<'failed'>): Promise<void> {
+async function onFailed(unit: Unit, settled: Settled<'failed'>): Promise<void> {
+  const { subject, projection, mayHaveHappened, result } = settled;
   const change = {
     attempts: projection.attempts + 1,
     // Kept in doubt: the next attempt looks before it writes.
-    attempt_started_at: result.ambiguous ? projection.attempt_started_at : null,
+    attempt_started_at: result.ambiguous || mayHaveHappened ? projection.attempt_started_at : null,
     error: result.message,
   };
   if (change.attempts < projection.max_attempts) {

@@ -63,19 +63,27 @@ export async function replaceWaitingComment(
   return row !== undefined;
 }
 
+export interface SendableProjection {
+  tenant_id: number;
+  id: number;
+  repo_id: number;
+  issue_number: number;
+}
+
 /**
- * The oldest open entry of every lane of every issue that may be sent now. A failed entry, and one that waits for its
- * backoff, hold their lane. Reads the open entries only (partial index `projections_open`).
+ * The oldest open entry of every lane of every issue that may be sent to that kind of host now. A failed entry, and
+ * one that waits for its backoff, hold their lane. Reads the open entries only (partial index `projections_open`).
  */
-export async function sendableProjections(fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> {
-  const { rows } = await sql<{ tenant_id: number; id: number }>`
-    select tenant_id, id from (
-      select distinct on (tenant_id, repo_id, issue_number, lane) tenant_id, id, status, retry_after
+export async function sendableProjections(fleet: Db, clientType: string, limit: number): Promise<SendableProjection[]> {
+  const { rows } = await sql<SendableProjection>`
+    /* fleet: the executor serves every tenant */ select tenant_id, id, repo_id, issue_number from (
+      select distinct on (tenant_id, repo_id, issue_number, lane)
+        tenant_id, id, repo_id, issue_number, client_type, status, retry_after
       from projections
       where status in ('pending', 'failed')
       order by tenant_id, repo_id, issue_number, lane, id
     ) head
-    where status = 'pending' and (retry_after is null or retry_after <= svc_now())
+    where status = 'pending' and client_type = ${clientType} and (retry_after is null or retry_after <= svc_now())
     order by id
     limit ${limit}`.execute(fleet);
   return rows;
