@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { AppError } from './errors.ts';
 import {
   ALERT_CHANNELS,
-  address,
   CostLimits,
-  envName,
+  EnvName,
+  HttpAddress,
   PollIntervals,
   Retrieval,
   SelfHealing,
@@ -42,14 +42,14 @@ const restartable = {
   container: text.optional().describe('Name of the container, for the restart strategy docker.'),
 };
 
-const AgentConfig = section({ url: address.describe('Its health address.'), ...restartable });
+const AgentConfig = section({ url: HttpAddress.describe('Its health address.'), ...restartable });
 
 const MonitorAgent = section({
-  url: address.optional().describe('Its health address.'),
+  url: HttpAddress.optional().describe('Its health address.'),
   auth: z
     .strictObject({
       username: text,
-      passwordEnv: envName.describe('Variable that holds the password.'),
+      passwordEnv: EnvName.describe('Variable that holds the password.'),
     })
     .optional()
     .describe('Without it the monitor asks nobody who they are.'),

@@ -4,9 +4,9 @@ import { STATES } from './states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './windows.ts';
 
 const ms = (standard: number) => z.int().positive().max(DAY_MS).default(standard);
-export const address = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+export const HttpAddress = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 const usd = z.number().positive().max(1_000_000_000).nullable().default(null);
-export const envName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
+export const EnvName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
 
 export const SelfHealing = z.object({
   autoUnblockTransient: z.boolean().default(true).describe('Unblock transient blocks by itself.'),
@@ -38,12 +38,12 @@ export const CostLimits = z.object({
 export const ALERT_CHANNELS = {
   webhook: z.object({
     type: z.literal('webhook'),
-    url: address,
-    secretEnv: envName.describe('Variable that holds the secret which signs deliveries.'),
+    url: HttpAddress,
+    secretEnv: EnvName.describe('Variable that holds the secret which signs deliveries.'),
   }),
   slack: z.object({
     type: z.literal('slack'),
-    urlEnv: envName.describe('Variable that holds the address of the incoming webhook.'),
+    urlEnv: EnvName.describe('Variable that holds the address of the incoming webhook.'),
   }),
   log: z.object({ type: z.literal('log') }),
 };

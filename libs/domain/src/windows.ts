@@ -8,7 +8,7 @@ export type Window = (typeof WINDOWS)[number];
 export const SINCE_VALUES = ['today', ...WINDOWS] as const;
 export type Since = (typeof SINCE_VALUES)[number];
 
-export interface Range {
+export interface TimeRange {
   /** Included. */
   start: Date;
   /** Excluded. */
@@ -38,13 +38,13 @@ const WINDOW_MS = Object.fromEntries(WINDOWS.map((name) => [name, parseDuration(
 export const windowMs = (window: Window): number => WINDOW_MS[window];
 
 /** The window that ends now. */
-export const windowRange = (window: Window, now: Date): Range => ({
+export const windowRange = (window: Window, now: Date): TimeRange => ({
   start: new Date(now.getTime() - windowMs(window)),
   end: now,
 });
 
 /** The range of equal length before a range, which the week-over-week figures compare with. */
-export const previousRange = ({ start, end }: Range): Range => ({
+export const previousRange = ({ start, end }: TimeRange): TimeRange => ({
   start: new Date(2 * start.getTime() - end.getTime()),
   end: start,
 });
