@@ -2,7 +2,7 @@ import type { Cause, DeadLetter, State } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import type { Db, Tx } from './connection.ts';
-import { jsonb, svcNow } from './json.ts';
+import { fleetNote, jsonb, svcNow } from './json.ts';
 
 /** What a retry does again: the decision that was refused, or the host operation that failed for good. */
 export type DeadLetterCause = { kind: 'decision'; cause: Cause } | { kind: 'projection'; projectionId: number };
@@ -42,6 +42,7 @@ export async function insertDeadLetter(tx: Tx, tenantId: number, letter: NewDead
 export async function openDeadLetters(fleet: Db, page: { limit: number; offset: number }): Promise<DeadLetter[]> {
   const rows = await fleet
     .selectFrom('dead_letters as d')
+    .modifyFront(fleetNote('operators see all tenants'))
     .innerJoin('repos as r', (join) => join.onRef('r.tenant_id', '=', 'd.tenant_id').onRef('r.id', '=', 'd.repo_id'))
     .select([
       'd.id',
@@ -66,6 +67,7 @@ export async function openDeadLetters(fleet: Db, page: { limit: number; offset: 
 export async function countOpenDeadLetters(fleet: Db): Promise<number> {
   const row = await fleet
     .selectFrom('dead_letters')
+    .modifyFront(fleetNote('operators see all tenants'))
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('resolved_at', 'is', null)
     .executeTakeFirstOrThrow();
@@ -74,7 +76,12 @@ export async function countOpenDeadLetters(fleet: Db): Promise<number> {
 
 /** Finds a letter by its id alone: the one statement about it that does not name its tenant (decisions.md 35). */
 export const locateDeadLetter = (fleet: Db, id: string): Promise<{ tenant_id: number; issue_id: number } | undefined> =>
-  fleet.selectFrom('dead_letters').select(['tenant_id', 'issue_id']).where('id', '=', id).executeTakeFirst();
+  fleet
+    .selectFrom('dead_letters')
+    .modifyFront(fleetNote('finds the tenant of an id'))
+    .select(['tenant_id', 'issue_id'])
+    .where('id', '=', id)
+    .executeTakeFirst();
 
 export interface LockedDeadLetter {
   id: string;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import { svcNow } from './json.ts';
+import { fleetNote, svcNow } from './json.ts';
 
 export interface EdgeEnd {
   repoId: number;
@@ -101,6 +101,7 @@ export const activeDependencies = (db: Db, tenantId: number, child: { repoId: nu
 export const releasableIssues = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
   fleet
     .selectFrom('issues as i')
+    .modifyFront(fleetNote('upkeep of every tenant'))
     .select(['i.tenant_id', 'i.id'])
     .where('i.state', '=', 'dependency-blocked')
     .where((eb) =>
@@ -144,6 +145,7 @@ export async function wouldCycle(db: Db, tenantId: number, child: EdgeEnd, paren
 export const finishedEpics = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
   fleet
     .selectFrom('issues as i')
+    .modifyFront(fleetNote('upkeep of every tenant'))
     .select(['i.tenant_id', 'i.id'])
     .where('i.state', '=', 'waiting-for-subtasks')
     .where((eb) =>

@@ -21,6 +21,7 @@ export * from './runs.ts';
 export * from './schema.ts';
 export * from './settings.ts';
 export * from './store-errors.ts';
+export * from './stream.ts';
 export * from './tasks.ts';
 export * from './tenants.ts';
 export * from './transaction.ts';

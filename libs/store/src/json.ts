@@ -12,3 +12,9 @@ export const svcNow = sql<string>`svc_now()`;
 
 /** A point in time `ms` milliseconds from now, by the store's clock. */
 export const svcNowPlus = (ms: number): RawBuilder<string> => sql<string>`svc_now() + ${`${ms} ms`}::interval`;
+
+/**
+ * Marks a statement of the fleet pool that goes over all tenants, and says why it may. The lint of the store's
+ * statements refuses one without.
+ */
+export const fleetNote = (reason: string): RawBuilder<unknown> => sql.raw(`/* fleet: ${reason} */`);

@@ -2,7 +2,7 @@ import { type Slug, slugKey, type WorkflowSnapshot } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Repos } from './database.generated.ts';
-import { jsonb, svcNow } from './json.ts';
+import { fleetNote, jsonb, svcNow } from './json.ts';
 
 export type RepoRow = Selectable<Repos>;
 
@@ -45,10 +45,22 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
 
 /** All enabled repos with that slug, one per tenant; almost always one. */
 export const findReposBySlug = (fleet: Db, slug: Slug): Promise<RepoRow[]> =>
-  fleet.selectFrom('repos').selectAll().where('slug_key', '=', slugKey(slug)).where('enabled', '=', true).execute();
+  fleet
+    .selectFrom('repos')
+    .modifyFront(fleetNote('webhooks know a repo by its slug alone'))
+    .selectAll()
+    .where('slug_key', '=', slugKey(slug))
+    .where('enabled', '=', true)
+    .execute();
 
 export const enabledRepos = (fleet: Db): Promise<RepoRow[]> =>
-  fleet.selectFrom('repos').selectAll().where('enabled', '=', true).orderBy('id').execute();
+  fleet
+    .selectFrom('repos')
+    .modifyFront(fleetNote('loops serve every repo'))
+    .selectAll()
+    .where('enabled', '=', true)
+    .orderBy('id')
+    .execute();
 
 export const repoById = (db: Db, tenantId: number, repoId: number): Promise<RepoRow> =>
   db

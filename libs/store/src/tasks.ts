@@ -2,7 +2,7 @@ import { AGENT_OF, type Hold, type TaskType, WORK_TASK_TYPES } from '@pipeline/d
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Tasks } from './database.generated.ts';
-import { type Change, svcNow } from './json.ts';
+import { type Change, fleetNote, svcNow } from './json.ts';
 
 export type TaskRow = Selectable<Tasks>;
 
@@ -175,6 +175,7 @@ export interface TaskRef {
 export const expiredClaims = (fleet: Db, claimToStartMs: number, limit: number): Promise<TaskRef[]> =>
   fleet
     .selectFrom('tasks')
+    .modifyFront(fleetNote('upkeep of every queue'))
     .select(['tenant_id', 'id', 'run_id', 'issue_id'])
     .where('status', '=', 'claimed')
     .where(isOverdue(claimToStartMs))
@@ -185,6 +186,7 @@ export const expiredClaims = (fleet: Db, claimToStartMs: number, limit: number):
 export const dueHeldTasks = (fleet: Db, limit: number): Promise<TaskRef[]> =>
   fleet
     .selectFrom('tasks')
+    .modifyFront(fleetNote('upkeep of every queue'))
     .select(['tenant_id', 'id', 'run_id', 'issue_id'])
     .where('held', 'in', ['backoff', 'quota', 'handover'])
     .where('run_after', '<=', sql<string>`svc_now()`)

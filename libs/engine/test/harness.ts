@@ -1,0 +1,218 @@
+import {
+  DEFAULT_SETTINGS,
+  type ExecuteResult,
+  type HostIssue,
+  type HostPullRequest,
+  type IssueAction,
+  type Outcome,
+  type Settings,
+  type TaskType,
+  type VcsHost,
+} from '@pipeline/domain';
+import {
+  beginSending,
+  type ClaimedTask,
+  claim,
+  type Engine,
+  putRepo,
+  registerWorker,
+  report,
+  sendable,
+  settle,
+  start,
+  takeHostEvent,
+} from '@pipeline/engine';
+import { ensureTenant, type RepoRow, type Store } from '@pipeline/store';
+
+export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
+
+export interface Bench {
+  engine: Engine;
+  tenantId: number;
+  repo: RepoRow;
+  workerId: string;
+  host: FakeHost;
+  /** Bells that were rung, in order. */
+  bells: string[];
+}
+
+/** One tenant with one repo and one worker, and a host that says yes to everything. */
+export async function makeBench(
+  store: Store,
+  options: { slug?: string; settings?: Partial<Settings> } = {},
+): Promise<Bench> {
+  const bells: string[] = [];
+  const engine: Engine = {
+    store,
+    ring: (bell) => void bells.push(bell),
+    settings: () => ({ ...DEFAULT_SETTINGS, ...options.settings }),
+    random: () => 0.5,
+  };
+  const [owner = 'acme', name = 'shop'] = (options.slug ?? 'acme/shop').split('/');
+  const tenantId = await ensureTenant(store.tenant, owner);
+  const repo = await putRepo(engine, tenantId, {
+    slug: { owner, name },
+    vcsHost: 'sandbox',
+    cloneUrl: `http://127.0.0.1/${owner}/${name}.git`,
+    defaultBranch: 'main',
+    setupCommand: null,
+    poolSize: null,
+    installationId: null,
+    enabled: true,
+  });
+  const workerId = await registerWorker(engine, tenantId, {
+    name: 'w1',
+    hostname: '',
+    version: '1',
+    repos: [],
+    taskTypes: ALL_TASKS,
+    labels: {},
+  });
+  return { engine, tenantId, repo, workerId, host: new FakeHost(), bells };
+}
+
+/** The host as the engine sees it through its port: in memory, obedient unless a test says otherwise. */
+export class FakeHost implements VcsHost {
+  readonly clientType = 'sandbox';
+  readonly pulls = new Map<number, HostPullRequest>();
+  readonly reactions: [number, string][] = [];
+  readonly executed: { issueNumber: number; type: string }[] = [];
+  permission: 'admin' | 'write' | 'read' | 'none' = 'write';
+  /** Answers given instead of yes, first come first served. */
+  readonly nextResults: ExecuteResult[] = [];
+  #number = 1_000;
+
+  login = async () => 'pipeline-bot';
+  getRepo: VcsHost['getRepo'] = async ({ owner, name }) => ({
+    owner,
+    name,
+    defaultBranch: 'main',
+    cloneUrl: '',
+    private: false,
+  });
+  listIssues: VcsHost['listIssues'] = async () => null;
+  getIssue: VcsHost['getIssue'] = async () => null;
+  listComments: VcsHost['listComments'] = async () => [];
+  getPullRequest: VcsHost['getPullRequest'] = async (_repo, number) => this.pulls.get(number) ?? null;
+  findPullRequests: VcsHost['findPullRequests'] = async () => [];
+  listReviews: VcsHost['listReviews'] = async () => [];
+  permissionOf: VcsHost['permissionOf'] = async () => this.permission;
+  react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);
+
+  execute: VcsHost['execute'] = async (_repo, issueNumber, action) => {
+    const planned = this.nextResults.shift();
+    if (planned) return planned;
+    this.executed.push({ issueNumber, type: action.type });
+    if (action.type !== 'createPR' && action.type !== 'createIssue') {
+      return { status: 'ok', repeated: false, created: action.type === 'mergePR' ? { sha: 'cafe123' } : null };
+    }
+    this.#number += 1;
+    return {
+      status: 'ok',
+      repeated: false,
+      created: { number: this.#number, sha: 'abc1234', url: `http://host/${this.#number}` },
+    };
+  };
+}
+
+export const hostIssue = (number: number, over: Partial<HostIssue> = {}): HostIssue => ({
+  number,
+  title: `Issue ${number}`,
+  body: 'Please do it.',
+  url: `http://host/${number}`,
+  state: 'open',
+  stateReason: null,
+  labels: ['svc:enqueue'],
+  author: 'alice',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  closedAt: null,
+  ...over,
+});
+
+/** What a webhook or poll would bring about an issue. */
+export const tell = (
+  { engine, repo, host }: Bench,
+  issue: HostIssue,
+  how: { action?: IssueAction; label?: string; sender?: string | null } = {},
+): Promise<void> =>
+  takeHostEvent(
+    { engine, repo, host },
+    {
+      kind: 'issue',
+      action: how.action ?? 'opened',
+      repo,
+      issue,
+      sender: how.sender ?? 'alice',
+      label: how.label ?? null,
+    },
+  );
+
+/** Claims and starts the next task. */
+export async function take(bench: Bench, taskTypes: TaskType[] = ALL_TASKS): Promise<ClaimedTask> {
+  const { engine, tenantId, workerId } = bench;
+  const task = await claim(engine, { tenantId, workerId, taskTypes, repoIds: null });
+  if (!task) throw new Error('there is nothing to claim');
+  await start(engine, refOf(bench, task));
+  return task;
+}
+
+export const refOf = ({ tenantId }: Bench, task: ClaimedTask) => ({
+  tenantId,
+  taskId: task.id,
+  claimToken: task.claimToken,
+});
+
+export const finish = (bench: Bench, task: ClaimedTask, outcome: Outcome) =>
+  report(bench.engine, refOf(bench, task), { ...outcome, artefacts: [], findings: [], invocations: [] });
+
+/** The outcome that a task of each type has when all goes well. */
+export function goodOutcome(taskType: TaskType, issueNumber: number): Outcome {
+  switch (taskType) {
+    case 'analyze':
+      return { outcome: 'analyzed', result: {} };
+    case 'plan':
+      return { outcome: 'planned', result: { plan: 'do it', plannedFiles: ['README.md'] } };
+    case 'develop':
+      return {
+        outcome: 'submitted',
+        result: {
+          branch: `svc/issue-${issueNumber}`,
+          headSha: 'abc1234',
+          title: 'Done',
+          body: '',
+          changedFiles: ['README.md'],
+        },
+      };
+    case 'review':
+      return { outcome: 'approved', result: { body: '' } };
+    case 'merge':
+      return { outcome: 'mergeable', result: { headSha: 'abc1234' } };
+    default:
+      throw new Error(`no outcome for ${taskType}`);
+  }
+}
+
+/** Sends everything in the outbox to the fake host. */
+export async function drain({ engine, host }: Bench): Promise<void> {
+  for (;;) {
+    const ready = await sendable(engine, 'sandbox', 100);
+    if (ready.length === 0) return;
+    for (const { tenant_id, id } of ready) {
+      const sending = await beginSending(engine, tenant_id, id);
+      if (!sending) continue;
+      const { projection, repo, mayHaveHappened } = sending;
+      const result = await host.execute(repo, projection.issue_number, projection.action, { mayHaveHappened });
+      await settle(engine, sending, result);
+    }
+  }
+}
+
+/** Works the next task to its good end. @returns the state of its issue. */
+export async function step(bench: Bench) {
+  await drain(bench);
+  const task = await take(bench);
+  const answer = await finish(bench, task, goodOutcome(task.taskType, task.issueNumber ?? 0));
+  await drain(bench);
+  return answer.state;
+}
