@@ -67,7 +67,28 @@ describe('merge', () => {
   test('a lost answer is settled by looking, not by a second merge', async () => {
     world.sandbox.failNext({ drop: 'after', match: { method: 'PUT', path: '/merge' } });
     expect(await world.execute(merge())).toMatchObject({ status: 'failed', ambiguous: true });
+    const puts = () => world.exchanges.filter((exchange) => exchange.method === 'PUT').length;
+    const before = puts();
     expect(await world.execute(merge(), 1, true)).toMatchObject({ status: 'ok', repeated: true });
+    expect(puts()).toBe(before);
+  });
+
+  test('a rebase replays each commit on what the one before it left', async () => {
+    const text = (line: string) => `one\ntwo\n${line}\n`;
+    await world.push(branch, 'replayed.txt', text('first'));
+    head = await world.push(branch, 'replayed.txt', text('second'));
+    await world.push('main', `elsewhere-${serial}.txt`, 'moved on\n');
+    expect(await world.execute(merge({ method: 'rebase' }))).toMatchObject({ status: 'ok' });
+    await world.git(['clone', '-q', `${world.sandbox.url}/acme/shop.git`, 'clone-replayed']);
+    const clone = `${world.dir}/clone-replayed`;
+    expect(await world.git(['show', 'main:replayed.txt'], clone)).toBe(text('second').trim());
+    const titles = await world.git(['log', '-4', '--format=%s', 'main'], clone);
+    expect(titles.split('\n')).toEqual([
+      'change replayed.txt',
+      'change replayed.txt',
+      `change file-${serial}.txt`,
+      `change elsewhere-${serial}.txt`,
+    ]);
   });
 
   test('a moved head is not ready', async () => {

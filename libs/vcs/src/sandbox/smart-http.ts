@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
-import { finished, pipeline } from 'node:stream/promises';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type Request, type Response, Router } from 'express';
 import { authenticate, findRepo } from './auth.ts';
 import type { Sandbox } from './context.ts';
@@ -39,9 +41,17 @@ async function serve(sandbox: Sandbox, req: Request, res: Response, call: Call):
     return;
   }
   const { repo, login } = access;
-  const answer = await runBackend(sandbox, req, { ...call, repo, login });
-  if (push && call.path === call.service) await sandbox.lock(repo.id, () => syncPulls(sandbox, repo, login));
-  res.status(answer.status).set(answer.headers).send(answer.body);
+  const output = await startBackend(sandbox, req, { ...call, repo, login });
+  const head = await readHead(output);
+  res.status(head.status).set(head.headers);
+  if (push && call.path === call.service) {
+    // A push is answered only after its effects are recorded.
+    const body = Buffer.concat(await output.toArray());
+    await sandbox.lock(repo.id, () => syncPulls(sandbox, repo, login));
+    res.end(body);
+  } else {
+    await pipeline(output, res).catch((error: Error) => sandbox.log.info(`git client left: ${error.message}`));
+  }
 }
 
 /** null asks for credentials: without any, or for a repo that does not exist for the caller. */
@@ -65,18 +75,12 @@ function authorize(sandbox: Sandbox, req: Request, push: boolean): { repo: RepoR
   return { repo, login };
 }
 
-interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-}
-
-/** Runs the CGI program and keeps its whole answer: a push is answered only after its effects are recorded. */
-async function runBackend(
+/** Starts the CGI program on the request; gives its output as it comes. */
+async function startBackend(
   { git, log }: Sandbox,
   req: Request,
   { repo, login, path, service }: Call & { repo: RepoRecord; login: string },
-): Promise<Answer> {
+): Promise<Readable> {
   const { headers } = req;
   const given = {
     CONTENT_LENGTH: headers['content-length'],
@@ -96,26 +100,31 @@ async function runBackend(
       ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     },
   });
-  const out: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  await once(child, 'spawn');
   child.stderr.on('data', (chunk: Buffer) => log.warn(`git http-backend: ${chunk.toString('utf8').trim()}`));
   // A client that leaves half-way ends git's input; git then ends by itself.
-  const sent = pipeline(req, child.stdin).catch((error: Error) => log.info(`git client left: ${error.message}`));
-  await Promise.all([sent, finished(child.stdout)]);
-  return parseCgi(Buffer.concat(out));
+  pipeline(req, child.stdin).catch((error: Error) => log.info(`git client left: ${error.message}`));
+  return child.stdout;
 }
 
-function parseCgi(raw: Buffer): Answer {
-  const end = raw.indexOf('\r\n\r\n');
-  if (end < 0) throw new Error('git http-backend gave no answer');
-  const fields = raw
-    .subarray(0, end)
-    .toString('latin1')
-    .split('\r\n')
-    .map((line): [string, string] => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    });
+/** Reads up to the empty line and leaves the rest in the stream. */
+async function readHead(output: Readable): Promise<{ status: number; headers: Record<string, string> }> {
+  let raw = Buffer.alloc(0);
+  for await (const chunk of output.iterator({ destroyOnReturn: false })) {
+    raw = Buffer.concat([raw, chunk as Buffer]);
+    const end = raw.indexOf('\r\n\r\n');
+    if (end < 0) continue;
+    output.unshift(raw.subarray(end + 4));
+    return parseHead(raw.subarray(0, end).toString('latin1'));
+  }
+  throw new Error('git http-backend gave no answer');
+}
+
+function parseHead(head: string): { status: number; headers: Record<string, string> } {
+  const fields = head.split('\r\n').map((line): [string, string] => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+  });
   const { status = '200', ...headers } = Object.fromEntries(fields);
-  return { status: Number.parseInt(status, 10), headers, body: raw.subarray(end + 4) };
+  return { status: Number.parseInt(status, 10), headers };
 }
