@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError, type Invocation } from '@pipeline/domain';
-import { findRunByToken, type IssueRow, lockIssue, lockRun, type RunRow } from '@pipeline/store';
+import { findRunByToken, type IssueRow, lockIssue, lockRun, type RunRow, releaseHandovers } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
 
@@ -37,23 +37,37 @@ export async function behindClaim<T>(
   engine: Engine,
   ref: ClaimRef,
   work: (unit: Unit, claim: HeldClaim) => Promise<T>,
-  { invocations = [], repeated }: Behind<T> = {},
+  behind: Behind<T> = {},
 ): Promise<T> {
-  const gate = await inTenant<Gate<T>>(engine, ref.tenantId, async (unit) => {
-    const found = await findRunByToken(unit.tx, ref.tenantId, hashToken(ref.claimToken));
-    if (!found || found.task_id !== ref.taskId) return { refused: 'lost' };
-    const issue = found.issue_id === null ? undefined : await lockIssue(unit.tx, ref.tenantId, found.issue_id);
-    const run = await lockRun(unit.tx, ref.tenantId, found.id);
-    if (!run) return { refused: 'lost' };
-    const before = repeated?.(run);
-    if (before !== undefined) return { answer: before };
-    if (!run.alive) {
-      await bookInvocations(unit, run, invocations);
-      return { refused: run.status === 'cancelled' ? 'cancelled' : 'lost' };
-    }
-    return { answer: await work(unit, { run, issue }) };
-  });
+  const gate = await inTenant(engine, ref.tenantId, (unit) => pass(unit, ref, work, behind));
   if ('answer' in gate) return gate.answer;
   if (gate.refused === 'cancelled') throw new AppError('TASK_CANCELLED', 'The task was withdrawn; drop the work.');
   throw new AppError('CLAIM_LOST', 'The claim is not held any more; drop the work and claim again.');
+}
+
+async function pass<T>(
+  unit: Unit,
+  ref: ClaimRef,
+  work: (unit: Unit, claim: HeldClaim) => Promise<T>,
+  { invocations = [], repeated }: Behind<T>,
+): Promise<Gate<T>> {
+  const { tx, tenantId } = unit;
+  const found = await findRunByToken(tx, tenantId, hashToken(ref.claimToken));
+  if (!found || found.task_id !== ref.taskId) return { refused: 'lost' };
+  const issue = found.issue_id === null ? undefined : await lockIssue(tx, tenantId, found.issue_id);
+  const run = await lockRun(tx, tenantId, found.id);
+  if (!run) return { refused: 'lost' };
+  const before = repeated?.(run);
+  if (before !== undefined) return { answer: before };
+  if (run.alive) return { answer: await work(unit, { run, issue }) };
+  await bookInvocations(unit, run, invocations);
+  if (run.status !== 'cancelled') return { refused: 'lost' };
+  await letGo(unit, run);
+  return { refused: 'cancelled' };
+}
+
+/** A worker that is told to drop its task has thereby handed it over. */
+async function letGo(unit: Unit, run: RunRow): Promise<void> {
+  const released = await releaseHandovers(unit.tx, unit.tenantId, [run.claim_token_hash]);
+  if (released > 0) unit.ring('svc_tasks');
 }

@@ -1,50 +1,37 @@
 import { type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
-import { deleteTask, enqueueTasks, lockWorkTask, type TaskRow, updateRun } from '@pipeline/store';
+import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, updateRun } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
 import type { Unit } from './context.ts';
 import { recordTaskEvent } from './records.ts';
 import type { Subject } from './subject.ts';
 
-/** A task taken out of a worker's hands; its successor waits until the worker knows or its lease is over. */
-interface Withdrawn {
-  runId: number;
-  leaseLeftMs: number;
-}
-
 /**
  * Gives the issue the task its state asks for, in place of the one it has. A claimed task is withdrawn: its run is
- * closed as cancelled and the next task is born held until two agents can no longer work on one branch
- * (decisions.md 17).
+ * closed as cancelled, and its worker learns it at its next word.
  */
 export async function replaceWorkTask(unit: Unit, subject: Subject, taskType: WorkTaskType | null): Promise<void> {
-  const withdrawn = await withdrawWorkTask(unit, subject);
-  if (taskType) await enqueueWork(unit, subject, { taskType, withdrawn });
+  const { tx, tenantId } = unit;
+  const task = await lockWorkTask(tx, tenantId, subject.issue.id);
+  if (task) await deleteTask(tx, tenantId, task.id);
+  if (task?.run_id != null) await updateRun(tx, tenantId, task.run_id, { status: 'cancelled' });
+  if (taskType) await enqueueWork(unit, subject, { taskType });
 }
-
-export async function withdrawWorkTask(unit: Unit, subject: Subject): Promise<Withdrawn | null> {
-  const task = await lockWorkTask(unit.tx, unit.tenantId, subject.issue.id);
-  if (!task) return null;
-  await deleteTask(unit.tx, unit.tenantId, task.id);
-  if (task.status !== 'claimed' || task.run_id === null) return null;
-  await updateRun(unit.tx, unit.tenantId, task.run_id, { status: 'cancelled' });
-  return { runId: task.run_id, leaseLeftMs: leaseLeft(task, unit) };
-}
-
-/** The lease's full length at most: what is left of it is known exactly only to the store's clock. */
-const leaseLeft = (task: TaskRow, unit: Unit): number => (task.lease_expires_at === null ? 0 : unit.settings.leaseMs);
 
 interface WorkOrder {
   taskType: WorkTaskType;
-  withdrawn?: Withdrawn | null;
   /** A further attempt of the same work. */
   retry?: { workId: string; attempt: number; held: Hold; delayMs: number };
 }
 
-/** Adds the work task of an issue. The one-per-issue index refuses a second one. */
+/**
+ * Adds the work task of an issue; the one-per-issue index refuses a second one. While a worker may still be at a task
+ * that was withdrawn, the new one waits, so that two agents never work on one branch (decisions.md 17).
+ */
 export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder): Promise<void> {
   const { issue } = subject;
   const id = uuidv7();
-  const { held, delayMs } = holdOf(order, issue.is_paused);
+  const lingering = await lingeringRun(unit.tx, unit.tenantId, issue.id);
+  const { held, delayMs } = holdOf(order, issue.is_paused, lingering?.left_ms);
   await enqueueTasks(unit.tx, unit.tenantId, [
     {
       id,
@@ -58,7 +45,7 @@ export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder
       maxAttempts: unit.settings.maxAttempts,
       held,
       runAfterMs: delayMs,
-      handoverRunId: order.withdrawn?.runId ?? null,
+      handoverRunId: lingering?.id ?? null,
     },
   ]);
   await recordTaskEvent(unit, subject, 'task_enqueued', {
@@ -70,9 +57,13 @@ export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder
 }
 
 /** A pause outranks every other hold; the time another hold would have ended is kept for the resume. */
-function holdOf(order: WorkOrder, isPaused: boolean): { held: Hold | null; delayMs: number | null } {
-  const delayMs = order.withdrawn?.leaseLeftMs ?? order.retry?.delayMs ?? null;
+function holdOf(
+  order: WorkOrder,
+  isPaused: boolean,
+  lingersMs: number | undefined,
+): { held: Hold | null; delayMs: number | null } {
+  const delayMs = lingersMs ?? order.retry?.delayMs ?? null;
   if (isPaused) return { held: 'paused', delayMs };
-  if (order.withdrawn) return { held: 'handover', delayMs };
+  if (lingersMs !== undefined) return { held: 'handover', delayMs };
   return { held: order.retry?.held ?? null, delayMs };
 }

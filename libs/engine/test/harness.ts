@@ -216,3 +216,31 @@ export async function step(bench: Bench) {
   await drain(bench);
   return answer.state;
 }
+
+/** Works the issue's tasks to their good end until it is in that state. */
+export async function workUntil(bench: Bench, state: string): Promise<void> {
+  for (let i = 0; i < 20; i += 1) {
+    if ((await step(bench)) === state) return;
+  }
+  throw new Error(`never reached ${state}`);
+}
+
+let comments = 0;
+
+/** What a webhook would bring about a new comment. */
+export function say({ engine, repo, host }: Bench, issueNumber: number, body: string, author = 'alice'): Promise<void> {
+  comments += 1;
+  const at = '2026-01-02T00:00:00.000Z';
+  return takeHostEvent(
+    { engine, repo, host },
+    {
+      kind: 'comment',
+      repo,
+      issueNumber,
+      onPullRequest: false,
+      comment: { id: comments, author, body, createdAt: at, updatedAt: at },
+      issueAuthor: 'alice',
+      sender: author,
+    },
+  );
+}

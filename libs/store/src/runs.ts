@@ -113,3 +113,20 @@ export async function countSameFailures(
     .executeTakeFirstOrThrow();
   return row.n;
 }
+
+/** A withdrawn claim of an issue whose worker may still be at work, and for how many milliseconds at most. */
+export const lingeringRun = (
+  tx: Tx,
+  tenantId: number,
+  issueId: number,
+): Promise<{ id: number; left_ms: number } | undefined> =>
+  tx
+    .selectFrom('runs')
+    .select(['id', sql<number>`(extract(epoch from (lease_expires_at - svc_now())) * 1000)::bigint`.as('left_ms')])
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('status', '=', 'cancelled')
+    .where('lease_expires_at', '>', svcNow)
+    .orderBy('lease_expires_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();

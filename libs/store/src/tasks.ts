@@ -215,14 +215,22 @@ export async function updateTask(
     .execute();
 }
 
-/** Lets tasks run that waited until the holder of one of these cancelled claims had let go. @returns how many. */
+/**
+ * The holders of these withdrawn claims know that they must stop: their leases end, and tasks that waited for that may
+ * run. @returns how many tasks became pending for real.
+ */
 export async function releaseHandovers(db: Db, tenantId: number, tokenHashes: readonly string[]): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    update runs set lease_expires_at = svc_now()
+    where tenant_id = ${tenantId} and claim_token_hash = any(${tokenHashes}) and status = 'cancelled'
+      and lease_expires_at > svc_now()
+    returning id`.execute(db);
+  if (rows.length === 0) return 0;
   const result = await sql`
     update tasks t set held = case when i.is_paused then 'paused' end, run_after = null
-    from runs r, issues i
-    where t.tenant_id = ${tenantId} and r.tenant_id = ${tenantId} and i.tenant_id = ${tenantId}
-      and r.claim_token_hash = any(${tokenHashes}) and r.status = 'cancelled'
-      and t.handover_run_id = r.id and t.held = 'handover' and i.id = t.issue_id`.execute(db);
+    from issues i
+    where t.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and i.id = t.issue_id
+      and t.handover_run_id = any(${rows.map((row) => row.id)}::bigint[]) and t.held = 'handover'`.execute(db);
   return Number(result.numAffectedRows ?? 0);
 }
 

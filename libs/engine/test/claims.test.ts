@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Invocation } from '@pipeline/domain';
+import { act, claim, fail, heartbeat, reclaimExpired, registerWorker, releaseDue, report } from '@pipeline/engine';
+import { findIssue } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { ALL_TASKS, type Bench, finish, hostIssue, makeBench, refOf, take, tell } from './harness.ts';
+
+const database = testDatabase();
+let bench: Bench;
+let number = 0;
+const OPERATOR = { type: 'operator' as const, id: 'olga', agent: null };
+const ANALYZED = { outcome: 'analyzed' as const, result: {} };
+const paid = (costUsd: number): Invocation => ({
+  index: 0,
+  model: 'm',
+  provider: 'p',
+  inputTokens: 1,
+  outputTokens: 1,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  turns: 1,
+  costUsd,
+  stopReason: 'completed',
+});
+
+beforeEach(async () => {
+  number += 1;
+  database.clock.now = new Date('2026-03-01T00:00:00Z');
+  bench = await makeBench(database.store, { slug: `claims-${number}/shop` });
+  await tell(bench, hostIssue(1));
+});
+
+const issue = async () => {
+  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, 1);
+  if (!row) throw new Error('no issue');
+  return row;
+};
+const later = (seconds: number) => {
+  database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + seconds * 1_000);
+};
+const costRows = () =>
+  database.db.selectFrom('cost_events').select('amount_usd').where('tenant_id', '=', bench.tenantId).execute();
+
+describe('a claim', () => {
+  test('of one task by sixteen workers at once is won by one', async () => {
+    const request = { tenantId: bench.tenantId, workerId: bench.workerId, taskTypes: ALL_TASKS, repoIds: null };
+    const claims = await Promise.all(Array.from({ length: 16 }, () => claim(bench.engine, request)));
+    expect(claims.filter((task) => task !== null)).toHaveLength(1);
+  });
+
+  test('whose lease is over goes to the next worker as attempt + 1, and the late report is refused', async () => {
+    const first = await take(bench);
+    later(61);
+    await reclaimExpired(bench.engine);
+    const second = await take(bench);
+    expect(second).toMatchObject({ id: first.id, attempt: 1 });
+    await expect(finish(bench, first, ANALYZED)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
+    expect(await finish(bench, second, ANALYZED)).toMatchObject({ state: 'planning' });
+  });
+
+  test('that is over is refused even before anybody took it back', async () => {
+    const task = await take(bench);
+    later(61);
+    await expect(finish(bench, task, ANALYZED)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
+    expect((await issue()).state).toBe('analyzing');
+  });
+
+  test('that nobody starts is taken back after two minutes though its lease was extended', async () => {
+    const request = { tenantId: bench.tenantId, workerId: bench.workerId, taskTypes: ALL_TASKS, repoIds: null };
+    const task = await claim(bench.engine, request);
+    if (!task) throw new Error('nothing');
+    for (let i = 0; i < 3; i += 1) {
+      later(45);
+      const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
+      await heartbeat(bench.engine, { tenantId: bench.tenantId, workerId: bench.workerId, status: 'busy', tasks });
+    }
+    await reclaimExpired(bench.engine);
+    expect(await take(bench)).toMatchObject({ id: task.id, attempt: 1 });
+  });
+
+  test('lost on the last attempt blocks the issue instead of going round for ever', async () => {
+    for (let i = 0; i < 3; i += 1) {
+      await take(bench);
+      later(61);
+      await reclaimExpired(bench.engine);
+    }
+    expect(await issue()).toMatchObject({ state: 'failure-blocked', block_classification: 'transient' });
+  });
+
+  test('of a worker that registers anew under its name is given back at once', async () => {
+    await take(bench);
+    const input = { name: 'w1', hostname: '', version: '2', repos: [], taskTypes: ALL_TASKS, labels: {} };
+    expect(await registerWorker(bench.engine, bench.tenantId, input)).toBe(bench.workerId);
+    expect((await take(bench)).attempt).toBe(1);
+  });
+});
+
+describe('a report', () => {
+  test('that is sent again gives the same answer and books nothing twice', async () => {
+    const task = await take(bench);
+    const body = { ...ANALYZED, artefacts: [], findings: [], invocations: [paid(0.25)] };
+    const first = await report(bench.engine, refOf(bench, task), body);
+    expect(await report(bench.engine, refOf(bench, task), body)).toEqual(first);
+    expect(await costRows()).toEqual([{ amount_usd: 0.25 }]);
+    expect((await issue()).cost_usd).toBe(0.25);
+  });
+
+  test('with another body after the end is refused', async () => {
+    const task = await take(bench);
+    await finish(bench, task, ANALYZED);
+    const other = { outcome: 'not-planned' as const, result: { reason: 'no' } };
+    await expect(finish(bench, task, other)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
+  });
+
+  test('of an outcome that its task cannot have is refused and changes nothing', async () => {
+    const task = await take(bench);
+    await expect(finish(bench, task, { outcome: 'approved', result: { body: '' } })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('analyzed, split'),
+    });
+    expect(await finish(bench, task, ANALYZED)).toMatchObject({ state: 'planning' });
+  });
+
+  test('that comes late changes nothing, but what it cost is booked', async () => {
+    const task = await take(bench);
+    later(61);
+    await reclaimExpired(bench.engine);
+    const failure = { errorMessage: 'late', errorClass: 'transient' as const, invocations: [paid(0.5)] };
+    await expect(fail(bench.engine, refOf(bench, task), failure)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
+    expect(await costRows()).toEqual([{ amount_usd: 0.5 }]);
+  });
+});
+
+describe('a task that is withdrawn while a worker holds it', () => {
+  test('by a cancel: the worker learns it at its heartbeat, and its report answers that the task is gone', async () => {
+    const task = await take(bench);
+    const key = { tenantId: bench.tenantId, issueId: (await issue()).id };
+    expect(await act(bench.engine, key, 'cancel', OPERATOR)).toBe('done');
+    const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
+    const beat = { tenantId: bench.tenantId, workerId: bench.workerId, status: 'busy' as const, tasks };
+    expect(await heartbeat(bench.engine, beat)).toMatchObject({ cancelTaskIds: [task.id] });
+    await expect(finish(bench, task, ANALYZED)).rejects.toMatchObject({ code: 'TASK_CANCELLED' });
+    expect((await issue()).state).toBe('done');
+  });
+
+  test('the next task waits until the worker knows, or until its lease is over', async () => {
+    const task = await take(bench);
+    const closed = hostIssue(1, { state: 'closed', labels: [] });
+    await tell(bench, closed, { action: 'closed' });
+    await tell(bench, hostIssue(1, { labels: [] }), { action: 'reopened' });
+    await expect(take(bench)).rejects.toThrow('nothing to claim');
+    const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
+    const beat = { tenantId: bench.tenantId, workerId: bench.workerId, status: 'busy' as const, tasks };
+    await heartbeat(bench.engine, beat);
+    expect((await take(bench)).id).not.toBe(task.id);
+  });
+});
+
+describe('a paused issue', () => {
+  test('is not claimed; the outcome of a running task counts, its next task waits for the resume', async () => {
+    const task = await take(bench);
+    const key = { tenantId: bench.tenantId, issueId: (await issue()).id };
+    await act(bench.engine, key, 'pause', OPERATOR);
+    expect(await finish(bench, task, ANALYZED)).toMatchObject({ state: 'planning' });
+    await expect(take(bench)).rejects.toThrow('nothing to claim');
+    later(3_600);
+    await releaseDue(bench.engine);
+    await expect(take(bench)).rejects.toThrow('nothing to claim');
+    expect(await act(bench.engine, key, 'resume', OPERATOR)).toBe('planning');
+    expect((await take(bench)).taskType).toBe('plan');
+  });
+});

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { fail, releaseDue } from '@pipeline/engine';
+import { findIssue } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { type Bench, drain, finish, hostIssue, makeBench, refOf, say, step, take, tell, workUntil } from './harness.ts';
+
+const database = testDatabase();
+let bench: Bench;
+let number = 0;
+
+/** A repo of its own per test, so that claims never reach another test's tasks. */
+beforeEach(async () => {
+  number += 1;
+  database.clock.now = new Date('2026-03-01T00:00:00Z');
+  bench = await makeBench(database.store, { slug: `stops-${number}/shop` });
+  await tell(bench, hostIssue(1));
+});
+
+const issue = async () => {
+  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, 1);
+  if (!row) throw new Error('no issue');
+  return row;
+};
+const later = (seconds: number) => {
+  database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + seconds * 1_000);
+};
+const failNext = async (errorMessage: string, errorClass: 'transient' | 'permanent' | 'quota' = 'transient') => {
+  const task = await take(bench);
+  return fail(bench.engine, refOf(bench, task), { errorMessage, errorClass, invocations: [] });
+};
+
+describe('a task that fails', () => {
+  test('is tried again after a backoff, and blocks its issue when the last attempt has failed', async () => {
+    expect(await failNext('socket hang up')).toMatchObject({ requeued: true, attempt: 0 });
+    await expect(take(bench)).rejects.toThrow('nothing to claim');
+    later(31);
+    expect(await releaseDue(bench.engine)).toBe(1);
+    expect(await failNext('socket hang up')).toMatchObject({ requeued: true, attempt: 1 });
+    later(61);
+    await releaseDue(bench.engine);
+    expect(await failNext('socket hang up')).toMatchObject({ requeued: false, attempt: 2 });
+    await drain(bench);
+    expect(await issue()).toMatchObject({
+      state: 'failure-blocked',
+      is_blocked: true,
+      blocked_from_state: 'analyzing',
+      last_error: 'socket hang up',
+      labels: ['svc:blocked', 'svc:failure-blocked'],
+    });
+  });
+
+  test('a permanent error spends all attempts at once', async () => {
+    expect(await failNext('protected path touched', 'permanent')).toMatchObject({ requeued: false });
+    expect((await issue()).block_classification).toBe('permanent');
+  });
+
+  test('a quota waits and costs no attempt', async () => {
+    expect(await failNext('429 too many requests', 'quota')).toMatchObject({ requeued: true, attempt: 0 });
+    later(15 * 60 + 1);
+    await releaseDue(bench.engine);
+    expect((await take(bench)).attempt).toBe(0);
+  });
+});
+
+describe('a person mends a block by a comment', () => {
+  beforeEach(async () => {
+    await step(bench);
+    await failNext('protected path touched', 'permanent');
+  });
+
+  test('/svc:unblock sends the issue back to where it was stopped', async () => {
+    await say(bench, 1, '/svc:unblock rights were given');
+    expect(await issue()).toMatchObject({ state: 'planning', is_blocked: false, blocked_from_state: null });
+    await workUntil(bench, 'merge-pending');
+    expect(bench.host.reactions.map(([, content]) => content)).toEqual(['+1']);
+  });
+
+  test('/svc:retry leaves the state and lets the outcome of the retry lift the block', async () => {
+    await say(bench, 1, '/svc:retry');
+    expect((await issue()).state).toBe('failure-blocked');
+    const task = await take(bench);
+    expect(task).toMatchObject({ taskType: 'plan', attempt: 0 });
+    await finish(bench, task, { outcome: 'planned', result: { plan: 'p', plannedFiles: [] } });
+    expect(await issue()).toMatchObject({ state: 'ready-for-dev', is_blocked: false });
+  });
+
+  test('somebody who may only read is refused, and nothing happens', async () => {
+    bench.host.permission = 'read';
+    await say(bench, 1, '/svc:unblock', 'mallory');
+    expect((await issue()).state).toBe('failure-blocked');
+    expect(bench.host.reactions.map(([, content]) => content)).toEqual(['confused']);
+  });
+});
+
+describe('a question', () => {
+  test('waits for an answer, which the agent is told, and goes on where it was asked', async () => {
+    await step(bench);
+    await finish(bench, await take(bench), { outcome: 'needs-clarification', result: { question: 'Which file?' } });
+    expect(await issue()).toMatchObject({ state: 'needs-clarification', is_blocked: false, question: 'Which file?' });
+    bench.host.permission = 'none';
+    await say(bench, 1, 'not mine to say', 'stranger');
+    expect((await issue()).state).toBe('needs-clarification');
+    await say(bench, 1, 'README.md', 'alice');
+    expect((await issue()).state).toBe('planning');
+    expect((await take(bench)).payload.answers).toEqual([{ author: 'alice', body: 'README.md' }]);
+  });
+});
+
+describe('a review that asks for changes', () => {
+  test('sends the issue back with the remarks, and the next submission goes to review without a second pull request', async () => {
+    await workUntil(bench, 'in-review');
+    await drain(bench);
+    const comments = [{ path: 'README.md', line: 3, body: 'typo' }];
+    await finish(bench, await take(bench), { outcome: 'changes-requested', result: { body: 'please', comments } });
+    const again = await take(bench);
+    expect(again.taskType).toBe('develop');
+    expect(again.payload.reviewComments).toEqual([
+      { author: 'reviewer', body: 'please', path: null, line: null },
+      { author: 'reviewer', body: 'typo', path: 'README.md', line: 3 },
+    ]);
+    const result = { branch: 'svc/issue-1', headSha: 'def5678', title: 't', body: '', changedFiles: [] };
+    await finish(bench, again, { outcome: 'submitted', result });
+    const review = await take(bench);
+    expect(review.taskType).toBe('review');
+    expect(review.payload.pr?.headSha).toBe('def5678');
+    await drain(bench);
+    expect(bench.host.executed.filter(({ type }) => type === 'createPR')).toHaveLength(1);
+  });
+});
