@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Workers } from './database.generated.ts';
 import { jsonb, svcNow } from './json.ts';
@@ -48,6 +48,18 @@ export async function upsertWorker(tx: Tx, tenantId: number, input: WorkerInput)
 
 export const findWorker = (db: Db, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
   db.selectFrom('workers').selectAll().where('tenant_id', '=', tenantId).where('id', '=', id).executeTakeFirst();
+
+/** Those of these workers that were told to drain. */
+export async function drainingWorkers(db: Db, tenantId: number, ids: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('workers')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', sql<string>`any(${ids})`)
+    .where('draining', '=', true)
+    .execute();
+  return rows.map((row) => row.id);
+}
 
 /** Notes a sign of life. @returns whether the worker is to drain; undefined for an unknown worker. */
 export async function touchWorker(
