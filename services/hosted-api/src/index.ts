@@ -1,1 +1,3 @@
-export {};
+export { createHostedApp } from './app.ts';
+export { createHostedContext, type HostedContext, type HostedOptions } from './context.ts';
+export { hostedEnv } from './env.ts';

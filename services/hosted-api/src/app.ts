@@ -1,0 +1,43 @@
+import { hostedSurface, type Readiness } from '@pipeline/contract';
+import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
+import type { Express } from 'express';
+import type { HostedContext } from './context.ts';
+import { claimHandlers } from './routes/claims.ts';
+import { taskHandlers } from './routes/tasks.ts';
+import { webhookHandlers } from './routes/webhooks.ts';
+import { workerHandlers } from './routes/workers.ts';
+import { handlersTellingStoreErrors } from './store-errors.ts';
+
+/** The hosted API on these dependencies. `answerCheck`: what an answer that the contract does not declare leads to. */
+export function createHostedApp(context: HostedContext, answerCheck: 'throw' | 'log'): Express {
+  const { storeWatch, log, metrics, now, workerRateLimit } = context;
+  const handlers = {
+    ...serviceHandlers({ surface: hostedSurface, readiness: () => readinessOf(context), now }),
+    ...workerHandlers(context),
+    ...claimHandlers(context),
+    ...taskHandlers(context),
+    ...webhookHandlers(context),
+  };
+  return createApp({
+    surface: hostedSurface,
+    handlers: handlersTellingStoreErrors(handlers, () => storeWatch.loop.wake()),
+    authenticators: { worker: context.authenticateWorker },
+    log,
+    registry: metrics.registry,
+    storeReady: () => storeWatch.state === 'connected',
+    answerCheck,
+    limits: { identity: { worker: createRateLimiter({ name: 'worker', limit: workerRateLimit, windowSeconds: 1 }) } },
+  });
+}
+
+/** Asks the store anew. The loops here read; what is written to the host is the monitor's. */
+async function readinessOf({ storeWatch, loops }: HostedContext): Promise<Readiness> {
+  const store = await storeWatch.check();
+  const stale = loops.some((loop) => loop.state.consecutiveFailures > 0);
+  return {
+    status: store === 'connected' ? 'ready' : 'not-ready',
+    store,
+    poll: stale ? 'stale' : 'ok',
+    outbox: 'off',
+  };
+}

@@ -1,0 +1,68 @@
+import { claim, type Engine, returnClaim } from '@pipeline/engine';
+import type { Authenticate } from '@pipeline/http';
+import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
+import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
+import { ClaimWaiters } from './claim-waiters.ts';
+import { queueHealing } from './queue-healing.ts';
+import { SettingsFollower } from './settings-follower.ts';
+import { tellingStoreErrors } from './store-errors.ts';
+import { StoreWatch } from './store-watch.ts';
+import { type WorkerIdentity, workerAuthenticator } from './worker-tokens.ts';
+
+export interface HostedOptions {
+  store: Store;
+  doorbell: Doorbell;
+  log: Logger;
+  metrics: Metrics;
+  now: () => Date;
+  random: () => number;
+  /** Undefined: every delivery is refused. */
+  webhookSecret: string | undefined;
+  /** Requests a second per worker token; 0 = no limit. */
+  workerRateLimit: number;
+}
+
+/** What the routes of the hosted API work with. */
+export interface HostedContext
+  extends Pick<HostedOptions, 'log' | 'metrics' | 'now' | 'webhookSecret' | 'workerRateLimit'> {
+  engine: Engine;
+  waiters: ClaimWaiters;
+  authenticateWorker: Authenticate<WorkerIdentity>;
+  storeWatch: StoreWatch;
+  settings: SettingsFollower;
+  /** Started by main, ticked by hand in tests. */
+  loops: readonly Periodic[];
+}
+
+/** Wires the parts. Nothing is started and no statement is sent. */
+export function createHostedContext(options: HostedOptions): HostedContext {
+  const { store, doorbell, random, now } = options;
+  const log = options.log;
+  const metrics = options.metrics.loops;
+  const storeWatch = new StoreWatch({ store, log, metrics });
+  const settings = new SettingsFollower({ store, log, metrics });
+  const engine: Engine = {
+    store,
+    ring: (bell, tenantId) => doorbell.ring(bell, [tenantId]),
+    settings: () => settings.current,
+    random,
+  };
+  const lost = () => storeWatch.loop.wake();
+  const waiters = new ClaimWaiters({
+    claim: tellingStoreErrors((request) => claim(engine, request), lost),
+    giveBack: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
+    draining: tellingStoreErrors((tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds), lost),
+    log,
+    metrics,
+  });
+  const storeReady = () => storeWatch.state === 'connected';
+  return {
+    ...options,
+    engine,
+    waiters,
+    authenticateWorker: tellingStoreErrors(workerAuthenticator(store, now), lost),
+    storeWatch,
+    settings,
+    loops: [storeWatch.loop, settings.loop, queueHealing(engine, { storeReady, log, metrics })],
+  };
+}

@@ -1,0 +1,57 @@
+import { listen } from '@pipeline/http';
+import { runService, type ServiceContext, sleep } from '@pipeline/runtime';
+import { createDoorbell, openStore } from '@pipeline/store';
+import type { z } from 'zod';
+import { createHostedApp } from './app.ts';
+import { createHostedContext } from './context.ts';
+import { hostedEnv } from './env.ts';
+import { requireSchema } from './require-schema.ts';
+
+const NAME = 'hosted-api';
+
+await runService({ name: NAME, schema: hostedEnv, env: process.env, start });
+
+/** Parts are added in the order of their start and stopped in reverse: claims that wait first, the store last. */
+async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.ZodObject<typeof hostedEnv>>>) {
+  const store = openStore({
+    databaseUrl: env.DATABASE_URL,
+    readUrl: env.DATABASE_READ_URL,
+    applicationName: NAME,
+    poolSize: env.DATABASE_POOL_SIZE,
+    onConnectionError: (error) => log.warn('a connection to the store broke', { cause: String(error) }),
+  });
+  stack.add('store', store.close);
+  await requireSchema(store, log);
+  const doorbell = createDoorbell({
+    directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
+    applicationName: NAME,
+    sleep,
+    log,
+  });
+  stack.add('doorbell', () => doorbell.close());
+  const context = createHostedContext({
+    store,
+    doorbell,
+    log,
+    metrics,
+    now: () => new Date(),
+    random: Math.random,
+    webhookSecret: env.GITHUB_WEBHOOK_SECRET,
+    workerRateLimit: env.WORKER_RATE_LIMIT,
+  });
+  if (env.GITHUB_WEBHOOK_SECRET === undefined) log.warn('GITHUB_WEBHOOK_SECRET is not set: webhooks are refused');
+  // Known before the first request comes in; failures have been logged and are tried again by the loops.
+  for (const loop of [context.storeWatch.loop, context.settings.loop]) await loop.tick().catch(() => undefined);
+  for (const loop of context.loops) {
+    loop.start();
+    stack.add(loop.name, () => loop.stop());
+  }
+  doorbell.on('svc_tasks', (tenantIds) => context.waiters.ring(tenantIds));
+  doorbell.on('svc_settings', () => context.settings.loop.wake());
+  doorbell.start();
+  stack.add('claims given back', () => context.waiters.settled());
+  const served = await listen(createHostedApp(context, 'log'), { host: env.HOST, port: env.PORT });
+  stack.add('server', served.close);
+  stack.add('claims that wait', () => context.waiters.close());
+  log.info('listening', { url: served.url });
+}

@@ -1,0 +1,21 @@
+import { type Engine, reclaimExpired, releaseDue } from '@pipeline/engine';
+import { type Logger, type LoopMetrics, type Periodic, runPeriodically } from '@pipeline/runtime';
+
+const EVERY_MS = 5_000;
+
+/**
+ * Takes back claims whose worker fell silent and releases tasks whose backoff is over. The monitor does the same; each
+ * row is acted on by compare-and-set, so the queue heals as long as any process of either kind runs.
+ */
+export function queueHealing(
+  engine: Engine,
+  { storeReady, log, metrics }: { storeReady: () => boolean; log: Logger; metrics: LoopMetrics },
+): Periodic {
+  const tick = async () => {
+    // A store that is gone has been told already, by whoever watches it.
+    if (!storeReady()) return;
+    await reclaimExpired(engine);
+    await releaseDue(engine);
+  };
+  return runPeriodically(tick, { name: 'queue-healing', everyMs: EVERY_MS, log, metrics });
+}

@@ -1,0 +1,50 @@
+import type { workerRoutes } from '@pipeline/contract';
+import { type ClaimRef, extend, fail, progress, recordMessages, report, start } from '@pipeline/engine';
+import type { HandlersOf } from '@pipeline/http';
+import type { HostedContext } from '../context.ts';
+import { storable } from '../storable-text.ts';
+import type { WorkerAuth, WorkerIdentity } from '../worker-tokens.ts';
+
+type Handlers = Omit<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat' | 'claimTask'>;
+
+interface OnTask {
+  params: { id: string };
+  body: { claimToken: string };
+  identity: WorkerIdentity;
+}
+
+/** The claim token is the right to a task: whoever has it was given the task. */
+const refOf = ({ params, body, identity }: OnTask): ClaimRef => ({
+  tenantId: identity.tenantId,
+  taskId: params.id,
+  claimToken: body.claimToken,
+});
+
+/** What the holder of a claim says about its task (shapes 4.3). */
+export const taskHandlers = ({ engine }: HostedContext): Handlers => ({
+  startTask: async (input) => ({
+    status: 200,
+    body: { ok: true, leaseExpiresAt: await start(engine, refOf(input)) },
+  }),
+  extendTask: async (input) => ({
+    status: 200,
+    body: { ok: true, leaseExpiresAt: await extend(engine, refOf(input)) },
+  }),
+  reportProgress: async (input) => {
+    const { claimToken: _, ...said } = storable(input.body);
+    await progress(engine, refOf(input), said);
+    return { status: 200, body: { ok: true } };
+  },
+  recordMessages: async (input) => {
+    const stored = await recordMessages(engine, refOf(input), storable(input.body.items));
+    return { status: 200, body: { ok: true, stored } };
+  },
+  completeTask: async (input) => {
+    const { claimToken: _, ...outcome } = storable(input.body);
+    return { status: 200, body: await report(engine, refOf(input), outcome) };
+  },
+  failTask: async (input) => {
+    const { claimToken: _, ...failure } = storable(input.body);
+    return { status: 200, body: await fail(engine, refOf(input), failure) };
+  },
+});

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http';
+import type { webhookRoutes } from '@pipeline/contract';
+import { AppError } from '@pipeline/domain';
+import { receive } from '@pipeline/engine';
+import type { HandlersOf } from '@pipeline/http';
+import { createSignatureCheck, parseWebhook } from '@pipeline/vcs';
+import type { HostedContext } from '../context.ts';
+import { storable } from '../storable-text.ts';
+
+/** Deliveries of the host (design.md 8): checked, read, kept; the intake takes them up from the store. */
+export function webhookHandlers({ engine, webhookSecret }: HostedContext): HandlersOf<typeof webhookRoutes> {
+  const isSigned = webhookSecret === undefined ? undefined : createSignatureCheck(webhookSecret);
+  return {
+    receiveGithubWebhook: async ({ body, request }) => {
+      await requireSignature(request, body, isSigned);
+      const { delivery, event } = namesOf(request);
+      const events = parseWebhook(event, parseDelivery(request, body));
+      if (events === 'ignored') return { status: 200, body: { ok: true, delivery: 'ignored' } };
+      const isNew = await receive(engine, delivery, event, events);
+      return { status: 200, body: { ok: true, delivery: isNew ? 'accepted' : 'duplicate' } };
+    },
+  };
+}
+
+type SignatureCheck = ReturnType<typeof createSignatureCheck>;
+
+async function requireSignature(
+  { headers }: IncomingMessage,
+  body: Uint8Array,
+  isSigned: SignatureCheck | undefined,
+): Promise<void> {
+  const signature = headers['x-hub-signature-256'];
+  if (!isSigned) {
+    throw new AppError('INVALID_SIGNATURE', 'Deliveries cannot be verified here until GITHUB_WEBHOOK_SECRET is set');
+  }
+  if (signature === undefined) {
+    throw new AppError('INVALID_SIGNATURE', 'Header X-Hub-Signature-256 is missing: set a secret on the webhook');
+  }
+  if (!(await isSigned(body, String(signature)))) {
+    throw new AppError('INVALID_SIGNATURE', 'The signature does not match the body: compare the webhook secrets');
+  }
+}
+
+/** Looked at after the signature, so that strangers learn nothing about what is expected. */
+function namesOf({ headers }: IncomingMessage): { delivery: string; event: string } {
+  const delivery = headers['x-github-delivery'];
+  const event = headers['x-github-event'];
+  if (typeof delivery !== 'string' || !/^[\w.:-]{1,100}$/.test(delivery)) {
+    throw new AppError('INVALID_INPUT', 'Header X-GitHub-Delivery must hold the id of the delivery');
+  }
+  if (typeof event !== 'string' || event === '') {
+    throw new AppError('INVALID_INPUT', 'Header X-GitHub-Event must hold the name of the event');
+  }
+  return { delivery, event };
+}
+
+function parseDelivery({ headers }: IncomingMessage, body: Uint8Array): unknown {
+  if (headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
+    throw new AppError('INVALID_JSON', 'The webhook sends forms: set its content type to application/json');
+  }
+  try {
+    return storable(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+  } catch (cause) {
+    throw new AppError('INVALID_JSON', 'The delivery is not JSON', { cause });
+  }
+}

@@ -1,0 +1,23 @@
+import type { workerRoutes } from '@pipeline/contract';
+import { heartbeat, registerWorker } from '@pipeline/engine';
+import type { HandlersOf } from '@pipeline/http';
+import type { HostedContext } from '../context.ts';
+import { requireReach } from '../repo-reach.ts';
+import { storable } from '../storable-text.ts';
+import type { WorkerAuth } from '../worker-tokens.ts';
+
+type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat'>;
+
+/** The life of a worker: it registers, and says again and again that it is there (shapes 4.3). */
+export const workerHandlers = ({ engine }: HostedContext): Handlers => ({
+  registerWorker: async ({ body, identity }) => {
+    await requireReach(engine.store.tenant, identity, body.repos);
+    const workerId = await registerWorker(engine, identity.tenantId, storable(body));
+    const { heartbeatIntervalMs, leaseMs } = engine.settings();
+    return { status: 200, body: { workerId, heartbeatIntervalMs, leaseMs } };
+  },
+  heartbeat: async ({ body, identity }) => ({
+    status: 200,
+    body: await heartbeat(engine, { tenantId: identity.tenantId, ...storable(body) }),
+  }),
+});
