@@ -70,8 +70,7 @@ function wrap(sink: Sink, base: Fields): Logger {
   const at =
     (level: LogLevel): Write =>
     (message, fields) => {
-      if (inner.isLevelEnabled(level) && inner.writable)
-        inner.write({ level, message, fields: { ...base, ...fields } });
+      if (inner.isLevelEnabled(level)) inner.write({ level, message, fields: { ...base, ...fields } });
     };
   return {
     fatal: at('fatal'),

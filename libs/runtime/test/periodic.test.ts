@@ -62,9 +62,13 @@ describe('runPeriodically', () => {
     });
     loop.start();
     await pass(0);
-    const stopped = loop.stop();
+    let settled = false;
+    const stopped = loop.stop().then(() => {
+      settled = true;
+    });
     expect(seen[0]?.aborted).toBe(true);
-    expect(ended).toBe(false);
+    await pass(1_000);
+    expect([ended, settled]).toEqual([false, false]);
     open();
     await stopped;
     expect(ended).toBe(true);
