@@ -1,5 +1,5 @@
 import type { Decision, ErrorClass } from '@pipeline/domain';
-import { enterState, resolveEdgesAtEnd } from '@pipeline/store';
+import { enterState, resolveEdgesAtEnd, updateIssue } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { closingActions, projectIssue } from './project.ts';
 import { recordPipelineEvent, recordTransition } from './records.ts';
@@ -24,7 +24,8 @@ export interface Carrier {
  * @returns the subject as it is now.
  */
 export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
-  const moved = decision.kind === 'move' ? await move(unit, subject, decision, by) : subject;
+  const moved =
+    decision.kind === 'move' ? await move(unit, subject, decision, by) : await stay(unit, subject, decision, by);
   if (decision.kind === 'move' || decision.nextTask) await replaceWorkTask(unit, moved, decision.nextTask);
   const closing = await closingActions(unit, moved, decision);
   await projectIssue(unit, moved, [...decision.projections, ...closing]);
@@ -56,6 +57,19 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
 
 /** Ways to the end on which the work was taken over. */
 const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];
+
+/** Failed again where it stands: the state holds, its reason is the newest one. */
+async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: Carrier): Promise<Subject> {
+  if (!stop) return subject;
+  const { issue } = subject;
+  const change = {
+    block_reason: decision.blockReason,
+    block_classification: stop.blockClassification ?? issue.block_classification,
+    last_error: stop.lastError ?? issue.last_error,
+  };
+  await updateIssue(unit.tx, unit.tenantId, issue.id, change);
+  return { ...subject, issue: { ...issue, ...change } };
+}
 
 async function recordBlock(unit: Unit, subject: Subject, decision: Decision, actor: Actor): Promise<void> {
   await recordPipelineEvent(unit, subject, {

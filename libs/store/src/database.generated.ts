@@ -159,7 +159,6 @@ export interface Issues {
   issue_number: number;
   labels: Generated<string[]>;
   last_error: string | null;
-  last_error_at: string | null;
   last_event_at: string | null;
   parent_issue_number: number | null;
   paused_at: string | null;

@@ -30,7 +30,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       plan text,
       planned_files text[] not null default '{}',
       last_error text,
-      last_error_at timestamptz,
       current_status text,
       last_event_at timestamptz,
       cost_usd numeric(14,6) not null default 0,

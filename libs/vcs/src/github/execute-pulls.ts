@@ -7,7 +7,7 @@ export const createPR: Executor<'createPR'> = async (target, { head, base, title
   const { client, at } = target;
   if (target.context.mayHaveHappened) {
     const found = (await pullsOf(target, head, 'all')).find((pull) => hasMarker(pull.body, marker));
-    if (found) return repeated({ number: found.number, url: found.html_url });
+    if (found) return repeated({ number: found.number, url: found.html_url, sha: found.head.sha });
   }
   try {
     const { data } = await client.rest.pulls.create({
@@ -23,7 +23,7 @@ export const createPR: Executor<'createPR'> = async (target, { head, base, title
     // One open pull request per head and base: what was asked for is there already.
     const open = answered(error, 422) ? await pullsOf(target, head, 'open') : [];
     const found = open.find((pull) => pull.base.ref === base);
-    if (found) return repeated({ number: found.number, url: found.html_url });
+    if (found) return repeated({ number: found.number, url: found.html_url, sha: found.head.sha });
     throw error;
   }
 };
