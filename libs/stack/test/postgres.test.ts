@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { type PostgresServer, removeAbandoned, startPostgres } from '../src/postgres.ts';
+import { postgresAccount } from '../src/postgres-account.ts';
 
 let dataDir: string;
 beforeAll(async () => {
@@ -66,12 +67,18 @@ test('a server that was killed is started again, its stale pid file notwithstand
   await server.stop();
 });
 
-test('a pid file that names a living stranger does not stop the start', async () => {
+test('a pid file that names a living stranger neither stops the start nor the stranger', async () => {
   await (await start()).stop();
-  await writeFile(join(dataDir, 'cluster/postmaster.pid'), `${process.pid}\n${dataDir}/elsewhere\n0\n1\n\n127.0.0.1\n`);
+  // Of the same user as the server, so that a signal would reach it.
+  const { ids } = await postgresAccount([dataDir]);
+  const stranger = spawn('sleep', ['60'], ids);
+  await once(stranger, 'spawn');
+  await writeFile(join(dataDir, 'cluster/postmaster.pid'), `${stranger.pid}\n/elsewhere\n0\n1\n\n127.0.0.1\n`);
   const server = await start();
   expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
   await server.stop();
+  expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null]);
+  stranger.kill();
 });
 
 test('the server of a killed owner is taken over; that of a living one is left alone', async () => {
