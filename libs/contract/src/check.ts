@@ -1,5 +1,6 @@
 import { errorsOf } from './declared-errors.ts';
 import { ApiError } from './envelopes.ts';
+import { STATUS_OF } from './errors.ts';
 import { matchRoute } from './match.ts';
 import type { AnyRoute, Reply } from './route.ts';
 import type { Surface } from './surface.ts';
@@ -84,6 +85,11 @@ const UNKNOWN_PATH_CODES = ['NOT_FOUND', 'AUTH_REQUIRED', 'AUTH_FAILED', 'INVALI
 
 function checkUnknown(surface: Surface, answer: SeenAnswer): string[] {
   const family = surface.fallbacks.filter((fallback) => answer.path.startsWith(fallback.prefix));
+  if (
+    answer.body === '' &&
+    family.some((fallback) => fallback.emptyBody && answer.status === STATUS_OF[fallback.refusal.code])
+  )
+    return [];
   return checkApiError(answer, [...UNKNOWN_PATH_CODES, ...family.map((fallback) => fallback.refusal.code)]);
 }
 

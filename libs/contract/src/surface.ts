@@ -5,6 +5,8 @@ export interface PathFallback {
   methods: readonly AnyRoute['method'][];
   prefix: `/${string}/`;
   refusal: Refusal;
+  /** The refusal's status and nothing more, for files: an ApiError would be no file. */
+  emptyBody?: true;
 }
 
 /** Everything that one service serves. */

@@ -1,6 +1,7 @@
-import type { AnyRoute, Surface } from '@pipeline/contract';
+import { type AnyRoute, STATUS_OF, type Surface } from '@pipeline/contract';
 import express, { type Express, type RequestHandler } from 'express';
 import type { AppOptions, AuthenticatorsFor } from './app-options.ts';
+import { deliver } from './deliver.ts';
 import { errorMapping } from './fail.ts';
 import type { Authenticators } from './handler.ts';
 import { createHttpMetrics } from './http-metrics.ts';
@@ -39,7 +40,9 @@ export function createApp<
   const answerUnknown = guarded(async (scope) => {
     await stages.limitAddress(scope);
     if (unknown.needsAuth(scope.request.path)) await stages.guard.checkAny(scope);
-    throw unknown.errorFor(scope);
+    const { error, empty } = unknown.answerFor(scope);
+    if (!empty) throw error;
+    await deliver(scope, undefined, { status: STATUS_OF[error.code] });
   });
 
   const app = express();

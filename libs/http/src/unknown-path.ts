@@ -1,5 +1,5 @@
 import { pathPattern, type Surface } from '@pipeline/contract';
-import { AppError } from '@pipeline/domain';
+import { AppError, type ErrorCode } from '@pipeline/domain';
 import type { RequestScope } from './request-scope.ts';
 
 /** In bytes, as it came. */
@@ -25,8 +25,8 @@ export function isMalformed(path: string): boolean {
 interface UnknownPaths {
   /** Whether a path belongs to the API, where nothing is told to strangers, not even that it is unknown. */
   needsAuth(path: string): boolean;
-  /** The answer to a path that no route serves. */
-  errorFor(scope: RequestScope): AppError;
+  /** The answer to a path that no route serves. `empty` = its status alone is sent. */
+  answerFor(scope: RequestScope): { error: AppError; empty: boolean };
 }
 
 export function unknownPaths(surface: Surface): UnknownPaths {
@@ -36,15 +36,17 @@ export function unknownPaths(surface: Surface): UnknownPaths {
   const patterns = surface.routes.map((route) => pathPattern(route.path));
   return {
     needsAuth: (path) => roots.has(firstSegment(path)),
-    errorFor({ request: { method, path } }) {
+    answerFor({ request: { method, path } }) {
+      const wanted = method === 'HEAD' ? 'GET' : method;
       const known = patterns.some((pattern) => pattern.test(path));
       const family = surface.fallbacks.find(
-        ({ prefix, methods }) => path.startsWith(prefix) && methods.some((one) => one.toUpperCase() === method),
+        ({ prefix, methods }) => path.startsWith(prefix) && methods.some((one) => one.toUpperCase() === wanted),
       );
+      const error = (code: ErrorCode, message: string) => ({ error: new AppError(code, message), empty: false });
       if (family && (!known || isMalformed(path)))
-        return new AppError(family.refusal.code, family.refusal.message ?? '');
-      if (isMalformed(path)) return new AppError('INVALID_INPUT', 'Malformed percent-encoding in the path');
-      return new AppError('NOT_FOUND', 'No matching route');
+        return { ...error(family.refusal.code, family.refusal.message ?? ''), empty: family.emptyBody ?? false };
+      if (isMalformed(path)) return error('INVALID_INPUT', 'Malformed percent-encoding in the path');
+      return error('NOT_FOUND', 'No matching route');
     },
   };
 }

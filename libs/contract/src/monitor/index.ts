@@ -18,7 +18,7 @@ export const monitorSurface = defineSurface({
     { name: 'Dashboard', description: 'Pages and files for browsers.' },
   ],
   routes: [...healthRoutes, ...authRoutes, ...deadLetterRoutes, ...staticRoutes],
-  fallbacks: [],
+  fallbacks: [{ prefix: '/assets/', methods: ['get'], refusal: { code: 'NOT_FOUND' }, emptyBody: true }],
   requireJsonType: false,
   unknownPathAuth: ['operator'],
 });
