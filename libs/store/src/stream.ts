@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from './connection.ts';
-import { fleetNote, jsonb } from './json.ts';
+import { jsonb } from './json.ts';
 import { inTransaction } from './transaction.ts';
 
 const BATCH = 500;
@@ -20,7 +20,6 @@ export function sequenceStream(fleet: Db): Promise<number> {
     if (rows[0]?.held !== true) return 0;
     const batch = await tx
       .deleteFrom('stream_outbox')
-      .modifyFront(fleetNote('one stream for every tenant'))
       .where('id', 'in', (eb) => eb.selectFrom('stream_outbox').select('id').orderBy('id').limit(BATCH))
       .returning(['id', 'tenant_id', 'event_type', 'data', 'created_at'])
       .execute();
@@ -39,7 +38,6 @@ export function sequenceStream(fleet: Db): Promise<number> {
     await tx.insertInto('stream_events').values(values).execute();
     await tx
       .deleteFrom('stream_events')
-      .modifyFront(fleetNote('one stream for every tenant'))
       .where('id', '<=', last_id - KEPT)
       .execute();
     return batch.length;
