@@ -1,1 +1,2 @@
-export {};
+export { monitorEnv } from './env.ts';
+export { startMonitor } from './start.ts';

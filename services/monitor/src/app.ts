@@ -1,0 +1,56 @@
+import { monitorSurface, type Readiness } from '@pipeline/contract';
+import { AppError } from '@pipeline/domain';
+import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
+import type { Logger } from '@pipeline/runtime';
+import type { Express } from 'express';
+import type { Registry } from 'prom-client';
+import type { Authentication } from './auth/authentication.ts';
+import { authHandlers } from './routes/auth.ts';
+import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
+import { staticHandlers } from './routes/static.ts';
+import { storeBacked } from './store-backed.ts';
+import type { StoreStatus } from './store-status.ts';
+
+export interface MonitorApp {
+  auth: Authentication;
+  /** null = no store is configured: every route that needs one answers 503. */
+  pipeline: (DeadLetterDeps & { status: StoreStatus }) | null;
+  readiness: () => Readiness;
+  /** Folder of the built dashboard. */
+  webDir: string;
+  /** Requests per minute and credential; 0 = no limit. */
+  requestsPerMinute: number;
+  /** Proxies in front whose word about the caller's address is believed. */
+  trustedProxies: number;
+  answerCheck: 'throw' | 'log';
+  log: Logger;
+  registry: Registry;
+  now: () => Date;
+}
+
+/** Surface B on Express. It does no I/O by itself. */
+export function createMonitorApp(options: MonitorApp): Express {
+  const { auth, pipeline, log, registry, answerCheck } = options;
+  const status = pipeline?.status ?? null;
+  const connected = () => {
+    if (pipeline === null) throw new AppError('STORE_UNAVAILABLE', '');
+    return pipeline;
+  };
+  const operator = createRateLimiter({ name: 'operator', limit: options.requestsPerMinute, windowSeconds: 60 });
+  return createApp({
+    surface: monitorSurface,
+    handlers: {
+      ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
+      ...authHandlers(auth),
+      ...storeBacked(deadLetterHandlers(connected), status),
+      ...staticHandlers(options.webDir),
+    },
+    authenticators: { operator: auth.operator },
+    limits: { identity: { operator } },
+    storeReady: () => status?.isConnected ?? false,
+    trustProxy: options.trustedProxies,
+    log,
+    registry,
+    answerCheck,
+  });
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { RateLimited } from '@pipeline/http';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+
+const POINTS = 10;
+const WINDOW_SECONDS = 5 * 60;
+
+/** Slows down guessing: 10 failed logins in 5 minutes for each address and for each username (shapes.md 4.12). */
+export interface LoginLimit {
+  /**
+   * Counts an attempt before it is looked at, so that many at once cannot slip past.
+   * @returns what takes the count back; a login that succeeded must not bring others nearer to the limit.
+   * @throws RateLimited with the seconds to wait.
+   */
+  attempt(address: string, username: string): Promise<() => Promise<void>>;
+}
+
+/** Buckets of this process. They are forgotten with their window, so made-up usernames cost little. */
+export function createLoginLimit(): LoginLimit {
+  const buckets = new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS });
+  return {
+    async attempt(address, username) {
+      const user = createHash('sha256').update(username).digest('base64');
+      const keys = [`address ${address}`, `user ${user}`];
+      for (const key of keys) await consume(buckets, key);
+      return async () => {
+        for (const key of keys) await buckets.reward(key);
+      };
+    },
+  };
+}
+
+async function consume(buckets: RateLimiterMemory, key: string): Promise<void> {
+  try {
+    await buckets.consume(key);
+  } catch (refusal) {
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
+    throw new RateLimited(seconds, {
+      ratelimit: `"login";r=0;t=${seconds}`,
+      'ratelimit-policy': `"login";q=${POINTS};w=${WINDOW_SECONDS}`,
+    });
+  }
+}

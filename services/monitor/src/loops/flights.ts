@@ -1,0 +1,43 @@
+import { sleep } from '@pipeline/runtime';
+
+/** Work under way in the background, one piece for each key at a time. A loop's tick starts it and does not wait. */
+export class Flights {
+  readonly #flying = new Map<string, Promise<void>>();
+  readonly #abort = new AbortController();
+
+  get size(): number {
+    return this.#flying.size;
+  }
+
+  has(key: string): boolean {
+    return this.#flying.has(key);
+  }
+
+  /** Starts `work` under a key that is free. `work` deals with its errors itself. */
+  start(key: string, work: (signal: AbortSignal) => Promise<void>): void {
+    const flight = work(this.#abort.signal).finally(() => this.#flying.delete(key));
+    this.#flying.set(key, flight);
+  }
+
+  /** Waits for all that is under way. @returns whether there was any. */
+  async landed(): Promise<boolean> {
+    const all = [...this.#flying.values()];
+    await Promise.all(all);
+    return all.length > 0;
+  }
+
+  /** Lets what is under way end, breaks it off after the grace, and waits no longer than the grace again. */
+  async stop(graceMs: number): Promise<void> {
+    if (await this.#landWithin(graceMs)) return;
+    this.#abort.abort();
+    await this.#landWithin(graceMs);
+  }
+
+  async #landWithin(ms: number): Promise<boolean> {
+    const ended = new AbortController();
+    const late = sleep(ms, ended.signal);
+    const landed = await Promise.race([this.landed().then(() => true), late.then(() => false)]);
+    ended.abort();
+    return landed;
+  }
+}

@@ -1,0 +1,60 @@
+import { type Logger, type LoopMetrics, type Periodic, runPeriodically, type Tick } from '@pipeline/runtime';
+import type { StoreStatus } from '../store-status.ts';
+
+interface LoopSetDeps {
+  status: StoreStatus;
+  log: Logger;
+  metrics: LoopMetrics;
+  now: () => Date;
+}
+
+interface Kept {
+  loop: Periodic;
+  everyMs: number;
+}
+
+/** A loop that has not ended a round well for this long, beyond its pace, is stale. */
+const STALE_AFTER_MS = 60_000;
+
+/** The loops of this process. Those that need the store rest while it is away and go on when it is back. */
+export class LoopSet {
+  readonly #deps: LoopSetDeps;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(deps: LoopSetDeps) {
+    this.#deps = deps;
+  }
+
+  /** Adds a loop that runs while the store is connected. A tick that answers 'again' is followed at once by the next. */
+  add(name: string, everyMs: number, tick: Tick): Periodic {
+    return this.addAlways(name, everyMs, async (signal) => (this.#deps.status.isConnected ? tick(signal) : undefined));
+  }
+
+  addAlways(name: string, everyMs: number, tick: Tick): Periodic {
+    const { log, metrics, now } = this.#deps;
+    const loop = runPeriodically(tick, { name, everyMs, log, metrics, now });
+    this.#kept.set(name, { loop, everyMs });
+    return loop;
+  }
+
+  start(): void {
+    for (const { loop } of this.#kept.values()) loop.start();
+  }
+
+  /** Settles when no tick runs and no timer is armed. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#kept.values()].map(({ loop }) => loop.stop()));
+  }
+
+  /** True while each of these ends its rounds well and in time. */
+  isFresh(names: readonly string[]): boolean {
+    const now = this.#deps.now().getTime();
+    return names.every((name) => {
+      const kept = this.#kept.get(name);
+      if (!kept) throw new Error(`there is no loop ${name}`);
+      const { lastRunAt, consecutiveFailures } = kept.loop.state;
+      const late = lastRunAt === null || now - lastRunAt.getTime() > STALE_AFTER_MS + 3 * kept.everyMs;
+      return this.#deps.status.isConnected && !late && consecutiveFailures < 3;
+    });
+  }
+}

@@ -1,0 +1,120 @@
+import { type ExecuteResult, LANES, type VcsHost } from '@pipeline/domain';
+import { beginSending, type Engine, type Sending, sendable, settle } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import type { MonitorMetrics } from '../metrics.ts';
+import { Flights } from './flights.ts';
+import type { Lead } from './lead.ts';
+import type { WriteBudget } from './write-budget.ts';
+
+export interface ExecutorDeps {
+  engine: Engine;
+  host: VcsHost;
+  lead: Lead;
+  /** null = the host asks for no restraint. */
+  budget: WriteBudget | null;
+  metrics: MonitorMetrics;
+  log: Logger;
+  now: () => Date;
+}
+
+/** After an attempt whose end could not be written down, its issue rests; the entry stays in doubt. */
+const REST_MS = 30_000;
+const STOP_GRACE_MS = 3_000;
+
+/**
+ * Writes the outbox to one host (shapes.md 4.7, decisions.md 46). One replica leads; issues go in parallel, one entry
+ * of an issue at a time, each lane in order. A tick only starts attempts; each runs
+ * begin (marked as in doubt) -> execute -> settle (compare-and-set), so a crash anywhere leaves an entry that the next
+ * leader looks up on the host before it writes again.
+ * Cost of a tick: one indexed read of open entries, none while the host has asked us to wait.
+ */
+export class ProjectionExecutor {
+  readonly #deps: ExecutorDeps;
+  readonly #flights = new Flights();
+  readonly #resting = new Map<string, number>();
+  #waitUntil = 0;
+  /** Called when an attempt has ended and the next entry may go. */
+  onLanded: () => void = () => undefined;
+
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
+  }
+
+  async tick(): Promise<void> {
+    const { engine, host, lead } = this.#deps;
+    const leading = await lead.hold();
+    if (!leading || this.#now() < this.#waitUntil) return;
+    const { parallelIssues } = engine.settings().hostBudget;
+    // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
+    const ready = await sendable(engine, host.clientType, parallelIssues * LANES.length * 2);
+    for (const { tenant_id, id, repo_id, issue_number } of ready) {
+      if (this.#flights.size >= Math.min(parallelIssues, this.#budgetLeft())) return;
+      const key = `${tenant_id}/${repo_id}#${issue_number}`;
+      if (this.#flights.has(key) || this.#rests(key)) continue;
+      this.#flights.start(key, (stopping) => this.#attempt(key, tenant_id, id, AbortSignal.any([leading, stopping])));
+    }
+  }
+
+  /** Waits for the attempts under way. @returns whether there was any. */
+  landed(): Promise<boolean> {
+    return this.#flights.landed();
+  }
+
+  stop(): Promise<void> {
+    return this.#flights.stop(STOP_GRACE_MS);
+  }
+
+  async #attempt(key: string, tenantId: number, id: number, signal: AbortSignal): Promise<void> {
+    const { engine, log } = this.#deps;
+    try {
+      const sending = await beginSending(engine, tenantId, id);
+      if (sending) await this.#send(sending, signal);
+    } catch (error) {
+      this.#resting.set(key, this.#now() + REST_MS);
+      log.error('attempt of a projection was not finished', { projectionId: id, error });
+      return;
+    }
+    this.onLanded();
+  }
+
+  async #send(sending: Sending, signal: AbortSignal): Promise<void> {
+    const { engine, host } = this.#deps;
+    const { projection, repo, mayHaveHappened } = sending;
+    const context = { mayHaveHappened, signal };
+    const result = await host.execute(repo, projection.issue_number, projection.action, context);
+    // We broke it off ourselves: it stays in doubt and costs no attempt.
+    if (signal.aborted && result.status === 'failed') return;
+    if (result.status === 'rate-limited') this.#waitUntil = Math.max(this.#waitUntil, Date.parse(result.retryAt));
+    await settle(engine, sending, result);
+    this.#record(sending, result);
+  }
+
+  #record({ projection }: Sending, result: ExecuteResult): void {
+    const { metrics, log } = this.#deps;
+    const { type } = projection.action;
+    metrics.projectionAttempts.inc({ type, outcome: result.status });
+    const fields = { projectionId: projection.id, issue: projection.issue_number, type };
+    if (result.status !== 'ok') {
+      log.warn('projection not carried out', { ...fields, ...result });
+      return;
+    }
+    metrics.projectionLag.observe((this.#now() - Date.parse(projection.created_at)) / 1000);
+    log.info('projection carried out', { ...fields, repeated: result.repeated });
+  }
+
+  #budgetLeft(): number {
+    return this.#deps.budget?.left() ?? Number.POSITIVE_INFINITY;
+  }
+
+  #rests(key: string): boolean {
+    const until = this.#resting.get(key);
+    if (until === undefined) return false;
+    if (this.#now() < until) return true;
+    this.#resting.delete(key);
+    return false;
+  }
+
+  #now(): number {
+    return this.#deps.now().getTime();
+  }
+}

@@ -1,0 +1,26 @@
+import { drainInbox, type Engine, type HostOf, reclaimExpired, releaseDue, releaseWaiting } from '@pipeline/engine';
+import { deleteOldDeliveries, sequenceStream } from '@pipeline/store';
+import type { Lead } from './lead.ts';
+
+/** A host repeats a delivery for three days at most. */
+const DELIVERIES_KEPT_MS = 7 * 24 * 60 * 60_000;
+
+/** Takes up webhooks in their order, so only one replica does. */
+export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
+  if ((await lead.hold()) === null) return undefined;
+  return (await drainInbox(engine, hostOf)) > 0 ? 'again' : undefined;
+};
+
+/** Gives events of the stream their ids and tells those who deliver them. */
+export const streamTick = (engine: Engine) => async () => {
+  const moved = await sequenceStream(engine.store.fleet);
+  if (moved === 0) return undefined;
+  engine.ring('svc_stream', 0);
+  return 'again';
+};
+
+// These act on each row by compare-and-set, so any number of replicas may run them at once.
+export const reclaimTick = (engine: Engine) => () => reclaimExpired(engine);
+export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
+export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
+export const retentionTick = (engine: Engine) => () => deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);

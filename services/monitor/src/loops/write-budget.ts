@@ -1,0 +1,53 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+interface Limits {
+  perMinute: number;
+  perHour: number;
+}
+
+/**
+ * Writes of content that a host takes (shapes.md 4.7): never more than the limits in any 60 seconds and any hour,
+ * whatever moment they are counted from. It starts with nothing spent, so a restart may overdraw once; then the host's
+ * own refusal paces us.
+ */
+export class WriteBudget {
+  readonly #limits: () => Limits;
+  readonly #now: () => Date;
+  /** Times of the writes of the last hour, oldest first. */
+  #spent: number[] = [];
+
+  constructor(limits: () => Limits, now: () => Date) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /** Notes a write that goes out now, whether or not there was budget for it. */
+  spend(): void {
+    this.#forgetOld();
+    this.#spent.push(this.#now().getTime());
+  }
+
+  /** How many writes may go out now. */
+  left(): number {
+    this.#forgetOld();
+    const { perMinute, perHour } = this.#limits();
+    const minuteAgo = this.#now().getTime() - MINUTE_MS;
+    const lastMinute = this.#spent.filter((at) => at > minuteAgo).length;
+    return Math.max(0, Math.min(perMinute - lastMinute, perHour - this.#spent.length));
+  }
+
+  #forgetOld(): void {
+    const hourAgo = this.#now().getTime() - HOUR_MS;
+    this.#spent = this.#spent.filter((at) => at > hourAgo);
+  }
+}
+
+/** A fetch that notes each request which changes something on the host. */
+export const spendingFetch =
+  (budget: WriteBudget, send: typeof fetch = fetch): typeof fetch =>
+  (input, init) => {
+    const method = (init?.method ?? 'GET').toUpperCase();
+    if (method !== 'GET' && method !== 'HEAD') budget.spend();
+    return send(input, init);
+  };

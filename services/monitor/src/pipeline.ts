@@ -1,0 +1,167 @@
+import type { Readiness } from '@pipeline/contract';
+import { settingsOf } from '@pipeline/domain';
+import type { Engine } from '@pipeline/engine';
+import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
+import { createDoorbell, type Doorbell, openStore } from '@pipeline/store';
+import type { LoadedConfig } from './config.ts';
+import { DeadLetterCache } from './dead-letter-cache.ts';
+import { type ConnectedHost, hostFinder } from './hosts.ts';
+import { ConfigSync } from './loops/config-sync.ts';
+import { Lead } from './loops/lead.ts';
+import { LoopSet } from './loops/loop-set.ts';
+import { ProjectionExecutor } from './loops/projections.ts';
+import { RepoPoller } from './loops/repo-poller.ts';
+import {
+  inboxTick,
+  reclaimTick,
+  releaseDueTick,
+  releaseWaitingTick,
+  retentionTick,
+  streamTick,
+} from './loops/upkeep.ts';
+import { createMonitorMetrics, type MonitorMetrics } from './metrics.ts';
+import { StoreStatus } from './store-status.ts';
+
+export interface PipelineOptions {
+  databaseUrl: string;
+  /** To the server itself, not to a pooler. */
+  directUrl: string;
+  poolSize: number;
+  hosts: readonly ConnectedHost[];
+  loaded: LoadedConfig;
+  log: Logger;
+  metrics: Metrics;
+  now: () => Date;
+}
+
+/** Everything of the monitor that needs a store: what its routes use, and its loops. */
+export interface Pipeline {
+  engine: Engine;
+  letters: DeadLetterCache;
+  status: StoreStatus;
+  loops: LoopSet;
+  health(): Pick<Readiness, 'poll' | 'outbox'>;
+  start(): void;
+  /** Ends loops, attempts under way, leads and connections, in this order. */
+  stop(): Promise<void>;
+}
+
+const SECOND_MS = 1_000;
+
+/** Puts the parts together. Nothing runs and nothing is connected before start(), but for status checks. */
+export function createPipeline(options: PipelineOptions): Pipeline {
+  const { hosts, loaded, log, metrics, now } = options;
+  const store = openStore({
+    databaseUrl: options.databaseUrl,
+    applicationName: 'monitor',
+    poolSize: options.poolSize,
+    onConnectionError: (error) => log.warn('connection to the store broke', { error }),
+  });
+  const direct = { directUrl: options.directUrl, applicationName: 'monitor:doorbell' };
+  const doorbell = createDoorbell({ ...direct, sleep, log });
+  const settings = settingsOf(loaded.config);
+  const engine: Engine = {
+    store,
+    // Tenant 0 stands for all of them.
+    ring: (bell, tenantId) => doorbell.ring(bell, tenantId === 0 ? null : [tenantId]),
+    settings: () => settings,
+    random: Math.random,
+  };
+  const status = new StoreStatus(store, log);
+  const letters = new DeadLetterCache(store.fleet);
+  const monitorMetrics = createMonitorMetrics(metrics.registry, {
+    isStoreConnected: () => status.isConnected,
+    deadLetterRepos: () => letters.all().map(({ repoOwner, repoName }) => `${repoOwner}/${repoName}`),
+  });
+  const loops = new LoopSet({ status, log, metrics: metrics.loops, now });
+
+  loops.addAlways('store-status', 2 * SECOND_MS, () => status.check());
+  const lettersEvery = settings.pollIntervals.monitor * SECOND_MS;
+  const lettersLoop = loops.add('dead-letters', lettersEvery, () => letters.refresh());
+  const sync = new ConfigSync({ engine, hosts, loaded, log, ringSettings: () => doorbell.ring('svc_settings') });
+  const syncLoop = loops.add('config-sync', 15 * SECOND_MS, () => sync.tick());
+  const upkeep = addUpkeep(loops, engine);
+  const intake = addIntake(loops, { engine, hosts, doorbell, log, now });
+  const outbox = addOutbox(loops, { engine, hosts, doorbell, log, now, metrics: monitorMetrics });
+  doorbell.on('svc_stream', () => upkeep.stream.wake());
+  doorbell.on('svc_settings', () => syncLoop.wake());
+  doorbell.on('svc_cache', () => {
+    lettersLoop.wake();
+    upkeep.waiting.wake();
+    intake.wake();
+  });
+
+  const healthOf = (names: string[]) => (loops.isFresh(names) ? 'ok' : 'stale');
+  return {
+    engine,
+    letters,
+    status,
+    loops,
+    health: () => ({
+      poll: healthOf(['dead-letters', ...intake.names]),
+      outbox: outbox.names.length === 0 ? 'off' : healthOf(outbox.names),
+    }),
+    start() {
+      doorbell.start();
+      loops.start();
+    },
+    async stop() {
+      await loops.stop();
+      await Promise.all([intake.stop(), outbox.stop()]);
+      await doorbell.close();
+      await store.close();
+    },
+  };
+}
+
+function addUpkeep(loops: LoopSet, engine: Engine) {
+  loops.add('reclaim', 5 * SECOND_MS, reclaimTick(engine));
+  loops.add('release-due', 5 * SECOND_MS, releaseDueTick(engine));
+  loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
+  return {
+    waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)),
+    stream: loops.add('stream', SECOND_MS, streamTick(engine)),
+  };
+}
+
+interface HostDeps {
+  engine: Engine;
+  hosts: readonly ConnectedHost[];
+  doorbell: Doorbell;
+  log: Logger;
+  now: () => Date;
+}
+
+/** One executor for each host, each with a lead of its own. */
+function addOutbox(loops: LoopSet, { hosts, doorbell, ...deps }: HostDeps & { metrics: MonitorMetrics }) {
+  const executors = hosts.map(({ kind, vcs, budget }) => {
+    const lead = new Lead(doorbell, `projections:${kind}`);
+    const executor = new ProjectionExecutor({ ...deps, host: vcs, lead, budget });
+    const loop = loops.add(`projections-${kind}`, 2 * SECOND_MS, () => executor.tick());
+    executor.onLanded = () => loop.wake();
+    doorbell.on('svc_projections', () => loop.wake());
+    return { executor, name: loop.name };
+  });
+  return {
+    names: executors.map(({ name }) => name),
+    stop: () => Promise.all(executors.map(({ executor }) => executor.stop())),
+  };
+}
+
+/** Without a host there is nothing to poll, and nobody to ask about a webhook: deliveries wait. */
+function addIntake(loops: LoopSet, { engine, hosts, doorbell, log, now }: HostDeps) {
+  if (hosts.length === 0) return { names: [], wake: () => undefined, stop: async () => undefined };
+  const hostOf = hostFinder(hosts);
+  const inbox = loops.add('inbox', SECOND_MS, inboxTick(engine, hostOf, new Lead(doorbell, 'inbox')));
+  const poller = new RepoPoller({ engine, hostOf, lead: new Lead(doorbell, 'intake-poll'), log, now });
+  const poll = loops.add('intake-poll', SECOND_MS, () => poller.tick());
+  return {
+    names: [inbox.name, poll.name],
+    stop: () => poller.stop(),
+    wake() {
+      inbox.wake();
+      poller.lookAgain();
+      poll.wake();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { deadLetterRoutes } from '@pipeline/contract';
+import { AppError } from '@pipeline/domain';
+import { type Actor, type Engine, resolveLetter, retryDeadLetter } from '@pipeline/engine';
+import type { HandlersOf } from '@pipeline/http';
+import type { Logger } from '@pipeline/runtime';
+import { z } from 'zod';
+import type { Authentication, Operator } from '../auth/authentication.ts';
+import type { DeadLetterCache } from '../dead-letter-cache.ts';
+
+export interface DeadLetterDeps {
+  engine: Engine;
+  letters: DeadLetterCache;
+}
+
+type Handlers = HandlersOf<typeof deadLetterRoutes, Authentication>;
+
+/**
+ * interface: Dead letters.
+ * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
+ */
+export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
+  listDeadLetters: ({ query }) => ({ status: 200, body: deps().letters.page(query) }),
+
+  resolveAllDeadLetters: async ({ identity, log }) => {
+    const { engine, letters } = deps();
+    const all = letters.all();
+    const failed: string[] = [];
+    for (const { id } of all) {
+      await resolveLetter(engine, id, actorOf(identity)).catch((error: unknown) => {
+        failed.push(id);
+        log.error('dead letter could not be resolved', { deadLetterId: id, error });
+      });
+    }
+    await refresh(letters, log);
+    return { status: 200, body: { ok: true, resolved: all.length, failed } };
+  },
+
+  retryDeadLetter: async ({ params, identity, log }) => {
+    const { engine, letters } = deps();
+    if (!isUuid(params.id)) throw new AppError('DEAD_LETTER_NOT_FOUND', `Dead letter not found: ${params.id}`);
+    const newState = await retryDeadLetter(engine, params.id, actorOf(identity));
+    await refresh(letters, log);
+    return { status: 200, body: { ok: true, ...(newState !== undefined && { newState }) } };
+  },
+
+  resolveDeadLetter: async ({ params, identity, log }) => {
+    const { engine, letters } = deps();
+    if (isUuid(params.id)) await resolveLetter(engine, params.id, actorOf(identity));
+    await refresh(letters, log);
+    return { status: 200, body: { ok: true } };
+  },
+});
+
+const isUuid = (id: string): boolean => z.uuid().safeParse(id).success;
+
+const actorOf = ({ username }: Operator): Actor => ({ type: 'operator', id: username, agent: null });
+
+/** The action is done; a list that cannot be read anew is brought up to date by the next poll. */
+async function refresh(letters: DeadLetterCache, log: Logger): Promise<void> {
+  await letters.refresh().catch((error: unknown) => log.warn('dead letters could not be read anew', { error }));
+}

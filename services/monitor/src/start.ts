@@ -1,0 +1,114 @@
+import { fileURLToPath } from 'node:url';
+import { AppError, settingsOf } from '@pipeline/domain';
+import { listen } from '@pipeline/http';
+import { type Logger, type ServiceContext, StartError } from '@pipeline/runtime';
+import { createMonitorApp } from './app.ts';
+import { createAuthentication } from './auth/authentication.ts';
+import type { Credentials } from './auth/credentials.ts';
+import { type LoadedConfig, loadConfig } from './config.ts';
+import type { MonitorEnv } from './env.ts';
+import { type ConnectedHost, connectHosts } from './hosts.ts';
+import { WriteBudget } from './loops/write-budget.ts';
+import { createPipeline, type Pipeline } from './pipeline.ts';
+
+type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack'>;
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const WEB_DIR = fileURLToPath(new URL('../web/dist', import.meta.url));
+const now = () => new Date();
+
+/**
+ * Starts the monitor.
+ * @param variables where the password variable that the configuration names is looked up.
+ * @returns its address, once it serves. What it started is registered in `stack`.
+ * @throws StartError for a bad configuration, an old schema, a taken port.
+ */
+export async function startMonitor(context: Context, variables: Variables): Promise<string> {
+  const { env, log, metrics, stack } = context;
+  const loaded = await configOf(env);
+  const credentials = credentialsOf(loaded, variables);
+  if (credentials === null) log.warn('no authentication is configured: every endpoint is open');
+  const pipeline = await pipelineOf(context, loaded);
+  const app = createMonitorApp({
+    auth: createAuthentication(credentials, now),
+    pipeline,
+    readiness: () => {
+      if (pipeline === null) return { status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' };
+      const { state, isConnected } = pipeline.status;
+      return { status: isConnected ? 'ready' : 'not-ready', store: state, ...pipeline.health() };
+    },
+    webDir: WEB_DIR,
+    requestsPerMinute: env.REQUESTS_PER_MINUTE,
+    trustedProxies: env.TRUSTED_PROXIES,
+    answerCheck: 'log',
+    log,
+    registry: metrics.registry,
+    now,
+  });
+  const served = await listen(app, { host: env.HOST, port: env.PORT });
+  stack.add('http server', served.close);
+  log.info('listening', { url: served.url });
+  return served.url;
+}
+
+async function configOf({ PIPELINE_CONFIG }: MonitorEnv): Promise<LoadedConfig> {
+  try {
+    return await loadConfig(PIPELINE_CONFIG);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const lines = error.message.split('\n').map((line) => `PIPELINE_CONFIG ${PIPELINE_CONFIG}: ${line}`);
+    throw new StartError(lines.join('\n'), { cause: error.cause });
+  }
+}
+
+/** null = the configuration asks nobody who they are. */
+function credentialsOf({ config }: LoadedConfig, variables: Variables): Credentials | null {
+  const auth = config.agents.monitor?.auth;
+  if (!auth) return null;
+  const password = variables[auth.passwordEnv];
+  if (password) return { username: auth.username, password };
+  throw new StartError(`${auth.passwordEnv}: must be set: agents.monitor.auth.passwordEnv names it as the password`);
+}
+
+async function pipelineOf(context: Context, loaded: LoadedConfig): Promise<Pipeline | null> {
+  const { env, log, metrics, stack } = context;
+  const hosts = hostsOf(env, loaded, log);
+  if (env.DATABASE_URL === undefined) {
+    log.warn('DATABASE_URL is not set: routes that need the store answer 503');
+    return null;
+  }
+  if (hosts.length === 0) log.warn('neither GITHUB_TOKEN nor SANDBOX_URL is set: no repo is polled or written to');
+  const pipeline = createPipeline({
+    databaseUrl: env.DATABASE_URL,
+    directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
+    poolSize: env.DATABASE_POOL_SIZE,
+    hosts,
+    loaded,
+    log,
+    metrics,
+    now,
+  });
+  stack.add('pipeline', () => pipeline.stop());
+  // A store that is away comes back; a schema that does not fit needs somebody.
+  await pipeline.status.check();
+  if (pipeline.status.state === 'outdated') throw new StartError(pipeline.status.problem ?? 'the schema does not fit');
+  pipeline.start();
+  return pipeline;
+}
+
+function hostsOf(env: MonitorEnv, loaded: LoadedConfig, log: Logger): ConnectedHost[] {
+  const { GITHUB_TOKEN, GITHUB_API_URL, SANDBOX_URL, SANDBOX_TOKEN } = env;
+  if (SANDBOX_URL && !SANDBOX_TOKEN) throw new StartError('SANDBOX_TOKEN: must be set where SANDBOX_URL is');
+  const { contentWritesPerMinute, contentWritesPerHour } = settingsOf(loaded.config).hostBudget;
+  const limits = { perMinute: contentWritesPerMinute, perHour: contentWritesPerHour };
+  return connectHosts({
+    access: {
+      ...(GITHUB_TOKEN && { github: { apiUrl: GITHUB_API_URL, token: GITHUB_TOKEN } }),
+      ...(SANDBOX_URL && SANDBOX_TOKEN && { sandbox: { apiUrl: SANDBOX_URL, token: SANDBOX_TOKEN } }),
+    },
+    budget: new WriteBudget(() => limits, now),
+    userAgent: 'pipeline-monitor',
+    log,
+    now,
+  });
+}
