@@ -30,7 +30,7 @@ const postmaster = async () => Number((await readFile(join(dataDir, 'cluster/pos
 /** Another process that starts the server in the same folder and says where it is. */
 async function startElsewhere(): Promise<{ child: ChildProcess; url: string }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'fixtures/start-postgres.ts'), dataDir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
   return { child, url: String(line).trim() };
