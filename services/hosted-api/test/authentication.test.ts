@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { hashToken } from '@pipeline/engine';
+import { findWorkerScope, revokeWorkerToken } from '@pipeline/store';
+import { makeTenant, register, startHosted, testHosted } from './hosted.ts';
+
+const clock = { now: new Date() };
+const hosting = testHosted({ now: () => clock.now });
+const { database } = hosting;
+
+const answerTo = async (authorization: string | undefined) => {
+  const response = await hosting.api.fetch(`${hosting.api.url}/api/worker/claim`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+    body: '{}',
+  });
+  const { code } = (await response.json()) as { code: string };
+  return [response.status, code, response.headers.get('www-authenticate')];
+};
+
+describe('a worker token', () => {
+  test.each([
+    ['nothing', undefined],
+    ['another scheme', 'Basic YTpi'],
+    ['no token', 'Bearer '],
+    ['two tokens', 'Bearer a b'],
+  ])('is asked for when there is %s', async (_what, authorization) => {
+    expect(await answerTo(authorization)).toEqual([401, 'AUTH_REQUIRED', 'Bearer']);
+  });
+
+  test.each([
+    ['of another kind', `Bearer mcp_at_${'a'.repeat(43)}`],
+    ['that is unknown', `Bearer wrk_at_${'a'.repeat(43)}`],
+    ['with characters that no token has', `Bearer wrk_at_${'a'.repeat(40)}'--`],
+  ])('%s is refused', async (_what, authorization) => {
+    expect(await answerTo(authorization)).toEqual([401, 'AUTH_FAILED', 'Bearer error="invalid_token"']);
+  });
+
+  test('is understood whatever the case of the scheme', async () => {
+    const { token } = await makeTenant(hosting.api);
+    expect((await answerTo(`bearer ${token}`)).slice(0, 2)).toEqual([400, 'INVALID_BODY']);
+  });
+
+  test('that is revoked is refused within two seconds', async () => {
+    const { token } = await makeTenant(hosting.api);
+    await register(hosting.api, token);
+    const scope = await findWorkerScope(database.store.tenant, hashToken(token));
+    await revokeWorkerToken(database.store.tenant, scope?.tokenId ?? '');
+    clock.now = new Date(clock.now.getTime() + 2_001);
+    expect((await answerTo(`Bearer ${token}`))[1]).toBe('AUTH_FAILED');
+  });
+
+  test('costs one look-up in two seconds', async () => {
+    const statements: string[] = [];
+    const store = database.open({ onStatement: (_pool, text) => statements.push(text) });
+    const api = await startHosted(database, { store, now: () => clock.now });
+    const { token } = await makeTenant(hosting.api);
+    await Promise.all([1, 2, 3].map(() => register(api, token)));
+    expect(statements.filter((text) => text.includes('worker_tokens'))).toHaveLength(1);
+    await api.close();
+    await store.close();
+  });
+});
+
+test('strangers learn nothing about paths below /api', async () => {
+  const { token } = await makeTenant(hosting.api);
+  expect((await hosting.api.post('/api/nothing', {})).body.code).toBe('AUTH_REQUIRED');
+  expect((await hosting.api.post('/api/nothing', {}, { token })).body.code).toBe('NOT_FOUND');
+});
+
+test('a token has its number of requests a second', async () => {
+  const api = await startHosted(database, { workerRateLimit: 2 });
+  const [one, two] = [await makeTenant(api), await makeTenant(api)];
+  await register(api, one.token);
+  await register(api, one.token);
+  const third = await api.post('/api/worker/heartbeat', { workerId: 'w', status: 'idle' }, one);
+  expect([third.status, third.body.code, third.headers.get('retry-after')]).toEqual([429, 'RATE_LIMITED', '1']);
+  expect(await register(api, two.token)).toMatch(/^wkr_/);
+  await api.close();
+});
