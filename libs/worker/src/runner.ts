@@ -206,7 +206,7 @@ class ClaimLoops implements Worker {
     } catch (error) {
       if (isUnauthorized(error)) return this.#end(error);
       if (isUnknownWorker(error)) return await this.#registerAgain();
-      for (const run of runs) if (now().getTime() > run.leaseEndsAt) run.gone('its lease ended unheard');
+      for (const run of runs) if (now().getTime() > run.leaseEndsAt) run.leaseOver();
       throw error;
     }
   }

@@ -37,7 +37,8 @@ export interface TaskRunOptions {
 /**
  * One claim from start to report:
  * claimed -> started -> handled -> records sent -> reported, the claim being renewed by the worker's heartbeat.
- * Gone (withdrawn, lost, lease over): the handler is stopped and nothing more is said about the task.
+ * Gone (withdrawn, lost, lease over): the handler is stopped and nothing more is said about the task. A report that
+ * waits out an outage is still sent after the lease: whether it comes too late is the service's to say.
  * Given back: the handler is stopped and a transient failure is reported.
  */
 export class TaskRun {
@@ -49,6 +50,7 @@ export class TaskRun {
   /** For calls about the task; they end when the claim is gone, but survive a give-back. */
   readonly #talking = new AbortController();
   #reason: EndReason | null = null;
+  #reporting = false;
 
   constructor(options: TaskRunOptions) {
     this.#options = options;
@@ -63,6 +65,11 @@ export class TaskRun {
     this.#reason = 'gone';
     this.#handling.abort(new Error(why));
     this.#talking.abort(new Error(why));
+  }
+
+  /** Nothing was heard for as long as the lease lasts: someone else may have the task by now. */
+  leaseOver(): void {
+    if (!this.#reporting) this.gone('its lease ended unheard');
   }
 
   /** Stops the work and gives the task back as failed. */
@@ -84,6 +91,7 @@ export class TaskRun {
     try {
       await client.start(task, signal);
       const verdict = await this.#handle(recorder);
+      this.#reporting = true;
       await recorder.close();
       if (this.#reason !== 'gone') await this.#report(verdict, recorder, signal);
     } catch (error) {

@@ -79,7 +79,7 @@ export class Checkout {
       return stdout;
     } catch (error) {
       const { code, stderr, stdout } = error as GitFailure;
-      const said = (stderr || stdout || String(error)).replace(/\/\/[^@/\s]+@/g, '//***@').trim();
+      const said = withoutCredentials(stderr || stdout || String(error)).trim();
       throw Object.assign(new Error(`git ${args[0]} failed: ${said}`), { exitCode: code, stdout: stdout ?? '' });
     }
   }
@@ -146,6 +146,9 @@ export class Checkout {
     }
   }
 }
+
+/** A text in which no URL shows its user or password. */
+export const withoutCredentials = (text: string): string => text.replace(/\/\/[^@/\s]+@/g, '//***@');
 
 const names = (output: string): string[] => output.split('\0').filter((name) => name !== '');
 

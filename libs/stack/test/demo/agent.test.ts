@@ -2,6 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { OUTCOME_RESULTS, OUTCOMES_OF, type OutcomeName } from '@pipeline/domain';
 import { parseLine } from '@pipeline/worker';
+import { withoutCredentials } from '../../src/demo/checkout.ts';
 import { AgentBench, type AgentRun, planOf, prOf } from './agent-bench.ts';
 
 const README = '# Widgets\n\nAbout.\n\n## Install\n\nSee [guide](docs/gone.md).\n\n## Use\n\ntext\n';
@@ -196,6 +197,7 @@ test('a host that cannot be reached is a transient failure without credentials i
   const failure = failureOf(await bench.run(task));
   expect(failure).toMatchObject({ exitCode: 1, errorClass: 'transient' });
   expect(failure.message).not.toContain('hunter2');
+  expect(withoutCredentials('at https://user:hunter2@h/x or //h/x@1')).toBe('at https://***@h/x or //h/x@1');
 });
 
 test('nothing is written through a symbolic link of the repository', async () => {
