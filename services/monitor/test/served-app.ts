@@ -1,0 +1,59 @@
+import { checkedFetch, monitorSurface } from '@pipeline/contract';
+import { listen } from '@pipeline/http';
+import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { createMonitorApp, type MonitorApp } from '../src/app.ts';
+import { createAuthentication } from '../src/auth/authentication.ts';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: never;
+}
+
+export type Call = (
+  method: string,
+  path: string,
+  init?: { body?: unknown; headers?: Record<string, string> },
+) => Promise<Answer>;
+
+/** Calls a surface; every answer is held to the contract. */
+export const callerOf = (url: string): Call => {
+  const checked = checkedFetch(monitorSurface);
+  return async (method, path, { body, headers } = {}) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await checked.fetch(url + path, {
+      method,
+      ...(headers && { headers }),
+      ...(text && { body: text }),
+    });
+    const answer = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: answer,
+      json: isJson ? JSON.parse(answer) : null,
+    } as Answer;
+  };
+};
+
+/** The app on a free port, open to all and without a store unless told otherwise. */
+export async function serveApp(over: Partial<MonitorApp> = {}) {
+  const now = over.now ?? (() => new Date());
+  const app = createMonitorApp({
+    auth: createAuthentication(null, now),
+    pipeline: null,
+    readiness: () => ({ status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' }),
+    webDir: '/nonexistent',
+    requestsPerMinute: 0,
+    trustedProxies: 0,
+    answerCheck: 'throw',
+    log: silentLogger,
+    registry: createMetrics().registry,
+    now,
+    ...over,
+  });
+  const { url, close } = await listen(app, { host: '127.0.0.1', port: 0 });
+  return { url, call: callerOf(url), close };
+}
