@@ -52,6 +52,7 @@ const FREE: Partial<Record<Trigger, State>> = {
   'host-merged': 'done',
   'host-closed': 'done',
   reopened: 'new',
+  reimplement: 'ready-for-dev',
   'pr-closed': 'failure-blocked',
 };
 
@@ -73,6 +74,7 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cau
   }
   const waitsForPr = target === 'in-review' && cause.trigger === 'submitted' && issue.pr === null;
   const waitsForMerge = cause.trigger === 'mergeable';
+  const waitsForBranch = cause.trigger === 'reimplement' && issue.pr !== null;
   return {
     kind: target === issue.state ? 'stay' : 'move',
     from: issue.state,
@@ -81,8 +83,8 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cau
     isBlocked: isBlockedState(target),
     blockReason: blockReasonIn(target, issue, cause),
     blockedFromState: originRemembered(target, origin, issue),
-    nextTask: waitsForPr || waitsForMerge ? null : taskTypeOf(workflow, target),
-    projections: cause.outcome ? askedOfHost(issue, cause.outcome) : [],
+    nextTask: waitsForPr || waitsForMerge || waitsForBranch ? null : taskTypeOf(workflow, target),
+    projections: cause.outcome ? askedOfHost(issue, cause.outcome) : undone(issue, cause),
   };
 }
 
@@ -155,6 +157,15 @@ function askedOfHost(issue: IssueFacts, outcome: Outcome): ProjectionAction[] {
     default:
       return [];
   }
+}
+
+/** To start over, the pull request and its branch go first; the new work waits until the branch is gone. */
+function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
+  if (cause.trigger !== 'reimplement' || !issue.pr) return [];
+  return [
+    { type: 'closePR', prNumber: issue.pr.number, comment: 'The work starts over.' },
+    { type: 'deleteBranch', branch: branchOf(issue.number) },
+  ];
 }
 
 type Submission = Extract<Outcome, { outcome: 'submitted' }>['result'];

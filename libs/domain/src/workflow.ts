@@ -8,6 +8,7 @@ export const EVENT_TRIGGERS = [
   'admitted',
   'operator',
   'cancelled',
+  'reimplement',
   'clarified',
   'unblocked',
   'dependencies-done',

@@ -26,7 +26,7 @@ export interface Carrier {
 export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
   const moved =
     decision.kind === 'move' ? await move(unit, subject, decision, by) : await stay(unit, subject, decision, by);
-  if (decision.kind === 'move' || decision.nextTask) await replaceWorkTask(unit, moved, decision.nextTask);
+  await replaceWorkTask(unit, moved, decision.nextTask);
   const closing = await closingActions(unit, moved, decision);
   await projectIssue(unit, moved, [...decision.projections, ...closing]);
   return moved;

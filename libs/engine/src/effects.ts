@@ -39,6 +39,13 @@ export async function onOpenedPullRequest(
   await enqueueWork(unit, await subjectOf(unit, issue), { taskType: 'review' });
 }
 
+/** The old work is gone: the new one may begin. */
+export async function onDeletedBranch(unit: Unit, subject: Subject): Promise<void> {
+  const { issue } = subject;
+  if (issue.state !== 'ready-for-dev' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
+  await enqueueWork(unit, subject, { taskType: 'develop' });
+}
+
 /** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge counts. */
 export async function onMerged(
   unit: Unit,

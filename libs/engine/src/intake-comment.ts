@@ -14,6 +14,7 @@ const COMMANDS: Record<string, IssueAction> = {
   retry: 'retry',
   unblock: 'unblock',
   cancel: 'cancel',
+  reimplement: 'reimplement',
 };
 
 const COMMAND = /^\s*\/svc:([a-z-]+)[^\S\n]*(.*)/;

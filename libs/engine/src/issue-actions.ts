@@ -1,5 +1,6 @@
 import { AppError, type State, taskTypeOf, type WorkTaskType } from '@pipeline/domain';
 import {
+  clearReviewRemarks,
   holdPendingTask,
   lockIssue,
   lockWorkTask,
@@ -7,6 +8,7 @@ import {
   resumePendingTask,
   setPaused,
   setTask,
+  updatePullRequest,
 } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { moveBy } from './move.ts';
@@ -20,7 +22,7 @@ export interface IssueKey {
   issueId: number;
 }
 
-export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel';
+export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 'reimplement';
 
 /**
  * What a person can do to an issue, from the monitor or by a comment on the host. Each is one transaction, and each
@@ -53,7 +55,7 @@ export async function perform(unit: Unit, subject: Subject, action: IssueAction,
 }
 
 type Action = (unit: Unit, subject: Subject, actor: Actor) => Promise<Subject>;
-const ACTIONS: Record<IssueAction, Action> = { pause, resume, unblock, retry, cancel };
+const ACTIONS: Record<IssueAction, Action> = { pause, resume, unblock, retry, cancel, reimplement };
 
 /** No new claim for the issue; a task that runs may finish, and its outcome counts. */
 async function pause(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
@@ -115,4 +117,15 @@ async function retry(unit: Unit, subject: Subject): Promise<Subject> {
 /** Ends the issue without its work. A worker that still runs learns it at its next heartbeat. */
 async function cancel(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
   return (await moveBy(unit, subject, { cause: { trigger: 'cancelled' }, actor: actor })).subject;
+}
+
+/**
+ * Throws the work away and has it done anew from the plan. Our row of the pull request is closed at once, so that its
+ * close on the host, seen later, is no news.
+ */
+async function reimplement(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+  await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
+  const moved = await moveBy(unit, subject, { cause: { trigger: 'reimplement' }, actor });
+  if (subject.pr) await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, { state: 'closed' });
+  return moved.subject;
 }

@@ -15,7 +15,7 @@ import {
   updateProjection,
 } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
-import { onCreatedIssue, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
+import { onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
 import { recordPipelineEvent } from './records.ts';
 import { ENGINE, type Subject, subjectOf } from './subject.ts';
 
@@ -91,6 +91,7 @@ async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>):
   const { action } = projection;
   if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, result.created);
   if (action.type === 'mergePR') await onMerged(unit, subject, action, result.created?.sha ?? null);
+  if (action.type === 'deleteBranch') await onDeletedBranch(unit, subject);
   if (action.type === 'createIssue') await onCreatedIssue(unit, subject, action, result.created);
 }
 
@@ -136,7 +137,11 @@ async function onFailed(unit: Unit, settled: Settled<'failed'>): Promise<void> {
 }
 
 /** Operations on which a transition depends: without them the issue would wait for ever, so they leave a dead letter. */
-const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = { createPR: 'in-review', mergePR: 'done' };
+const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
+  createPR: 'in-review',
+  mergePR: 'done',
+  deleteBranch: 'ready-for-dev',
+};
 
 async function gaveUp(unit: Unit, subject: Subject, projection: ProjectionRow, error: string): Promise<void> {
   const { type } = projection.action;

@@ -127,3 +127,16 @@ describe('a review that asks for changes', () => {
     expect(bench.host.executed.filter(({ type }) => type === 'createPR')).toHaveLength(1);
   });
 });
+
+describe('/svc:reimplement', () => {
+  test('closes the pull request, deletes the branch and only then has the work done anew', async () => {
+    await workUntil(bench, 'in-review');
+    await drain(bench);
+    await say(bench, 1, '/svc:reimplement');
+    expect((await issue()).state).toBe('ready-for-dev');
+    await expect(take(bench)).rejects.toThrow('nothing to claim');
+    await drain(bench);
+    expect(bench.host.executed.map(({ type }) => type)).toEqual(expect.arrayContaining(['closePR', 'deleteBranch']));
+    expect(await take(bench)).toMatchObject({ taskType: 'develop', attempt: 0, payload: { pr: null } });
+  });
+});
