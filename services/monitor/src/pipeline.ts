@@ -4,7 +4,7 @@ import type { Engine } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, openStore } from '@pipeline/store';
 import type { LoadedConfig } from './config.ts';
-import { DeadLetterCache } from './dead-letter-cache.ts';
+import { DeadLetterCache, readLetters } from './dead-letter-cache.ts';
 import { type ConnectedHost, hostFinder } from './hosts.ts';
 import { ConfigSync } from './loops/config-sync.ts';
 import { Lead } from './loops/lead.ts';
@@ -68,7 +68,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     random: Math.random,
   };
   const status = new StoreStatus(store, log);
-  const letters = new DeadLetterCache(store.fleet);
+  const letters = new DeadLetterCache(() => readLetters(store.fleet));
   const monitorMetrics = createMonitorMetrics(metrics.registry, {
     isStoreConnected: () => status.isConnected,
     deadLetterRepos: () => letters.all().map(({ repoOwner, repoName }) => `${repoOwner}/${repoName}`),

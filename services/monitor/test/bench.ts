@@ -1,0 +1,99 @@
+import { DEFAULT_SETTINGS, type HostIssue, type Settings } from '@pipeline/domain';
+import { type Engine, putRepo, takeHostEvent } from '@pipeline/engine';
+import {
+  type DeadLetterCause,
+  ensureTenant,
+  findIssue,
+  insertDeadLetter,
+  inTransaction,
+  type RepoRow,
+  type Store,
+} from '@pipeline/store';
+
+export interface Bench {
+  engine: Engine;
+  tenantId: number;
+  repo: RepoRow;
+  bells: string[];
+}
+
+export const engineOn = (store: Store, settings: Partial<Settings> = {}): Engine & { bells: string[] } => {
+  const bells: string[] = [];
+  return {
+    store,
+    ring: (bell) => void bells.push(bell),
+    settings: () => ({ ...DEFAULT_SETTINGS, ...settings }),
+    random: () => 0.5,
+    bells,
+  };
+};
+
+/** A tenant with one enabled repo, served by the sandbox. */
+export async function makeBench(store: Store, slug: string, settings: Partial<Settings> = {}): Promise<Bench> {
+  const engine = engineOn(store, settings);
+  const [owner = '', name = ''] = slug.split('/');
+  const tenantId = await ensureTenant(store.tenant, 'default');
+  const repo = await putRepo(engine, tenantId, {
+    slug: { owner, name },
+    vcsHost: 'sandbox',
+    cloneUrl: `http://127.0.0.1/${slug}.git`,
+    defaultBranch: 'main',
+    setupCommand: null,
+    poolSize: null,
+    installationId: null,
+    enabled: true,
+  });
+  return { engine, tenantId, repo, bells: engine.bells };
+}
+
+/** Lets an issue in as a webhook would; it is in `analyzing` afterwards. @returns its row's id. */
+export async function admit({ engine, repo, tenantId }: Bench, number: number): Promise<number> {
+  const at = '2026-01-01T00:00:00.000Z';
+  const issue: HostIssue = {
+    number,
+    title: `Issue ${number}`,
+    body: '',
+    url: `http://127.0.0.1/${number}`,
+    state: 'open',
+    stateReason: null,
+    labels: ['svc:enqueue'],
+    author: 'anna',
+    createdAt: at,
+    updatedAt: at,
+    closedAt: null,
+  };
+  const host = { login: async () => 'pipeline-bot' } as never;
+  await takeHostEvent(
+    { engine, repo, host },
+    { kind: 'issue', action: 'opened', repo, issue, sender: 'anna', label: null },
+  );
+  const row = await findIssue(engine.store.tenant, tenantId, repo.id, number);
+  if (!row) throw new Error(`issue ${number} was not let in`);
+  return row.id;
+}
+
+/** A transition that may be made after all, and one that never can be from `analyzing`. */
+export const POSSIBLE: DeadLetterCause = {
+  kind: 'decision',
+  cause: { trigger: 'analyzed', outcome: { outcome: 'analyzed', result: {} } },
+};
+export const IMPOSSIBLE: DeadLetterCause = {
+  kind: 'decision',
+  cause: { trigger: 'approved', outcome: { outcome: 'approved', result: { body: '' } } },
+};
+
+export async function bury(bench: Bench, number: number, cause: DeadLetterCause = POSSIBLE): Promise<string> {
+  const issueId = await admit(bench, number);
+  return inTransaction(bench.engine.store.tenant, (tx) =>
+    insertDeadLetter(tx, bench.tenantId, {
+      repoId: bench.repo.id,
+      issueId,
+      issueNumber: number,
+      fromState: 'analyzing',
+      targetState: 'planning',
+      agentName: 'analyzer',
+      error: `no edge for ${number}`,
+      cause,
+    }),
+  );
+}
