@@ -21,7 +21,7 @@ export interface Call {
 
 export const refusal = (status: number, code: string): Answer => ({ status, body: { error: code, code, status } });
 
-const TOKEN = '0198c5a4-7c1e-7000-8000-00000000000';
+const TOKEN = '0198c5a4-7c1e-7000-8000-';
 
 /** The worker protocol over HTTP, in memory: every request is held to the contract, every call is noted. */
 export class FakeService {
@@ -61,7 +61,11 @@ export class FakeService {
     this.#made += 1;
     const task: ClaimedTask = {
       ...{ id: `t-${this.#made}`, taskType, repo: 'acme/widgets', issueNumber: 7, priority: 30, attempt: 0 },
-      ...{ maxAttempts: 3, claimToken: `${TOKEN}${this.#made}`, leaseExpiresAt: '2026-01-01T00:00:00.000Z' },
+      ...{
+        maxAttempts: 3,
+        claimToken: TOKEN + String(this.#made).padStart(12, '0'),
+        leaseExpiresAt: '2026-01-01T00:00:00.000Z',
+      },
       payload: {
         issue: { number: 7, title: 'T', body: '', url: '', labels: [], author: null },
         repo: { slug: 'acme/widgets', cloneUrl: 'file:///x', defaultBranch: 'main', setupCommand: null },
