@@ -13,7 +13,7 @@ export interface LineSplitter {
   end(): void;
 }
 
-export const MAX_LINE_BYTES = 1024 * 1024;
+const MAX_LINE_BYTES = 1024 * 1024;
 const KEPT_OF_TOO_LONG = 1_000;
 
 export function splitLines({ onLine, onTooLong }: LineHandlers, maxBytes = MAX_LINE_BYTES): LineSplitter {
