@@ -29,6 +29,8 @@ export interface ServiceOptions<S extends z.ZodRawShape> {
   start(context: ServiceContext<z.output<z.ZodObject<S & typeof commonEnv>>>): Promise<void>;
   /** Default 10 s. */
   stopWithinMs?: number;
+  /** Default: JSON lines on standard output, and in LOG_DIR. */
+  log?: Logger;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface ServiceOptions<S extends z.ZodRawShape> {
 export async function runService<S extends z.ZodRawShape>(options: ServiceOptions<S>): Promise<void> {
   const env = readEnv(options);
   const { LOG_LEVEL, LOG_DIR, METRICS_PORT } = env as z.output<z.ZodObject<typeof commonEnv>>;
-  const log = createLogger({ process: options.name, level: LOG_LEVEL, dir: LOG_DIR });
+  const log = options.log ?? createLogger({ process: options.name, level: LOG_LEVEL, dir: LOG_DIR });
   const life = new Life(log, options.stopWithinMs ?? STOP_WITHIN_MS);
   life.listen();
   try {

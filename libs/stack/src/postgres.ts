@@ -22,6 +22,8 @@ export interface PostgresServer {
   /** Of the superuser, to the database `postgres`. */
   url: string;
   port: number;
+  /** Of the server's first process. */
+  pid: number;
   logFile: string;
   /** Ends sessions and the server within 8 seconds. A second call does nothing. */
   stop(): Promise<void>;
@@ -71,10 +73,12 @@ async function startIn(dataDir: string, options: PostgresOptions): Promise<Postg
   const port = await freePort(options.port);
   const own = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: `${port}` };
   await start(cluster, { ...options.settings, ...own });
+  const pid = await serverPid(cluster);
   let stopping: Promise<void> | undefined;
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     port,
+    pid,
     logFile: cluster.log,
     stop() {
       stopping ??= stop(cluster).then(() => releaseData(dataDir));
@@ -166,16 +170,22 @@ const isRunning = (cluster: Cluster): Promise<boolean> =>
     () => false,
   );
 
+const pidFile = (cluster: Cluster): string => join(cluster.data, 'postmaster.pid');
+
+/** 0 when there is no server. */
+async function serverPid(cluster: Cluster): Promise<number> {
+  return Number((await readFile(pidFile(cluster), 'utf8').catch(() => '')).split('\n')[0]);
+}
+
 /**
  * Stops the server that a killed owner left running. A pid file whose number now belongs to some other program is
  * removed, for Postgres would take that program for its predecessor and refuse to start.
  */
 async function endPredecessor(cluster: Cluster): Promise<void> {
-  const pidFile = join(cluster.data, 'postmaster.pid');
-  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+  const pid = await serverPid(cluster);
   if (!(pid > 0)) return;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
-  if (command !== null && !command.includes(cluster.data)) await rm(pidFile, { force: true });
+  if (command !== null && !command.includes(cluster.data)) await rm(pidFile(cluster), { force: true });
   else await stop(cluster);
 }
 

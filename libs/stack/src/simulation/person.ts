@@ -1,0 +1,95 @@
+import {
+  branchOf,
+  type HostIssue,
+  type ProjectionAction,
+  type RepoRef,
+  stateLabel,
+  type VcsHost,
+} from '@pipeline/domain';
+import type { Logger } from '@pipeline/runtime';
+
+/** The states in which the pipeline waits for a person. */
+const STOPS = ['needs-clarification', 'failure-blocked', 'human-review-ready'] as const;
+type Stop = (typeof STOPS)[number];
+
+/** Time for what was said to be taken up, before it is said again. */
+const PATIENCE_MS = 20_000;
+
+export interface PersonOptions {
+  host: VcsHost;
+  repo: RepoRef;
+  log: Logger;
+  now: () => Date;
+}
+
+/**
+ * A scripted person: a simulation of the maintainers that the demo has not. Answers questions, lifts blocks and approves
+ * pull requests, all by comments and reviews on the host, as people would.
+ */
+export class Person {
+  readonly #options: PersonOptions;
+  /** When a stop was last attended to. */
+  readonly #attended = new Map<string, number>();
+
+  constructor(options: PersonOptions) {
+    this.#options = options;
+  }
+
+  /** Looks once at all issues that wait for somebody: three requests, and a few for each that does. */
+  async look(): Promise<void> {
+    for (const stop of STOPS) {
+      const waiting = await this.#waitingIn(stop);
+      // One that has moved on may come back with a new question.
+      for (const key of this.#attended.keys()) {
+        const [state, number] = key.split(' ');
+        if (state === stop && !waiting.some((issue) => issue.number === Number(number))) this.#attended.delete(key);
+      }
+      for (const issue of waiting) await this.#attend(stop, issue);
+    }
+  }
+
+  async #waitingIn(stop: Stop): Promise<HostIssue[]> {
+    const { host, repo } = this.#options;
+    const page = await host.listIssues(repo, { state: 'open', labels: [stateLabel(stop) ?? ''] });
+    return page?.issues ?? [];
+  }
+
+  async #attend(stop: Stop, issue: HostIssue): Promise<void> {
+    const { host, repo, log, now } = this.#options;
+    const key = `${stop} ${issue.number}`;
+    const at = now().getTime();
+    if (at - (this.#attended.get(key) ?? 0) < PATIENCE_MS) return;
+    const action = await this.#reactionTo(stop, issue);
+    if (!action) return;
+    const result = await host.execute(repo, issue.number, action, { mayHaveHappened: false });
+    if (result.status !== 'ok') throw new Error(`#${issue.number}: ${result.message}`);
+    this.#attended.set(key, at);
+    log.info('attended to', { issue: issue.number, state: stop, action: action.type });
+  }
+
+  async #reactionTo(stop: Stop, issue: HostIssue): Promise<ProjectionAction | null> {
+    const marker = `${stop}-${this.#options.now().getTime()}`;
+    if (stop === 'failure-blocked') {
+      return { type: 'postComment', body: '/svc:unblock the tool chain has been mended (simulation)', marker };
+    }
+    if (stop === 'needs-clarification') return this.#answer(issue, marker);
+    const [pull] = await this.#options.host.findPullRequests(this.#options.repo, branchOf(issue.number));
+    if (pull?.state !== 'open') return null;
+    return {
+      type: 'submitReview',
+      prNumber: pull.number,
+      event: 'approve',
+      body: 'Looks good (simulation).',
+      comments: [],
+    };
+  }
+
+  async #answer(issue: HostIssue, marker: string): Promise<ProjectionAction> {
+    const comments = await this.#options.host.listComments(this.#options.repo, issue.number);
+    // Somebody else's change made the chore needless.
+    if (comments.some(({ body }) => body.includes('the default branch has it already'))) {
+      return { type: 'closeIssue', reason: 'not_planned', comment: 'It is so already (simulation).' };
+    }
+    return { type: 'postComment', body: 'Please do just what the title says, in that place (simulation).', marker };
+  }
+}
