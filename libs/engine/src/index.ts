@@ -15,4 +15,5 @@ export { type Report, type ReportAnswer, report } from './report.ts';
 export { type Progress, progress, recordMessages } from './run-records.ts';
 export { beginSending, type Sending, sendable, settle } from './settle.ts';
 export type { Actor } from './subject.ts';
+export { findIssueKey, type IssueAddress, targetsOf, transition } from './transition.ts';
 export { type Registration, registerWorker } from './workers.ts';

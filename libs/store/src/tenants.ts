@@ -46,3 +46,9 @@ export async function storeNow(db: Db): Promise<string> {
   const { now } = await db.selectNoFrom(svcNow.as('now')).executeTakeFirstOrThrow();
   return now;
 }
+
+/** @returns null for an unknown tenant. */
+export async function tenantIdOf(db: Db, externalId: string): Promise<number | null> {
+  const row = await db.selectFrom('tenants').select('id').where('external_id', '=', externalId).executeTakeFirst();
+  return row?.id ?? null;
+}

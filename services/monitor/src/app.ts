@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
 import { authHandlers } from './routes/auth.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
+import { issueActionHandlers } from './routes/issue-actions.ts';
 import { staticHandlers } from './routes/static.ts';
 import { storeBacked } from './store-backed.ts';
 import type { StoreStatus } from './store-status.ts';
@@ -43,6 +44,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
       ...authHandlers(auth),
       ...storeBacked(deadLetterHandlers(connected), status),
+      ...storeBacked(issueActionHandlers(connected), status),
       ...staticHandlers(options.webDir),
     },
     authenticators: { operator: auth.operator },

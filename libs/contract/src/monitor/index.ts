@@ -3,6 +3,7 @@ import { defineSurface } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
 import { authRoutes } from './auth.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { issueActionRoutes } from './issue-actions.ts';
 import { staticRoutes } from './static.ts';
 
 /** Surface B: what operators see and do. */
@@ -14,11 +15,15 @@ export const monitorSurface = defineSurface({
   tags: [
     { name: 'Service', description: 'The process itself.' },
     { name: 'Session', description: 'Logging in and out.' },
+    { name: 'Issue actions', description: 'What an operator can do to an issue.' },
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
     { name: 'Dashboard', description: 'Pages and files for browsers.' },
   ],
-  routes: [...healthRoutes, ...authRoutes, ...deadLetterRoutes, ...staticRoutes],
-  fallbacks: [{ prefix: '/assets/', methods: ['get'], refusal: { code: 'NOT_FOUND' }, emptyBody: true }],
+  routes: [...healthRoutes, ...authRoutes, ...issueActionRoutes, ...deadLetterRoutes, ...staticRoutes],
+  fallbacks: [
+    { prefix: '/assets/', methods: ['get'], refusal: { code: 'NOT_FOUND' }, emptyBody: true },
+    { prefix: '/api/issues/', methods: ['post'], refusal: { code: 'NOT_FOUND', message: 'Not found' } },
+  ],
   requireJsonType: false,
   unknownPathAuth: ['operator'],
 });

@@ -1,0 +1,135 @@
+import { STATES } from '@pipeline/domain';
+import { z } from 'zod';
+import { Ok } from '../envelopes.ts';
+import { route } from '../route.ts';
+
+const state = z.enum(STATES);
+const params = z.object({
+  owner: z.string().min(1).max(100).meta({ description: 'Owner of the repo.', example: 'acme' }),
+  repo: z.string().min(1).max(100).meta({ description: 'Name of the repo.', example: 'shop' }),
+  issue: z
+    .string()
+    .regex(/^[1-9]\d{0,9}$/, 'must be a positive integer')
+    .meta({ description: 'Number of the issue on the host.', example: '7' }),
+});
+const query = z.object({
+  tenant: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'External id of the tenant; needed only where several have a repo of that name.' }),
+});
+const reason = z.string().max(5_000);
+
+/** What all of them share: who may call, and how a path that names no issue is answered (interface: Issue actions). */
+const onIssue = {
+  auth: 'operator',
+  tags: ['Issue actions'],
+  params,
+  query,
+  errors: ['ISSUE_NOT_FOUND', { code: 'NOT_FOUND', description: 'Unknown repo, or a malformed path.' }],
+} as const;
+const refusals = { params: { code: 'NOT_FOUND', message: 'Not found' } } as const;
+const withReason = {
+  ...onIssue,
+  method: 'post',
+  refusals,
+  body: z.object({ reason: reason.optional().meta({ description: 'Kept in the history of the issue.' }) }),
+  bodyOptional: true,
+} as const;
+const withState = z.object({ ok: z.literal(true), state: state.meta({ description: 'Where the issue is now.' }) });
+
+export const pauseIssue = route({
+  ...withReason,
+  id: 'pauseIssue',
+  path: '/api/issues/{owner}/{repo}/{issue}/pause',
+  summary: 'Pause an issue',
+  description: 'Nothing new is claimed for it; work under way may finish. Repeating changes nothing.',
+  replies: { 200: { description: 'Paused.', body: Ok } },
+});
+
+export const resumeIssue = route({
+  ...withReason,
+  id: 'resumeIssue',
+  path: '/api/issues/{owner}/{repo}/{issue}/resume',
+  summary: 'Resume a paused issue',
+  description: 'Its work may be claimed again.',
+  replies: { 200: { description: 'Resumed.', body: withState } },
+});
+
+export const unblockIssue = route({
+  ...withReason,
+  id: 'unblockIssue',
+  path: '/api/issues/{owner}/{repo}/{issue}/unblock',
+  summary: 'Unblock an issue',
+  description: 'Sends it back to where it was stopped. Dependencies it waited for count as resolved.',
+  replies: { 200: { description: 'Unblocked.', body: withState } },
+});
+
+export const retryIssue = route({
+  ...withReason,
+  id: 'retryIssue',
+  path: '/api/issues/{owner}/{repo}/{issue}/retry',
+  summary: 'Have the work of the state done again',
+  description: 'Leaves the state. A blocked issue is freed when the outcome of the retry is applied.',
+  replies: { 200: { description: 'Enqueued.', body: withState } },
+});
+
+export const cancelIssue = route({
+  ...withReason,
+  id: 'cancelIssue',
+  path: '/api/issues/{owner}/{repo}/{issue}/cancel',
+  summary: 'Cancel an issue',
+  description: 'It is done without its work. A worker that is still at it learns so at its next heartbeat.',
+  replies: { 200: { description: 'Cancelled.', body: Ok } },
+});
+
+export const transitionIssue = route({
+  ...onIssue,
+  id: 'transitionIssue',
+  method: 'post',
+  path: '/api/issues/{owner}/{repo}/{issue}/transition',
+  summary: 'Force a transition',
+  description: 'To any outgoing edge of the current state. The reason is kept as it was given.',
+  body: z.object({ targetState: z.string(), reason: reason.refine((text) => text.trim() !== '', 'must not be blank') }),
+  replies: {
+    200: { description: 'Moved.', body: z.object({ ok: z.literal(true), from: state, to: state }) },
+  },
+  errors: [
+    ...onIssue.errors,
+    { code: 'WORKFLOW_UNAVAILABLE', status: 400 },
+    { code: 'INVALID_TRANSITION', status: 400 },
+  ],
+  refusals: {
+    ...refusals,
+    body: { code: 'INVALID_STATE', message: 'targetState must be a string' },
+    fields: {
+      targetState: { code: 'INVALID_STATE', message: 'targetState must be a string' },
+      reason: { code: 'INVALID_ARGUMENT', message: 'reason must be a non-blank string' },
+    },
+  },
+});
+
+export const validTransitions = route({
+  ...onIssue,
+  id: 'validTransitions',
+  method: 'get',
+  path: '/api/issues/{owner}/{repo}/{issue}/valid-transitions',
+  summary: 'List where an issue may be moved',
+  description: 'Every outgoing edge of the current state in the active workflow.',
+  replies: {
+    200: { description: 'The targets.', body: z.object({ currentState: state, validTargets: z.array(state) }) },
+  },
+  errors: [...onIssue.errors, { code: 'WORKFLOW_UNAVAILABLE', status: 400 }],
+  refusals,
+});
+
+export const issueActionRoutes = [
+  pauseIssue,
+  resumeIssue,
+  unblockIssue,
+  retryIssue,
+  cancelIssue,
+  transitionIssue,
+  validTransitions,
+] as const;

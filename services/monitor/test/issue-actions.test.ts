@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { silentLogger } from '@pipeline/runtime';
+import { ensureTenant, findIssue, lockWorkTask, updateIssue } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { createAuthentication } from '../src/auth/authentication.ts';
+import { DeadLetterCache } from '../src/dead-letter-cache.ts';
+import { StoreStatus } from '../src/store-status.ts';
+import { admit, type Bench, makeBench } from './bench.ts';
+import { type Call, serveApp } from './served-app.ts';
+
+const database = testDatabase();
+const now = () => new Date();
+let bench: Bench;
+let call: Call;
+let close: () => Promise<void>;
+let number = 0;
+
+beforeAll(async () => {
+  bench = await makeBench(database.store, 'Acme/Shop');
+  const status = new StoreStatus(database.store, silentLogger);
+  await status.check();
+  const auth = createAuthentication({ username: 'olga', password: 'pw' }, now);
+  const letters = new DeadLetterCache(async () => ({ letters: [], total: 0 }) as never);
+  const served = await serveApp({ auth, pipeline: { engine: bench.engine, letters, status } });
+  const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
+  call = (method, path, init) => served.call(method, path, { ...init, headers: { authorization } });
+  close = served.close;
+});
+afterAll(() => close());
+
+let issueId = 0;
+beforeEach(async () => {
+  number += 1;
+  issueId = await admit(bench, number);
+});
+
+const post = (action: string, body?: unknown, path = `acme/shop/${number}`) =>
+  call('POST', `/api/issues/${path}/${action}`, { body });
+const issue = async () => {
+  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, number);
+  if (!row) throw new Error('no issue');
+  return row;
+};
+const put = (change: Parameters<typeof updateIssue>[3]) =>
+  updateIssue(database.db as never, bench.tenantId, issueId, change);
+const task = () => database.db.transaction().execute((tx) => lockWorkTask(tx, bench.tenantId, issueId));
+const lastAction = async () =>
+  (
+    await database.db
+      .selectFrom('pipeline_events')
+      .select('payload')
+      .where('issue_id', '=', issueId)
+      .where('event_type', '=', 'operator_action')
+      .orderBy('id', 'desc')
+      .executeTakeFirst()
+  )?.payload;
+
+describe('interface: States and transitions, rows of an issue', () => {
+  test('any -> POST transition -> targetState; reason stored verbatim, response gives from and to', async () => {
+    const answer = await post('transition', { targetState: 'planning', reason: '  Seen it, move on. ' });
+    expect(answer.json).toEqual({ ok: true, from: 'analyzing', to: 'planning' });
+    const stored = await database.db
+      .selectFrom('transitions')
+      .select(['reason', 'forced', 'actor_id'])
+      .where('issue_id', '=', issueId)
+      .orderBy('id', 'desc')
+      .executeTakeFirst();
+    expect(stored).toEqual({ reason: '  Seen it, move on. ', forced: true, actor_id: 'olga' });
+    expect((await task())?.task_type).toBe('plan');
+  });
+
+  test('any -> POST cancel -> done', async () => {
+    expect((await post('cancel')).json).toEqual({ ok: true });
+    expect((await issue()).state).toBe('done');
+    expect(await task()).toBeUndefined();
+  });
+
+  test('any -> POST pause -> paused marking; label svc:paused added; repeating changes nothing', async () => {
+    expect((await post('pause', { reason: 'holidays' })).json).toEqual({ ok: true });
+    expect((await post('pause')).status).toBe(200);
+    expect(await issue()).toMatchObject({ is_paused: true, state: 'analyzing' });
+    expect((await issue()).labels).toContain('svc:paused');
+    expect((await task())?.held).toBe('paused');
+  });
+
+  test('paused -> POST resume -> response carries current state; label removed; work task runs again', async () => {
+    await post('pause');
+    expect((await post('resume')).json).toEqual({ ok: true, state: 'analyzing' });
+    expect((await issue()).labels).not.toContain('svc:paused');
+    expect((await task())?.held).toBeNull();
+  });
+
+  test('blocked -> POST unblock -> response carries the state it returns to; label svc:blocked removed', async () => {
+    await put({
+      state: 'failure-blocked',
+      is_blocked: true,
+      blocked_from_state: 'planning',
+      labels: ['svc:blocked', 'svc:failure-blocked'],
+    });
+    expect((await post('unblock')).json).toEqual({ ok: true, state: 'planning' });
+    expect((await issue()).labels).toEqual(['svc:planning']);
+    expect((await task())?.task_type).toBe('plan');
+  });
+
+  test('any -> POST retry -> same state; work task re-enqueued', async () => {
+    expect((await post('retry')).json).toEqual({ ok: true, state: 'analyzing' });
+    expect(await task()).toMatchObject({ task_type: 'analyze', attempt: 0, held: null });
+  });
+
+  test('the operator and the reason of every action are kept', async () => {
+    await post('pause', { reason: 'holidays' });
+    expect(await lastAction()).toEqual({ action: 'pause', actorId: 'olga', reason: 'holidays' });
+  });
+});
+
+describe('errors of the actions, in the order in which they are looked for', () => {
+  const good = { targetState: 'planning', reason: 'why' };
+
+  test.each([
+    ['a body that is no JSON', '{', 400, 'INVALID_JSON', 'Invalid JSON body'],
+    ['no targetState', { reason: 'why' }, 400, 'INVALID_STATE', 'targetState must be a string'],
+    [
+      'a targetState that is no string',
+      { ...good, targetState: 7 },
+      400,
+      'INVALID_STATE',
+      'targetState must be a string',
+    ],
+    ['no reason', { targetState: 'planning' }, 400, 'INVALID_ARGUMENT', 'reason must be a non-blank string'],
+    ['a blank reason', { ...good, reason: ' \n' }, 400, 'INVALID_ARGUMENT', 'reason must be a non-blank string'],
+    ['neither', {}, 400, 'INVALID_STATE', 'targetState must be a string'],
+  ])('transition with %s', async (_what, body, ...told) => {
+    // Fields come before the repo: an unknown one is not looked at.
+    const answer = await post('transition', body, 'no/such/1');
+    const [status, code, error] = told;
+    expect(answer.json).toEqual({ error, code, status });
+  });
+
+  test('a target that is no outgoing edge: the message lists the valid ones', async () => {
+    const answer = await post('transition', { ...good, targetState: 'merge-pending' });
+    expect(answer.json).toMatchObject({ status: 400, code: 'INVALID_TRANSITION' });
+    expect((answer.json as { error: string }).error).toContain(
+      'planning, waiting-for-subtasks, dependency-blocked, failure-blocked, needs-clarification, done',
+    );
+  });
+
+  test('a repo without an active workflow', async () => {
+    await database.db.updateTable('workflow_snapshots').set({ active: false }).execute();
+    const answers = [
+      await post('transition', good),
+      await call('GET', `/api/issues/acme/shop/${number}/valid-transitions`),
+    ];
+    await database.db.updateTable('workflow_snapshots').set({ active: true }).execute();
+    for (const answer of answers) expect(answer.json).toMatchObject({ status: 400, code: 'WORKFLOW_UNAVAILABLE' });
+  });
+
+  test.each([
+    ['a repo nobody knows', 'no/such/1', 'NOT_FOUND', 'Repo not found: no/such'],
+    ['an issue nobody knows', 'acme/shop/99999', 'ISSUE_NOT_FOUND', 'Issue not found: Acme/Shop#99999'],
+    ['an issue that is no number', 'acme/shop/first', 'NOT_FOUND', 'Not found'],
+    ['issue zero', 'acme/shop/0', 'NOT_FOUND', 'Not found'],
+    ['a segment too many', 'acme/shop/1/2', 'NOT_FOUND', 'Not found'],
+  ])('%s', async (_what, path, code, error) => {
+    expect((await post('pause', undefined, path)).json).toEqual({ error, code, status: 404 });
+  });
+
+  test('an action that does not exist', async () => {
+    expect((await post('explode')).json).toEqual({ error: 'Not found', code: 'NOT_FOUND', status: 404 });
+  });
+
+  test('a slug that two tenants have asks for the tenant', async () => {
+    const other = await makeBench(database.store, 'twin/shop');
+    await admit(other, 1);
+    const tenantId = await ensureTenant(database.db, 'second');
+    const { id: _id, ...copy } = other.repo;
+    await database.db
+      .insertInto('repos')
+      .values({ ...copy, tenant_id: tenantId })
+      .execute();
+    expect((await post('pause', undefined, 'twin/shop/1')).json).toMatchObject({
+      status: 400,
+      code: 'INVALID_INPUT',
+      error: expect.stringContaining('tenant'),
+    });
+    expect((await call('POST', '/api/issues/twin/shop/1/pause?tenant=default')).status).toBe(200);
+    expect((await call('POST', '/api/issues/twin/shop/1/pause?tenant=nobody')).status).toBe(404);
+  });
+});
+
+describe('valid-transitions', () => {
+  test('lists every outgoing edge of the state', async () => {
+    const answer = await call('GET', `/api/issues/ACME/shop/${number}/valid-transitions`);
+    expect(answer.json).toEqual({
+      currentState: 'analyzing',
+      validTargets: [
+        'planning',
+        'waiting-for-subtasks',
+        'dependency-blocked',
+        'failure-blocked',
+        'needs-clarification',
+        'done',
+      ],
+    });
+  });
+
+  test('a done issue may be sent to new, from where it goes on by itself and is reopened on the host', async () => {
+    await post('cancel');
+    expect((await post('transition', { targetState: 'new', reason: 'again' })).json).toEqual({
+      ok: true,
+      from: 'done',
+      to: 'new',
+    });
+    expect((await issue()).state).toBe('analyzing');
+    const asked = await database.db
+      .selectFrom('projections')
+      .select('action')
+      .where('issue_id', '=', issueId)
+      .execute();
+    expect(asked.map(({ action }) => (action as unknown as { type: string }).type)).toContain('reopenIssue');
+  });
+});
