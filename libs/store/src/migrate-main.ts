@@ -24,11 +24,14 @@ async function migrateWhenReachable(url: string): ReturnType<typeof migrateToLat
   }
 }
 
-const env = Env.safeParse(process.env);
-if (!env.success) {
-  for (const { path, message } of env.error.issues) process.stderr.write(`${path.join('.')}: ${message}\n`);
-  process.exitCode = EXIT_CONFIG;
-} else {
+/** A function, not top-level awaits: the bundle is CommonJS, which knows none. */
+async function main(): Promise<void> {
+  const env = Env.safeParse(process.env);
+  if (!env.success) {
+    for (const { path, message } of env.error.issues) process.stderr.write(`${path.join('.')}: ${message}\n`);
+    process.exitCode = EXIT_CONFIG;
+    return;
+  }
   try {
     const report = await migrateWhenReachable(env.data.DATABASE_DIRECT_URL ?? env.data.DATABASE_URL);
     process.stdout.write(`${JSON.stringify({ ok: true, ...report })}\n`);
@@ -38,3 +41,5 @@ if (!env.success) {
     process.exitCode = 1;
   }
 }
+
+void main();

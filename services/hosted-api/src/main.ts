@@ -9,7 +9,8 @@ import { requireSchema } from './require-schema.ts';
 
 const NAME = 'hosted-api';
 
-await runService({ name: NAME, schema: hostedEnv, env: process.env, start });
+// Not awaited at top level: the bundle is CommonJS, which knows no such await.
+void runService({ name: NAME, schema: hostedEnv, env: process.env, start });
 
 /** Parts are added in the order of their start and stopped in reverse: claims that wait first, the store last. */
 async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.ZodObject<typeof hostedEnv>>>) {

@@ -1,0 +1,75 @@
+/**
+ * Bundles a process into one file that needs nothing but Node: what the container images run.
+ *
+ *   node scripts/bundle.mjs hosted-api|monitor|migrate [--out DIR]     by default dist/<name>
+ *
+ * DIR/bin/main.cjs is the program; DIR/maps has the source maps, kept aside because reading them costs start time;
+ * DIR/web/dist is the built dashboard, where the process serves one. CommonJS, because an ES module that imports
+ * node:http pays for every lazy export of it, undici among them: 20 ms of each start.
+ */
+import { cp, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+
+/** Programs of each image by the name of their file, and a folder that `main` serves. */
+const IMAGES = {
+  'hosted-api': { programs: { main: 'services/hosted-api/src/main.ts' } },
+  monitor: { programs: { main: 'services/monitor/src/main.ts' }, web: 'services/monitor/web/dist' },
+  migrate: {
+    programs: { main: 'libs/store/src/migrate-main.ts', 'worker-token': 'libs/engine/src/worker-token-main.ts' },
+  },
+};
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: 'string' } } });
+const [name = ''] = positionals;
+if (!Object.hasOwn(IMAGES, name) || positionals.length !== 1) {
+  console.error(`usage: node scripts/bundle.mjs ${Object.keys(IMAGES).join('|')} [--out DIR]`);
+  process.exitCode = 2;
+} else {
+  await bundle(IMAGES[name], resolve(values.out ?? join(root, 'dist', name)));
+}
+
+async function bundle({ programs, web }, out) {
+  const bin = join(out, 'bin');
+  const maps = join(out, 'maps');
+  for (const folder of [bin, maps]) await rm(folder, { recursive: true, force: true });
+  await mkdir(maps, { recursive: true });
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: programs,
+    outdir: bin,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    minify: true,
+    keepNames: true, // stack traces and error names stay readable
+    sourcemap: 'external',
+    legalComments: 'external', // licences that ask to be kept, in main.cjs.LEGAL.txt
+    external: ['pg-native'],
+    // CommonJS has no import.meta; files beside the program are found by its own place.
+    define: { 'import.meta.url': 'bundleUrl' },
+    banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
+    logLevel: 'warning',
+    metafile: true,
+  });
+  for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
+    if (file.endsWith('.map')) await rename(join(root, file), join(maps, basename(file)));
+    else console.log(`${file} ${(bytes / 1e6).toFixed(2)} MB`);
+  }
+  if (web !== undefined && (await isFolder(join(root, web)))) {
+    await cp(join(root, web), join(out, 'web', 'dist'), { recursive: true });
+  }
+}
+
+/** False where it has not been built: the monitor then serves its placeholder. */
+function isFolder(path) {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
