@@ -1,6 +1,6 @@
 import { type Chore, changed, REPORT_FOLDER } from './chore.ts';
 
-export const INDEX_PATH = `${REPORT_FOLDER}/index.md`;
+const INDEX_PATH = `${REPORT_FOLDER}/index.md`;
 const HEAD = '# Chores done\n\n';
 const ENTRY = /^- #(\d+): /;
 

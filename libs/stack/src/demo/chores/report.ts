@@ -19,7 +19,7 @@ export interface ReportSpec {
 }
 
 /** The file a report is kept in: one per kind and target, so that two reports never share a file. */
-export const reportPath = (kind: ChoreKind, target: string): string =>
+const reportPath = (kind: ChoreKind, target: string): string =>
   `${REPORT_FOLDER}/${kind}-${target === '' ? 'all' : target.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-+|-+$/g, '')}.md`;
 
 const cell = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\\|`<>[\]]/g, '\\$&');
@@ -30,7 +30,7 @@ function linkTo(entry: Entry): string {
 }
 
 /** A report of a chore as a Markdown page. The same tree gives the same page: no date, no order of chance. */
-export function renderReport(spec: ReportSpec, target: string, entries: Entry[], looked: number): string {
+function renderReport(spec: ReportSpec, target: string, entries: Entry[], looked: number): string {
   const scope = target === '' ? 'the whole repository' : `\`${target}\``;
   const head = [
     `# ${spec.heading}: ${target === '' ? 'everything' : target}`,
@@ -43,7 +43,7 @@ export function renderReport(spec: ReportSpec, target: string, entries: Entry[],
 }
 
 /** What a report would list now. */
-export function reportEntries(spec: ReportSpec, target: string, tree: Tree): { entries: Entry[]; looked: number } {
+function reportEntries(spec: ReportSpec, target: string, tree: Tree): { entries: Entry[]; looked: number } {
   const paths = pathsUnder(tree, target).filter(spec.suits);
   return { entries: paths.flatMap((path) => spec.inspect(path, tree.read(path) ?? '', tree)), looked: paths.length };
 }

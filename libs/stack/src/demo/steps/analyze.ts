@@ -3,7 +3,7 @@ import { chosen, outcome, type Step } from './context.ts';
 const DEPENDS = /\b(?:depends on|blocked by)\s+((?:[\w.-]+\/[\w.-]+)?#\d+)/gi;
 
 /** References that a text names as prerequisites, each once. */
-export function dependenciesIn(text: string): string[] {
+function dependenciesIn(text: string): string[] {
   return [...new Set([...text.matchAll(DEPENDS)].map(([, reference]) => reference ?? ''))];
 }
 
