@@ -22,7 +22,7 @@ export async function loadConfig(path: string | undefined): Promise<LoadedConfig
   const source = path === undefined ? 'default' : resolve(path);
   const value = path === undefined ? {} : parseYaml(await read(source));
   const config = parsePipelineConfig(value);
-  const { data } = z.object({ repos: z.array(z.object({ branch: z.unknown() })) }).safeParse(value);
+  const { data } = z.object({ repos: z.array(z.object({ branch: z.unknown().optional() })) }).safeParse(value);
   const ownBranch = new Set(config.repos.filter((_repo, index) => data?.repos[index]?.branch !== undefined));
   return { source, config, ownBranch };
 }

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { spendingFetch, WriteBudget } from '../src/loops/write-budget.ts';
+
+const LIMITS = { perMinute: 8, perHour: 30 };
+
+describe('write budget', () => {
+  test('no 60 seconds and no hour ever hold more writes than the limits', () => {
+    const waits = fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 300 });
+    fc.assert(
+      fc.property(waits, (pauses) => {
+        let time = 1_000_000;
+        const budget = new WriteBudget(
+          () => LIMITS,
+          () => new Date(time),
+        );
+        const writes: number[] = [];
+        for (const pause of pauses) {
+          time += pause;
+          if (budget.left() === 0) continue;
+          budget.spend();
+          writes.push(time);
+        }
+        const most = (windowMs: number) =>
+          Math.max(0, ...writes.map((end) => writes.filter((at) => at <= end && at > end - windowMs).length));
+        expect(most(60_000)).toBeLessThanOrEqual(LIMITS.perMinute);
+        expect(most(3_600_000)).toBeLessThanOrEqual(LIMITS.perHour);
+      }),
+    );
+  });
+
+  test('what was spent comes back when its minute and its hour are over', () => {
+    let time = 0;
+    const budget = new WriteBudget(
+      () => LIMITS,
+      () => new Date(time),
+    );
+    for (let n = 0; n < 8; n += 1) budget.spend();
+    expect(budget.left()).toBe(0);
+    time += 59_999;
+    expect(budget.left()).toBe(0);
+    time += 1;
+    expect(budget.left()).toBe(8);
+    for (let n = 0; n < 22; n += 1) budget.spend();
+    time += 60_000;
+    expect(budget.left()).toBe(0);
+    time += 3_480_000;
+    expect(budget.left()).toBe(8);
+  });
+
+  test('only requests that change something are counted', async () => {
+    const budget = new WriteBudget(
+      () => LIMITS,
+      () => new Date(0),
+    );
+    const send = spendingFetch(budget, async () => new Response());
+    await send('http://127.0.0.1/');
+    await send('http://127.0.0.1/', { method: 'head' });
+    expect(budget.left()).toBe(8);
+    for (const method of ['POST', 'patch', 'PUT', 'DELETE']) await send('http://127.0.0.1/', { method });
+    expect(budget.left()).toBe(4);
+  });
+});
