@@ -14,6 +14,7 @@ export * from './monitor/auth.ts';
 export * from './monitor/dead-letters.ts';
 export * from './monitor/index.ts';
 export * from './monitor/issue-actions.ts';
+export * from './monitor/projections.ts';
 export * from './monitor/static.ts';
 export * from './openapi.ts';
 export * from './paging.ts';

@@ -47,7 +47,7 @@ async function attempt(unit: Unit, subject: Subject, letter: Letter, actor: Acto
   if (letter.cause.kind === 'projection') {
     const projection = await findProjection(unit.tx, unit.tenantId, letter.cause.projectionId);
     if (!projection) return 'the host operation is not on record any more';
-    await retryProjection(unit.tx, unit.tenantId, projection.id);
+    await retryProjection(unit.tx, projection);
     unit.ring('svc_projections');
     return null;
   }

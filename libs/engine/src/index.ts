@@ -9,6 +9,7 @@ export { type Intake, takeHostEvent } from './intake.ts';
 export { act, type IssueAction, type IssueKey } from './issue-actions.ts';
 export { extend, type Heartbeat, type HeartbeatAnswer, heartbeat, start } from './lease.ts';
 export { pollRepo } from './poll.ts';
+export { steerProjection } from './projections.ts';
 export { reclaim, reclaimExpired, releaseDue, returnClaim } from './reclaim.ts';
 export { releaseWaiting } from './release.ts';
 export { type Report, type ReportAnswer, report } from './report.ts';

@@ -3,7 +3,7 @@ import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Projections } from './database.generated.ts';
-import { type Change, jsonb, svcNow, svcNowPlus } from './json.ts';
+import { type Change, fleetNote, jsonb, svcNow, svcNowPlus } from './json.ts';
 
 export type ProjectionRow = Omit<Selectable<Projections>, 'action'> & { action: ProjectionAction };
 
@@ -177,9 +177,79 @@ export async function lastCompletedAt(tx: Tx, tenantId: number, issueId: number)
   return row?.at ?? null;
 }
 
-/** Sends an entry again from its first attempt on. An attempt that was in doubt stays in doubt. */
-export const retryProjection = (tx: Tx, tenantId: number, id: number): Promise<void> =>
-  updateProjection(tx, tenantId, id, { status: 'pending', attempts: 0, retry_after: null, error: null });
+/**
+ * Sends an entry again from its first attempt on. One that was ever sent is in doubt, whatever came of it: the attempt
+ * looks at the host before it writes.
+ */
+export const retryProjection = (tx: Tx, projection: ProjectionRow): Promise<void> =>
+  updateProjection(tx, projection.tenant_id, projection.id, {
+    status: 'pending',
+    attempts: 0,
+    retry_after: null,
+    error: null,
+    attempt_started_at:
+      projection.attempts > 0 ? (projection.attempt_started_at ?? svcNow) : projection.attempt_started_at,
+  });
+
+/** Finds an entry by its id alone: the one statement about it that does not name its tenant. */
+export const locateProjection = (
+  fleet: Db,
+  id: number,
+): Promise<{ tenant_id: number; issue_id: number | null } | undefined> =>
+  fleet
+    .selectFrom('projections')
+    .modifyFront(fleetNote('finds the tenant of an id'))
+    .select(['tenant_id', 'issue_id'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+
+export interface ListedProjection {
+  id: number;
+  repoOwner: string;
+  repoName: string;
+  issueNumber: number;
+  action: ProjectionAction;
+  status: ProjectionStatus;
+  attempts: number;
+  maxAttempts: number;
+  clientType: string;
+  retryAfter: string | null;
+  error: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Entries of all tenants, newest first. Reads the id index from its end until enough of them have the status. */
+export async function listProjections(
+  fleet: Db,
+  statuses: readonly ProjectionStatus[],
+  limit: number,
+): Promise<ListedProjection[]> {
+  const rows = await fleet
+    .selectFrom('projections as p')
+    .modifyFront(fleetNote('operators see all tenants'))
+    .innerJoin('repos as r', (join) => join.onRef('r.tenant_id', '=', 'p.tenant_id').onRef('r.id', '=', 'p.repo_id'))
+    .select([
+      'p.id',
+      'r.owner as repoOwner',
+      'r.name as repoName',
+      'p.issue_number as issueNumber',
+      'p.action',
+      'p.status',
+      'p.attempts',
+      'p.max_attempts as maxAttempts',
+      'p.client_type as clientType',
+      'p.retry_after as retryAfter',
+      'p.error',
+      'p.created_at as createdAt',
+      'p.updated_at as updatedAt',
+    ])
+    .where('p.status', 'in', statuses)
+    .orderBy('p.id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows as unknown as ListedProjection[];
+}
 
 /** Leaves an entry pending for its next attempt, `delayMs` milliseconds from now. */
 export const postponeProjection = (

@@ -8,6 +8,7 @@ import type { Authentication } from './auth/authentication.ts';
 import { authHandlers } from './routes/auth.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
+import { projectionHandlers } from './routes/projections.ts';
 import { staticHandlers } from './routes/static.ts';
 import { storeBacked } from './store-backed.ts';
 import type { StoreStatus } from './store-status.ts';
@@ -45,6 +46,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...authHandlers(auth),
       ...storeBacked(deadLetterHandlers(connected), status),
       ...storeBacked(issueActionHandlers(connected), status),
+      ...storeBacked(projectionHandlers(connected), status),
       ...staticHandlers(options.webDir),
     },
     authenticators: { operator: auth.operator },

@@ -4,6 +4,7 @@ import { CONTRACT_VERSION } from '../version.ts';
 import { authRoutes } from './auth.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { issueActionRoutes } from './issue-actions.ts';
+import { projectionRoutes } from './projections.ts';
 import { staticRoutes } from './static.ts';
 
 /** Surface B: what operators see and do. */
@@ -17,9 +18,17 @@ export const monitorSurface = defineSurface({
     { name: 'Session', description: 'Logging in and out.' },
     { name: 'Issue actions', description: 'What an operator can do to an issue.' },
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
+    { name: 'Projections', description: 'What is to be written to the host.' },
     { name: 'Dashboard', description: 'Pages and files for browsers.' },
   ],
-  routes: [...healthRoutes, ...authRoutes, ...issueActionRoutes, ...deadLetterRoutes, ...staticRoutes],
+  routes: [
+    ...healthRoutes,
+    ...authRoutes,
+    ...issueActionRoutes,
+    ...deadLetterRoutes,
+    ...projectionRoutes,
+    ...staticRoutes,
+  ],
   fallbacks: [
     { prefix: '/assets/', methods: ['get'], refusal: { code: 'NOT_FOUND' }, emptyBody: true },
     { prefix: '/api/issues/', methods: ['post'], refusal: { code: 'NOT_FOUND', message: 'Not found' } },

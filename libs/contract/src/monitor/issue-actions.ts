@@ -13,11 +13,10 @@ const params = z.object({
     .meta({ description: 'Number of the issue on the host.', example: '7' }),
 });
 const query = z.object({
-  tenant: z
-    .string()
-    .max(200)
-    .optional()
-    .meta({ description: 'External id of the tenant; needed only where several have a repo of that name.' }),
+  tenant: z.string().max(200).optional().meta({
+    description: 'External id of the tenant; needed only where several have a repo of that name.',
+    example: 'default',
+  }),
 });
 const reason = z.string().max(5_000);
 

@@ -1,10 +1,11 @@
 import type { deadLetterRoutes } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import { type Actor, type Engine, resolveLetter, retryDeadLetter } from '@pipeline/engine';
+import { type Engine, resolveLetter, retryDeadLetter } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import { z } from 'zod';
-import type { Authentication, Operator } from '../auth/authentication.ts';
+import { actorOf } from '../auth/actor.ts';
+import type { Authentication } from '../auth/authentication.ts';
 import type { DeadLetterCache } from '../dead-letter-cache.ts';
 
 export interface DeadLetterDeps {
@@ -52,8 +53,6 @@ export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
 });
 
 const isUuid = (id: string): boolean => z.uuid().safeParse(id).success;
-
-const actorOf = ({ username }: Operator): Actor => ({ type: 'operator', id: username, agent: null });
 
 /** The action is done; a list that cannot be read anew is brought up to date by the next poll. */
 async function refresh(letters: DeadLetterCache, log: Logger): Promise<void> {

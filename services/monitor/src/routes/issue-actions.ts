@@ -1,6 +1,7 @@
 import type { issueActionRoutes } from '@pipeline/contract';
-import { type Actor, act, type Engine, findIssueKey, type IssueAction, targetsOf, transition } from '@pipeline/engine';
+import { act, type Engine, findIssueKey, type IssueAction, targetsOf, transition } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
+import { actorOf } from '../auth/actor.ts';
 import type { Authentication, Operator } from '../auth/authentication.ts';
 
 type Handlers = HandlersOf<typeof issueActionRoutes, Authentication>;
@@ -18,7 +19,7 @@ interface Call {
 export const issueActionHandlers = (deps: () => { engine: Engine }): Handlers => {
   const run = async (call: Call & { body: { reason?: string | undefined } }, action: IssueAction) => {
     const { engine } = deps();
-    return act(engine, await findIssueKey(engine, addressOf(call)), action, actorOf(call, call.body.reason));
+    return act(engine, await findIssueKey(engine, addressOf(call)), action, actorOf(call.identity, call.body.reason));
   };
   return {
     pauseIssue: async (call) => {
@@ -35,7 +36,7 @@ export const issueActionHandlers = (deps: () => { engine: Engine }): Handlers =>
     transitionIssue: async (call) => {
       const { engine } = deps();
       const key = await findIssueKey(engine, addressOf(call));
-      const moved = await transition(engine, key, call.body.targetState, actorOf(call, call.body.reason));
+      const moved = await transition(engine, key, call.body.targetState, actorOf(call.identity, call.body.reason));
       return { status: 200, body: { ok: true, ...moved } };
     },
     validTransitions: async (call) => {
@@ -50,11 +51,4 @@ const addressOf = ({ params, query }: Call) => ({
   repo: params.repo,
   number: Number(params.issue),
   tenant: query.tenant,
-});
-
-const actorOf = ({ identity }: Call, reason: string | undefined): Actor => ({
-  type: 'operator',
-  id: identity.username,
-  agent: null,
-  reason: reason ?? null,
 });

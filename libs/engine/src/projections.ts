@@ -1,0 +1,39 @@
+import { AppError } from '@pipeline/domain';
+import { locateProjection, lockIssue, lockProjection, retryProjection, updateProjection } from '@pipeline/store';
+import { type Engine, inTenant } from './context.ts';
+import { recordPipelineEvent } from './records.ts';
+import type { Actor } from './subject.ts';
+
+/**
+ * What an operator can do to an entry of the outbox: send it again from its first attempt on, or give it up so that its
+ * lane goes on. Either is possible from any status. An entry that was sent before is in doubt: the next attempt looks
+ * at the host before it writes, so a repeated retry makes nothing twice.
+ * @throws AppError NOT_FOUND for an unknown entry.
+ */
+export async function steerProjection(
+  engine: Engine,
+  id: number,
+  to: 'retry' | 'discard',
+  actor: Actor,
+): Promise<void> {
+  const place = await locateProjection(engine.store.fleet, id);
+  if (!place) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
+  await inTenant(engine, place.tenant_id, async (unit) => {
+    const issue = place.issue_id === null ? undefined : await lockIssue(unit.tx, unit.tenantId, place.issue_id);
+    const projection = await lockProjection(unit.tx, unit.tenantId, id);
+    if (!projection) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
+    if (to === 'retry') await retryProjection(unit.tx, projection);
+    else await updateProjection(unit.tx, unit.tenantId, id, { status: 'discarded', retry_after: null });
+    unit.ring('svc_projections');
+    if (!issue) return;
+    await recordPipelineEvent(
+      unit,
+      { issue },
+      {
+        eventType: 'operator_action',
+        agent: actor.id ?? actor.type,
+        payload: { action: `projection-${to}`, actorId: actor.id, reason: actor.reason ?? null, projectionId: id },
+      },
+    );
+  });
+}

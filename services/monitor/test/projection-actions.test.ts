@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beginSending, settle } from '@pipeline/engine';
+import { silentLogger } from '@pipeline/runtime';
+import { testDatabase } from '@pipeline/testing';
+import { createAuthentication } from '../src/auth/authentication.ts';
+import { DeadLetterCache } from '../src/dead-letter-cache.ts';
+import { StoreStatus } from '../src/store-status.ts';
+import { admit, type Bench, makeBench } from './bench.ts';
+import { type Call, serveApp } from './served-app.ts';
+
+const database = testDatabase();
+let bench: Bench;
+let call: Call;
+let close: () => Promise<void>;
+let number = 0;
+let id = 0;
+
+beforeAll(async () => {
+  bench = await makeBench(database.store, 'Acme/Shop');
+  const status = new StoreStatus(database.store, silentLogger);
+  await status.check();
+  const letters = new DeadLetterCache(async () => ({ letters: [], total: 0 }) as never);
+  const auth = createAuthentication(null, () => new Date());
+  const served = await serveApp({ auth, pipeline: { engine: bench.engine, letters, status } });
+  call = served.call;
+  close = served.close;
+});
+afterAll(() => close());
+
+interface Listed {
+  projections: { id: number; status: string; issueNumber: number; attempts: number; action: { type: string } }[];
+}
+const list = async (query = '') =>
+  ((await call('GET', `/api/projections${query}`)).json as never as Listed).projections;
+
+/** An issue with its two first entries: labels and the status comment. */
+beforeEach(async () => {
+  number += 1;
+  await admit(bench, number);
+  id = (await list()).find((entry) => entry.issueNumber === number && entry.action.type === 'swapLabels')?.id ?? 0;
+});
+
+const send = async (result: Parameters<typeof settle>[2]) => {
+  const sending = await beginSending(bench.engine, bench.tenantId, id);
+  if (!sending) throw new Error('not pending');
+  await settle(bench.engine, sending, result);
+  return sending;
+};
+const OK = { status: 'ok' as const, repeated: false, created: null };
+const NO = { status: 'refused' as const, httpStatus: 422, message: 'no', kind: 'other' as const };
+
+describe('list', () => {
+  test('without a status: pending and failed, newest first, with the repo as the host spells it', async () => {
+    await send(NO);
+    const [newest] = await list();
+    expect(newest).toMatchObject({ repoOwner: 'Acme', repoName: 'Shop', issueNumber: number, clientType: 'sandbox' });
+    expect((await list()).find((entry) => entry.id === id)).toMatchObject({ status: 'failed', attempts: 1 });
+    expect((await list('?status=failed')).every(({ status }) => status === 'failed')).toBe(true);
+    expect((await list('?status=pending')).map((entry) => entry.id)).not.toContain(id);
+  });
+
+  test('a status that does not exist is refused', async () => {
+    expect((await call('GET', '/api/projections?status=lost')).json).toMatchObject({
+      status: 400,
+      code: 'INVALID_INPUT',
+    });
+  });
+});
+
+describe('interface: States and transitions, rows of a projection', () => {
+  test('any -> POST retry -> pending; from its first attempt on', async () => {
+    await send(NO);
+    expect((await call('POST', `/api/projections/${id}/retry`)).json).toEqual({ ok: true });
+    expect((await list()).find((entry) => entry.id === id)).toMatchObject({ status: 'pending', attempts: 0 });
+  });
+
+  test('complete -> POST retry: the next attempt looks at the host before it writes', async () => {
+    await send(OK);
+    await call('POST', `/api/projections/${id}/retry`);
+    expect((await send(OK)).mayHaveHappened).toBe(true);
+  });
+
+  test('any -> POST discard -> discarded; what waited behind it goes on', async () => {
+    await send(NO);
+    expect((await call('POST', `/api/projections/${id}/discard`)).json).toEqual({ ok: true });
+    expect((await list('?status=discarded')).map((entry) => entry.id)).toContain(id);
+    expect(await beginSending(bench.engine, bench.tenantId, id)).toBeNull();
+  });
+});
+
+test.each([
+  ['first', 400, 'INVALID_INPUT', 'Invalid request'],
+  ['0', 400, 'INVALID_INPUT', 'Invalid request'],
+  ['999999', 404, 'NOT_FOUND', 'Projection not found: 999999'],
+])('projection %s', async (key, ...told) => {
+  const [status, code, error] = told;
+  for (const action of ['retry', 'discard']) {
+    expect((await call('POST', `/api/projections/${key}/${action}`)).json).toEqual({ error, code, status });
+  }
+});
