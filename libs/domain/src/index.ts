@@ -1,4 +1,5 @@
 export * from './blocks.ts';
+export * from './consistency.ts';
 export * from './dead-letters.ts';
 export * from './decide.ts';
 export * from './error-classification.ts';

@@ -5,10 +5,11 @@ export const PAUSED_LABEL = 'svc:paused';
 export const BLOCKED_LABEL = 'svc:blocked';
 export const URGENT_LABEL = 'svc:urgent';
 
-const PREFIX = 'svc:';
+/** Begins every label with a meaning to the pipeline. */
+export const LABEL_PREFIX = 'svc:';
 
 /** The label that shows a state on the host; `new` has none (decisions.md 8). */
-export const stateLabel = (state: State): string | null => (state === 'new' ? null : `${PREFIX}${state}`);
+export const stateLabel = (state: State): string | null => (state === 'new' ? null : `${LABEL_PREFIX}${state}`);
 
 interface Shown {
   state: State;
@@ -22,9 +23,12 @@ export function outputLabels(issue: Shown): string[] {
   return labels.filter((label): label is string => typeof label === 'string').sort();
 }
 
+/** Labels that people set and the pipeline reads. */
+export const INBOUND_LABELS: readonly string[] = [ENQUEUE_LABEL, URGENT_LABEL];
+
 /** True for labels that the pipeline writes. People's labels, and those with inbound meaning only, are left alone. */
 export const isOutputLabel = (label: string): boolean =>
-  label.startsWith(PREFIX) && label !== ENQUEUE_LABEL && label !== URGENT_LABEL;
+  label.startsWith(LABEL_PREFIX) && !INBOUND_LABELS.includes(label);
 
 /** The change that turns the labels an issue has into the labels it should have; null when they agree. */
 export function labelSwap(

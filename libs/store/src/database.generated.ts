@@ -155,6 +155,7 @@ export interface Issues {
   host_updated_at: string;
   id: Generated<number>;
   is_blocked: Generated<boolean>;
+  is_open: Generated<boolean>;
   is_paused: Generated<boolean>;
   issue_number: number;
   labels: Generated<string[]>;
@@ -329,6 +330,15 @@ export interface Settings {
   version: number;
 }
 
+export interface SiIssues {
+  completed_at: string | null;
+  created_at: Generated<string>;
+  issue_number: number;
+  repo_id: number;
+  tenant_id: number;
+  track_name: string;
+}
+
 export interface StreamCounter {
   id: Generated<number>;
   last_id: number;
@@ -475,6 +485,7 @@ export interface DB {
   runs: Runs;
   seen_remarks: SeenRemarks;
   settings: Settings;
+  si_issues: SiIssues;
   stream_counter: StreamCounter;
   stream_events: StreamEvents;
   stream_outbox: StreamOutbox;

@@ -1,0 +1,5 @@
+export { countDetected, type Detected, detect, detectStatement } from './detect.ts';
+export type { Scope } from './detector.ts';
+export { requestIntake, unknownIssues } from './orphan-issues.ts';
+export * from './repairs.ts';
+export { type RepoWithTenant, reposWithTenant, sharedSlugs } from './slugs.ts';

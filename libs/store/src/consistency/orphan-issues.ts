@@ -1,0 +1,69 @@
+import { ENQUEUE_LABEL, laneOf, MAX_PROJECTION_ATTEMPTS, type ProjectionAction } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../connection.ts';
+import { jsonb, svcNow } from '../json.ts';
+import type { RepoRow } from '../repos.ts';
+
+const ENQUEUE: ProjectionAction = { type: 'addLabels', labels: [ENQUEUE_LABEL] };
+const KEY = 'enqueue-orphan';
+
+/**
+ * Which of these issues of the host the pipeline has no record of, and was not asked to take in either: an issue with
+ * a pending or complete request counts as taken care of (decisions.md 22). Two index probes for each number.
+ */
+export async function unknownIssues(
+  db: Db,
+  tenantId: number,
+  repoId: number,
+  numbers: readonly number[],
+): Promise<number[]> {
+  const { rows } = await sql<{ number: number }>`
+    select n.number
+    from unnest(${numbers}::integer[]) n (number)
+    where not exists (
+      select from issues i where i.tenant_id = ${tenantId} and i.repo_id = ${repoId} and i.issue_number = n.number)
+      and not exists (
+        select from projections p
+        where p.tenant_id = ${tenantId} and p.status in ('pending', 'complete')
+          and p.idempotency_key = ${`${KEY}/${repoId}#`} || n.number)
+    order by n.number`.execute(db);
+  return rows.map((row) => row.number);
+}
+
+/**
+ * Asks the host, through the outbox, to mark an issue for intake. One request for each issue: one that failed or was
+ * discarded is sent anew, one that waits or was carried out stays as it is, also when two ask at once.
+ * @returns whether this call asked.
+ */
+export async function requestIntake(tx: Tx, repo: RepoRow, issueNumber: number): Promise<boolean> {
+  const key = `${KEY}/${repo.id}#${issueNumber}`;
+  const made = await tx
+    .insertInto('projections')
+    .values({
+      tenant_id: repo.tenant_id,
+      repo_id: repo.id,
+      issue_id: null,
+      issue_number: issueNumber,
+      lane: laneOf(ENQUEUE),
+      action: jsonb(ENQUEUE) as never,
+      max_attempts: MAX_PROJECTION_ATTEMPTS,
+      client_type: repo.vcs_host,
+      idempotency_key: key,
+    })
+    .onConflict((c) => c.columns(['tenant_id', 'idempotency_key']).doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return made !== undefined || askAgain(tx, repo.tenant_id, key);
+}
+
+async function askAgain(tx: Tx, tenantId: number, key: string): Promise<boolean> {
+  const row = await tx
+    .updateTable('projections')
+    .set({ status: 'pending', attempts: 0, retry_after: null, error: null, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('idempotency_key', '=', key)
+    .where('status', 'in', ['failed', 'discarded'])
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,31 @@
+import { type Slug, slugKey } from '@pipeline/domain';
+import type { Db } from '../connection.ts';
+import { fleetNote } from '../json.ts';
+import type { RepoRow } from '../repos.ts';
+
+export type RepoWithTenant = RepoRow & { tenant: string };
+
+/** The enabled repos with that slug, each with the external id of its tenant; almost always one. */
+export const reposWithTenant = (fleet: Db, slug: Slug): Promise<RepoWithTenant[]> =>
+  fleet
+    .selectFrom('repos as r')
+    .modifyFront(fleetNote('ids of findings know a repo by its slug'))
+    .innerJoin('tenants as t', 't.id', 'r.tenant_id')
+    .selectAll('r')
+    .select('t.external_id as tenant')
+    .where('r.slug_key', '=', slugKey(slug))
+    .where('r.enabled', '=', true)
+    .execute();
+
+/** The slugs, in the form in which they are compared, that several enabled repos have: those need their tenant. */
+export async function sharedSlugs(fleet: Db): Promise<Set<string>> {
+  const rows = await fleet
+    .selectFrom('repos')
+    .modifyFront(fleetNote('ids of findings must be unique over all tenants'))
+    .select('slug_key')
+    .where('enabled', '=', true)
+    .groupBy('slug_key')
+    .having((eb) => eb.fn.countAll(), '>', 1)
+    .execute();
+  return new Set(rows.map((row) => row.slug_key));
+}
