@@ -1,5 +1,5 @@
-import type { Decision, ErrorClass } from '@pipeline/domain';
-import { enterState, resolveEdgesAtEnd, updateIssue } from '@pipeline/store';
+import { autoUnblockDelayMs, type Decision, type ErrorClass } from '@pipeline/domain';
+import { enterState, type IssueRow, resolveEdgesAtEnd, updateIssue } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { closingActions, projectIssue } from './project.ts';
 import { recordPipelineEvent, recordTransition } from './records.ts';
@@ -46,13 +46,26 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
     last_error: stop.lastError === undefined ? issue.last_error : stop.lastError,
     is_paused: issue.is_paused && decision.to !== 'done',
   };
-  await enterState(unit.tx, unit.tenantId, issue.id, change);
-  if (decision.isBlocked !== issue.is_blocked) await recordBlock(unit, subject, decision, actor);
+  const entered = await enterState(unit.tx, issue, change, autoUnblockIn(unit, issue, change));
+  const moved = { ...subject, issue: { ...issue, ...change, ...entered } };
+  if (decision.isBlocked !== issue.is_blocked) await recordBlock(unit, moved, issue.block_reason, actor);
   if (decision.to === 'done') {
     const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
   }
-  return { ...subject, issue: { ...issue, ...change } };
+  return moved;
+}
+
+/** Milliseconds until a transient block is lifted by itself; null for any other, and when that was done often enough. */
+function autoUnblockIn(
+  unit: Unit,
+  issue: IssueRow,
+  after: { state: string; block_classification: string | null },
+): number | null {
+  const { autoUnblockTransient, maxAutoUnblocksPerIssue } = unit.settings.selfHealing;
+  const transient = after.state === 'failure-blocked' && after.block_classification === 'transient';
+  if (!transient || !autoUnblockTransient || issue.auto_unblock_count >= maxAutoUnblocksPerIssue) return null;
+  return autoUnblockDelayMs(issue.auto_unblock_count);
 }
 
 /** Ways to the end on which the work was taken over. */
@@ -71,13 +84,14 @@ async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: 
   return { ...subject, issue: { ...issue, ...change } };
 }
 
-async function recordBlock(unit: Unit, subject: Subject, decision: Decision, actor: Actor): Promise<void> {
-  await recordPipelineEvent(unit, subject, {
-    eventType: decision.isBlocked ? 'issue_blocked' : 'issue_unblocked',
+async function recordBlock(unit: Unit, moved: Subject, reasonBefore: string | null, actor: Actor): Promise<void> {
+  const { issue } = moved;
+  await recordPipelineEvent(unit, moved, {
+    eventType: issue.is_blocked ? 'issue_blocked' : 'issue_unblocked',
     agent: actor.agent ?? actor.type,
     payload: {
-      blockReason: decision.isBlocked ? decision.blockReason : subject.issue.block_reason,
-      classification: subject.issue.block_classification,
+      blockReason: issue.is_blocked ? issue.block_reason : reasonBefore,
+      classification: issue.block_classification,
       automatic: actor.type !== 'operator',
     },
   });

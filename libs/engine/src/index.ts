@@ -1,3 +1,4 @@
+export { autoUnblock } from './auto-unblock.ts';
 export { type ClaimedTask, type ClaimRequest, claim } from './claim.ts';
 export type { ClaimRef } from './claim-gate.ts';
 export { hashToken } from './claim-gate.ts';

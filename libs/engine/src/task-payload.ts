@@ -19,7 +19,7 @@ export async function payloadOf(engine: Engine, tenantId: number, task: Claimed)
     issueId === null ? undefined : issueById(db, tenantId, issueId),
     issueId === null ? undefined : openPullRequest(db, tenantId, issueId),
     issueId === null ? [] : remarksOf(db, tenantId, issueId),
-    previousAttempts(db, tenantId, task.work_id),
+    issueId === null ? [] : previousAttempts(db, tenantId, { issueId, taskType: task.task_type }),
   ]);
   const ofKind = (kind: string) => remarks.filter((remark) => remark.kind === kind);
   return {

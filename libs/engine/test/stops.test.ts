@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { fail, releaseDue } from '@pipeline/engine';
+import { autoUnblock, fail, releaseDue } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { type Bench, drain, finish, hostIssue, makeBench, refOf, say, step, take, tell, workUntil } from './harness.ts';
@@ -138,5 +138,39 @@ describe('/svc:reimplement', () => {
     await drain(bench);
     expect(bench.host.executed.map(({ type }) => type)).toEqual(expect.arrayContaining(['closePR', 'deleteBranch']));
     expect(await take(bench)).toMatchObject({ taskType: 'develop', attempt: 0, payload: { pr: null } });
+  });
+});
+
+describe('transient block -> automatic unblock', () => {
+  const failForGood = async () => {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await releaseDue(bench.engine);
+      await failNext('socket hang up');
+      later(700);
+    }
+  };
+
+  test('lifts the block after 5, 15 and 45 minutes, counts, and then leaves it to a person', async () => {
+    for (const [count, minutes] of [5, 15, 45].entries()) {
+      await failForGood();
+      expect(await issue()).toMatchObject({ state: 'failure-blocked', auto_unblock_count: count });
+      // The last 700 s of the failing have passed already.
+      later(minutes * 60 - 700 - 1);
+      await autoUnblock(bench.engine);
+      if (minutes > 5) expect((await issue()).state).toBe('failure-blocked');
+      later(701);
+      await autoUnblock(bench.engine);
+      expect(await issue()).toMatchObject({ state: 'analyzing', auto_unblock_count: count + 1, auto_unblock_at: null });
+    }
+    await failForGood();
+    expect((await issue()).auto_unblock_at).toBeNull();
+    later(86_400);
+    await autoUnblock(bench.engine);
+    expect((await issue()).state).toBe('failure-blocked');
+  });
+
+  test('never lifts a permanent one', async () => {
+    await failNext('protected path touched', 'permanent');
+    expect((await issue()).auto_unblock_at).toBeNull();
   });
 });

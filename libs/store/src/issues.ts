@@ -2,7 +2,7 @@ import type { HostIssue } from '@pipeline/domain';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Issues } from './database.generated.ts';
-import { type Change, svcNow } from './json.ts';
+import { type Change, fleetNote, svcNow, svcNowPlus } from './json.ts';
 
 /** An issue as it is locked: its row and how long it has been in its state, by the store's clock. */
 export type IssueRow = Selectable<Issues> & { ms_in_state: number };
@@ -92,9 +92,42 @@ export async function updateIssue(tx: Tx, tenantId: number, issueId: number, cha
     .execute();
 }
 
-/** Moves a locked issue into a state: the clock of the state starts anew. */
-export const enterState = (tx: Tx, tenantId: number, issueId: number, change: Change<'issues'>): Promise<void> =>
-  updateIssue(tx, tenantId, issueId, { ...change, state_entered_at: svcNow, last_event_at: svcNow });
+/**
+ * Moves a locked issue into a state: the clock of the state starts anew.
+ * @param autoUnblockInMs when a block is to be lifted by itself; null = never.
+ * @returns that moment.
+ */
+export async function enterState(
+  tx: Tx,
+  issue: { tenant_id: number; id: number },
+  change: Change<'issues'>,
+  autoUnblockInMs: number | null,
+): Promise<{ auto_unblock_at: string | null }> {
+  return tx
+    .updateTable('issues')
+    .set({
+      ...change,
+      state_entered_at: svcNow,
+      last_event_at: svcNow,
+      updated_at: svcNow,
+      auto_unblock_at: autoUnblockInMs === null ? null : svcNowPlus(autoUnblockInMs),
+    })
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('id', '=', issue.id)
+    .returning('auto_unblock_at')
+    .executeTakeFirstOrThrow();
+}
+
+/** Blocks whose backoff is over: candidates, each is checked again under its lock (index issues_auto_unblock_due). */
+export const dueAutoUnblocks = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
+  fleet
+    .selectFrom('issues')
+    .modifyFront(fleetNote('upkeep of every tenant'))
+    .select(['tenant_id', 'id'])
+    .where('auto_unblock_at', '<=', svcNow)
+    .orderBy('auto_unblock_at')
+    .limit(limit)
+    .execute();
 
 export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<Issues> | undefined> =>
   db.selectFrom('issues').selectAll().where('tenant_id', '=', tenantId).where('id', '=', issueId).executeTakeFirst();

@@ -1,4 +1,4 @@
-import type { ErrorClass } from '@pipeline/domain';
+import type { ErrorClass, TaskType } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Runs } from './database.generated.ts';
@@ -62,20 +62,27 @@ export async function extendLeases(
   return rows;
 }
 
-/** Finished attempts of a work, oldest first, for the worker that tries again. */
-export const previousAttempts = (
+/**
+ * The newest 20 ended runs of this kind of task on the same issue, oldest first, for the worker that tries next: what
+ * failed before a block is news to it as well.
+ */
+export async function previousAttempts(
   db: Db,
   tenantId: number,
-  workId: string,
-): Promise<{ attempt: number; error_message: string | null; outcome: string | null }[]> =>
-  db
+  of: { issueId: number; taskType: TaskType },
+): Promise<{ attempt: number; error_message: string | null; outcome: string | null }[]> {
+  const rows = await db
     .selectFrom('runs')
     .select(['attempt', 'error_message', 'outcome'])
     .where('tenant_id', '=', tenantId)
-    .where('work_id', '=', workId)
+    .where('issue_id', '=', of.issueId)
+    .where('task_type', '=', of.taskType)
     .where('status', '<>', 'claimed')
-    .orderBy('id')
+    .orderBy('id', 'desc')
+    .limit(20)
     .execute();
+  return rows.reverse();
+}
 
 export interface RunEnd {
   status: 'finished' | 'failed' | 'lost';

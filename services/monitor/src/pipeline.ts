@@ -12,6 +12,7 @@ import { LoopSet } from './loops/loop-set.ts';
 import { ProjectionExecutor } from './loops/projections.ts';
 import { RepoPoller } from './loops/repo-poller.ts';
 import {
+  autoUnblockTick,
   inboxTick,
   reclaimTick,
   releaseDueTick,
@@ -117,6 +118,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 function addUpkeep(loops: LoopSet, engine: Engine) {
   loops.add('reclaim', 5 * SECOND_MS, reclaimTick(engine));
   loops.add('release-due', 5 * SECOND_MS, releaseDueTick(engine));
+  loops.add('auto-unblock', 5 * SECOND_MS, autoUnblockTick(engine));
   loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
   return {
     waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)),

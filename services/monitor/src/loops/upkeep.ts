@@ -1,4 +1,12 @@
-import { drainInbox, type Engine, type HostOf, reclaimExpired, releaseDue, releaseWaiting } from '@pipeline/engine';
+import {
+  autoUnblock,
+  drainInbox,
+  type Engine,
+  type HostOf,
+  reclaimExpired,
+  releaseDue,
+  releaseWaiting,
+} from '@pipeline/engine';
 import { deleteOldDeliveries, sequenceStream } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
@@ -22,5 +30,6 @@ export const streamTick = (engine: Engine) => async () => {
 // These act on each row by compare-and-set, so any number of replicas may run them at once.
 export const reclaimTick = (engine: Engine) => () => reclaimExpired(engine);
 export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
+export const autoUnblockTick = (engine: Engine) => () => autoUnblock(engine);
 export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
 export const retentionTick = (engine: Engine) => () => deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
