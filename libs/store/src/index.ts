@@ -1,5 +1,6 @@
 export type { Rung } from './coalesced-rings.ts';
 export * from './connection.ts';
+export * from './consistency/index.ts';
 export type { DB } from './database.generated.ts';
 export * from './dead-letters.ts';
 export * from './deliveries.ts';
