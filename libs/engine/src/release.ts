@@ -1,5 +1,12 @@
 import type { Trigger } from '@pipeline/domain';
-import { activeDependencies, finishedEpics, lockIssue, releasableIssues, subtasksOf } from '@pipeline/store';
+import {
+  activeDependencies,
+  finishedEpics,
+  lockIssue,
+  releasableIssues,
+  resolveEdgesToEnded,
+  subtasksOf,
+} from '@pipeline/store';
 import { type Engine, inTenant } from './context.ts';
 import { moveBy } from './move.ts';
 import { ENGINE, type Subject, subjectOf } from './subject.ts';
@@ -40,6 +47,7 @@ function release(engine: Engine, tenantId: number, issueId: number, state: Waiti
 async function triggerOf(tx: Parameters<typeof lockIssue>[0], { issue }: Subject): Promise<Trigger | null> {
   const self = { repoId: issue.repo_id, number: issue.issue_number };
   if (issue.state === 'dependency-blocked') {
+    await resolveEdgesToEnded(tx, issue.tenant_id, self);
     const open = await activeDependencies(tx, issue.tenant_id, self);
     return open.length === 0 ? 'dependencies-done' : null;
   }

@@ -188,6 +188,17 @@ describe('issues that wait for others', () => {
     expect(await issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
   });
 
+  test('a dependency that was done before anybody depended on it holds nothing up', async () => {
+    await tell(bench, hostIssue(2));
+    await tell(bench, hostIssue(2, { state: 'closed' }), { action: 'closed' });
+    expect((await issue(2)).state).toBe('done');
+    await tell(bench, hostIssue(1));
+    await finish(bench, await take(bench), { outcome: 'depends', result: { on: ['#2'] } });
+    expect((await issue(1)).state).toBe('dependency-blocked');
+    await releaseWaiting(bench.engine);
+    expect(await issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
+  });
+
   test('an epic waits for its subtasks, which enter the pipeline by themselves', async () => {
     await tell(bench, hostIssue(1));
     const subtasks = ['a', 'b'].map((title) => ({ title, body: '', labels: [] }));

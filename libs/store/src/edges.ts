@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
+import type { DB } from './database.generated.ts';
 import { fleetNote, svcNow } from './json.ts';
 
 export interface EdgeEnd {
@@ -81,6 +82,37 @@ export async function resolveEdgesOf(
     .execute();
 }
 
+/**
+ * Resolves the edges of this issue to parents that were done before the edge was there: the end of a parent resolves
+ * only those that it sees.
+ */
+export async function resolveEdgesToEnded(
+  tx: Tx,
+  tenantId: number,
+  child: { repoId: number; number: number },
+): Promise<void> {
+  await tx
+    .updateTable('issue_edges as e')
+    .set({ active: false, resolved_by: 'done', resolved_at: svcNow })
+    .where('e.tenant_id', '=', tenantId)
+    .where('e.kind', '=', 'depends_on')
+    .where('e.child_repo_id', '=', child.repoId)
+    .where('e.child_issue_number', '=', child.number)
+    .where('e.active', '=', true)
+    .where((eb) => eb.exists(endedParent(eb)))
+    .execute();
+}
+
+/** The parent of edge `e`, if it is done; by the unique key of issues. */
+const endedParent = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>) =>
+  eb
+    .selectFrom('issues as p')
+    .select('p.id')
+    .whereRef('p.tenant_id', '=', 'e.tenant_id')
+    .whereRef('p.repo_id', '=', 'e.parent_repo_id')
+    .whereRef('p.issue_number', '=', 'e.parent_issue_number')
+    .where('p.state', '=', 'done');
+
 /** What an issue still waits for. */
 export const activeDependencies = (db: Db, tenantId: number, child: { repoId: number; number: number }) =>
   db
@@ -114,7 +146,8 @@ export const releasableIssues = (fleet: Db, limit: number): Promise<{ tenant_id:
             .whereRef('e.child_repo_id', '=', 'i.repo_id')
             .whereRef('e.child_issue_number', '=', 'i.issue_number')
             .where('e.kind', '=', 'depends_on')
-            .where('e.active', '=', true),
+            .where('e.active', '=', true)
+            .where((inner) => inner.not(inner.exists(endedParent(inner)))),
         ),
       ),
     )
