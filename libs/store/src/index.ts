@@ -8,6 +8,7 @@ export type { ConnectionLog, DirectConnectionOptions, Sleep } from './direct-con
 export * from './doorbell.ts';
 export * from './edges.ts';
 export * from './events.ts';
+export * from './finish-tasks.ts';
 export * from './invocations.ts';
 export * from './issue-talk.ts';
 export * from './issues.ts';

@@ -1,0 +1,77 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { deadlineSignal } from '@pipeline/runtime';
+import { Command, InvalidArgumentError } from 'commander';
+import { runBench } from './bench.ts';
+import { machineLine } from './machine.ts';
+import type { Row } from './model.ts';
+import { ROWS } from './rows.ts';
+import { renderTable } from './table.ts';
+
+const FOLDER = join(import.meta.dirname, '..');
+const ROUNDS = { full: 7, quick: 3 };
+/** What is still there so long after the end was left running by a peer. */
+const LINGER_MS = 10_000;
+
+interface Options {
+  only?: Row[];
+  quick: boolean;
+  rounds?: number;
+  json?: string;
+  dataDir: string;
+}
+
+function rowsOf(list: string): Row[] {
+  const wanted = list.split(',').map(Number);
+  const unknown = wanted.filter((goal) => !ROWS.some((row) => row.goal === goal));
+  if (unknown.length > 0) {
+    throw new InvalidArgumentError(`must be goals among ${ROWS.map((row) => row.goal).join(',')}.`);
+  }
+  return ROWS.filter((row) => wanted.includes(row.goal));
+}
+
+function positive(value: string): number {
+  const number = Number(value);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new InvalidArgumentError('must be a whole number above 0.');
+}
+
+const options = new Command('bench')
+  .description('Measures the service beside its anchors. Exits with 1 when a goal is missed or could not be measured.')
+  .option('--only <goals>', `some of ${ROWS.map((row) => `${row.goal} (${row.title})`).join(', ')}`, rowsOf)
+  .option('--quick', 'few rounds, small data, bounds a quarter looser', false)
+  .option('--rounds <n>', `how often each contender is measured (${ROUNDS.full}, quick ${ROUNDS.quick})`, positive)
+  .option('--json <file>', 'also write the report there; it always goes to bench/results')
+  .option('--data-dir <folder>', 'where the database lives', join(FOLDER, '.data/postgres'))
+  .parse()
+  .opts<Options>();
+
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort(new Error(signal)));
+
+try {
+  const report = await runBench({
+    rows: options.only ?? ROWS,
+    quick: options.quick,
+    rounds: options.rounds ?? (options.quick ? ROUNDS.quick : ROUNDS.full),
+    dataDir: resolve(options.dataDir),
+    workDir: join(FOLDER, '.data/work'),
+    signal: stopping.signal,
+    say: (line) => console.error(line),
+  });
+  const text = `${JSON.stringify(report, null, 2)}\n`;
+  const file = join(FOLDER, 'results', `${report.startedAt.replaceAll(':', '-')}.json`);
+  for (const path of [file, ...(options.json ? [resolve(options.json)] : [])]) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+  console.log(`\n${machineLine(report.machine)}`);
+  if (report.steal !== null) console.log(`steal ${(report.steal * 100).toFixed(1)} %, ${Math.round(report.seconds)} s`);
+  console.log(`\n${renderTable(report.lines)}\n`);
+  for (const { goal, message } of report.failures) console.log(`goal ${goal} was not measured: ${message}`);
+  const missed = report.lines.filter((line) => line.verdict === 'MISS');
+  process.exitCode = missed.length + report.failures.length > 0 || stopping.signal.aborted ? 1 : 0;
+} finally {
+  // Nothing should be left by now; if something is, it must not keep whoever waits for the end.
+  deadlineSignal(LINGER_MS).addEventListener('abort', () => process.kill(process.pid, 'SIGKILL'));
+}

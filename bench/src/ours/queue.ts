@@ -1,0 +1,113 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { priorityOf, type TaskType } from '@pipeline/domain';
+import { type Claimed, claimTasks, enqueueTasks, finishTasks, type NewTask } from '@pipeline/store';
+import { v7 as uuidv7 } from 'uuid';
+import { requireEqual } from '../measure/lanes.ts';
+import type { OurStore } from './store.ts';
+
+/** Work without an issue: what a queue alone does. Work of an issue is measured by the whole report. */
+export const TASK_TYPE: TaskType = 'retrospect';
+const LEASE_MS = 60_000;
+
+export async function clearQueue({ admin }: OurStore): Promise<void> {
+  await admin.query('truncate tasks, runs, pipeline_events');
+}
+
+/** Tasks in turn over all repos, as if enqueued one by one, by one statement. Statistics are made, too. */
+export async function fillQueue(
+  { admin, tenantId, repoIds }: OurStore,
+  tasks: number,
+  types = [TASK_TYPE],
+): Promise<void> {
+  await admin.query(
+    `insert into tasks (tenant_id, id, work_id, repo_id, task_type, priority, turn, max_attempts)
+     select $1, t.id, t.id, repos[1 + n % cardinality(repos)], types[k], priorities[k], n / cardinality(repos) + 1, 3
+     from (select $2::bigint[] as repos, $3::text[] as types, $4::int[] as priorities) as lists,
+       lateral (select n, gen_random_uuid() as id, 1 + n % cardinality(types) as k from generate_series(0, $5 - 1) as n) as t`,
+    [tenantId, repoIds, types, types.map((type) => priorityOf(type)), tasks],
+  );
+  await admin.query('vacuum analyze tasks');
+}
+
+/** The task number `index`, of the next repo. */
+export function newTask({ repoIds }: OurStore, index: number): NewTask {
+  const id = uuidv7();
+  return {
+    id,
+    workId: id,
+    repoId: repoIds[index % repoIds.length] ?? 0,
+    issueId: null,
+    issueNumber: 0,
+    taskType: TASK_TYPE,
+    priority: priorityOf(TASK_TYPE),
+    attempt: 0,
+    maxAttempts: 3,
+    held: null,
+    runAfterMs: null,
+    handoverRunId: null,
+  };
+}
+
+export const enqueue = (ours: OurStore, from: number, count: number): Promise<void> =>
+  enqueueTasks(
+    ours.store.tenant,
+    ours.tenantId,
+    Array.from({ length: count }, (_, at) => newTask(ours, from + at)),
+  );
+
+export const claimBatch = (
+  { store, tenantId }: OurStore,
+  count: number,
+  types: readonly TaskType[] = [TASK_TYPE],
+  repoIds: readonly number[] | null = null,
+): Promise<Claimed[]> =>
+  claimTasks(store.tenant, tenantId, {
+    workerId: 'bench',
+    taskTypes: types,
+    repoIds,
+    tokenHashes: Array.from({ length: count }, () => hashOf(randomUUID())),
+    leaseMs: LEASE_MS,
+  });
+
+/** @throws Error when a claim did not hold. */
+export async function finishBatch({ store, tenantId }: OurStore, claims: readonly Claimed[]): Promise<void> {
+  const ends = claims.map((claim) => ({
+    tokenHash: claim.claim_token_hash,
+    outcome: 'retrospective',
+    reportHash: hashOf(claim.id),
+    answer: { ok: true, requeued: false, attempt: claim.attempt, state: null },
+  }));
+  const finished = await finishTasks(store.tenant, tenantId, ends);
+  requireEqual('tasks finished', finished.length, claims.length);
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Notes what was claimed. @throws Error for a task or a run that comes a second time. */
+export class ClaimLog {
+  readonly #tasks = new Set<string>();
+  readonly #runs = new Set<number>();
+
+  add(claims: readonly Pick<Claimed, 'id' | 'run_id'>[]): void {
+    for (const { id, run_id } of claims) {
+      if (this.#tasks.has(id) || this.#runs.has(run_id)) throw new Error(`task ${id} was claimed twice`);
+      this.#tasks.add(id);
+      this.#runs.add(run_id);
+    }
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+}
+
+/**
+ * Checks that exactly these tasks were worked off: none left, one finished run each, one event each.
+ * @param given how many different tasks the claimers got.
+ */
+export async function requireAllWorkedOff(ours: OurStore, given: number, tasks: number): Promise<void> {
+  requireEqual('tasks claimed', given, tasks);
+  requireEqual('tasks left', await ours.count('tasks'), 0);
+  requireEqual('runs finished', await ours.count(`runs where status = 'finished'`), tasks);
+  requireEqual('claim events', await ours.count(`pipeline_events where event_type = 'task_claimed'`), tasks);
+}

@@ -1,0 +1,66 @@
+import { ensureTenant, openStore, type Store, upsertRepo } from '@pipeline/store';
+import pg from 'pg';
+import type { Bench } from '../model.ts';
+
+/** A connection for each of the 16 lanes of a measurement. */
+const POOL_SIZE = 16;
+const REPOS = 200;
+
+/** A database with the service's schema, one tenant and its 200 repos. */
+export interface OurStore {
+  store: Store;
+  url: string;
+  /** Of the postmaster. */
+  pid: number;
+  tenantId: number;
+  repoIds: readonly number[];
+  /** For what a benchmark arranges and counts; the service never runs such statements. */
+  admin: pg.Pool;
+  count(what: string): Promise<number>;
+}
+
+export async function openOurStore(bench: Bench, name: string): Promise<OurStore> {
+  const url = await bench.server.pipelineDatabase(name);
+  const store = openStore({
+    databaseUrl: url,
+    applicationName: 'bench',
+    poolSize: POOL_SIZE,
+    onConnectionError: (error) => bench.say(`connection to ${name}: ${error.message}`),
+  });
+  bench.stack.add(`store ${name}`, () => store.close());
+  const admin = new pg.Pool({ connectionString: url, max: 1, options: '-c search_path=pipeline,public' });
+  bench.stack.add(`admin connection ${name}`, () => admin.end());
+  const tenantId = await ensureTenant(store.tenant, 'bench');
+  return {
+    store,
+    url,
+    pid: bench.server.pid,
+    tenantId,
+    repoIds: await makeRepos(store, tenantId),
+    admin,
+    async count(what) {
+      const { rows } = await admin.query<{ n: number }>(`select count(*)::int as n from ${what}`);
+      return rows[0]?.n ?? 0;
+    },
+  };
+}
+
+async function makeRepos({ tenant }: Store, tenantId: number): Promise<number[]> {
+  return tenant.transaction().execute(async (tx) => {
+    const ids: number[] = [];
+    for (let index = 0; index < REPOS; index += 1) {
+      const row = await upsertRepo(tx, tenantId, {
+        slug: { owner: 'bench', name: `repo-${index}` },
+        vcsHost: 'sandbox',
+        cloneUrl: `http://127.0.0.1/bench/repo-${index}.git`,
+        defaultBranch: 'main',
+        setupCommand: null,
+        poolSize: null,
+        installationId: null,
+        enabled: true,
+      });
+      ids.push(row.id);
+    }
+    return ids;
+  });
+}

@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import type { Bench } from '../model.ts';
+import type { OurStore } from '../ours/store.ts';
+import { buildService } from './build.ts';
+import { startChild } from './child.ts';
+import { connectWorkers, LANES, type WorkerLoad } from './worker-load.ts';
+
+/** The hosted API as a process of its own, built as its container is and with its default settings, and its workers. */
+export async function openHostedApi(bench: Bench, ours: OurStore, name: string): Promise<WorkerLoad> {
+  const child = await startChild({
+    file: await buildService('hosted-api', bench.workDir),
+    env: {
+      DATABASE_URL: ours.url,
+      // One for each request that can be under way, as its peers have.
+      DATABASE_POOL_SIZE: `${LANES}`,
+      WORKER_RATE_LIMIT: '0',
+      NODE_ENV: 'production',
+    },
+    logFile: join(bench.workDir, `${name}.log`),
+  });
+  bench.stack.add(name, () => child.stop());
+  const load = await connectWorkers(ours, child.url);
+  bench.stack.add(`connections to ${name}`, () => load.close());
+  return load;
+}
