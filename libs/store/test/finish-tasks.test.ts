@@ -87,7 +87,10 @@ test('finished tasks go, and each run keeps its own report', async () => {
 test('a claim ends once', async () => {
   const claims = await enqueueAndClaim(1);
   expect(await finish(claims)).toHaveLength(1);
+  const first = await runs();
+  database.clock.now = new Date('2026-03-01T00:00:01Z');
   expect(await finish(claims)).toEqual([]);
+  expect(await runs()).toEqual(first);
 });
 
 test('a claim whose lease is over is left to whoever reclaims it', async () => {
