@@ -30,18 +30,23 @@ const [command = '', ...args] = process.argv.slice(2);
 if (command !== 'install' && !Object.hasOwn(programs, command)) {
   fail(`unknown command "${command}": use start, verify or install`, 2);
 }
-install();
+install(command === 'start' ? 'run' : 'all');
 if (command !== 'install') run([...programs[command], ...args]);
 
-/** Installs unless node_modules was made from exactly these manifests on this kind of machine. */
-function install() {
+/**
+ * Installs unless node_modules was made from exactly these manifests on this kind of machine. To run the product takes
+ * a third of what its development takes; whoever has all of it needs nothing more.
+ */
+function install(extent) {
   const wanted = fingerprint();
-  if (existsSync(node) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
+  const stamp = existsSync(node) && existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
+  if (stamp === `all ${wanted}` || stamp === `${extent} ${wanted}`) return;
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   process.stderr.write(`Installing with ${packageManager} …\n`);
   const began = Date.now();
   rmSync(stampFile, { force: true }); // an interrupted installation must not pass for a whole one
-  const result = spawnSync('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'], {
+  const argv = ['--yes', packageManager, 'install', '--frozen-lockfile', ...(extent === 'run' ? ['--prod'] : [])];
+  const result = spawnSync('npx', argv, {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
@@ -54,7 +59,7 @@ function install() {
     const why = result.error?.message ?? `exit status ${result.status ?? result.signal}`;
     fail(`the installation failed (${why}); what it printed stands above`, 1);
   }
-  writeFileSync(stampFile, wanted);
+  writeFileSync(stampFile, `${extent} ${wanted}`);
   process.stderr.write(`Installed in ${((Date.now() - began) / 1000).toFixed(1)} s\n`);
 }
 

@@ -8,6 +8,8 @@ import { StopStack } from './stop-stack.ts';
 
 const STOP_WITHIN_MS = 10_000;
 const FLUSH_WITHIN_MS = 1_000;
+/** A terminal signals the whole group and npm passes its own copy on: two signals this close are one wish. */
+const SAME_WISH_MS = 1_000;
 
 export interface ServiceContext<E> {
   env: E;
@@ -36,7 +38,7 @@ export interface ServiceOptions<S extends z.ZodRawShape> {
 /**
  * The life of a process: environment, start, wait for SIGTERM or SIGINT, stop within the deadline.
  * Ends the process with 0 (stopped), 78 (the configuration is wrong) or 1 (failed, or did not stop in time).
- * A second signal ends it at once.
+ * A second signal, a second or more after the first, ends it at once.
  */
 export async function runService<S extends z.ZodRawShape>(options: ServiceOptions<S>): Promise<void> {
   const env = readEnv(options);
@@ -73,6 +75,7 @@ class Life {
   readonly #stopWithinMs: number;
   readonly #abort = new AbortController();
   #ending = false;
+  #endingSince = 0;
   #exitCode = 0;
 
   constructor(log: Logger, stopWithinMs: number) {
@@ -103,6 +106,7 @@ class Life {
 
   async #onSignal(name: string): Promise<void> {
     if (this.#ending) {
+      if (performance.now() - this.#endingSince < SAME_WISH_MS) return;
       this.#log.warn('second signal: ending at once', { signal: name });
       process.exit(1);
     }
@@ -115,6 +119,7 @@ class Life {
     // A failure while stopping changes the exit code, not the stopping.
     if (this.#ending) return;
     this.#ending = true;
+    this.#endingSince = performance.now();
     this.#abort.abort();
     try {
       await withDeadline(this.stack.stop(), this.#stopWithinMs, 'stopping');
