@@ -14,12 +14,21 @@ const parent = Number(searchParams.get('parent'));
 const ends: (() => void)[] = [
   () => process.kill(process.pid, 'SIGTERM'),
   () => process.kill(process.pid, 'SIGTERM'),
-  () => process.kill(-process.pid, 'SIGKILL'),
+  killGroup,
 ];
 if (searchParams.has('group')) ends.splice(0, 2);
 
 // These deadlines hold no process alive.
 const later = (ms: number, work: () => void) => deadlineSignal(ms).addEventListener('abort', work, { once: true });
+
+function killGroup(): void {
+  try {
+    process.kill(-process.pid, 'SIGKILL');
+  } catch {
+    // Started without a group of its own.
+    process.kill(process.pid, 'SIGKILL');
+  }
+}
 
 function look(): void {
   if (process.ppid !== parent) ends.shift()?.();

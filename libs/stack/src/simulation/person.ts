@@ -12,8 +12,17 @@ import type { Logger } from '@pipeline/runtime';
 const STOPS = ['needs-clarification', 'failure-blocked', 'human-review-ready'] as const;
 type Stop = (typeof STOPS)[number];
 
-/** Time for what was said to be taken up, before it is said again. */
+/** Time for what was said to be taken up, before it is said again; longer each time. */
 const PATIENCE_MS = 20_000;
+/** An issue that comes back more often is not attended to at once. */
+const PROMPT_TIMES = 3;
+
+interface Attended {
+  at: number;
+  times: number;
+  /** It has moved on since. */
+  left: boolean;
+}
 
 export interface PersonOptions {
   host: VcsHost;
@@ -28,8 +37,8 @@ export interface PersonOptions {
  */
 export class Person {
   readonly #options: PersonOptions;
-  /** When a stop was last attended to. */
-  readonly #attended = new Map<string, number>();
+  /** By state and number of the issue. */
+  readonly #attended = new Map<string, Attended>();
 
   constructor(options: PersonOptions) {
     this.#options = options;
@@ -40,9 +49,9 @@ export class Person {
     for (const stop of STOPS) {
       const waiting = await this.#waitingIn(stop);
       // One that has moved on may come back with a new question.
-      for (const key of this.#attended.keys()) {
+      for (const [key, attended] of this.#attended) {
         const [state, number] = key.split(' ');
-        if (state === stop && !waiting.some((issue) => issue.number === Number(number))) this.#attended.delete(key);
+        if (state === stop && !waiting.some((issue) => issue.number === Number(number))) attended.left = true;
       }
       for (const issue of waiting) await this.#attend(stop, issue);
     }
@@ -58,12 +67,13 @@ export class Person {
     const { host, repo, log, now } = this.#options;
     const key = `${stop} ${issue.number}`;
     const at = now().getTime();
-    if (at - (this.#attended.get(key) ?? 0) < PATIENCE_MS) return;
+    const last = this.#attended.get(key) ?? { at: 0, times: 0, left: true };
+    if (!(last.left && last.times < PROMPT_TIMES) && at - last.at < PATIENCE_MS * last.times) return;
     const action = await this.#reactionTo(stop, issue);
     if (!action) return;
     const result = await host.execute(repo, issue.number, action, { mayHaveHappened: false });
     if (result.status !== 'ok') throw new Error(`#${issue.number}: ${result.message}`);
-    this.#attended.set(key, at);
+    this.#attended.set(key, { at, times: last.times + 1, left: false });
     log.info('attended to', { issue: issue.number, state: stop, action: action.type });
   }
 

@@ -1,0 +1,82 @@
+import { sleep } from '@pipeline/runtime';
+import { type Checks, seconds } from './checks.ts';
+import { compare } from './compare.ts';
+import { breaches } from './invariants.ts';
+import { type E2e, untilDone } from './journey.ts';
+import { kill, seededRandom, shuffled, VICTIMS } from './kills.ts';
+import { processesOf } from './processes.ts';
+import { clearUp, StackProcess } from './stack-process.ts';
+import { StoreView } from './store-view.ts';
+
+const ISSUES = 12;
+const WITHIN_MS = 6 * 60_000;
+const PAUSE_MS = { least: 1_000, most: 5_000 };
+/** The leash of the children: a look each half second, then at most two steps of three. */
+const ORPHANS_END_WITHIN_MS = 10_000;
+
+/** kill -9 of everything, one after the other, at random moments; nothing is lost and nothing happens twice. */
+export async function crash(e2e: E2e): Promise<void> {
+  const { checks, dataDir, env, seed } = e2e;
+  const random = seededRandom(seed);
+  checks.note(`seed ${seed}: the same order of kills again with --seed ${seed}`);
+  const stack = new StackProcess(e2e, ['--json', '--issues', `${ISSUES}`]);
+  try {
+    const { report } = await stack.ready();
+    const store = new StoreView(report.database.url);
+    await killAll(checks, { dataDir, store, random });
+    await killTheStack(checks, stack, dataDir);
+    const again = new StackProcess(e2e, ['--json', '--issues', `${ISSUES}`]);
+    const { report: second, ms } = await again.ready();
+    checks.note(`ready again after ${seconds(ms)}`);
+    const began = performance.now();
+    const after = new StoreView(second.database.url);
+    const all = await untilDone(after, ISSUES, WITHIN_MS);
+    const open = await after.rows(
+      "select issue_number::int number, state, last_error from issues where state <> 'done'",
+    );
+    checks.that(`all ${ISSUES} issues are done: ${seconds(performance.now() - began)} later`, all, open);
+    checks.none('the invariants hold', await breaches(after));
+    await compare(checks, { report: second, state: await again.state(), store: after, searchPath: env.PATH ?? '' });
+    const end = await again.stop();
+    checks.that(`SIGTERM ends it: ${seconds(end.ms)}`, end.code === 0 && end.ms < 10_000, end);
+  } finally {
+    await clearUp(dataDir);
+  }
+}
+
+interface Scene {
+  dataDir: string;
+  store: StoreView;
+  random: () => number;
+}
+
+async function killAll(checks: Checks, { dataDir, store, random }: Scene): Promise<void> {
+  const broken: string[] = [];
+  for (const victim of shuffled(VICTIMS, random)) {
+    await sleep(PAUSE_MS.least + random() * (PAUSE_MS.most - PAUSE_MS.least));
+    let tries = 0;
+    while (!(await kill(victim, dataDir, store)) && tries < 100) {
+      tries += 1;
+      await sleep(100);
+    }
+    checks.that(`killed: ${victim}`, tries < 100, 'it was not there to be killed');
+    broken.push(...(await breaches(store).catch(() => [])).map((breach) => `after ${victim}: ${breach}`));
+  }
+  checks.none('the invariants hold between the kills', broken);
+}
+
+/** The supervisor itself: whatever it started notices and ends. */
+async function killTheStack(checks: Checks, stack: StackProcess, dataDir: string): Promise<void> {
+  await stack.stop('SIGKILL');
+  const began = performance.now();
+  let left = processesOf(dataDir);
+  while (left.length > 0 && performance.now() - began < ORPHANS_END_WITHIN_MS) {
+    await sleep(100);
+    left = processesOf(dataDir);
+  }
+  checks.that(
+    `killed: the stack itself; no process is left after ${seconds(performance.now() - began)}`,
+    left.length === 0,
+    left,
+  );
+}

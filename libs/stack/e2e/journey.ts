@@ -1,0 +1,71 @@
+import { sleep } from '@pipeline/runtime';
+import { type Checks, seconds } from './checks.ts';
+import { compare } from './compare.ts';
+import { breaches } from './invariants.ts';
+import { clearUp, type Place, StackProcess } from './stack-process.ts';
+import { StoreView } from './store-view.ts';
+
+const ISSUES = 30;
+const WITHIN_MS = 10 * 60_000;
+const FIRST_WITHIN_MS = 60_000;
+const EVERY_MS = 500;
+
+export interface E2e extends Place {
+  checks: Checks;
+  seed: number;
+}
+
+/** Thirty demo issues travel to done; afterwards host and store agree, item by item. */
+export async function journey(e2e: E2e): Promise<void> {
+  const { checks, dataDir, env } = e2e;
+  const stack = new StackProcess(e2e, ['--json', '--issues', `${ISSUES}`]);
+  try {
+    const { report, ms } = await stack.ready();
+    checks.note(`ready after ${seconds(ms)}`);
+    const store = new StoreView(report.database.url);
+    const first = await untilDone(store, 1, WITHIN_MS);
+    const firstMs = performance.now() - stack.startedAt;
+    checks.that(
+      `the first issue is done within ${seconds(FIRST_WITHIN_MS)} of the start: ${seconds(firstMs)}`,
+      first && firstMs < FIRST_WITHIN_MS,
+    );
+    const all = await untilDone(store, ISSUES, WITHIN_MS);
+    checks.that(
+      `all ${ISSUES} issues are done: after ${seconds(performance.now() - stack.startedAt)}`,
+      all,
+      await openOf(store),
+    );
+    const visits = await store.visits();
+    for (const state of ['changes-requested', 'failure-blocked', 'needs-clarification', 'human-review-ready'])
+      checks.that(`some issues went through ${state}: ${visits[state] ?? 0}`, (visits[state] ?? 0) > 0);
+    checks.none('the invariants hold', await breaches(store));
+    await compare(checks, { report, state: await stack.state(), store, searchPath: env.PATH ?? '' });
+    const end = await stack.stop();
+    checks.that(`SIGTERM ends it: ${seconds(end.ms)}`, end.code === 0 && end.ms < 10_000, end);
+  } finally {
+    await clearUp(dataDir);
+  }
+}
+
+/**
+ * Waits until so many issues are done and, when these are all, nothing is left to do.
+ * @returns false when that took too long.
+ */
+export async function untilDone(store: StoreView, count: number, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (performance.now() < deadline) {
+    // The store may be away for a moment, where things are killed.
+    const open = await store.open().catch(() => null);
+    const isQuiet = open !== null && open.tasks + open.projections + open.deliveries === 0;
+    if (open !== null && open.done >= count && (count === 1 || isQuiet)) return true;
+    await sleep(EVERY_MS);
+  }
+  return false;
+}
+
+/** For the reader of a failure: which issues are not done, and why. */
+async function openOf(store: StoreView): Promise<unknown> {
+  const issues = await store.rows(`select issue_number::int "number", state, left(last_error, 100) error from issues
+    where state <> 'done' order by 1`);
+  return { issues, ...(await store.open()) };
+}

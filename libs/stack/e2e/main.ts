@@ -1,0 +1,49 @@
+/**
+ * End-to-end checks of the whole product as `npm start` runs it: `pnpm e2e`, or some of them by name.
+ * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Checks, seconds } from './checks.ts';
+import { crash } from './crash.ts';
+import { type E2e, journey } from './journey.ts';
+import { restart } from './restart.ts';
+
+const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash };
+
+const { values, positionals } = parseArgs({ options: { seed: { type: 'string' } }, allowPositionals: true });
+const chosen = positionals.length > 0 ? positionals : Object.keys(ALL);
+const unknown = chosen.filter((name) => !(name in ALL));
+if (unknown.length > 0) {
+  process.stderr.write(`${unknown.join(', ')}: the checks are ${Object.keys(ALL).join(', ')}\n`);
+  process.exitCode = 2;
+} else {
+  const checks = new Checks();
+  const began = performance.now();
+  for (const name of chosen) await perform(checks, name);
+  const took = seconds(performance.now() - began);
+  process.stdout.write(`\n${checks.failed === 0 ? 'all good' : `${checks.failed} failed`}, ${took}\n`);
+  process.exitCode = checks.failed === 0 ? 0 : 1;
+}
+
+async function perform(checks: Checks, name: string): Promise<void> {
+  const began = performance.now();
+  const failedBefore = checks.failed;
+  const dataDir = await mkdtemp(join(tmpdir(), `pipeline-e2e-${name}-`));
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  checks.section(name);
+  try {
+    await ALL[name]?.({ checks, dataDir, env: process.env, seed });
+  } catch (error) {
+    checks.that(
+      `${name} came to its end`,
+      false,
+      error instanceof Error ? (error.stack ?? error.message) : String(error),
+    );
+  }
+  checks.note(`took ${seconds(performance.now() - began)}`);
+  if (checks.failed > failedBefore) checks.note(`kept: ${dataDir}`);
+  else await rm(dataDir, { recursive: true, force: true });
+}

@@ -1,0 +1,69 @@
+import pg from 'pg';
+
+export interface StoredIssue {
+  number: number;
+  title: string;
+  state: string;
+  labels: string[];
+  isBlocked: boolean;
+  isPaused: boolean;
+}
+
+export interface StoredPull {
+  number: number;
+  issue: number;
+  merged: boolean;
+  mergeSha: string | null;
+  headSha: string;
+}
+
+/** What the store says, read by plain SQL: the checks must not lean on the code they check. */
+export class StoreView {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** One connection per question: the server may have been killed since the last one. */
+  async rows<T extends object>(sql: string): Promise<T[]> {
+    const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: 2_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query('set search_path = pipeline, public');
+      return (await client.query<T>(sql)).rows;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  issues(): Promise<StoredIssue[]> {
+    return this.rows(`select issue_number::int "number", title, state, labels, is_blocked "isBlocked",
+      is_paused "isPaused" from issues order by issue_number`);
+  }
+
+  pulls(): Promise<StoredPull[]> {
+    return this.rows(`select p.number::int, i.issue_number::int issue, p.merged, p.merge_sha "mergeSha",
+      p.head_sha "headSha" from pull_requests p join issues i on i.tenant_id = p.tenant_id and i.id = p.issue_id
+      order by p.number`);
+  }
+
+  /** Issues that went through each state. */
+  async visits(): Promise<Record<string, number>> {
+    const rows = await this.rows<{ state: string; n: number }>(
+      'select to_state state, count(distinct issue_id)::int n from transitions group by 1',
+    );
+    return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+  }
+
+  /** What still has to happen: nothing of it is left when a journey is over. */
+  async open(): Promise<{ done: number; tasks: number; projections: number; deliveries: number }> {
+    const [row] = await this.rows<{ done: number; tasks: number; projections: number; deliveries: number }>(`select
+      (select count(*)::int from issues where state = 'done') done,
+      (select count(*)::int from tasks) tasks,
+      (select count(*)::int from projections where status = 'pending') projections,
+      (select count(*)::int from webhook_deliveries where processed_at is null) deliveries`);
+    return row ?? { done: 0, tasks: 0, projections: 0, deliveries: 0 };
+  }
+}
