@@ -4,6 +4,7 @@ import {
   findProjection,
   insertAttempt,
   insertDeadLetter,
+  insertPipelineEvent,
   lockIssue,
   lockProjection,
   type ProjectionRow,
@@ -51,13 +52,13 @@ export function settle(engine: Engine, sending: Sending, result: ExecuteResult):
     if (!seen) return;
     const issue = seen.issue_id === null ? undefined : await lockIssue(unit.tx, tenantId, seen.issue_id);
     const projection = await lockProjection(unit.tx, tenantId, id);
-    if (!projection || !issue) return;
+    if (!projection) return;
     await insertAttempt(unit.tx, projection, result);
     // Two executors may have sent it, one of them after it lost the lead: the first answer stands, and what the host
     // did counts also after a discard.
     const late = projection.status !== 'pending';
     if (projection.status === 'complete' || (late && result.status !== 'ok')) return;
-    const subject = await subjectOf(unit, issue);
+    const subject = issue ? await subjectOf(unit, issue) : null;
     const { mayHaveHappened } = sending;
     await OUTCOME[result.status](unit, { subject, projection, mayHaveHappened, result: result as never });
     unit.ring('svc_projections');
@@ -65,7 +66,8 @@ export function settle(engine: Engine, sending: Sending, result: ExecuteResult):
 }
 
 interface Settled<S extends ExecuteResult['status']> {
-  subject: Subject;
+  /** Null for an issue that the pipeline has no record of: the entry is settled, and nothing follows from it. */
+  subject: Subject | null;
   projection: ProjectionRow;
   /** In doubt before this attempt; only an answer about the write itself ends the doubt. */
   mayHaveHappened: boolean;
@@ -89,6 +91,8 @@ async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>):
     result: result.created as never,
   });
   const { action } = projection;
+  // The label for intake of an unknown issue is on the host: the next poll takes it in.
+  if (!subject) return unit.ring('svc_cache');
   if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, result.created);
   if (action.type === 'mergePR') await onMerged(unit, subject, action, result.created?.sha ?? null);
   if (action.type === 'deleteBranch') await onDeletedBranch(unit, subject);
@@ -97,7 +101,7 @@ async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>):
 
 async function onRefused(unit: Unit, { subject, projection, result }: Settled<'refused'>): Promise<void> {
   const { action } = projection;
-  const answered = action.type === 'mergePR' && result.kind !== 'other';
+  const answered = subject !== null && action.type === 'mergePR' && result.kind !== 'other';
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
     // A merge that the host refuses with a reason is answered: the issue goes another way and the lane is free.
     status: answered ? 'discarded' : 'failed',
@@ -143,15 +147,18 @@ const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
   deleteBranch: 'ready-for-dev',
 };
 
-async function gaveUp(unit: Unit, subject: Subject, projection: ProjectionRow, error: string): Promise<void> {
+async function gaveUp(unit: Unit, subject: Subject | null, projection: ProjectionRow, error: string): Promise<void> {
   const { type } = projection.action;
-  await recordPipelineEvent(unit, subject, {
+  await insertPipelineEvent(unit.tx, unit.tenantId, {
+    repoId: projection.repo_id,
+    issueId: subject?.issue.id ?? null,
+    issueNumber: projection.issue_number,
     eventType: 'projection_failed',
     agent: ENGINE.type,
     payload: { projectionId: projection.id, type },
   });
   const targetState = TARGET_OF[type];
-  if (!targetState) return;
+  if (!subject || !targetState) return;
   const { issue } = subject;
   const deadLetterId = await insertDeadLetter(unit.tx, unit.tenantId, {
     repoId: issue.repo_id,

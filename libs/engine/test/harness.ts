@@ -39,7 +39,7 @@ export interface Bench {
 /** One tenant with one repo and one worker, and a host that says yes to everything. */
 export async function makeBench(
   store: Store,
-  options: { slug?: string; settings?: Partial<Settings> } = {},
+  options: { slug?: string; tenant?: string; settings?: Partial<Settings> } = {},
 ): Promise<Bench> {
   const bells: string[] = [];
   const engine: Engine = {
@@ -49,7 +49,7 @@ export async function makeBench(
     random: () => 0.5,
   };
   const [owner = 'acme', name = 'shop'] = (options.slug ?? 'acme/shop').split('/');
-  const tenantId = await ensureTenant(store.tenant, owner);
+  const tenantId = await ensureTenant(store.tenant, options.tenant ?? owner);
   const repo = await putRepo(engine, tenantId, {
     slug: { owner, name },
     vcsHost: 'sandbox',

@@ -2,4 +2,4 @@ export { countDetected, type Detected, detect, detectStatement } from './detect.
 export type { Scope } from './detector.ts';
 export { requestIntake, unknownIssues } from './orphan-issues.ts';
 export * from './repairs.ts';
-export { type RepoWithTenant, reposWithTenant, sharedSlugs } from './slugs.ts';
+export * from './slugs.ts';

@@ -3,19 +3,25 @@ import type { Db } from '../connection.ts';
 import { fleetNote } from '../json.ts';
 import type { RepoRow } from '../repos.ts';
 
+/** A repo with the external id of its tenant. */
 export type RepoWithTenant = RepoRow & { tenant: string };
 
-/** The enabled repos with that slug, each with the external id of its tenant; almost always one. */
-export const reposWithTenant = (fleet: Db, slug: Slug): Promise<RepoWithTenant[]> =>
+const enabled = (fleet: Db) =>
   fleet
     .selectFrom('repos as r')
     .modifyFront(fleetNote('ids of findings know a repo by its slug'))
     .innerJoin('tenants as t', 't.id', 'r.tenant_id')
     .selectAll('r')
     .select('t.external_id as tenant')
-    .where('r.slug_key', '=', slugKey(slug))
-    .where('r.enabled', '=', true)
-    .execute();
+    .where('r.enabled', '=', true);
+
+/** The enabled repos with that slug; almost always one. */
+export const reposWithTenant = (fleet: Db, slug: Slug): Promise<RepoWithTenant[]> =>
+  enabled(fleet).where('r.slug_key', '=', slugKey(slug)).execute();
+
+/** All enabled repos, in the order of lists. */
+export const enabledReposWithTenant = (fleet: Db): Promise<RepoWithTenant[]> =>
+  enabled(fleet).orderBy('r.slug_key').orderBy('r.tenant_id').execute();
 
 /** The slugs, in the form in which they are compared, that several enabled repos have: those need their tenant. */
 export async function sharedSlugs(fleet: Db): Promise<Set<string>> {

@@ -1,0 +1,55 @@
+import {
+  CONSISTENCY_KINDS,
+  type ConsistencyFinding,
+  type ConsistencyKind,
+  formatConsistencyId,
+  type Slug,
+  type StoredConsistencyKind,
+} from '@pipeline/domain';
+import { countDetected, type Detected, detect, sharedSlugs } from '@pipeline/store';
+import type { Engine } from '../context.ts';
+
+/** More of one kind are counted, not listed: then it is one thing that is wrong, not thousands. */
+const LISTED = 10_000;
+
+export interface Consistency {
+  /** By kind, then by repo and issue: at most 10,000 of each kind. */
+  findings: ConsistencyFinding[];
+  /** How many there are in all. */
+  total: number;
+}
+
+/** The kinds that the store finds by itself. */
+export const STORED_KINDS = CONSISTENCY_KINDS.filter(
+  (kind): kind is StoredConsistencyKind => kind !== 'orphan_missing_from_pg',
+);
+
+/**
+ * Everything in the store that contradicts itself, over all tenants (interface: Data-consistency findings). What only
+ * the host can tell, `OrphanWatch` finds. One statement for each kind, one after the other; each costs what may be
+ * wrong and not what is stored, but for orphan_dependency_edge, which looks at every edge.
+ */
+export async function listFindings(engine: Engine): Promise<Consistency> {
+  const { fleet } = engine.store;
+  const shared = await sharedSlugs(fleet);
+  const findings: ConsistencyFinding[] = [];
+  let unlisted = 0;
+  for (const kind of STORED_KINDS) {
+    const found = await detect(fleet, kind, 'all', LISTED);
+    findings.push(...found.map((one) => findingOf(kind, one, shared.has(one.slugKey))));
+    if (found.length === LISTED) unlisted += (await countDetected(fleet, kind)) - found.length;
+  }
+  return { findings, total: findings.length + Math.max(0, unlisted) };
+}
+
+type Found = Pick<Detected, 'tenant' | 'issueNumber' | 'detail'> & { repo: Slug };
+
+/** @param shared whether several enabled repos have the slug, so that the id must name the tenant. */
+export const findingOf = (kind: ConsistencyKind, found: Found, shared: boolean): ConsistencyFinding => ({
+  id: formatConsistencyId({ ...found, kind, tenant: shared ? found.tenant : null }),
+  kind,
+  repoOwner: found.repo.owner,
+  repoName: found.repo.name,
+  issueNumber: found.issueNumber,
+  detail: found.detail,
+});

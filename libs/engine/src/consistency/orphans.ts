@@ -1,0 +1,128 @@
+import { AppError, type ConsistencyFinding, type HostIssue, type VcsHost } from '@pipeline/domain';
+import {
+  enabledReposWithTenant,
+  type RepoRow,
+  type RepoWithTenant,
+  requestIntake,
+  sharedSlugs,
+  unknownIssues,
+} from '@pipeline/store';
+import { type Engine, inTenant } from '../context.ts';
+import type { HostOf } from '../inbox.ts';
+import type { Actor } from '../subject.ts';
+import { findingOf } from './findings.ts';
+import { recordRepair } from './repair-record.ts';
+import { type Target, targetOf } from './target.ts';
+
+const KIND = 'orphan_missing_from_pg';
+
+interface OpenIssues {
+  etag: string | null;
+  issues: HostIssue[];
+}
+
+export interface OrphanWatchDeps {
+  engine: Engine;
+  hostOf: HostOf;
+  /** Told of a repo whose host could not be asked; the others go on. */
+  onError(repo: RepoRow, error: unknown): void;
+}
+
+/**
+ * Finds open issues of the hosts that the pipeline has no record of. Optional, for it asks the hosts: whoever wants it
+ * makes one and runs it seldom. It remembers what each repo last answered, so that an unchanged one costs a conditional
+ * request; one that cannot be asked is judged by its last answer.
+ */
+export class OrphanWatch {
+  readonly #deps: OrphanWatchDeps;
+  #known = new Map<string, OpenIssues>();
+
+  constructor(deps: OrphanWatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** @returns the findings of all enabled repos that have a host here, by repo and issue. */
+  async list(): Promise<ConsistencyFinding[]> {
+    const { engine, hostOf } = this.#deps;
+    const repos = await enabledReposWithTenant(engine.store.fleet);
+    const shared = await sharedSlugs(engine.store.fleet);
+    const known = new Map<string, OpenIssues>();
+    const findings: ConsistencyFinding[] = [];
+    for (const repo of repos) {
+      const host = hostOf(repo);
+      const open = host && (await this.#ask(repo, host));
+      if (!open) continue;
+      known.set(keyOf(repo), open);
+      findings.push(...(await orphansOf(engine, repo, open.issues, shared.has(repo.slug_key))));
+    }
+    this.#known = known;
+    return findings;
+  }
+
+  async #ask(repo: RepoWithTenant, host: VcsHost): Promise<OpenIssues | undefined> {
+    const before = this.#known.get(keyOf(repo));
+    try {
+      const answer = await host.listIssues(repo, { state: 'open', ...(before?.etag && { etag: before.etag }) });
+      return answer ?? before;
+    } catch (error) {
+      this.#deps.onError(repo, error);
+      return before;
+    }
+  }
+}
+
+const keyOf = (repo: RepoRow): string => `${repo.tenant_id}/${repo.id}`;
+
+async function orphansOf(engine: Engine, repo: RepoWithTenant, issues: readonly HostIssue[], shared: boolean) {
+  const byNumber = new Map(issues.map((issue) => [issue.number, issue]));
+  const numbers = await unknownIssues(engine.store.tenant, repo.tenant_id, repo.id, [...byNumber.keys()]);
+  return numbers.flatMap((number) => {
+    const issue = byNumber.get(number);
+    return issue ? [orphanOf(repo, issue, shared)] : [];
+  });
+}
+
+function orphanOf(repo: RepoWithTenant, issue: HostIssue, shared: boolean): ConsistencyFinding {
+  const { title, url, author, labels, createdAt } = issue;
+  const detail = { title, url, author, labels, createdAt };
+  return findingOf(KIND, { repo, tenant: repo.tenant, issueNumber: issue.number, detail }, shared);
+}
+
+/**
+ * Asks the host, through the outbox, to label an orphan for intake, which takes it in once the label is there. The host
+ * is asked first, outside any transaction. A repeated call, or a second one at the same time, asks for nothing more.
+ * @returns the finding as it is afterwards; null when the issue is no orphan, or is to be labelled.
+ * @throws AppError CONSISTENCY_FINDING_NOT_FOUND, INVALID_ARGUMENT, as `targetOf` says; STORE_UNAVAILABLE when this
+ * process has no access to the repo's host, or the host does not answer.
+ */
+export async function enqueueOrphan(
+  engine: Engine,
+  hostOf: HostOf,
+  id: string,
+  actor: Actor,
+): Promise<ConsistencyFinding | null> {
+  const target = await targetOf(engine, id, KIND);
+  const { repo, number } = target;
+  const issue = await onHost(hostOf(repo), target);
+  if (issue?.state !== 'open') return null;
+  return inTenant(engine, repo.tenant_id, async (unit) => {
+    const isOrphan = async () => (await unknownIssues(unit.tx, unit.tenantId, repo.id, [number])).length > 0;
+    if (!(await isOrphan())) return null;
+    if (await requestIntake(unit.tx, repo, number)) {
+      await recordRepair(unit, { target, issue: undefined }, actor, { action: 'enqueue-orphan' });
+      unit.ring('svc_projections');
+    }
+    return (await isOrphan()) ? orphanOf(repo, issue, target.shared) : null;
+  });
+}
+
+async function onHost(host: VcsHost | null, { repo, number }: Target): Promise<HostIssue | null> {
+  if (!host)
+    throw new AppError('STORE_UNAVAILABLE', `The write service of ${repo.owner}/${repo.name} is not connected`);
+  try {
+    return await host.getIssue(repo, number);
+  } catch (error) {
+    const message = `The host of ${repo.owner}/${repo.name} does not answer`;
+    throw new AppError('STORE_UNAVAILABLE', message, { cause: error });
+  }
+}

@@ -1,0 +1,106 @@
+import { type ConsistencyFinding, isBlockedState, type StoredConsistencyKind } from '@pipeline/domain';
+import {
+  completeSiIssue,
+  type Detected,
+  deleteEdges,
+  detect,
+  type IssueRow,
+  lockIssueByNumber,
+  resolveSubtaskEdges,
+  updateIssue,
+} from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from '../context.ts';
+import { perform } from '../issue-actions.ts';
+import { projectIssue } from '../project.ts';
+import { type Actor, subjectOf } from '../subject.ts';
+import { findingOf } from './findings.ts';
+import { recordRepair } from './repair-record.ts';
+import { notFound, type Target, targetOf } from './target.ts';
+
+export type StoreRepair = 'clear-flag' | 'resolve-subtask-edges' | 'link-si' | 'delete-orphan-edges';
+
+interface Mending {
+  target: Target;
+  /** Locked; edges may outlive their issue. */
+  issue: IssueRow | undefined;
+  found: Detected;
+  actor: Actor;
+}
+
+interface Repair {
+  mends: StoredConsistencyKind;
+  apply(unit: Unit, mending: Mending): Promise<void>;
+}
+
+const REPAIRS: Record<StoreRepair, Repair> = {
+  'clear-flag': { mends: 'stale_blocked', apply: clearFlag },
+  'resolve-subtask-edges': { mends: 'stale_subtask_edge', apply: resolveEdges },
+  'link-si': { mends: 'si_linkage_gap', apply: linkSi },
+  'delete-orphan-edges': { mends: 'orphan_dependency_edge', apply: deleteOrphans },
+};
+
+/**
+ * Mends one finding. The finding is looked for anew under the lock of its issue, mended and looked for again in the one
+ * transaction: of two repairs at once the second finds nothing left, and a repeated one changes nothing.
+ * @returns the finding as it is afterwards, null when it is gone or was not there (decisions.md 22).
+ * @throws AppError CONSISTENCY_FINDING_NOT_FOUND, INVALID_ARGUMENT, as `targetOf` says; CONSISTENCY_FINDING_NOT_FOUND
+ * also when the pipeline does not know the issue, unless it is one that an edge may outlive.
+ */
+export async function repairFinding(
+  engine: Engine,
+  repair: StoreRepair,
+  id: string,
+  actor: Actor,
+): Promise<ConsistencyFinding | null> {
+  const { mends, apply } = REPAIRS[repair];
+  const target = await targetOf(engine, id, mends);
+  return inTenant(engine, target.repo.tenant_id, async (unit) => {
+    const issue = await lockIssueByNumber(unit.tx, unit.tenantId, target.repo.id, target.number);
+    if (!issue && mends !== 'orphan_dependency_edge') throw notFound(id, 'the pipeline does not know the issue');
+    const found = await look(unit, target, mends);
+    if (!found) return null;
+    await apply(unit, { target, issue, found, actor });
+    const left = await look(unit, target, mends);
+    return left ? findingOf(mends, left, target.shared) : null;
+  });
+}
+
+async function look(unit: Unit, { repo, number }: Target, kind: StoredConsistencyKind): Promise<Detected | undefined> {
+  const scope = { tenantId: unit.tenantId, repoId: repo.id, issueNumber: number };
+  return (await detect(unit.tx, kind, scope, 1))[0];
+}
+
+/** A block that the state itself says is lifted by the unblock (decisions.md 3); a mere flag is taken off. */
+async function clearFlag(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
+  if (!issue) return;
+  const subject = await subjectOf(unit, issue);
+  if (isBlockedState(issue.state)) {
+    await perform(unit, subject, 'unblock', { ...actor, reason: actor.reason ?? `clear-flag of ${target.id}` });
+    unit.ring('svc_cache');
+    return;
+  }
+  const change = { is_blocked: false, block_reason: null, block_classification: null };
+  await updateIssue(unit.tx, unit.tenantId, issue.id, change);
+  await recordRepair(unit, { target, issue }, actor, { action: 'clear-flag' });
+  await projectIssue(unit, { ...subject, issue: { ...issue, ...change } });
+}
+
+async function resolveEdges(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
+  const epic = { repoId: target.repo.id, number: target.number };
+  const edgeIds = await resolveSubtaskEdges(unit.tx, unit.tenantId, epic, 'operator');
+  await recordRepair(unit, { target, issue }, actor, { action: 'resolve-subtask-edges', edgeIds });
+}
+
+async function linkSi(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
+  await completeSiIssue(unit.tx, unit.tenantId, { repoId: target.repo.id, number: target.number });
+  await recordRepair(unit, { target, issue }, actor, { action: 'link-si' });
+}
+
+/** What the issue waited for is gone: the comment says so now, and the loop that releases the waiting sees it next. */
+async function deleteOrphans(unit: Unit, { target, issue, found, actor }: Mending): Promise<void> {
+  const edgeIds = await deleteEdges(unit.tx, unit.tenantId, found.detail.orphanEdgeIds as number[]);
+  // An issue without a record cannot be locked: another repair may have been faster.
+  if (edgeIds.length === 0) return;
+  await recordRepair(unit, { target, issue }, actor, { action: 'delete-orphan-edges', edgeIds });
+  if (issue) await projectIssue(unit, await subjectOf(unit, issue));
+}
