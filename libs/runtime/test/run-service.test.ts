@@ -48,7 +48,7 @@ describe('runService', () => {
   });
 
   test('a second signal ends it at once, but not the copy of the first that npm passes on', async () => {
-    const { child, exited, said } = launch({ MODE: 'stuck' });
+    const { child, exited, said } = launch({ MODE: 'slow' });
     await said('ready');
     child.kill('SIGTERM');
     await said('"msg":"stopping"');
