@@ -11,7 +11,7 @@ export interface ErrorReply {
   common: boolean;
 }
 
-/** How each stage answers what it does not take, unless the route says otherwise (decisions 25). */
+/** How each stage answers what it does not take, unless the route says otherwise. */
 export const DEFAULT_REFUSALS = {
   params: { code: 'NOT_FOUND' },
   query: { code: 'INVALID_INPUT' },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 interface PageRule {
   limit: { default: number; max: number };
-  /** What a value that is no number means (decisions 25): refuse it with 400, or take the default. */
+  /** What a value that is no number means: refuse it with 400, or take the default. */
   notANumber: 'refuse' | 'default';
 }
 

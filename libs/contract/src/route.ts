@@ -20,7 +20,7 @@ export interface Refusal {
   message?: string;
 }
 
-/** A route's own answers to bad input (decisions 25), in the order in which they are looked at. */
+/** A route's own answers to bad input, in the order in which they are looked at. */
 export interface Refusals {
   params?: Refusal;
   query?: Refusal;

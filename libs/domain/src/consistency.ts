@@ -32,7 +32,7 @@ export interface ConsistencyRef {
   repo: Slug;
   /** Null for what concerns a whole repo. */
   issueNumber: number | null;
-  /** External id of the tenant, only where several tenants have the repo enabled (decisions.md 11). */
+  /** External id of the tenant, only where several tenants have the repo enabled. */
   tenant: string | null;
 }
 

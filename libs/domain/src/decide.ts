@@ -46,7 +46,7 @@ export interface Refusal {
   reason: string;
 }
 
-/** Facts of the host and a cancel hold whatever the workflow's edges say (decisions.md 7). */
+/** Facts of the host and a cancel hold whatever the workflow's edges say. */
 const FREE: Partial<Record<Trigger, State>> = {
   cancelled: 'done',
   'host-merged': 'done',
@@ -58,7 +58,7 @@ const FREE: Partial<Record<Trigger, State>> = {
 
 /**
  * Decides purely where an issue goes and what follows from it. A retry that runs in failure-blocked is decided from
- * the state that failed (decisions.md 4).
+ * the state that failed.
  */
 export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cause): Decision | Refusal {
   const origin =
@@ -191,7 +191,7 @@ const mergePullRequest = (prNumber: number, headSha: string): ProjectionAction =
 
 type ReviewComments = Extract<Outcome, { outcome: 'changes-requested' }>['result']['comments'];
 
-/** The identity that opened a pull request may not approve it, so a verdict is a comment and a commit status (decisions.md 47). */
+/** The identity that opened a pull request may not approve it, so a verdict is a comment and a commit status. */
 function reviewOf(
   issue: IssueFacts,
   state: 'success' | 'failure',

@@ -32,6 +32,6 @@ export function normalizeError(message: string): string {
   return varied.replace(/\s+/g, ' ').trim().slice(0, MAX_PATTERN);
 }
 
-/** Names an error across issues and repos: 16 hexadecimal digits of the SHA-256 of its pattern (decisions 56). */
+/** Names an error across issues and repos: 16 hexadecimal digits of the SHA-256 of its pattern. */
 export const fingerprint = (message: string): string =>
   createHash('sha256').update(normalizeError(message)).digest('hex').slice(0, 16);

@@ -1,7 +1,7 @@
 import type { ErrorClass } from './outcomes.ts';
 import type { State } from './states.ts';
 
-/** One row of the issue list of surface A (shapes 4.1), without `timeInStateMs`: a stored body knows no clock. */
+/** One row of the issue list of surface A, without `timeInStateMs`: a stored body knows no clock. */
 export interface IssueListItem {
   issueNumber: number;
   title: string;
@@ -30,7 +30,7 @@ export const LIST_CAPS = { title: 256, status: 160, labels: 20, dependsOn: 20 } 
 
 /**
  * Octets of the body that a covering index takes. A longer row would make the index refuse it, and with it the whole
- * change of state (decisions 26); such a body is `big` and stays outside of the index.
+ * change of state; such a body is `big` and stays outside of the index.
  */
 export const MAX_INDEXED_OCTETS = 2_000;
 

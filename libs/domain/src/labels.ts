@@ -8,7 +8,7 @@ export const URGENT_LABEL = 'svc:urgent';
 /** Begins every label with a meaning to the pipeline. */
 export const LABEL_PREFIX = 'svc:';
 
-/** The label that shows a state on the host; `new` has none (decisions.md 8). */
+/** The label that shows a state on the host; `new` has none. */
 export const stateLabel = (state: State): string | null => (state === 'new' ? null : `${LABEL_PREFIX}${state}`);
 
 interface Shown {

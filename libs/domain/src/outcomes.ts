@@ -5,7 +5,7 @@ const text = (max: number) => z.string().min(1).max(max);
 const path = z.string().min(1).max(1_000);
 const sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be a hexadecimal commit id');
 
-/** What each outcome carries (decisions.md 1). The engine decides where the issue goes; a report never names a state. */
+/** What each outcome carries. The engine decides where the issue goes; a report never names a state. */
 export const OUTCOME_RESULTS = {
   analyzed: z.object({ summary: z.string().max(20_000).optional() }),
   'not-planned': z.object({ reason: text(5_000) }),

@@ -1,4 +1,4 @@
-/** How the `limit` of one list is read (interface: Limits; decisions 25). */
+/** How the `limit` of one list is read (interface: Limits). */
 export interface PageRule {
   default: number;
   min: number;

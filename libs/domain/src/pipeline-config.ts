@@ -66,7 +66,7 @@ const AlertChannel = z.discriminatedUnion('type', [
   section(ALERT_CHANNELS.log.shape),
 ]);
 
-/** The file that PIPELINE_CONFIG names (design 4). */
+/** The file that PIPELINE_CONFIG names. */
 export const PipelineConfig = section({
   repos: z.array(RepoConfig).max(10_000).default([]).superRefine(refuseTwins),
   agents: z.object({ monitor: MonitorAgent.optional() }).catchall(AgentConfig).default({}),

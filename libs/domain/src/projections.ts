@@ -4,7 +4,7 @@ const labels = z.array(z.string().min(1)).max(100);
 const pr = z.int().positive();
 
 /**
- * What the outbox can ask of the version-control host (shapes.md 4.7). A `marker` is hidden in the text that is
+ * What the outbox can ask of the version-control host. A `marker` is hidden in the text that is
  * written, so that a repeated attempt finds what the first one made.
  */
 export const ProjectionAction = z.discriminatedUnion('type', [

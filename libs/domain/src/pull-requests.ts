@@ -4,7 +4,7 @@ import type { HostPullRequest } from './vcs.ts';
 const OWN_BRANCH = /^svc\/issue-(\d+)$/;
 const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\s*:?\s+#(\d+)\b/i;
 
-/** The issue a pull request belongs to: by our branch name, or by a closing keyword in its text (decisions.md 53). */
+/** The issue a pull request belongs to: by our branch name, or by a closing keyword in its text. */
 export function linkedIssueNumber(pr: Pick<HostPullRequest, 'headRef' | 'body'>): number | null {
   const digits = OWN_BRANCH.exec(pr.headRef)?.[1] ?? CLOSES.exec(pr.body)?.[1];
   return digits === undefined ? null : parseIssueNumber(digits);

@@ -64,7 +64,7 @@ export const Sla = z.object({
     .describe('By state; a value in the workflow itself goes before it.'),
 });
 
-/** Limits that the host publishes for writes of content (shapes 4.7). */
+/** Limits that the host publishes for writes of content. */
 const HostBudget = z.object({
   contentWritesPerMinute: z.int().positive().default(80),
   contentWritesPerHour: z.int().positive().default(500),
@@ -73,8 +73,8 @@ const HostBudget = z.object({
 });
 
 /**
- * What every process goes by: the row that the monitor writes and the hosted API follows (decisions 13). Unknown keys
- * are dropped and missing ones take the built-in default (decisions 14), so that two releases can share the row.
+ * What every process goes by: the row that the monitor writes and the hosted API follows. Unknown keys
+ * are dropped and missing ones take the built-in default, so that two releases can share the row.
  * Durations are milliseconds unless the name says otherwise.
  */
 export const Settings = z.object({

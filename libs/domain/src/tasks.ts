@@ -43,7 +43,7 @@ export const AGENT_OF: Record<TaskType, string> = {
 /** The branch on which the agents of one issue work. */
 export const branchOf = (issueNumber: number): string => `svc/issue-${issueNumber}`;
 
-/** What a worker is told about its task (decisions.md section D, row "Task payload"). */
+/** What a worker is told about its task. */
 export interface TaskPayload {
   issue: { number: number; title: string; body: string; url: string; labels: string[]; author: string | null } | null;
   repo: { slug: string; cloneUrl: string; defaultBranch: string; setupCommand: string | null };

@@ -39,7 +39,7 @@ const WorkflowState = z.object({
 
 const Edge = z.object({ from: z.enum(STATES), to: z.enum(STATES), trigger: z.enum(TRIGGERS) });
 
-/** A versioned workflow of one repo: data, so that a repo can have its own (design.md 6). */
+/** A versioned workflow of one repo: data, so that a repo can have its own. */
 export const WorkflowSnapshot = z.object({
   version: z.int().positive(),
   states: z.array(WorkflowState),
@@ -142,7 +142,7 @@ export const DEFAULT_WORKFLOW: WorkflowSnapshot = {
   edges: EDGE_ROWS.flatMap(([from, to, ...triggers]) => triggers.map((trigger) => ({ from, to, trigger }))),
 };
 
-/** Every state an operator may move the issue to: all outgoing edges, whatever their trigger (decisions.md 6). */
+/** Every state an operator may move the issue to: all outgoing edges, whatever their trigger. */
 export function validTargets(workflow: WorkflowSnapshot, from: State): State[] {
   const targets = new Set(workflow.edges.filter((edge) => edge.from === from).map((edge) => edge.to));
   return STATES.filter((state) => targets.has(state));

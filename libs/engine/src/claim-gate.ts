@@ -20,7 +20,7 @@ export interface HeldClaim {
 }
 
 interface Behind<T> {
-  /** What a late report still costs; it is booked even when the report is refused (decisions.md 16). */
+  /** What a late report still costs; it is booked even when the report is refused. */
   invocations?: readonly Invocation[];
   /** The answer to a report that was given before, or undefined to go on. */
   repeated?: (run: RunRow) => T | undefined;

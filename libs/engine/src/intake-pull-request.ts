@@ -65,7 +65,7 @@ async function followPullRequest(
   }
 }
 
-/** Takes up a person's review; only those who may write to the repo count (decisions.md 52). */
+/** Takes up a person's review; only those who may write to the repo count. */
 export async function takeReview(intake: Intake, event: ReviewEvent): Promise<void> {
   const { engine, repo, host } = intake;
   const { review } = event;

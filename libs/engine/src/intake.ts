@@ -14,7 +14,7 @@ export interface Intake {
 
 /**
  * Takes up what the host tells, whether a webhook brought it or a poll found it. The host is asked before the
- * transaction begins, never inside. What our own identity did is no news and changes nothing (decisions.md 9).
+ * transaction begins, never inside. What our own identity did is no news and changes nothing.
  */
 export async function takeHostEvent(intake: Intake, event: HostEvent): Promise<void> {
   if (event.sender !== null && event.sender === (await intake.host.login())) return;

@@ -96,7 +96,7 @@ async function unblock(unit: Unit, subject: Subject, actor: Actor): Promise<Subj
 }
 
 /**
- * Never changes the state (decisions.md 4): the state's task runs anew from attempt 0. In failure-blocked it is the
+ * Never changes the state: the state's task runs anew from attempt 0. In failure-blocked it is the
  * task of the state that failed; the block goes when its outcome is applied.
  */
 async function retry(unit: Unit, subject: Subject): Promise<Subject> {

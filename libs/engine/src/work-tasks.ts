@@ -25,7 +25,7 @@ interface WorkOrder {
 
 /**
  * Adds the work task of an issue; the one-per-issue index refuses a second one. While a worker may still be at a task
- * that was withdrawn, the new one waits, so that two agents never work on one branch (decisions.md 17).
+ * that was withdrawn, the new one waits, so that two agents never work on one branch.
  */
 export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder): Promise<void> {
   const { issue } = subject;

@@ -74,7 +74,7 @@ export async function countOpenDeadLetters(fleet: Db): Promise<number> {
   return row.n;
 }
 
-/** Finds a letter by its id alone: the one statement about it that does not name its tenant (decisions.md 35). */
+/** Finds a letter by its id alone: the one statement about it that does not name its tenant. */
 export const locateDeadLetter = (fleet: Db, id: string): Promise<{ tenant_id: number; issue_id: number } | undefined> =>
   fleet
     .selectFrom('dead_letters')

@@ -34,7 +34,7 @@ export interface Doorbell {
 /** NOTIFY refuses 8,000 bytes and more. Beyond this the ring names nobody and means everybody. */
 const MAX_PAYLOAD = 7_900;
 
-/** Wake-ups between processes by LISTEN and NOTIFY, and leads, on one session of its own (decisions.md 32, 43). */
+/** Wake-ups between processes by LISTEN and NOTIFY, and leads, on one session of its own. */
 export function createDoorbell(options: DirectConnectionOptions): Doorbell {
   return new ListeningDoorbell(options);
 }

@@ -39,7 +39,7 @@ export interface PipelineEventInput {
   payload: Record<string, unknown>;
 }
 
-/** A fact for analytics and audit (shapes.md 4.10, stored pipeline event types). */
+/** A fact for analytics and audit. */
 export async function insertPipelineEvent(tx: Tx, tenantId: number, event: PipelineEventInput): Promise<void> {
   await tx
     .insertInto('pipeline_events')

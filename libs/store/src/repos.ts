@@ -17,7 +17,7 @@ export interface RepoInput {
   enabled: boolean;
 }
 
-/** Makes or updates a repo of a tenant. A repo that is enabled is never disabled by this (decisions.md 13). */
+/** Makes or updates a repo of a tenant. A repo that is enabled is never disabled by this. */
 export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Promise<RepoRow> {
   const values = {
     owner: input.slug.owner,

@@ -10,7 +10,7 @@ const KEPT = 10_000;
 /**
  * Gives the facts of the outbox their ids: moves one batch into `stream_events`, numbered from the counter row, and
  * forgets all but the newest 10,000. Ids strictly increase in the order in which they become visible, for one process
- * at a time does this: the lock of the transaction says which, so none that dies can hold it (decisions.md 33).
+ * at a time does this: the lock of the transaction says which, so none that dies can hold it.
  * @returns how many were moved; 0 also while another process is at it.
  */
 export function sequenceStream(fleet: Db): Promise<number> {

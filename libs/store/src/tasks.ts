@@ -25,7 +25,7 @@ export interface NewTask {
 /**
  * Adds tasks of one tenant. Fairness between repos is made here, so that the claim stays one index scan: a task's
  * turn follows the lowest waiting turn of its queue (tenant, type, priority) and the highest one of its own repo in
- * that queue, so repos alternate however much one of them piles up (decisions.md 28). Two index probes per queue and
+ * that queue, so repos alternate however much one of them piles up. Two index probes per queue and
  * repo of the batch.
  */
 export async function enqueueTasks(tx: Db, tenantId: number, tasks: readonly NewTask[]): Promise<void> {

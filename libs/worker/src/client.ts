@@ -34,7 +34,7 @@ export type Failure = Report<Body<typeof failTask>>;
 type Claim = Pick<ClaimedTask, 'id' | 'claimToken'>;
 
 /**
- * The worker protocol (shapes 4.3). All calls but the heartbeat are repeated through outages until they are answered
+ * The worker protocol. All calls but the heartbeat are repeated through outages until they are answered
  * or the signal comes; that is safe, for the same token and body get the same answer.
  * @throws ApiFailure: AUTH_* = the token is no good, CLAIM_LOST or TASK_CANCELLED = the task is no longer ours,
  *   NOT_FOUND on claim and heartbeat = register again.

@@ -39,7 +39,7 @@ export function childEnv(
 
 /**
  * Turns a program into a handler: the task as JSON on its stdin, records as JSON lines on its stdout, its end as the
- * outcome (decisions D, row `--exec`).
+ * outcome.
  */
 export function execHandler(options: ExecOptions): TaskHandler {
   return async (task, context) => {

@@ -32,7 +32,7 @@ export function failure(errorMessage: string, errorClass: ErrorClass = 'transien
 }
 
 /**
- * The meaning of a program's end (decisions D, row `--exec`): the last verdict printed; else 75 is a quota, any other
+ * The meaning of a program's end: the last verdict printed; else 75 is a quota, any other
  * exit but 0 a transient failure with the last lines of stderr.
  * @returns null for exit 0 without a verdict: the task's default outcome, still to be filled.
  */

@@ -16,7 +16,7 @@ export interface ClaimLineOptions {
   metrics: LoopMetrics;
 }
 
-/** The claims of one tenant that wait in this process, first come first served (decisions 31). They hold no connection. */
+/** The claims of one tenant that wait in this process, first come first served. They hold no connection. */
 export class ClaimLine {
   readonly #options: ClaimLineOptions;
   readonly #waiters = new Set<Waiter>();

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
-/** Variables of this process, beside those that every process understands (design.md section 4). */
+/** Variables of this process, beside those that every process understands. */
 export const hostedEnv = {
   DATABASE_URL: postgresUrl,
   /** Past a pooler, for the session that listens; default DATABASE_URL. */

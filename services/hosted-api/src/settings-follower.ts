@@ -6,7 +6,7 @@ import { z } from 'zod';
 /** Covers a lost ring; a change is told by the doorbell `svc_settings`. */
 const EVERY_MS = 30_000;
 
-/** Follows the settings that the monitor writes (decisions 13). No row: the built-in defaults. A bad row changes nothing. */
+/** Follows the settings that the monitor writes. No row: the built-in defaults. A bad row changes nothing. */
 export class SettingsFollower {
   readonly loop: Periodic;
   readonly #store: Store;

@@ -23,7 +23,7 @@ const failed = (message: string) =>
   new AnswerError('AUTH_FAILED', message, { 'www-authenticate': 'Bearer error="invalid_token"' });
 
 /**
- * Makes the check of worker tokens (shapes 4.3). A token is looked up by its SHA-256, so no secret is ever compared;
+ * Makes the check of worker tokens. A token is looked up by its SHA-256, so no secret is ever compared;
  * what was found, or that nothing was, is kept for two seconds: at most one statement per token and two seconds.
  */
 export function workerAuthenticator(store: Store, now: () => Date): Authenticate<WorkerIdentity> {

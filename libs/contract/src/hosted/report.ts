@@ -28,7 +28,7 @@ const report = <N extends OutcomeName>(outcome: N) =>
     invocations: invocations.default([]),
   });
 
-/** The report of a finished task: the outcome, and what it carries (decisions 1). It never names a state. */
+/** The report of a finished task: the outcome, and what it carries. It never names a state. */
 export const CompleteReport = z
   .discriminatedUnion('outcome', [
     report('analyzed'),

@@ -42,7 +42,7 @@ const REPAIRS: Record<StoreRepair, Repair> = {
 /**
  * Mends one finding. The finding is looked for anew under the lock of its issue, mended and looked for again in the one
  * transaction: of two repairs at once the second finds nothing left, and a repeated one changes nothing.
- * @returns the finding as it is afterwards, null when it is gone or was not there (decisions.md 22).
+ * @returns the finding as it is afterwards, null when it is gone or was not there.
  * @throws AppError CONSISTENCY_FINDING_NOT_FOUND, INVALID_ARGUMENT, as `targetOf` says; CONSISTENCY_FINDING_NOT_FOUND
  * also when the pipeline does not know the issue, unless it is one that an edge may outlive.
  */
@@ -70,7 +70,7 @@ async function look(unit: Unit, { repo, number }: Target, kind: StoredConsistenc
   return (await detect(unit.tx, kind, scope, 1))[0];
 }
 
-/** A block that the state itself says is lifted by the unblock (decisions.md 3); a mere flag is taken off. */
+/** A block that the state itself says is lifted by the unblock; a mere flag is taken off. */
 async function clearFlag(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
   if (!issue) return;
   const subject = await subjectOf(unit, issue);

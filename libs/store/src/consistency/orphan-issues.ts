@@ -9,7 +9,7 @@ const KEY = 'enqueue-orphan';
 
 /**
  * Which of these issues of the host the pipeline has no record of, and was not asked to take in either: an issue with
- * a pending or complete request counts as taken care of (decisions.md 22). Two index probes for each number.
+ * a pending or complete request counts as taken care of. Two index probes for each number.
  */
 export async function unknownIssues(
   db: Db,

@@ -98,7 +98,7 @@ async function createMonth(db: Kysely<unknown>, table: string, ahead: number): P
 
 /**
  * Writers put facts into the outbox, unordered, in the transaction of the fact. A sequencer gives them ids that
- * strictly increase in commit order (decisions.md 33).
+ * strictly increase in commit order.
  */
 async function createStream(db: Kysely<unknown>): Promise<void> {
   await sql`

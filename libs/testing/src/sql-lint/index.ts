@@ -7,7 +7,7 @@ export { lintSchema } from './schema-rules.ts';
 export type { Statement } from './statement-rules.ts';
 
 /**
- * Holds statements to the rules of a distributed store (decisions.md 61 and 62), with Postgres's own parser.
+ * Holds statements to the rules of a distributed store, with Postgres's own parser.
  * @returns one entry per breach, with the statement.
  */
 export async function lintStatements(statements: Iterable<Statement>, catalogue: Catalogue): Promise<string[]> {

@@ -2,7 +2,7 @@ export type Placement = 'reference' | 'local';
 
 /**
  * Where a table lives on a distributed store. Whatever is not named here belongs to tenants and is distributed by
- * tenant_id; naming a table is a decision (decisions.md 38).
+ * tenant_id; naming a table is a decision.
  */
 export const PLACEMENT: Readonly<Record<string, Placement>> = {
   // Small, rarely updated, read by all: a full copy on every node.

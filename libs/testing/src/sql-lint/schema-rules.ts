@@ -41,7 +41,7 @@ const CHECKS = `
   order by 1`;
 
 /**
- * Checks the schema against the rules of a distributed store (decisions.md 37, 38 and 61).
+ * Checks the schema against the rules of a distributed store.
  * @returns one line per breach, sorted; none = it can be distributed as it is.
  */
 export async function lintSchema(

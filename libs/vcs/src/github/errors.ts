@@ -68,7 +68,7 @@ function kindOf(status: number | null): HostFailure {
 }
 
 /**
- * The outbox's answer for a failed action (shapes.md 4.7).
+ * The outbox's answer for a failed action.
  * @param ambiguous whether repeating this action blindly could do it twice.
  */
 export function toResult(error: unknown, now: Date, ambiguous: boolean): ExecuteResult {

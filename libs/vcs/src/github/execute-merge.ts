@@ -44,7 +44,7 @@ interface Standing {
 }
 
 /**
- * Tells the reasons of a 405 apart (decisions.md 46): first by what it says, then by the state the host gives the pull
+ * Tells the reasons of a 405 apart: first by what it says, then by the state the host gives the pull
  * request. `behind` counts as a conflict, for it too is mended on the branch.
  */
 function explain(error: RequestError, pull: Standing): ExecuteResult {

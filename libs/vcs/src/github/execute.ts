@@ -35,7 +35,7 @@ const STEPS: { [T in ProjectionType]: Step<T> } = {
   setCommitStatus: { run: setCommitStatus, once: true },
 };
 
-/** Carries out one action (shapes.md 4.7). It never throws: whatever went wrong is in the answer. */
+/** Carries out one action. It never throws: whatever went wrong is in the answer. */
 export async function execute(target: Target, action: ProjectionAction, now: () => Date): Promise<ExecuteResult> {
   try {
     return await runStep(action.type, target, action as never);

@@ -9,7 +9,7 @@ const KEPT_MS = 5 * 60_000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Asks the host for a person's right and keeps the answer for 5 minutes (decisions.md 10).
+ * Asks the host for a person's right and keeps the answer for 5 minutes.
  * @returns a reader; who is no collaborator or does not exist has the right `none`.
  */
 export function createPermissions(client: Client, now: () => Date) {

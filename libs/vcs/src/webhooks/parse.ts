@@ -22,7 +22,7 @@ const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => H
 };
 
 /**
- * Reads one delivery (design.md 8). Pure: the signature must have been checked before.
+ * Reads one delivery. Pure: the signature must have been checked before.
  * @param eventName the `X-GitHub-Event` header.
  * @returns what happened, or 'ignored' for a ping and for events and actions that mean nothing here.
  * @throws AppError INVALID_INPUT naming the fields, when a handled event lacks what is read of it.

@@ -7,7 +7,7 @@ import type { WorkerAuth } from '../worker-tokens.ts';
 
 type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'claimTask'>;
 
-/** Claims, which may wait for a task (decisions 31). */
+/** Claims, which may wait for a task. */
 export const claimHandlers = ({ engine, waiters }: HostedContext): Handlers => ({
   claimTask: async ({ body, identity, signal }) => {
     const { workerId, taskTypes, repos, waitMs } = storable(body);

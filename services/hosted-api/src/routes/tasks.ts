@@ -20,7 +20,7 @@ const refOf = ({ params, body, identity }: OnTask): ClaimRef => ({
   claimToken: body.claimToken,
 });
 
-/** What the holder of a claim says about its task (shapes 4.3). */
+/** What the holder of a claim says about its task. */
 export const taskHandlers = ({ engine }: HostedContext): Handlers => ({
   startTask: async (input) => ({
     status: 200,

@@ -7,7 +7,7 @@ import { createSignatureCheck, parseWebhook } from '@pipeline/vcs';
 import type { HostedContext } from '../context.ts';
 import { storable } from '../storable-text.ts';
 
-/** Deliveries of the host (design.md 8): checked, read, kept; the intake takes them up from the store. */
+/** Deliveries of the host: checked, read, kept; the intake takes them up from the store. */
 export function webhookHandlers({ engine, webhookSecret }: HostedContext): HandlersOf<typeof webhookRoutes> {
   const isSigned = webhookSecret === undefined ? undefined : createSignatureCheck(webhookSecret);
   return {

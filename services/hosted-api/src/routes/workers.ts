@@ -8,7 +8,7 @@ import type { WorkerAuth } from '../worker-tokens.ts';
 
 type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat'>;
 
-/** The life of a worker: it registers, and says again and again that it is there (shapes 4.3). */
+/** The life of a worker: it registers, and says again and again that it is there. */
 export const workerHandlers = ({ engine }: HostedContext): Handlers => ({
   registerWorker: async ({ body, identity }) => {
     await requireReach(engine.store.tenant, identity, body.repos);

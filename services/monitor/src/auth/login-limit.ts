@@ -5,7 +5,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 const POINTS = 10;
 const WINDOW_SECONDS = 5 * 60;
 
-/** Slows down guessing: 10 failed logins in 5 minutes for each address and for each username (shapes.md 4.12). */
+/** Slows down guessing: 10 failed logins in 5 minutes for each address and for each username. */
 export interface LoginLimit {
   /**
    * Counts an attempt before it is looked at, so that many at once cannot slip past.

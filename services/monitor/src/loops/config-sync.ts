@@ -18,7 +18,7 @@ interface SyncDeps {
 const PARALLEL = 8;
 
 /**
- * Brings the configuration into the store (decisions.md 13): the settings that every process goes by, and the repos,
+ * Brings the configuration into the store: the settings that every process goes by, and the repos,
  * which are made or updated and never disabled by their absence. A repo whose host does not answer is entered as
  * configured and asked for again at the next tick. Does nothing once all is done; replicas may do it at once.
  */

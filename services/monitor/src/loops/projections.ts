@@ -22,7 +22,7 @@ const REST_MS = 30_000;
 const STOP_GRACE_MS = 3_000;
 
 /**
- * Writes the outbox to one host (shapes.md 4.7, decisions.md 46). One replica leads; issues go in parallel, one entry
+ * Writes the outbox to one host. One replica leads; issues go in parallel, one entry
  * of an issue at a time, each lane in order. A tick only starts attempts; each runs
  * begin (marked as in doubt) -> execute -> settle (compare-and-set), so a crash anywhere leaves an entry that the next
  * leader looks up on the host before it writes again.

@@ -7,7 +7,7 @@ interface Limits {
 }
 
 /**
- * Writes of content that a host takes (shapes.md 4.7): never more than the limits in any 60 seconds and any hour,
+ * Writes of content that a host takes: never more than the limits in any 60 seconds and any hour,
  * whatever moment they are counted from. It starts with nothing spent, so a restart may overdraw once; then the host's
  * own refusal paces us.
  */
