@@ -70,7 +70,7 @@ const HEADLINE: Record<State, string> = {
 const MAX_LISTED = 50;
 
 /**
- * The Markdown of the one comment that is kept up to date on the host (issue 2.9, decisions 60e): where the issue is,
+ * The Markdown of the one comment that is kept up to date on the host: where the issue is,
  * what it waits for and, at a stop, what would mend it. The same input gives the same text to the letter.
  */
 export function statusComment(input: StatusCommentInput): string {

@@ -70,7 +70,7 @@ const STATE_ROWS: StateRow[] = [
   ['done', 'terminal', null, null],
 ];
 
-/** `from -> to: triggers`; shapes.md 4.6 with the edges that decisions.md 5 adds. */
+/** `from -> to: triggers`. */
 const EDGE_ROWS: [State, State, ...Trigger[]][] = [
   ['new', 'analyzing', 'admitted'],
   ['new', 'needs-clarification', 'operator'],

@@ -11,7 +11,7 @@ interface Readings {
   deadLetterRepos: () => string[];
 }
 
-/** shapes.md 4.11. Gauges are read when they are asked for. */
+/** Gauges are read when they are asked for. */
 export function createMonitorMetrics(registry: Registry, readings: Readings): MonitorMetrics {
   const registers = [registry];
   new Gauge({
