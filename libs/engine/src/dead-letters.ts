@@ -11,7 +11,7 @@ import {
 import { advance } from './advance.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { projectIssue } from './project.ts';
-import { recordPipelineEvent } from './records.ts';
+import { recordOperation } from './records.ts';
 import { type Actor, decideFor, type Subject, subjectOf } from './subject.ts';
 
 type Letter = NonNullable<Awaited<ReturnType<typeof lockDeadLetter>>>;
@@ -36,7 +36,8 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
       return undefined;
     }
     await resolveDeadLetter(unit.tx, unit.tenantId, id, { actor: actor.id ?? actor.type, resolution: 'retried' });
-    await recordOperation(unit, subject, 'dead-letter-retry', actor);
+    await recordOperation(unit, subject, actor, { action: 'dead-letter-retry' });
+    unit.ring('svc_cache');
     const after = await lockIssue(unit.tx, unit.tenantId, issue.id);
     return after?.state as State | undefined;
   });
@@ -72,23 +73,11 @@ export async function resolveLetter(engine: Engine, id: string, actor: Actor): P
     });
     if (!issue || !resolved) return resolved;
     const subject = await subjectOf(unit, issue);
-    await recordOperation(unit, subject, 'dead-letter-resolve', actor);
+    await recordOperation(unit, subject, actor, { action: 'dead-letter-resolve' });
+    unit.ring('svc_cache');
     await projectIssue(unit, subject);
     return true;
   });
-}
-
-async function recordOperation(unit: Unit, subject: Subject, action: string, actor: Actor): Promise<void> {
-  await recordPipelineEvent(unit, subject, {
-    eventType: 'operator_action',
-    agent: actor.id ?? actor.type,
-    payload: {
-      action,
-      actorId: actor.id,
-      reason: actor.reason ?? null,
-    },
-  });
-  unit.ring('svc_cache');
 }
 
 const notFound = (id: string): AppError => new AppError('DEAD_LETTER_NOT_FOUND', `Dead letter not found: ${id}`);

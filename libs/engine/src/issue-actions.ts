@@ -13,7 +13,7 @@ import {
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { moveBy } from './move.ts';
 import { projectIssue } from './project.ts';
-import { recordIssueEvent, recordPipelineEvent } from './records.ts';
+import { recordIssueEvent, recordOperation, recordPipelineEvent } from './records.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
 import { enqueueWork } from './work-tasks.ts';
 
@@ -42,15 +42,7 @@ export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: A
 export async function perform(unit: Unit, subject: Subject, action: IssueAction, actor: Actor): Promise<State> {
   const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, subject, actor);
   await recordIssueEvent(unit, after, { status: `${action} by ${actor.type}`, details: null, actor: actor });
-  await recordPipelineEvent(unit, after, {
-    eventType: 'operator_action',
-    agent: actor.id ?? actor.type,
-    payload: {
-      action,
-      actorId: actor.id,
-      reason: actor.reason ?? null,
-    },
-  });
+  await recordOperation(unit, after, actor, { action });
   return after.issue.state as State;
 }
 

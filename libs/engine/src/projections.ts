@@ -1,7 +1,7 @@
 import { AppError } from '@pipeline/domain';
 import { locateProjection, lockIssue, lockProjection, retryProjection, updateProjection } from '@pipeline/store';
 import { type Engine, inTenant } from './context.ts';
-import { recordPipelineEvent } from './records.ts';
+import { recordOperation } from './records.ts';
 import type { Actor } from './subject.ts';
 
 /**
@@ -25,15 +25,6 @@ export async function steerProjection(
     if (to === 'retry') await retryProjection(unit.tx, projection);
     else await updateProjection(unit.tx, unit.tenantId, id, { status: 'discarded', retry_after: null });
     unit.ring('svc_projections');
-    if (!issue) return;
-    await recordPipelineEvent(
-      unit,
-      { issue },
-      {
-        eventType: 'operator_action',
-        agent: actor.id ?? actor.type,
-        payload: { action: `projection-${to}`, actorId: actor.id, reason: actor.reason ?? null, projectionId: id },
-      },
-    );
+    if (issue) await recordOperation(unit, { issue }, actor, { action: `projection-${to}`, projectionId: id });
   });
 }

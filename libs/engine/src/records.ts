@@ -106,3 +106,16 @@ export const recordTaskEvent = (
       error: fact.error ?? null,
     },
   });
+
+/** Who did what and why: the audit of everything an operator does. `action` is the name of the deed. */
+export const recordOperation = (
+  unit: Unit,
+  subject: Pick<Subject, 'issue'>,
+  actor: Actor,
+  { action, ...more }: { action: string } & Record<string, unknown>,
+): Promise<void> =>
+  recordPipelineEvent(unit, subject, {
+    eventType: 'operator_action',
+    agent: actor.id ?? actor.type,
+    payload: { action, actorId: actor.id, reason: actor.reason ?? null, ...more },
+  });

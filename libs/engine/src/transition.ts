@@ -4,7 +4,7 @@ import { admit } from './admit.ts';
 import { type Engine, inTenant } from './context.ts';
 import type { IssueKey } from './issue-actions.ts';
 import { moveBy } from './move.ts';
-import { recordPipelineEvent } from './records.ts';
+import { recordOperation } from './records.ts';
 import { type Actor, subjectOf } from './subject.ts';
 
 export interface IssueAddress {
@@ -79,17 +79,7 @@ export function transition(
     }
     const subject = await subjectOf(unit, issue);
     const moved = await moveBy(unit, subject, { cause: { trigger: 'operator', target: targetState }, actor });
-    await recordPipelineEvent(unit, subject, {
-      eventType: 'operator_action',
-      agent: actor.id ?? actor.type,
-      payload: {
-        action: 'transition',
-        actorId: actor.id,
-        reason: actor.reason ?? null,
-        from: issue.state,
-        to: targetState,
-      },
-    });
+    await recordOperation(unit, subject, actor, { action: 'transition', from: issue.state, to: targetState });
     if (targetState === 'new') await admit(unit, moved.subject);
     return { from: issue.state, to: targetState };
   });
