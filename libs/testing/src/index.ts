@@ -1,1 +1,2 @@
+export * from './cut-proxy.ts';
 export * from './test-database.ts';

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { testDatabase } from '@pipeline/testing';
+import { databaseUrl, execute } from '@pipeline/testing/template';
+import { callerOf } from './served-app.ts';
+import { until } from './until.ts';
+
+const database = testDatabase();
+const MAIN = join(import.meta.dirname, '../src/main.ts');
+const folder = mkdtempSync(join(tmpdir(), 'monitor-process-'));
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const configFile = (text: string) => {
+  const path = join(folder, 'pipeline.yaml');
+  writeFileSync(path, text);
+  return path;
+};
+
+/** The process, as it would run anywhere. */
+function run(env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  const output = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.err += text;
+  });
+  const lines = () =>
+    output.out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as { msg: string; url?: string });
+  const listening = async () => {
+    await until('it listens', () => lines().some(({ msg }) => msg === 'listening') || child.exitCode !== null);
+    return callerOf(lines().find(({ msg }) => msg === 'listening')?.url ?? output.err);
+  };
+  const exited = once(child, 'close').then(([code]) => code as number);
+  return { child, output, exited, listening };
+}
+
+describe('a start', () => {
+  test('without any setting serves, answers 503 where a store is needed, and ends well on SIGTERM', async () => {
+    const monitor = run();
+    const call = await monitor.listening();
+    expect((await call('GET', '/health')).json).toEqual({ status: 'healthy', uptime: expect.any(Number) });
+    expect((await call('GET', '/ready')).json).toEqual({
+      status: 'ready',
+      store: 'not-configured',
+      poll: 'off',
+      outbox: 'off',
+    });
+    expect((await call('GET', '/api/openapi.json')).json).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
+    expect((await call('GET', '/api/dead-letters')).json).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect((await call('GET', '/')).status).toBe(200);
+    monitor.child.kill('SIGTERM');
+    expect(await monitor.exited).toBe(0);
+  });
+
+  test('with store and password serves whoever knows it', async () => {
+    const path = configFile('agents: {monitor: {auth: {username: olga, passwordEnv: OLGAS_WORD}}}');
+    const monitor = run({ DATABASE_URL: database.url, PIPELINE_CONFIG: path, OLGAS_WORD: 'pw' });
+    const call = await monitor.listening();
+    expect((await call('GET', '/api/dead-letters')).status).toBe(401);
+    const headers = { authorization: `Basic ${Buffer.from('olga:pw').toString('base64')}` };
+    await until('the first poll', async () => {
+      const { json } = await call('GET', '/api/dead-letters', { headers });
+      return (json as { page: { total: number | null } }).page.total === 0;
+    });
+    expect(monitor.output.out).not.toContain('"pw"');
+    monitor.child.kill('SIGTERM');
+    expect(await monitor.exited).toBe(0);
+  });
+
+  test('goes on where the store cannot be reached, and says so', async () => {
+    const monitor = run({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    const call = await monitor.listening();
+    expect((await call('GET', '/health')).status).toBe(200);
+    expect((await call('GET', '/ready')).json).toMatchObject({ status: 'not-ready', store: 'unreachable' });
+    expect((await call('GET', '/api/dead-letters')).json).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    monitor.child.kill('SIGTERM');
+    expect(await monitor.exited).toBe(0);
+  });
+});
+
+describe('a start that cannot be ends with 78 and one line for each problem', () => {
+  const refused = async (env: Record<string, string>) => {
+    const monitor = run(env);
+    expect(await monitor.exited).toBe(78);
+    return monitor.output.err.trimEnd().split('\n');
+  };
+
+  test('in the configuration file', async () => {
+    const path = configFile('repos: [{slug: x}]\npollIntervals: {monitor: soon}\n');
+    expect(await refused({ PIPELINE_CONFIG: path })).toEqual([
+      `PIPELINE_CONFIG ${path}: repos[0].slug: must be owner/name`,
+      expect.stringContaining(`PIPELINE_CONFIG ${path}: pollIntervals.monitor: `),
+    ]);
+    expect(await refused({ PIPELINE_CONFIG: configFile('a: [') })).toEqual([expect.stringContaining('at line 1')]);
+    const none = join(folder, 'none.yaml');
+    expect(await refused({ PIPELINE_CONFIG: none })).toEqual([expect.stringContaining(`${none}: cannot be read`)]);
+  });
+
+  test('in the environment', async () => {
+    const path = configFile('agents: {monitor: {auth: {username: olga, passwordEnv: OLGAS_WORD}}}');
+    expect(await refused({ PIPELINE_CONFIG: path })).toEqual([expect.stringMatching(/^OLGAS_WORD: must be set/)]);
+    expect(await refused({ SANDBOX_URL: 'http://127.0.0.1:1' })).toEqual([expect.stringMatching(/^SANDBOX_TOKEN: /)]);
+    expect(await refused({ DATABASE_URL: 'mysql://x', PORT: 'http' })).toEqual([
+      'monitor: DATABASE_URL: must be a postgres:// address',
+      expect.stringContaining('monitor: PORT: must be a whole number'),
+    ]);
+  });
+
+  test('in the schema, with the command that mends it', async () => {
+    const empty = 'pipeline_without_schema';
+    const server = databaseUrl(database.url, 'postgres');
+    await execute(server, `create database ${empty}`);
+    const lines = await refused({ DATABASE_URL: databaseUrl(database.url, empty) });
+    await execute(server, `drop database ${empty} with (force)`);
+    expect(lines).toEqual([expect.stringContaining('pnpm migrate')]);
+  });
+});
