@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { hashToken } from '@pipeline/engine';
 import { findWorkerScope, revokeWorkerToken } from '@pipeline/store';
-import { makeTenant, register, startHosted, testHosted } from './hosted.ts';
+import { makeTenant, register, testHosted } from './hosted.ts';
 
 const clock = { now: new Date() };
 const hosting = testHosted({ now: () => clock.now });
@@ -35,6 +35,11 @@ describe('a worker token', () => {
     expect(await answerTo(authorization)).toEqual([401, 'AUTH_FAILED', 'Bearer error="invalid_token"']);
   });
 
+  test('of another kind is told how one begins', async () => {
+    const { body } = await hosting.api.post('/api/worker/claim', {}, { token: 'mcp_at_abcdefghijklmnop' });
+    expect(body.error).toContain('wrk_at_');
+  });
+
   test('is understood whatever the case of the scheme', async () => {
     const { token } = await makeTenant(hosting.api);
     expect((await answerTo(`bearer ${token}`)).slice(0, 2)).toEqual([400, 'INVALID_BODY']);
@@ -51,13 +56,11 @@ describe('a worker token', () => {
 
   test('costs one look-up in two seconds', async () => {
     const statements: string[] = [];
-    const store = database.open({ onStatement: (_pool, text) => statements.push(text) });
-    const api = await startHosted(database, { store, now: () => clock.now });
+    const store = hosting.open({ onStatement: (_pool, text) => statements.push(text) });
+    const api = await hosting.start({ store, now: () => clock.now });
     const { token } = await makeTenant(hosting.api);
     await Promise.all([1, 2, 3].map(() => register(api, token)));
     expect(statements.filter((text) => text.includes('worker_tokens'))).toHaveLength(1);
-    await api.close();
-    await store.close();
   });
 });
 
@@ -68,12 +71,11 @@ test('strangers learn nothing about paths below /api', async () => {
 });
 
 test('a token has its number of requests a second', async () => {
-  const api = await startHosted(database, { workerRateLimit: 2 });
+  const api = await hosting.start({ workerRateLimit: 2 });
   const [one, two] = [await makeTenant(api), await makeTenant(api)];
   await register(api, one.token);
   await register(api, one.token);
   const third = await api.post('/api/worker/heartbeat', { workerId: 'w', status: 'idle' }, one);
   expect([third.status, third.body.code, third.headers.get('retry-after')]).toEqual([429, 'RATE_LIMITED', '1']);
   expect(await register(api, two.token)).toMatch(/^wkr_/);
-  await api.close();
 });

@@ -74,13 +74,18 @@ describe('the line of a tenant', () => {
     await until('two are served', () => got.length === 2);
     expect(got).toEqual(['a', 'b']);
     tasks = [task('3')];
+    const begun = performance.now();
     waiters.ring(null);
     await Promise.all(all);
+    expect(performance.now() - begun).toBeLessThan(900);
   });
 
   test('costs one claim for each kind of request when a ring brings nothing', async () => {
     const all = Array.from({ length: 40 }, (_, n) =>
-      claim(`w${n}`, n % 2 === 0 ? { taskTypes: ['review', 'develop'] } : { repoIds: [n < 20 ? 1 : 2] }),
+      claim(
+        `w${n}`,
+        n % 4 === 0 ? { taskTypes: ['review', 'develop'] } : n % 4 === 1 ? {} : { repoIds: n < 20 ? [1, 2] : [2] },
+      ),
     );
     await inLine(40);
     claims = [];
@@ -96,9 +101,12 @@ describe('the line of a tenant', () => {
     await inLine(2);
     draining = ['a'];
     tasks = [task('1')];
+    const begun = performance.now();
     waiters.ring([1]);
     expect(await first).toBeNull();
     expect((await second)?.id).toBe('1');
+    // By the ring, not by the slow poll.
+    expect(performance.now() - begun).toBeLessThan(900);
   });
 
   test('goes past a worker that is unknown, and tells it', async () => {
@@ -139,6 +147,23 @@ describe('the line of a tenant', () => {
   });
 });
 
+test('a ring between a claim that finds nothing and its standing in line is not missed', async () => {
+  const other = claim('a', { taskTypes: ['merge'] });
+  await inLine(1);
+  [held, claims] = [true, []];
+  const answer = claim('b');
+  held = false;
+  waiters.ring([1]);
+  await until('the ring is over', () => claims.length === 2);
+  tasks = [task('1')];
+  draining = ['a'];
+  const begun = performance.now();
+  claims[0]?.give(null);
+  expect((await answer)?.id).toBe('1');
+  expect(performance.now() - begun).toBeLessThan(900);
+  expect(await other).toBeNull();
+});
+
 describe('a task that was claimed is never lost', () => {
   /** A claim in line whose attempt is under way. */
   async function trying(signal?: AbortSignal, waitMs?: number) {
@@ -160,6 +185,15 @@ describe('a task that was claimed is never lost', () => {
     await until('the time is over', () => performance.now() - begun > 60);
     claims[1]?.give(task('1'));
     expect((await answer)?.id).toBe('1');
+  });
+
+  test('when the time is over meanwhile and there is none: that is told', async () => {
+    const answer = trying(never, 40);
+    await until('it is tried', () => held && claims.length === 1);
+    const begun = performance.now();
+    await until('the time is over', () => performance.now() - begun > 60);
+    claims[0]?.give(null);
+    expect(await answer).toBeNull();
   });
 
   test('when the process stops meanwhile: it is handed out, and stopping waits for it', async () => {

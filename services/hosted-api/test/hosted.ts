@@ -5,7 +5,14 @@ import type { HostIssue, TaskType, VcsHost } from '@pipeline/domain';
 import { putRepo, takeHostEvent } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger, sleep } from '@pipeline/runtime';
-import { createDoorbell, ensureTenant, insertWorkerToken, type RepoRow, type Store } from '@pipeline/store';
+import {
+  createDoorbell,
+  ensureTenant,
+  insertWorkerToken,
+  type RepoRow,
+  type Store,
+  type StoreOptions,
+} from '@pipeline/store';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import { createHostedApp, createHostedContext, type HostedContext, type HostedOptions } from '../src/index.ts';
 
@@ -27,22 +34,48 @@ export interface Hosted {
   close(): Promise<void>;
 }
 
-export const checked = checkedFetch(hostedSurface);
+const checked = checkedFetch(hostedSurface);
 
-/** One for all tests of a file, on a database of its own. Call it once at the top. */
-export function testHosted(options: Partial<HostedOptions> = {}): {
-  readonly api: Hosted;
+type Options = Partial<HostedOptions> & {
+  /** Where the doorbell listens, if not at the store's own database. */
+  listenUrl?: string;
+};
+
+export interface Hosting {
   readonly database: TestDatabase;
-} {
+  /** One for all tests of the file. */
+  readonly api: Hosted;
+  /** Another one beside it, closed with it if not before. */
+  start(options?: Options): Promise<Hosted>;
+  /** Another store on the same database, closed with the others. */
+  open(options?: Partial<StoreOptions>): Store;
+}
+
+/** The hosted API for the tests of a file, on a database of its own. Call it once at the top. */
+export function testHosted(options: Options = {}): Hosting {
   let api: Hosted | undefined;
-  // Hooks run in the order in which they were added: the API goes before its database.
-  afterAll(async () => api?.close());
+  const started: { close(): Promise<void> }[] = [];
+  // Hooks run in the order in which they were added: what stands on the database goes before it.
+  afterAll(async () => {
+    for (const part of started.reverse()) await part.close();
+  });
   const database = testDatabase();
+  const start = async (more: Options = {}) => {
+    const hosted = await startHosted(database, more);
+    started.push(hosted);
+    return hosted;
+  };
   beforeAll(async () => {
-    api = await startHosted(database, options);
+    api = await start(options);
   });
   return {
     database,
+    start,
+    open(more) {
+      const store = database.open(more);
+      started.push(store);
+      return store;
+    },
     get api() {
       if (!api) throw new Error('the API is there from beforeAll on: use it inside tests and hooks');
       return api;
@@ -51,10 +84,7 @@ export function testHosted(options: Partial<HostedOptions> = {}): {
 }
 
 /** The hosted API on a port, with a doorbell of its own; its loops do not run by themselves. */
-export async function startHosted(
-  database: TestDatabase,
-  options: Partial<HostedOptions> & { listenUrl?: string } = {},
-): Promise<Hosted> {
+async function startHosted(database: TestDatabase, options: Options): Promise<Hosted> {
   const { listenUrl = database.url, ...rest } = options;
   const doorbell = createDoorbell({ directUrl: listenUrl, applicationName: 'hosted', sleep, log: silentLogger });
   const context = createHostedContext({
@@ -78,6 +108,7 @@ export async function startHosted(
   doorbell.start();
   await listening;
   const served = await listen(createHostedApp(context, 'throw'), { host: '127.0.0.1', port: 0 });
+  let closing: Promise<void> | undefined;
   return {
     url: served.url,
     context,
@@ -88,14 +119,18 @@ export async function startHosted(
       const init = { method: 'POST', headers, body: text, ...(signal && { signal }) };
       return answerOf(await checked.fetch(`${served.url}${path}`, init));
     },
-    async close() {
-      await context.waiters.close();
-      await served.close();
-      await context.waiters.settled();
-      await Promise.all(context.loops.map((loop) => loop.stop()));
-      await doorbell.close();
+    close() {
+      closing ??= stop();
+      return closing;
     },
   };
+  async function stop() {
+    await context.waiters.close();
+    await served.close();
+    await context.waiters.settled();
+    await Promise.all(context.loops.map((loop) => loop.stop()));
+    await doorbell.close();
+  }
 }
 
 export async function answerOf(response: Response): Promise<Answer> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { act } from '@pipeline/engine';
 import { findIssue, inTransaction, touchWorker } from '@pipeline/store';
-import { labelIssue, makeTenant, register, startHosted, type Tenant, testHosted, until, WORK } from './hosted.ts';
+import { labelIssue, makeTenant, register, type Tenant, testHosted, until, WORK } from './hosted.ts';
 
 const hosting = testHosted();
 const { database } = hosting;
@@ -102,7 +102,7 @@ describe('a claim that waits', () => {
   });
 
   test('is answered with nothing when the process stops', async () => {
-    const api = await startHosted(database);
+    const api = await hosting.start();
     const tenant = await makeTenant(api);
     const workerId = await register(api, tenant.token);
     const claims = [1, 2, 3].map(() =>

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { databaseUrl, execute } from '@pipeline/testing/template';
+import { makeTenant, register, testHosted, until, WORK } from './hosted.ts';
+
+const hosting = testHosted();
+const { database } = hosting;
+const MAIN = join(import.meta.dirname, '../src/main.ts');
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+interface Line {
+  msg: string;
+  url?: string;
+}
+
+/** The process, as it would run anywhere. */
+function run(env: Record<string, string>) {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  const output = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.err += text;
+  });
+  const lines = () =>
+    output.out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Line);
+  const urlOf = async (msg: string) => {
+    await until(`"${msg}" is logged\n${output.err}`, () => lines().some((line) => line.msg === msg));
+    return lines().find((line) => line.msg === msg)?.url ?? '';
+  };
+  const exited = once(child, 'exit').then(([code]) => code as number);
+  return { child, output, lines, urlOf, exited };
+}
+
+test('the process serves, and on SIGTERM answers those who wait and ends well', async () => {
+  const tenant = await makeTenant(hosting.api);
+  const workerId = await register(hosting.api, tenant.token);
+  const service = run({ DATABASE_URL: database.url, METRICS_PORT: '0', GITHUB_WEBHOOK_SECRET: 's' });
+  const url = await service.urlOf('listening');
+  expect((await fetch(`${url}/ready`)).status).toBe(200);
+  const document = (await (await fetch(`${url}/api/openapi.json`)).json()) as { openapi: string };
+  expect(document.openapi).toMatch(/^3\.1/);
+  const waiting = fetch(`${url}/api/worker/claim`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${tenant.token}` },
+    body: JSON.stringify({ workerId, taskTypes: WORK, waitMs: 30_000 }),
+  });
+  const metrics = await service.urlOf('metrics');
+  await until('it waits', async () =>
+    (await (await fetch(metrics)).text()).includes('svc_loop_runs_total{loop="claim-waiters",outcome="ok"}'),
+  );
+  const begun = performance.now();
+  service.child.kill('SIGTERM');
+  expect((await waiting).status).toBe(204);
+  expect(await service.exited).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(service.lines().at(-1)?.msg).toBe('stopped');
+  expect(service.output.err).toBe('');
+});
+
+test('it refuses to start on an empty database, and says which command mends it', async () => {
+  const empty = `${new URL(database.url).pathname.slice(1)}_empty`;
+  await execute(database.url, `create database ${empty}`);
+  const service = run({ DATABASE_URL: databaseUrl(database.url, empty) });
+  expect(await service.exited).toBe(78);
+  expect(service.output.err).toContain('pnpm migrate');
+  await execute(database.url, `drop database ${empty} with (force)`);
+});
+
+test('it refuses a database that is not there, naming the variable', async () => {
+  const service = run({ DATABASE_URL: databaseUrl(database.url, 'no_such_database') });
+  expect(await service.exited).toBe(78);
+  expect(service.output.err).toMatch(/^DATABASE_URL: .*no_such_database/);
+});
+
+test('it tells every variable that is wrong, one a line', async () => {
+  const service = run({ PORT: '99999', LOG_LEVEL: 'loud', PUBLIC_URL: 'ftp://x' });
+  expect(await service.exited).toBe(78);
+  const names = service.output.err.split('\n').map((line) => line.split(':')[1]?.trim());
+  expect(names.filter(Boolean).sort()).toEqual(['DATABASE_URL', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL']);
+});
+
+test('it starts without a store, says so, and refuses requests until there is one', async () => {
+  const service = run({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+  const url = await service.urlOf('listening');
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  const ready = await fetch(`${url}/ready`);
+  expect([ready.status, ((await ready.json()) as { store: string }).store]).toEqual([503, 'unreachable']);
+  service.child.kill('SIGTERM');
+  expect(await service.exited).toBe(0);
+});

@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { DEFAULT_SETTINGS } from '@pipeline/domain';
+import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { writeSettings } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { SettingsFollower } from '../src/settings-follower.ts';
+
+const database = testDatabase();
+
+test('the settings that the monitor writes are followed; a bad row is told and changes nothing', async () => {
+  const told: string[] = [];
+  const log = { ...silentLogger, error: (msg: string) => void told.push(msg) };
+  const follower = new SettingsFollower({ store: database.store, log, metrics: createMetrics().loops });
+  await follower.loop.tick();
+  expect(follower.current).toEqual(DEFAULT_SETTINGS);
+  await writeSettings(database.store.fleet, { leaseMs: 5_000, ofALaterRelease: true });
+  await follower.loop.tick();
+  expect(follower.current).toEqual({ ...DEFAULT_SETTINGS, leaseMs: 5_000 });
+  await writeSettings(database.store.fleet, { leaseMs: -1 });
+  await follower.loop.tick();
+  await follower.loop.tick();
+  expect(follower.current.leaseMs).toBe(5_000);
+  expect(told).toEqual(['settings are not valid; those in force are kept']);
+  await writeSettings(database.store.fleet, { leaseMs: 7_000 });
+  await follower.loop.tick();
+  expect(follower.current.leaseMs).toBe(7_000);
+  await follower.loop.stop();
+});
