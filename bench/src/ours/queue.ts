@@ -81,7 +81,7 @@ export async function finishBatch({ store, tenantId }: OurStore, claims: readonl
   requireEqual('tasks finished', finished.length, claims.length);
 }
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Notes what was claimed. @throws Error for a task or a run that comes a second time. */
 export class ClaimLog {

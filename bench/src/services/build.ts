@@ -1,31 +1,21 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { promisify } from 'node:util';
+import { withDeadline } from '@pipeline/runtime';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** Where the services' own sources begin. */
+const BUILD_WITHIN_MS = 120_000;
+
 export type ServiceName = 'hosted-api' | 'monitor';
 
-/** Packages bundled as CommonJS ask for `require`, which an ES module does not have. */
-const BANNER = `import { createRequire as makeRequire } from 'node:module';
-const require = makeRequire(import.meta.url);`;
-
 /**
- * Bundles a service into one file, as its container runs it: nothing of node_modules is read at its start.
- * @returns the path of the file.
+ * Bundles a service as its container image does.
+ * @returns the path of the program.
  */
-export async function buildService(name: ServiceName, folder: string): Promise<string> {
-  const outfile = join(folder, `${name}.mjs`);
-  await build({
-    entryPoints: [join(ROOT, 'services', name, 'src/main.ts')],
-    outfile,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    banner: { js: BANNER },
-    external: ['pg-native'],
-    logLevel: 'error',
-  });
-  return outfile;
+export async function buildService(name: ServiceName, workDir: string): Promise<string> {
+  const out = join(workDir, name);
+  const arguments_ = [join(ROOT, 'scripts/bundle.mjs'), name, '--out', out];
+  const built = promisify(execFile)(process.execPath, arguments_, { timeout: BUILD_WITHIN_MS });
+  await withDeadline(built, BUILD_WITHIN_MS, `the build of ${name}`);
+  return join(out, 'bin/main.cjs');
 }

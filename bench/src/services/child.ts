@@ -9,8 +9,9 @@ const START_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 12_000;
 
 export interface ChildOptions {
-  file: string;
-  /** Besides PATH; PORT is added. */
+  /** Of Node: a file, or `-e` and a program. */
+  args: readonly string[];
+  /** All of it; PORT is added. */
   env: Record<string, string>;
   /** Gets what it prints, for the message when it fails. */
   logFile: string;
@@ -29,11 +30,11 @@ export interface Child {
 }
 
 /** @throws Error with the end of the log when the process does not answer. */
-export async function startChild({ file, env, logFile }: ChildOptions): Promise<Child> {
+export async function startChild({ args, env, logFile }: ChildOptions): Promise<Child> {
   const port = await freePort();
   const log = await open(logFile, 'w');
   const began = performance.now();
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, args, {
     env: { ...env, PORT: `${port}` },
     stdio: ['ignore', log.fd, log.fd],
   });
@@ -48,11 +49,11 @@ export async function startChild({ file, env, logFile }: ChildOptions): Promise<
   await log.close();
   const url = `http://127.0.0.1:${port}`;
   try {
-    await withDeadline(answering(url, child), START_WITHIN_MS, `the start of ${file}`);
+    await withDeadline(answering(url, child), START_WITHIN_MS, `the start behind ${logFile}`);
   } catch (cause) {
     child.kill('SIGKILL');
     await ended;
-    throw new Error(`${file} did not start: ${readFileSync(logFile, 'utf8').trim().slice(-1_000)}`, { cause });
+    throw new Error(`a process did not start: ${readFileSync(logFile, 'utf8').trim().slice(-1_000)}`, { cause });
   }
   const startMs = performance.now() - began;
   return { url, pid: child.pid ?? 0, startMs, rssMib: rssOf(child.pid ?? 0), stop: () => stop(child, ended) };

@@ -8,7 +8,7 @@ import { connectWorkers, LANES, type WorkerLoad } from './worker-load.ts';
 /** The hosted API as a process of its own, built as its container is and with its default settings, and its workers. */
 export async function openHostedApi(bench: Bench, ours: OurStore, name: string): Promise<WorkerLoad> {
   const child = await startChild({
-    file: await buildService('hosted-api', bench.workDir),
+    args: [await buildService('hosted-api', bench.workDir)],
     env: {
       DATABASE_URL: ours.url,
       // One for each request that can be under way, as its peers have.
