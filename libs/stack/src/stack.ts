@@ -1,13 +1,11 @@
-import { parseSlug } from '@pipeline/domain';
 import type { Logger, StopStack } from '@pipeline/runtime';
-import { createGitHubHost } from '@pipeline/vcs';
 import { type ChildContext, urlOf } from './children/context.ts';
 import { demoPeople, demoWorker } from './children/fleet.ts';
 import { hostedApi, monitor, postgres, sandbox, webhookUrl } from './children/servers.ts';
-import { enableRepos, prepareDatabase, type ServedRepo } from './database.ts';
+import type { ServedRepo } from './database.ts';
 import type { StackOptions } from './options.ts';
 import { writePipelineConfig } from './pipeline-config.ts';
-import { dropStaleHooks } from './sandbox-admin.ts';
+import { sandboxAdmin } from './sandbox-admin.ts';
 import type { Supervisor } from './supervision/supervisor.ts';
 import { waitReady } from './wait-ready.ts';
 
@@ -24,11 +22,10 @@ const SERVICES = ['hosted-api', 'monitor'];
 /** @returns the address of the database, ready to be used. */
 export async function startDatabase(parts: StackParts): Promise<string> {
   const { options, supervisor, stack, state } = parts;
-  let url = options.databaseUrl;
-  if (url === undefined) {
-    stack.add('postgres', () => supervisor.stop(['postgres']));
-    url = await supervisor.start(postgres(parts));
-  }
+  if (options.databaseUrl === undefined) stack.add('postgres', () => supervisor.stop(['postgres']));
+  const starting = options.databaseUrl ?? supervisor.start(postgres(parts));
+  // The store's code is loaded while the server starts.
+  const [url, { prepareDatabase }] = await Promise.all([starting, import('./database.ts')]);
   await prepareDatabase(url, state);
   return url;
 }
@@ -38,21 +35,16 @@ export async function startSandboxHost(parts: StackParts): Promise<ServedRepo[]>
   const { supervisor, stack, state, ports } = parts;
   stack.add('sandbox', () => supervisor.stop(['sandbox']));
   const url = await supervisor.start(sandbox(parts));
-  await dropStaleHooks(url, state.sandbox.adminToken, webhookUrl(ports));
-  const { token } = state.sandbox.bot;
-  const host = createGitHubHost({
-    baseUrl: url,
-    token,
-    clientType: 'sandbox',
-    userAgent: 'pipeline-stack',
-    now: () => new Date(),
-  });
-  const slugs = state.repos.map(({ slug }) => ({ slug, ref: parseSlug(slug) ?? { owner: '', name: '' } }));
-  return Promise.all(slugs.map(async ({ slug, ref }) => ({ slug, ...(await host.getRepo(ref)) })));
+  const admin = sandboxAdmin(url, state.sandbox.adminToken);
+  await admin.dropStaleHooks(webhookUrl(ports));
+  const { bot, person, agent } = state.sandbox;
+  const collaborators = Object.fromEntries([bot, person, agent].map(({ login }) => [login, 'write']));
+  return Promise.all(state.repos.map((repo) => admin.putRepo({ ...repo, collaborators })));
 }
 
 export async function startServices(parts: StackParts, databaseUrl: string, repos: ServedRepo[]): Promise<void> {
   const { supervisor, stack, state, ports, dataDir, signal } = parts;
+  const { enableRepos } = await import('./database.ts');
   await Promise.all([
     enableRepos(databaseUrl, state.tenant, repos),
     writePipelineConfig(dataDir, state.monitor.username),

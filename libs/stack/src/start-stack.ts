@@ -23,13 +23,18 @@ export interface StartOptions {
   onSupervisor(supervisor: Supervisor): void;
 }
 
+export interface Started {
+  report: StackReport;
+  startFleet(): Promise<void>;
+}
+
 /**
  * Starts the whole product; shows its steps on standard error. Everything that was started is registered in `stack`,
  * in the order of its start.
- * @returns addresses and credentials once everything can be used.
+ * @returns addresses and credentials once the product can be used, and the way to start the demo fleet.
  * @throws StartError for what whoever starts it can mend.
  */
-export async function startStack(start: StartOptions): Promise<StackReport> {
+export async function startStack(start: StartOptions): Promise<Started> {
   const parts = await prepare(start);
   let databaseUrl = '';
   let repos: ServedRepo[] = [];
@@ -47,15 +52,9 @@ export async function startStack(start: StartOptions): Promise<StackReport> {
       },
     },
   ];
-  await inSteps(first, true);
-  await inSteps(
-    [
-      { title: 'Hosted API and monitor', task: () => startServices(parts, databaseUrl, repos) },
-      { title: 'Demo fleet (a simulation)', enabled: start.options.demo, task: () => startFleet(parts) },
-    ],
-    false,
-  );
-  return reportOf(parts.state, parts.ports, databaseUrl);
+  await inSteps(first);
+  await inSteps([{ title: 'Hosted API and monitor', task: () => startServices(parts, databaseUrl, repos) }]);
+  return { report: reportOf(parts.state, parts.ports, databaseUrl), startFleet: () => startFleet(parts) };
 }
 
 /** Nothing runs yet: folder, state, ports and repos, whatever may be wrong with them. */
@@ -80,17 +79,16 @@ async function prepare(start: StartOptions): Promise<StackParts> {
 
 interface Step {
   title: string;
-  enabled?: boolean;
   task: () => Promise<unknown>;
 }
 
-/** A spinner on a terminal, else a line at the beginning and the end of each step. */
-function inSteps(steps: Step[], concurrent: boolean): Promise<unknown> {
+/** Side by side: a spinner on a terminal, else a line at the beginning and the end of each step. */
+function inSteps(steps: Step[]): Promise<unknown> {
   // What it calls its standard output is our standard error, and the other way round.
   const logger = new ListrLogger({ useIcons: true, processOutput: new ProcessOutput(process.stderr, process.stdout) });
   const isTerminal = process.stderr.isTTY === true && process.stdout.isTTY === true;
   const listr = new Listr(steps, {
-    concurrent,
+    concurrent: true,
     exitOnError: true,
     registerSignalListeners: false,
     renderer: isTerminal ? 'default' : 'simple',

@@ -19,7 +19,6 @@ export function postgres({ dataDir, ports, inherited }: ChildContext): ChildSpec
 /** The version-control host, with its webhook to the hosted API. */
 export function sandbox({ dataDir, state, ports, inherited }: ChildContext): ChildSpec {
   const { adminToken, bot, person, agent } = state.sandbox;
-  const collaborators = Object.fromEntries([bot, person, agent].map(({ login }) => [login, 'write']));
   const users = [{ ...bot, type: 'Bot' }, person, agent];
   return {
     name: 'sandbox',
@@ -30,7 +29,6 @@ export function sandbox({ dataDir, state, ports, inherited }: ChildContext): Chi
       SANDBOX_DATA_DIR: join(dataDir, 'sandbox'),
       SANDBOX_ADMIN_TOKEN: adminToken,
       SANDBOX_TOKENS: JSON.stringify(users),
-      SANDBOX_REPOS: JSON.stringify(state.repos.map((repo) => ({ ...repo, collaborators }))),
       SANDBOX_WEBHOOKS: JSON.stringify([{ url: webhookUrl(ports), secret: state.webhookSecret }]),
     },
     readyFrom: addressFrom,
