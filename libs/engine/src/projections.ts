@@ -25,6 +25,8 @@ export async function steerProjection(
     if (to === 'retry') await retryProjection(unit.tx, projection);
     else await updateProjection(unit.tx, unit.tenantId, id, { status: 'discarded', retry_after: null });
     unit.ring('svc_projections');
-    if (issue) await recordOperation(unit, { issue }, actor, { action: `projection-${to}`, projectionId: id });
+    const { repo_id, issue_number } = projection;
+    const about = issue ?? { id: null, repo_id, issue_number };
+    await recordOperation(unit, { issue: about }, actor, { action: `projection-${to}`, projectionId: id });
   });
 }

@@ -1,6 +1,6 @@
 import type { State, TaskType } from '@pipeline/domain';
 import { AGENT_OF, formatSlug } from '@pipeline/domain';
-import { emit, insertIssueEvent, insertPipelineEvent, insertTransition } from '@pipeline/store';
+import { emit, type IssueRow, insertIssueEvent, insertPipelineEvent, insertTransition } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import type { Actor, Subject } from './subject.ts';
 
@@ -68,9 +68,14 @@ export async function recordIssueEvent(
   });
 }
 
+/** What an event is about; no id = an issue that the pipeline has no record of. */
+export interface EventSubject {
+  issue: Pick<IssueRow, 'repo_id' | 'issue_number'> & { id: number | null };
+}
+
 export async function recordPipelineEvent(
   unit: Unit,
-  { issue }: Pick<Subject, 'issue'>,
+  { issue }: EventSubject,
   event: { eventType: string; agent: string; payload: Record<string, unknown> },
 ): Promise<void> {
   await insertPipelineEvent(unit.tx, unit.tenantId, {
@@ -110,7 +115,7 @@ export const recordTaskEvent = (
 /** Who did what and why: the audit of everything an operator does. `action` is the name of the deed. */
 export const recordOperation = (
   unit: Unit,
-  subject: Pick<Subject, 'issue'>,
+  subject: EventSubject,
   actor: Actor,
   { action, ...more }: { action: string } & Record<string, unknown>,
 ): Promise<void> =>

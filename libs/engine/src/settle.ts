@@ -4,7 +4,6 @@ import {
   findProjection,
   insertAttempt,
   insertDeadLetter,
-  insertPipelineEvent,
   lockIssue,
   lockProjection,
   type ProjectionRow,
@@ -149,10 +148,8 @@ const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
 
 async function gaveUp(unit: Unit, subject: Subject | null, projection: ProjectionRow, error: string): Promise<void> {
   const { type } = projection.action;
-  await insertPipelineEvent(unit.tx, unit.tenantId, {
-    repoId: projection.repo_id,
-    issueId: subject?.issue.id ?? null,
-    issueNumber: projection.issue_number,
+  const { repo_id, issue_number } = projection;
+  await recordPipelineEvent(unit, subject ?? { issue: { id: null, repo_id, issue_number } }, {
     eventType: 'projection_failed',
     agent: ENGINE.type,
     payload: { projectionId: projection.id, type },

@@ -33,7 +33,11 @@ beforeEach(async () => {
 const hostOf: HostOf = (repo) => (repo.id === bench.repo.id ? bench.host : null);
 const watch = () =>
   new OrphanWatch({ engine: bench.engine, hostOf, onError: (_repo, error) => void errors.push(error) });
-const numbers = async (of = watch()) => (await of.list()).map((finding) => finding.issueNumber);
+const findings = async (of = watch()) => {
+  await of.look();
+  return of.findings();
+};
+const numbers = async (of?: OrphanWatch) => (await findings(of)).map((finding) => finding.issueNumber);
 const idOf = (number: number) => `orphan_missing_from_pg:orph-${run}/shop#${number}`;
 const enqueue = (number: number, via: HostOf = hostOf) => enqueueOrphan(bench.engine, via, idOf(number), OLGA);
 const entries = () =>
@@ -54,7 +58,7 @@ const events = (eventType: string) =>
 
 describe('orphan_missing_from_pg', () => {
   test('is an open issue of the host that the pipeline has no record of', async () => {
-    const [first, ...more] = await watch().list();
+    const [first, ...more] = await findings();
     expect(first).toEqual({
       id: idOf(2),
       kind: 'orphan_missing_from_pg',
@@ -82,13 +86,14 @@ describe('orphan_missing_from_pg', () => {
     const orphans = watch();
     expect(await numbers(orphans)).toEqual([2, 3]);
     await tell(bench, hostIssue(2));
+    expect((await orphans.findings()).map((finding) => finding.issueNumber)).toEqual([3]);
     expect(await numbers(orphans)).toEqual([3]);
     expect(asked).toEqual([undefined, 'v1']);
   });
 
   test('a host that does not answer is told of, and hides nothing that is known', async () => {
     const orphans = watch();
-    await orphans.list();
+    await orphans.look();
     bench.host.listIssues = refuse;
     expect(await numbers(orphans)).toEqual([2, 3]);
     expect(await numbers(watch())).toEqual([]);
@@ -96,7 +101,7 @@ describe('orphan_missing_from_pg', () => {
   });
 
   test('a repo without a host here has none', async () => {
-    expect(await new OrphanWatch({ engine: bench.engine, hostOf: () => null, onError: fail }).list()).toEqual([]);
+    expect(await findings(new OrphanWatch({ engine: bench.engine, hostOf: () => null, onError: fail }))).toEqual([]);
   });
 });
 

@@ -30,32 +30,40 @@ export interface OrphanWatchDeps {
 
 /**
  * Finds open issues of the hosts that the pipeline has no record of. Optional, for it asks the hosts: whoever wants it
- * makes one and runs it seldom. It remembers what each repo last answered, so that an unchanged one costs a conditional
- * request; one that cannot be asked is judged by its last answer.
+ * makes one and lets it look now and then. It remembers what each repo last answered, so that an unchanged one costs a
+ * conditional request, and one that cannot be asked is judged by its last answer.
  */
 export class OrphanWatch {
   readonly #deps: OrphanWatchDeps;
+  /** By tenant and repo. */
   #known = new Map<string, OpenIssues>();
 
   constructor(deps: OrphanWatchDeps) {
     this.#deps = deps;
   }
 
-  /** @returns the findings of all enabled repos that have a host here, by repo and issue. */
-  async list(): Promise<ConsistencyFinding[]> {
+  /** Asks the host of every enabled repo, one after the other. A host of which nothing is connected here has none. */
+  async look(): Promise<void> {
     const { engine, hostOf } = this.#deps;
-    const repos = await enabledReposWithTenant(engine.store.fleet);
-    const shared = await sharedSlugs(engine.store.fleet);
     const known = new Map<string, OpenIssues>();
-    const findings: ConsistencyFinding[] = [];
-    for (const repo of repos) {
+    for (const repo of await enabledReposWithTenant(engine.store.fleet)) {
       const host = hostOf(repo);
       const open = host && (await this.#ask(repo, host));
-      if (!open) continue;
-      known.set(keyOf(repo), open);
-      findings.push(...(await orphansOf(engine, repo, open.issues, shared.has(repo.slug_key))));
+      if (open) known.set(keyOf(repo), open);
     }
     this.#known = known;
+  }
+
+  /** Holds what the hosts last said against the store as it is now. @returns the findings by repo and issue. */
+  async findings(): Promise<ConsistencyFinding[]> {
+    const { engine } = this.#deps;
+    const findings: ConsistencyFinding[] = [];
+    if (this.#known.size === 0) return findings;
+    const shared = await sharedSlugs(engine.store.fleet);
+    for (const repo of await enabledReposWithTenant(engine.store.fleet)) {
+      const open = this.#known.get(keyOf(repo));
+      if (open) findings.push(...(await orphansOf(engine, repo, open.issues, shared.has(repo.slug_key))));
+    }
     return findings;
   }
 

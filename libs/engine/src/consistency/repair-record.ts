@@ -1,6 +1,6 @@
-import { type IssueRow, insertPipelineEvent } from '@pipeline/store';
+import type { IssueRow } from '@pipeline/store';
 import type { Unit } from '../context.ts';
-import { recordIssueEvent } from '../records.ts';
+import { recordIssueEvent, recordOperation } from '../records.ts';
 import type { Actor } from '../subject.ts';
 import type { Target } from './target.ts';
 
@@ -12,13 +12,7 @@ export async function recordRepair(
   { action, ...facts }: { action: string } & Record<string, unknown>,
 ): Promise<void> {
   if (issue) await recordIssueEvent(unit, { issue }, { status: `${action} by ${actor.type}`, details: facts, actor });
-  await insertPipelineEvent(unit.tx, unit.tenantId, {
-    repoId: target.repo.id,
-    issueId: issue?.id ?? null,
-    issueNumber: target.number,
-    eventType: 'operator_action',
-    agent: actor.id ?? actor.type,
-    payload: { action, actorId: actor.id, reason: actor.reason ?? null, finding: target.id, ...facts },
-  });
+  const place = issue ?? { id: null, repo_id: target.repo.id, issue_number: target.number };
+  await recordOperation(unit, { issue: place }, actor, { action, finding: target.id, ...facts });
   unit.ring('svc_cache');
 }
