@@ -1,9 +1,10 @@
 /** The command line, the environment, and the life of the stack. */
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
-import { createLogger, envPort, runService } from '@pipeline/runtime';
+import { createLogger, envPort, runService, type ServiceContext } from '@pipeline/runtime';
 import { stackCommand, stackOptions } from './options.ts';
 import { plainLog } from './plain-log.ts';
+import type { PORT_VARIABLES } from './ports.ts';
 import { reportText } from './report.ts';
 import { startStack } from './start-stack.ts';
 
@@ -32,29 +33,37 @@ await runService({
   env: process.env,
   log,
   stopWithinMs: STOP_WITHIN_MS,
-  async start({ env, signal, stack }) {
-    const started = await startStack({
-      options,
-      ports: {
-        hosted: env.HOSTED_PORT,
-        monitor: env.MONITOR_PORT,
-        sandbox: env.SANDBOX_PORT,
-        postgres: env.POSTGRES_PORT,
-      },
-      inherited,
-      stack,
-      log,
-      signal,
-      onSupervisor: (supervisor) => {
-        signal.addEventListener('abort', () => supervisor.close(), { once: true });
-        // However this process ends, nothing that it started stays; after an orderly stop there is nothing left.
-        process.on('exit', () => supervisor.killAll());
-      },
-    });
-    const { workers, issues } = options;
-    const text = reportText(started.report, options.dataDir, options.demo ? { workers, issues } : null);
-    process.stdout.write(options.json ? `${JSON.stringify(started.report)}\n` : text);
-    // The product can be used; its workers come a moment later.
-    if (options.demo) await started.startFleet();
-  },
+  start: (context) =>
+    start(context).catch((error: unknown) => {
+      // A start that a signal cut short has not failed.
+      if (!context.signal.aborted) throw error;
+    }),
 });
+
+type Context = ServiceContext<Record<(typeof PORT_VARIABLES)[keyof typeof PORT_VARIABLES], number>>;
+
+async function start({ env, signal, stack }: Context): Promise<void> {
+  const started = await startStack({
+    options,
+    ports: {
+      hosted: env.HOSTED_PORT,
+      monitor: env.MONITOR_PORT,
+      sandbox: env.SANDBOX_PORT,
+      postgres: env.POSTGRES_PORT,
+    },
+    inherited,
+    stack,
+    log,
+    signal,
+    onSupervisor: (supervisor) => {
+      signal.addEventListener('abort', () => supervisor.close(), { once: true });
+      // However this process ends, nothing that it started stays; after an orderly stop there is nothing left.
+      process.on('exit', () => supervisor.killAll());
+    },
+  });
+  const { workers, issues } = options;
+  const text = reportText(started.report, options.dataDir, options.demo ? { workers, issues } : null);
+  process.stdout.write(options.json ? `${JSON.stringify(started.report)}\n` : text);
+  // The product can be used; its workers come a moment later.
+  if (options.demo) await started.startFleet();
+}
