@@ -16,7 +16,8 @@ const server = await startTestServer(process.env);
 try {
   const client = new pg.Client(databaseUrl(server.url, await ensureTemplate(server.url)));
   await client.connect();
-  const wanted = await rowTypes(client).finally(() => client.end());
+  const wanted = await rowTypes(client);
+  await client.end();
   const current = await readFile(file, 'utf8').catch(() => '');
   if (check && current !== wanted) {
     process.stderr.write('row types differ from the migrations: run node libs/store/scripts/generate-types.ts\n');
