@@ -20,4 +20,5 @@ export * from './status-comment.ts';
 export * from './tasks.ts';
 export * from './vcs.ts';
 export * from './windows.ts';
+export * from './workers.ts';
 export * from './workflow.ts';

@@ -3,6 +3,7 @@ import { AppError, type Invocation } from '@pipeline/domain';
 import { findRunByToken, type IssueRow, lockIssue, lockRun, type RunRow, releaseHandovers } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
+import { reviewWorker } from './worker-status.ts';
 
 /** Tokens are kept as SHA-256 only; the token itself is known to the worker alone. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -70,4 +71,5 @@ async function pass<T>(
 async function letGo(unit: Unit, run: RunRow): Promise<void> {
   const released = await releaseHandovers(unit.tx, unit.tenantId, [run.claim_token_hash]);
   if (released > 0) unit.ring('svc_tasks');
+  await reviewWorker(unit, run.worker_id, { alive: true });
 }

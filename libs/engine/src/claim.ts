@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, type TaskPayload, type TaskType } from '@pipeline/domain';
-import { type Claimed, claimTasks, findWorker, touchWorker } from '@pipeline/store';
+import { type Claimed, claimTasks, findWorker } from '@pipeline/store';
 import { hashToken } from './claim-gate.ts';
-import type { Engine } from './context.ts';
+import { type Engine, inTenant } from './context.ts';
+import { returnClaim } from './reclaim.ts';
 import { payloadOf, repoSlugOf } from './task-payload.ts';
+import { reviewWorker } from './worker-status.ts';
 
 export interface ClaimRequest {
   tenantId: number;
@@ -30,7 +32,8 @@ export interface ClaimedTask {
 }
 
 /**
- * Claims the next task for a worker: one statement, no waiting. The fencing token is made here and given out once.
+ * Claims the next task for a worker: one statement, no waiting. The fencing token is made here and given out once. A
+ * worker that is told to drain while it claims gets nothing: what it claimed goes back, without costing an attempt.
  * @returns null when there is nothing for it, or when it is to drain.
  * @throws AppError NOT_FOUND for a worker that is not registered.
  */
@@ -48,7 +51,11 @@ export async function claim(engine: Engine, request: ClaimRequest): Promise<Clai
     leaseMs: engine.settings().leaseMs,
   });
   if (!claimed) return null;
-  await touchWorker(engine.store.tenant, tenantId, workerId, 'busy');
+  const now = await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true }));
+  if (now?.draining) {
+    await returnClaim(engine, { tenantId, taskId: claimed.id, claimToken });
+    return null;
+  }
   return describe(engine, tenantId, claimed, claimToken);
 }
 

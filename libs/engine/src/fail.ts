@@ -18,6 +18,7 @@ import { recordTaskEvent } from './records.ts';
 import { givenBefore, hashReport } from './report.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
 import { enqueueWork } from './work-tasks.ts';
+import { reviewWorker } from './worker-status.ts';
 
 export interface Failure {
   errorMessage: string;
@@ -53,6 +54,7 @@ export function fail(engine: Engine, ref: ClaimRef, failure: Failure): Promise<F
         error: { message: failure.errorMessage, class: error.errorClass, fingerprint: error.fingerprint },
         report: { hash, answer },
       });
+      await reviewWorker(unit, claim.run.worker_id, { alive: true });
       return answer;
     },
     { invocations: failure.invocations, repeated: (run) => givenBefore<FailAnswer>(run, hash) },

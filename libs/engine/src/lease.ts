@@ -1,9 +1,9 @@
-import { AppError } from '@pipeline/domain';
-import { extendLeases, storeNow, touchWorker, updateTask } from '@pipeline/store';
+import { extendLeases, storeNow, updateTask } from '@pipeline/store';
 import { behindClaim, type ClaimRef, hashToken } from './claim-gate.ts';
-import type { Engine } from './context.ts';
+import { type Engine, inTenant } from './context.ts';
 import { releaseHandover } from './handover.ts';
-import { leaveWorker } from './workers.ts';
+import { noteRecovery, reviewWorker } from './worker-status.ts';
+import { type Beat, hearWorker } from './workers.ts';
 
 /** Says that work has begun: ends the claim-to-start deadline. Again is the same. @returns the end of the lease. */
 export async function start(engine: Engine, ref: ClaimRef): Promise<string> {
@@ -21,12 +21,7 @@ export async function extend(engine: Engine, ref: ClaimRef): Promise<string> {
   return extended?.lease_expires_at ?? behindClaim(engine, ref, async (_unit, { run }) => run.lease_expires_at);
 }
 
-export interface Heartbeat {
-  tenantId: number;
-  workerId: string;
-  status: 'idle' | 'busy' | 'draining' | 'leaving';
-  tasks: readonly { taskId: string; claimToken: string }[];
-}
+export type Heartbeat = Beat;
 
 export interface HeartbeatAnswer {
   ok: true;
@@ -42,15 +37,19 @@ export interface HeartbeatAnswer {
  */
 export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<HeartbeatAnswer> {
   const { store } = engine;
+  const { tenantId, workerId } = beat;
   const leaving = beat.status === 'leaving';
-  const worker = await touchWorker(store.tenant, beat.tenantId, beat.workerId, leaving ? 'offline' : beat.status);
-  if (!worker) throw new AppError('NOT_FOUND', `Unknown worker: ${beat.workerId}. Register first.`);
-  if (leaving) await leaveWorker(engine, beat.tenantId, beat.workerId);
+  const worker = await hearWorker(engine, beat);
   const claims = beat.tasks.map((task) => ({ taskId: task.taskId, tokenHash: hashToken(task.claimToken) }));
-  const held = leaving ? [] : await extendLeases(store.tenant, beat.tenantId, claims, engine.settings().leaseMs);
+  const held = leaving ? [] : await extendLeases(store.tenant, tenantId, claims, engine.settings().leaseMs);
   const heldIds = new Set(held.map((row) => row.task_id));
   const dropped = claims.filter((claim) => !heldIds.has(claim.taskId));
-  if (dropped.length > 0) await releaseHandover(engine, beat.tenantId, dropped);
+  if (dropped.length > 0) await releaseHandover(engine, tenantId, dropped);
+  if (!leaving && dropped.length > 0) {
+    await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true }));
+  } else if (worker.stalled_since !== null) {
+    await inTenant(engine, tenantId, (unit) => noteRecovery(unit, workerId));
+  }
   return {
     ok: true,
     draining: worker.draining || beat.status === 'draining',

@@ -1,23 +1,26 @@
-import { AppError, type ErrorClass, type TaskType } from '@pipeline/domain';
+import { AppError, type ErrorClass, MINUTE_MS, type TaskType } from '@pipeline/domain';
 import {
   closeRun,
   deleteTask,
   dueHeldTasks,
   expiredClaims,
+  type LockedClaim,
   lockClaimedTask,
   lockIssue,
   lockRun,
   putBackTask,
   releaseHeldTask,
+  stalledClaims,
+  type TaskRef,
 } from '@pipeline/store';
 import { behindClaim, type ClaimRef } from './claim-gate.ts';
-import { type Engine, inTenant } from './context.ts';
+import { type Engine, inTenant, type Unit } from './context.ts';
 import { giveUp } from './fail.ts';
 import { recordTaskEvent } from './records.ts';
 import { ENGINE, subjectOf } from './subject.ts';
+import { noteStall, reviewWorker } from './worker-status.ts';
 
 const BATCH = 500;
-const LOST = { class: 'transient' as ErrorClass, fingerprint: 'worker-lost' };
 
 /**
  * Takes back claims whose lease is over, or that nobody started in time. Candidates are read without a lock; each is
@@ -26,11 +29,29 @@ const LOST = { class: 'transient' as ErrorClass, fingerprint: 'worker-lost' };
  */
 export async function reclaimExpired(engine: Engine): Promise<number> {
   const candidates = await expiredClaims(engine.store.fleet, engine.settings().claimToStartMs, BATCH);
+  return reclaimEach(engine, candidates, { why: 'the worker fell silent', when: (task) => task.overdue });
+}
+
+/**
+ * Takes back claims of workers that are there but get nowhere: no progress, record or start for the stall limit. Its
+ * worker counts as stalled until it has let go of the task.
+ * @returns how many were taken back.
+ */
+export async function reclaimStalled(engine: Engine): Promise<number> {
+  const { stallMs } = engine.settings();
+  const candidates = await stalledClaims(engine.store.fleet, stallMs, BATCH);
+  return reclaimEach(engine, candidates, {
+    why: `the agent made no progress for ${Math.round(stallMs / MINUTE_MS)} minutes`,
+    when: (task) => task.stalled_since !== null,
+    errorClass: 'unknown',
+  });
+}
+
+async function reclaimEach(engine: Engine, candidates: readonly TaskRef[], how: TakeBack): Promise<number> {
   let taken = 0;
   for (const { tenant_id, id, run_id, issue_id } of candidates) {
     if (run_id === null) continue;
-    const claim = { taskId: id, runId: run_id, issueId: issue_id };
-    if (await reclaim(engine, tenant_id, claim, { why: 'the worker fell silent', onlyOverdue: true })) taken += 1;
+    if (await reclaim(engine, tenant_id, { taskId: id, runId: run_id, issueId: issue_id }, how)) taken += 1;
   }
   return taken;
 }
@@ -41,41 +62,50 @@ export interface HeldTask {
   issueId: number | null;
 }
 
+export interface TakeBack {
+  /** For the history, and for people where it was the last attempt. */
+  why: string;
+  /** Judges the claim under its lock. */
+  when: (task: LockedClaim) => boolean;
+  /** What it is classified as where it was the last attempt; default transient. */
+  errorClass?: ErrorClass;
+  /** The last attempt may be made once more instead of blocking the issue: a person asked for it. */
+  again?: boolean;
+}
+
 /**
  * Puts one claimed task back as attempt + 1, or blocks its issue when that was the last attempt.
- * @returns false when the claim is not held any more, or is not overdue where only an overdue one is meant.
+ * @returns false when the claim is not held any more, or is not meant.
  */
-export function reclaim(
-  engine: Engine,
-  tenantId: number,
-  claim: HeldTask,
-  { why, onlyOverdue }: { why: string; onlyOverdue: boolean },
-): Promise<boolean> {
-  return inTenant(engine, tenantId, async (unit) => {
-    const { tx, settings } = unit;
-    const issue = claim.issueId === null ? undefined : await lockIssue(tx, tenantId, claim.issueId);
-    const run = await lockRun(tx, tenantId, claim.runId);
-    const task = await lockClaimedTask(tx, tenantId, claim, settings.claimToStartMs);
-    if (!run || !task || (onlyOverdue && !task.overdue)) return false;
-    await closeRun(tx, tenantId, run.id, { status: 'lost', error: { message: why, ...LOST } });
-    const fact = {
-      taskId: task.id,
-      taskType: task.task_type as TaskType,
-      attempt: task.attempt,
-      workerId: run.worker_id,
-      error: why,
-    };
-    if (issue) await recordTaskEvent(unit, { issue }, 'task_reclaimed', fact);
-    if (issue && task.attempt + 1 >= task.max_attempts) {
-      await deleteTask(tx, tenantId, task.id);
-      const failure = { errorMessage: why, errorClass: LOST.class, taskType: fact.taskType, actor: ENGINE };
-      await giveUp(unit, await subjectOf(unit, issue), failure);
-      return true;
-    }
-    await putBackTask(tx, tenantId, task.id, { attempt: task.attempt + 1, paused: issue?.is_paused ?? false });
+export const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: TakeBack): Promise<boolean> =>
+  inTenant(engine, tenantId, async (unit) => (await takeBack(unit, claim, how)) !== null);
+
+/** The same inside a transaction that holds no lock yet. @returns the task as it was, or null. */
+export async function takeBack(unit: Unit, claim: HeldTask, how: TakeBack): Promise<LockedClaim | null> {
+  const { tx, tenantId } = unit;
+  const { why } = how;
+  const issue = claim.issueId === null ? undefined : await lockIssue(tx, tenantId, claim.issueId);
+  const run = await lockRun(tx, tenantId, claim.runId);
+  const task = await lockClaimedTask(tx, tenantId, claim, unit.settings);
+  if (!run || !task || !how.when(task)) return null;
+  const errorClass = how.errorClass ?? 'transient';
+  const fingerprint = task.stalled_since === null ? 'worker-lost' : 'no-progress';
+  await closeRun(tx, tenantId, run.id, { status: 'lost', error: { message: why, class: errorClass, fingerprint } });
+  const taskType = task.task_type as TaskType;
+  const fact = { taskId: task.id, taskType, attempt: task.attempt, workerId: run.worker_id, error: why };
+  if (issue) await recordTaskEvent(unit, { issue }, 'task_reclaimed', fact);
+  const isLast = task.attempt + 1 >= task.max_attempts;
+  if (issue && isLast && !how.again) {
+    await deleteTask(tx, tenantId, task.id);
+    await giveUp(unit, await subjectOf(unit, issue), { errorMessage: why, errorClass, taskType, actor: ENGINE });
+  } else {
+    const attempt = isLast && how.again ? task.attempt : task.attempt + 1;
+    await putBackTask(tx, tenantId, task.id, { attempt, paused: issue?.is_paused ?? false });
     unit.ring('svc_tasks');
-    return true;
-  });
+  }
+  await reviewWorker(unit, run.worker_id, { alive: false });
+  if (task.stalled_since !== null) await noteStall(unit, run.worker_id, task.stalled_since);
+  return task;
 }
 
 /**
@@ -89,6 +119,7 @@ export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolea
       await closeRun(tx, tenantId, run.id, { status: 'lost' });
       await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, paused: issue?.is_paused ?? false });
       unit.ring('svc_tasks');
+      await reviewWorker(unit, run.worker_id, { alive: false });
     });
     return true;
   } catch (error) {

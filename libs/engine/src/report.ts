@@ -26,6 +26,7 @@ import { moveBy } from './move.ts';
 import { recordPipelineEvent, recordTaskEvent } from './records.ts';
 import { applyResult } from './results.ts';
 import { type Actor, subjectOf } from './subject.ts';
+import { reviewWorker } from './worker-status.ts';
 
 export type Report = Outcome & {
   artefacts: ArtefactInput[];
@@ -61,6 +62,7 @@ export function report(engine: Engine, ref: ClaimRef, body: Report): Promise<Rep
         outcome: body.outcome,
         report: { hash, answer },
       });
+      await reviewWorker(unit, claim.run.worker_id, { alive: true });
       return answer;
     },
     { invocations: body.invocations, repeated: (run) => givenBefore<ReportAnswer>(run, hash) },

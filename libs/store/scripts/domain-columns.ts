@@ -18,5 +18,7 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'tasks.task_type': 'TaskType',
   'transitions.from_state': 'State',
   'transitions.to_state': 'State',
+  'worker_periods.kind': 'WorkerPeriodKind',
+  'workers.status': 'WorkerStatus',
   'workflow_snapshots.body': 'WorkflowSnapshot',
 };

@@ -8,6 +8,8 @@ import type {
   ProjectionStatus,
   State,
   TaskType,
+  WorkerPeriodKind,
+  WorkerStatus,
   WorkflowSnapshot,
 } from '@pipeline/domain';
 import type { Generated } from 'kysely';
@@ -430,6 +432,14 @@ export interface WebhookDeliveries {
   retry_after: string | null;
 }
 
+export interface WorkerPeriods {
+  ended_at: string | null;
+  kind: WorkerPeriodKind;
+  started_at: string;
+  tenant_id: number;
+  worker_id: string;
+}
+
 export interface WorkerTokens {
   created_at: Generated<string>;
   id: string;
@@ -442,14 +452,17 @@ export interface WorkerTokens {
 
 export interface Workers {
   draining: Generated<boolean>;
+  finishing: Generated<boolean>;
   hostname: string;
   id: string;
   labels: Json;
   last_heartbeat_at: string | null;
+  left_at: string | null;
   name: string;
   registered_at: string;
   repos: string[];
-  status: string;
+  stalled_since: string | null;
+  status: WorkerStatus;
   task_types: string[];
   tenant_id: number;
   version: string;
@@ -494,6 +507,7 @@ export interface DB {
   transitions: Transitions;
   users: Users;
   webhook_deliveries: WebhookDeliveries;
+  worker_periods: WorkerPeriods;
   worker_tokens: WorkerTokens;
   workers: Workers;
   workflow_snapshots: WorkflowSnapshots;

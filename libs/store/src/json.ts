@@ -10,8 +10,10 @@ export const jsonb = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(val
 /** The store's clock: one for all processes, and one that tests can hold. */
 export const svcNow = sql<string>`svc_now()`;
 
+export const msInterval = (ms: number): RawBuilder<string> => sql<string>`${`${ms} ms`}::interval`;
+
 /** A point in time `ms` milliseconds from now, by the store's clock. */
-export const svcNowPlus = (ms: number): RawBuilder<string> => sql<string>`svc_now() + ${`${ms} ms`}::interval`;
+export const svcNowPlus = (ms: number): RawBuilder<string> => sql<string>`svc_now() + ${msInterval(ms)}`;
 
 /**
  * Marks a statement of the fleet pool that goes over all tenants, and says why it may. The lint of the store's

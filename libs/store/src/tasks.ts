@@ -171,17 +171,6 @@ export interface TaskRef {
   issue_id: number | null;
 }
 
-/** Claims whose lease is over, or that nobody started in time: candidates only, the caller checks each again. */
-export const expiredClaims = (fleet: Db, claimToStartMs: number, limit: number): Promise<TaskRef[]> =>
-  fleet
-    .selectFrom('tasks')
-    .modifyFront(fleetNote('upkeep of every queue'))
-    .select(['tenant_id', 'id', 'run_id', 'issue_id'])
-    .where('status', '=', 'claimed')
-    .where(isOverdue(claimToStartMs))
-    .limit(limit)
-    .execute();
-
 /** Held tasks whose time has come. */
 export const dueHeldTasks = (fleet: Db, limit: number): Promise<TaskRef[]> =>
   fleet
@@ -244,28 +233,6 @@ export async function releaseHeldTask(db: Db, tenantId: number, taskId: string):
     returning t.held`.execute(db);
   return rows[0] !== undefined && rows[0].held === null;
 }
-
-/** A claimed task under lock; `overdue` = its lease is over, or nobody started it in time, by the store's clock. */
-export const lockClaimedTask = (
-  tx: Tx,
-  tenantId: number,
-  claim: { taskId: string; runId: number },
-  claimToStartMs: number,
-): Promise<(TaskRow & { overdue: boolean }) | undefined> =>
-  tx
-    .selectFrom('tasks')
-    .selectAll()
-    .select(isOverdue(claimToStartMs).as('overdue'))
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', claim.taskId)
-    .where('run_id', '=', claim.runId)
-    .where('status', '=', 'claimed')
-    .forUpdate()
-    .executeTakeFirst();
-
-const isOverdue = (claimToStartMs: number) => sql<boolean>`
-  (lease_expires_at < svc_now()
-    or (started_at is null and claimed_at < svc_now() - ${`${claimToStartMs} ms`}::interval))`;
 
 /** Changes a task that the caller has locked. */
 export async function setTask(tx: Tx, tenantId: number, taskId: string, change: Change<'tasks'>): Promise<void> {

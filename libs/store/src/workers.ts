@@ -1,7 +1,8 @@
+import type { WorkerStatus } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Workers } from './database.generated.ts';
-import { jsonb, svcNow } from './json.ts';
+import { type Change, fleetNote, jsonb, msInterval, svcNow } from './json.ts';
 
 export type WorkerRow = Selectable<Workers>;
 
@@ -16,14 +17,18 @@ export interface WorkerInput {
 }
 
 /** A worker is known by its name within a tenant and keeps its id over restarts. A drain outlives a restart too. */
-export async function upsertWorker(tx: Tx, tenantId: number, input: WorkerInput): Promise<WorkerRow> {
+export async function upsertWorker(
+  tx: Tx,
+  tenantId: number,
+  input: WorkerInput & { status: WorkerStatus },
+): Promise<WorkerRow> {
   const values = {
     hostname: input.hostname,
     version: input.version,
     repos: input.repos,
     task_types: input.taskTypes,
     labels: jsonb(input.labels) as never,
-    status: 'idle',
+    status: input.status,
   };
   return tx
     .insertInto('workers')
@@ -38,6 +43,9 @@ export async function upsertWorker(tx: Tx, tenantId: number, input: WorkerInput)
     .onConflict((c) =>
       c.columns(['tenant_id', 'name']).doUpdateSet((eb) => ({
         ...values,
+        finishing: false,
+        stalled_since: null,
+        left_at: null,
         registered_at: eb.ref('excluded.registered_at'),
         last_heartbeat_at: eb.ref('excluded.last_heartbeat_at'),
       })),
@@ -61,28 +69,138 @@ export async function drainingWorkers(db: Db, tenantId: number, ids: readonly st
   return rows.map((row) => row.id);
 }
 
-/** Notes a sign of life. @returns whether the worker is to drain; undefined for an unknown worker. */
-export async function touchWorker(
+/**
+ * Locks a worker until the transaction ends. It is the last lock a use case takes, after issue, run and task, so that
+ * none can wait in a circle.
+ */
+export const lockWorker = (tx: Tx, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
+  tx
+    .selectFrom('workers')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+
+export const lockWorkerByName = (tx: Tx, tenantId: number, name: string): Promise<WorkerRow | undefined> =>
+  tx
+    .selectFrom('workers')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('name', '=', name)
+    .forUpdate()
+    .executeTakeFirst();
+
+/** Finds a worker by its id alone: the one statement about it that does not name its tenant (decisions.md 35). */
+export const locateWorker = (fleet: Db, id: string): Promise<{ tenant_id: number } | undefined> =>
+  fleet
+    .selectFrom('workers')
+    .modifyFront(fleetNote('finds the tenant of an id'))
+    .select('tenant_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+
+/**
+ * The heartbeat that brings no news: one update in place.
+ * @param told what the worker says of itself.
+ * @returns undefined when it does not agree with what is stored, or the worker is unknown; nothing was written then.
+ */
+export const beatWorker = (
   db: Db,
   tenantId: number,
   id: string,
-  status: string,
-): Promise<{ draining: boolean } | undefined> {
-  return db
+  told: { busy: boolean; finishing: boolean },
+): Promise<Heard | undefined> =>
+  db
     .updateTable('workers')
-    .set({ status, last_heartbeat_at: svcNow })
+    .set({ last_heartbeat_at: svcNow })
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
-    .returning('draining')
+    .where('status', 'in', [told.busy ? 'busy' : 'idle', 'draining'])
+    .where('finishing', '=', told.finishing)
+    .where('stalled_since', 'is', null)
+    .where('left_at', 'is', null)
+    .returning(['draining', 'stalled_since'])
     .executeTakeFirst();
+
+export type Heard = Pick<WorkerRow, 'draining' | 'stalled_since'>;
+
+/** Notes a sign of life and the status that goes with it. @returns undefined for an unknown worker. */
+export const touchWorker = (
+  db: Db,
+  tenantId: number,
+  id: string,
+  status: WorkerStatus,
+): Promise<WorkerRow | undefined> =>
+  db
+    .updateTable('workers')
+    .set({ status, left_at: null, last_heartbeat_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+
+/** Changes a worker whose row the caller has locked. */
+export async function updateWorker(tx: Tx, tenantId: number, id: string, change: Change<'workers'>): Promise<void> {
+  await tx.updateTable('workers').set(change).where('tenant_id', '=', tenantId).where('id', '=', id).execute();
 }
 
-/** Runs that a worker holds or held and that were taken from it: it must stop working on them. */
-export const claimsOfWorker = (db: Db, tenantId: number, workerId: string) =>
-  db
-    .selectFrom('tasks')
-    .select(['id', 'run_id', 'issue_id'])
-    .where('tenant_id', '=', tenantId)
-    .where('claimed_by', '=', workerId)
-    .where('status', '=', 'claimed')
+/** How long a worker may be silent before it is offline, and before it counts as gone for good; milliseconds. */
+export interface SilenceLimits {
+  offlineMs: number;
+  goneMs: number;
+}
+
+/** Workers whose silence has become news: candidates only. Costs the workers on the floor (index workers_on_floor). */
+export const silentWorkers = (
+  fleet: Db,
+  { offlineMs, goneMs }: SilenceLimits,
+  limit: number,
+): Promise<{ tenant_id: number; id: string }[]> =>
+  fleet
+    .selectFrom('workers')
+    .modifyFront(fleetNote('upkeep of the fleet'))
+    .select(['tenant_id', 'id'])
+    .where('left_at', 'is', null)
+    .where(
+      sql<boolean>`last_heartbeat_at < svc_now() - case status when 'offline' then ${msInterval(goneMs)}
+        else ${msInterval(offlineMs)} end`,
+    )
+    .limit(limit)
     .execute();
+
+/** How long a locked worker has been silent, by the store's clock: since when it is offline, and whether it is gone. */
+export async function silenceOf(
+  tx: Tx,
+  tenantId: number,
+  id: string,
+  { offlineMs, goneMs }: SilenceLimits,
+): Promise<{ offline_since: string | null; gone: boolean } | undefined> {
+  const { rows } = await sql<{ offline_since: string | null; gone: boolean }>`
+    select case when last_heartbeat_at < svc_now() - ${msInterval(offlineMs)}
+        then last_heartbeat_at + ${msInterval(offlineMs)} end as offline_since,
+      coalesce(last_heartbeat_at < svc_now() - ${msInterval(goneMs)}, false) as gone
+    from workers where tenant_id = ${tenantId} and id = ${id}`.execute(tx);
+  return rows[0];
+}
+
+/** The worker has left: it is off the floor until it is heard again. */
+export async function retireWorker(tx: Tx, tenantId: number, id: string): Promise<void> {
+  await updateWorker(tx, tenantId, id, { status: 'offline', stalled_since: null, left_at: svcNow });
+}
+
+/**
+ * The repo in whose log an action on a worker is kept: that of its task, else one that it serves, else any of its
+ * tenant. @returns null for a tenant without repos.
+ */
+export async function repoOfWorker(tx: Tx, worker: WorkerRow): Promise<number | null> {
+  const { rows } = await sql<{ id: number }>`
+    select r.id from repos r
+    where r.tenant_id = ${worker.tenant_id}
+    order by not exists (
+        select from tasks t
+        where t.tenant_id = r.tenant_id and t.repo_id = r.id and t.claimed_by = ${worker.id} and t.status = 'claimed'),
+      not r.slug_key = any(${worker.repos.map((slug) => slug.toLowerCase())}), r.id
+    limit 1`.execute(tx);
+  return rows[0]?.id ?? null;
+}

@@ -5,6 +5,7 @@ import * as tasksAndRuns from './0003-tasks-and-runs.ts';
 import * as events from './0004-events.ts';
 import * as outbox from './0005-outbox.ts';
 import * as consistency from './0006-consistency.ts';
+import * as workerPeriods from './0007-worker-periods.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -20,4 +21,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0004-events': events,
   '0005-outbox': outbox,
   '0006-consistency': consistency,
+  '0007-worker-periods': workerPeriods,
 };

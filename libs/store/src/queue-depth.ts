@@ -1,0 +1,42 @@
+import type { TaskType } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db } from './connection.ts';
+import { fleetNote } from './json.ts';
+
+export interface TaskTypeDepth {
+  taskType: TaskType;
+  pending: number;
+  claimed: number;
+  oldestPendingAgeMs: number | null;
+}
+
+/** Live tasks by type, those that have any. Costs the live tasks once: it grows with the backlog, not with history. */
+export async function depthByTaskType(fleet: Db): Promise<TaskTypeDepth[]> {
+  const { rows } = await sql<TaskTypeDepth>`
+    ${fleetNote('operators see all tenants')}
+    select task_type as "taskType", count(*) filter (where status = 'pending') as pending,
+      count(*) filter (where status = 'claimed') as claimed,
+      (extract(epoch from svc_now() - min(created_at) filter (where status = 'pending')) * 1000)::bigint
+        as "oldestPendingAgeMs"
+    from tasks group by task_type`.execute(fleet);
+  return rows;
+}
+
+/** Waiting tasks by repo, those that have any: an index-only scan of what waits (tasks_turn_in_repo). */
+export async function pendingByRepo(fleet: Db): Promise<{ tenant_id: number; slug_key: string; pending: number }[]> {
+  const { rows } = await sql<{ tenant_id: number; slug_key: string; pending: number }>`
+    ${fleetNote('operators see all tenants')}
+    select r.tenant_id, r.slug_key, t.pending
+    from (select tenant_id, repo_id, count(*) as pending from tasks where status = 'pending' group by 1, 2) t
+    join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id`.execute(fleet);
+  return rows;
+}
+
+/** What the host has still to be told, and how much of it failed (interface: Write queue). */
+export async function writeQueueDepth(fleet: Db): Promise<{ depth: number; failed: number }> {
+  const { rows } = await sql<{ depth: number; failed: number }>`
+    ${fleetNote('operators see all tenants')}
+    select count(*) as depth, count(*) filter (where status = 'failed') as failed
+    from projections where status in ('pending', 'failed')`.execute(fleet);
+  return rows[0] ?? { depth: 0, failed: 0 };
+}
