@@ -27,10 +27,24 @@ export class LoopSet {
 
   /** Adds a loop that runs while the store is connected. A tick that answers 'again' is followed at once by the next. */
   add(name: string, everyMs: number, tick: Tick): Periodic {
-    return this.addAlways(name, everyMs, async (signal) => (this.#deps.status.isConnected ? tick(signal) : undefined));
+    return this.#keep(name, everyMs, async (signal) => (this.#deps.status.isConnected ? tick(signal) : undefined));
   }
 
+  /**
+   * Adds a loop that runs also while the store is away. When a tick finds it back, all loops go on at once and nobody
+   * waits for their next turn.
+   */
   addAlways(name: string, everyMs: number, tick: Tick): Periodic {
+    const { status } = this.#deps;
+    return this.#keep(name, everyMs, async (signal) => {
+      const wasConnected = status.isConnected;
+      const result = await tick(signal);
+      if (status.isConnected && !wasConnected) for (const { loop } of this.#kept.values()) loop.wake();
+      return result;
+    });
+  }
+
+  #keep(name: string, everyMs: number, tick: Tick): Periodic {
     const { log, metrics, now } = this.#deps;
     const loop = runPeriodically(tick, { name, everyMs, log, metrics, now });
     this.#kept.set(name, { loop, everyMs });
