@@ -11,6 +11,7 @@ export * from './hosted/webhooks.ts';
 export * from './hosted/worker.ts';
 export * from './match.ts';
 export * from './monitor/auth.ts';
+export * from './monitor/consistency.ts';
 export * from './monitor/dead-letters.ts';
 export * from './monitor/index.ts';
 export * from './monitor/issue-actions.ts';

@@ -76,6 +76,9 @@ export const PipelineConfig = section({
   alertChannels: z.array(AlertChannel).max(20).default([]),
   retrieval: section(Retrieval.shape).prefault({}),
   sla: section(Sla.shape).prefault({}),
+  consistency: section({
+    orphans: z.boolean().default(false).describe('Look on the hosts for open issues that the pipeline does not know.'),
+  }).prefault({}),
   tracks: TrackDefaults.prefault({}).describe('What a new track starts with.'),
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;

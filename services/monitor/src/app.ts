@@ -6,6 +6,7 @@ import type { Express } from 'express';
 import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
 import { authHandlers } from './routes/auth.ts';
+import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
 import { projectionHandlers } from './routes/projections.ts';
@@ -16,7 +17,7 @@ import type { StoreStatus } from './store-status.ts';
 export interface MonitorApp {
   auth: Authentication;
   /** null = no store is configured: every route that needs one answers 503. */
-  pipeline: (DeadLetterDeps & { status: StoreStatus }) | null;
+  pipeline: (DeadLetterDeps & ConsistencyDeps & { status: StoreStatus }) | null;
   readiness: () => Readiness;
   /** Folder of the built dashboard. */
   webDir: string;
@@ -45,6 +46,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
       ...authHandlers(auth),
       ...storeBacked(deadLetterHandlers(connected), status),
+      ...storeBacked(consistencyHandlers(connected), status),
       ...storeBacked(issueActionHandlers(connected), status),
       ...storeBacked(projectionHandlers(connected), status),
       ...staticHandlers(options.webDir),

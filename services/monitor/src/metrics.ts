@@ -1,3 +1,4 @@
+import { CONSISTENCY_KINDS } from '@pipeline/domain';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface MonitorMetrics {
@@ -9,6 +10,8 @@ interface Readings {
   isStoreConnected: () => boolean;
   /** Slugs of the repos of all unresolved dead letters, one for each letter. */
   deadLetterRepos: () => string[];
+  /** Kinds of all consistency findings, one for each finding. */
+  findingKinds: () => string[];
 }
 
 /** Gauges are read when they are asked for. */
@@ -30,6 +33,16 @@ export function createMonitorMetrics(registry: Registry, readings: Readings): Mo
     collect() {
       this.reset();
       for (const repo of readings.deadLetterRepos()) this.inc({ repo });
+    },
+  });
+  new Gauge({
+    name: 'svc_consistency_findings',
+    help: 'Records that contradict each other, as of the last look.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      for (const kind of CONSISTENCY_KINDS) this.set({ kind }, 0);
+      for (const kind of readings.findingKinds()) this.inc({ kind });
     },
   });
   return {

@@ -1,11 +1,13 @@
 import type { Readiness } from '@pipeline/contract';
-import { settingsOf } from '@pipeline/domain';
-import type { Engine } from '@pipeline/engine';
+import { type Settings, settingsOf } from '@pipeline/domain';
+import type { Engine, HostOf, OrphanWatch } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
-import { createDoorbell, type Doorbell, openStore } from '@pipeline/store';
+import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
 import type { LoadedConfig } from './config.ts';
-import { DeadLetterCache, readLetters } from './dead-letter-cache.ts';
+import { type ConsistencyCache, consistencyCache, orphanWatch } from './consistency-cache.ts';
+import { type DeadLetterCache, readLetters } from './dead-letter-cache.ts';
 import { type ConnectedHost, hostFinder } from './hosts.ts';
+import { ListCache } from './list-cache.ts';
 import { ConfigSync } from './loops/config-sync.ts';
 import { Lead } from './loops/lead.ts';
 import { LoopSet } from './loops/loop-set.ts';
@@ -39,6 +41,8 @@ export interface PipelineOptions {
 export interface Pipeline {
   engine: Engine;
   letters: DeadLetterCache;
+  consistency: ConsistencyCache;
+  hostOf: HostOf;
   status: StoreStatus;
   loops: LoopSet;
   health(): Pick<Readiness, 'poll' | 'outbox'>;
@@ -61,24 +65,21 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const direct = { directUrl: options.directUrl, applicationName: 'monitor:doorbell' };
   const doorbell = createDoorbell({ ...direct, sleep, log });
   const settings = settingsOf(loaded.config);
-  const engine: Engine = {
-    store,
-    // Tenant 0 stands for all of them.
-    ring: (bell, tenantId) => doorbell.ring(bell, tenantId === 0 ? null : [tenantId]),
-    settings: () => settings,
-    random: Math.random,
-  };
+  const engine = engineOn(store, doorbell, settings);
   const status = new StoreStatus(store, log);
-  const letters = new DeadLetterCache(() => readLetters(store.fleet));
+  const letters = new ListCache(() => readLetters(store.fleet));
+  const orphans = loaded.config.consistency.orphans ? orphanWatch(engine, hosts, log) : null;
+  const consistency = consistencyCache(engine, orphans);
   const monitorMetrics = createMonitorMetrics(metrics.registry, {
     isStoreConnected: () => status.isConnected,
     deadLetterRepos: () => letters.all().map(({ repoOwner, repoName }) => `${repoOwner}/${repoName}`),
+    findingKinds: () => consistency.all().map(({ kind }) => kind),
   });
   const loops = new LoopSet({ status, log, metrics: metrics.loops, now });
 
   loops.addAlways('store-status', 2 * SECOND_MS, () => status.check());
-  const lettersEvery = settings.pollIntervals.monitor * SECOND_MS;
-  const lettersLoop = loops.add('dead-letters', lettersEvery, () => letters.refresh());
+  const everyMs = settings.pollIntervals.monitor * SECOND_MS;
+  const polls = addPolls(loops, { letters, consistency, orphans, everyMs });
   const sync = new ConfigSync({ engine, hosts, loaded, log, ringSettings: () => doorbell.ring('svc_settings') });
   const syncLoop = loops.add('config-sync', 15 * SECOND_MS, () => sync.tick());
   const upkeep = addUpkeep(loops, engine);
@@ -87,7 +88,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   doorbell.on('svc_stream', () => upkeep.stream.wake());
   doorbell.on('svc_settings', () => syncLoop.wake());
   doorbell.on('svc_cache', () => {
-    lettersLoop.wake();
+    polls.letters.wake();
     upkeep.waiting.wake();
     intake.wake();
   });
@@ -96,10 +97,12 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   return {
     engine,
     letters,
+    consistency,
+    hostOf: hostFinder(hosts),
     status,
     loops,
     health: () => ({
-      poll: healthOf(['dead-letters', ...intake.names]),
+      poll: healthOf([polls.letters.name, polls.findings.name, ...intake.names]),
       outbox: outbox.names.length === 0 ? 'off' : healthOf(outbox.names),
     }),
     start() {
@@ -114,6 +117,33 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     },
   };
 }
+
+interface Polled {
+  letters: DeadLetterCache;
+  consistency: ConsistencyCache;
+  orphans: OrphanWatch | null;
+  everyMs: number;
+}
+
+/** What is kept in memory. The hosts are asked seldom: each of their answers counts against their limits. */
+function addPolls(loops: LoopSet, { letters, consistency, orphans, everyMs }: Polled) {
+  const findings = loops.add('consistency', everyMs, () => consistency.refresh());
+  if (orphans) {
+    loops.add('orphans', 5 * 60 * SECOND_MS, async () => {
+      await orphans.look();
+      findings.wake();
+    });
+  }
+  return { letters: loops.add('dead-letters', everyMs, () => letters.refresh()), findings };
+}
+
+/** Tenant 0 stands for all of them. */
+const engineOn = (store: Store, doorbell: Doorbell, settings: Settings): Engine => ({
+  store,
+  ring: (bell, tenantId) => doorbell.ring(bell, tenantId === 0 ? null : [tenantId]),
+  settings: () => settings,
+  random: Math.random,
+});
 
 function addUpkeep(loops: LoopSet, engine: Engine) {
   loops.add('reclaim', 5 * SECOND_MS, reclaimTick(engine));

@@ -4,7 +4,8 @@ import { findIssue, type Store } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { createAuthentication } from '../src/auth/authentication.ts';
-import { DeadLetterCache, readLetters } from '../src/dead-letter-cache.ts';
+import { type DeadLetterCache, readLetters } from '../src/dead-letter-cache.ts';
+import { ListCache, type Reading } from '../src/list-cache.ts';
 import { createMonitorMetrics } from '../src/metrics.ts';
 import { StoreStatus } from '../src/store-status.ts';
 import { type Bench, bury, IMPOSSIBLE, makeBench } from './bench.ts';
@@ -22,7 +23,7 @@ let close: () => Promise<void>;
 let issue = 0;
 
 async function serve(store: Store) {
-  letters = new DeadLetterCache(() => readLetters(store.fleet));
+  letters = new ListCache(() => readLetters(store.fleet));
   status = new StoreStatus(store, silentLogger);
   await status.check();
   const auth = createAuthentication({ username: 'olga', password: 'pw' }, now);
@@ -106,8 +107,8 @@ describe('list', () => {
 
   test('an older read that ends late does not undo a newer one', async () => {
     const reads: ((total: number) => void)[] = [];
-    const cache = new DeadLetterCache(
-      () => new Promise((resolve) => reads.push((total) => resolve({ letters: [], total }))),
+    const cache = new ListCache(
+      () => new Promise<Reading<never>>((resolve) => reads.push((total) => resolve({ items: [], total }))),
     );
     const both = [cache.refresh(), cache.refresh()];
     reads[1]?.(2);
@@ -268,6 +269,7 @@ describe('metrics', () => {
   const { registry } = createMetrics();
   beforeAll(() => {
     createMonitorMetrics(registry, {
+      findingKinds: () => [],
       isStoreConnected: () => status.isConnected,
       deadLetterRepos: () => letters.all().map(({ repoOwner, repoName }) => `${repoOwner}/${repoName}`),
     });

@@ -3,7 +3,6 @@ import { silentLogger } from '@pipeline/runtime';
 import { ensureTenant, findIssue, lockWorkTask, updateIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { createAuthentication } from '../src/auth/authentication.ts';
-import { DeadLetterCache } from '../src/dead-letter-cache.ts';
 import { StoreStatus } from '../src/store-status.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
 import { type Call, serveApp } from './served-app.ts';
@@ -20,8 +19,7 @@ beforeAll(async () => {
   const status = new StoreStatus(database.store, silentLogger);
   await status.check();
   const auth = createAuthentication({ username: 'olga', password: 'pw' }, now);
-  const letters = new DeadLetterCache(async () => ({ letters: [], total: 0 }) as never);
-  const served = await serveApp({ auth, pipeline: { engine: bench.engine, letters, status } });
+  const served = await serveApp({ auth, pipeline: { engine: bench.engine, status } });
   const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
   call = (method, path, init) => served.call(method, path, { ...init, headers: { authorization } });
   close = served.close;

@@ -3,7 +3,6 @@ import { beginSending, settle } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { createAuthentication } from '../src/auth/authentication.ts';
-import { DeadLetterCache } from '../src/dead-letter-cache.ts';
 import { StoreStatus } from '../src/store-status.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
 import { type Call, serveApp } from './served-app.ts';
@@ -19,9 +18,8 @@ beforeAll(async () => {
   bench = await makeBench(database.store, 'Acme/Shop');
   const status = new StoreStatus(database.store, silentLogger);
   await status.check();
-  const letters = new DeadLetterCache(async () => ({ letters: [], total: 0 }) as never);
   const auth = createAuthentication(null, () => new Date());
-  const served = await serveApp({ auth, pipeline: { engine: bench.engine, letters, status } });
+  const served = await serveApp({ auth, pipeline: { engine: bench.engine, status } });
   call = served.call;
   close = served.close;
 });

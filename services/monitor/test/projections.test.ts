@@ -45,6 +45,7 @@ const executorOn = (over: { host?: VcsHost; bell?: Doorbell; budget?: WriteBudge
     lead: new Lead(over.bell ?? doorbell, 'projections:sandbox'),
     budget: over.budget ?? null,
     metrics: createMonitorMetrics(createMetrics().registry, {
+      findingKinds: () => [],
       isStoreConnected: () => true,
       deadLetterRepos: () => [],
     }),

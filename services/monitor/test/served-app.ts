@@ -3,6 +3,7 @@ import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { createMonitorApp, type MonitorApp } from '../src/app.ts';
 import { createAuthentication } from '../src/auth/authentication.ts';
+import { ListCache } from '../src/list-cache.ts';
 
 export interface Answer {
   status: number;
@@ -38,12 +39,19 @@ export const callerOf = (url: string): Call => {
   };
 };
 
-/** The app on a free port, open to all and without a store unless told otherwise. */
-export async function serveApp(over: Partial<MonitorApp> = {}) {
+type Connected = NonNullable<MonitorApp['pipeline']>;
+interface Over extends Omit<Partial<MonitorApp>, 'pipeline'> {
+  pipeline?: Pick<Connected, 'engine' | 'status'> & Partial<Connected>;
+}
+
+const emptyCache = <T>() => new ListCache<T>(async () => ({ items: [], total: 0 }));
+
+/** The app on a free port, open to all and without a store unless told otherwise; lists are empty unless given. */
+export async function serveApp({ pipeline, ...over }: Over = {}) {
   const now = over.now ?? (() => new Date());
   const app = createMonitorApp({
     auth: createAuthentication(null, now),
-    pipeline: null,
+    pipeline: pipeline ? { letters: emptyCache(), consistency: emptyCache(), hostOf: () => null, ...pipeline } : null,
     readiness: () => ({ status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' }),
     webDir: '/nonexistent',
     requestsPerMinute: 0,

@@ -2,6 +2,7 @@ import { healthRoutes } from '../shared/health.ts';
 import { defineSurface } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
 import { authRoutes } from './auth.ts';
+import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { issueActionRoutes } from './issue-actions.ts';
 import { projectionRoutes } from './projections.ts';
@@ -18,6 +19,7 @@ export const monitorSurface = defineSurface({
     { name: 'Session', description: 'Logging in and out.' },
     { name: 'Issue actions', description: 'What an operator can do to an issue.' },
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
+    { name: 'Consistency', description: 'Records that contradict each other.' },
     { name: 'Projections', description: 'What is to be written to the host.' },
     { name: 'Dashboard', description: 'Pages and files for browsers.' },
   ],
@@ -26,6 +28,7 @@ export const monitorSurface = defineSurface({
     ...authRoutes,
     ...issueActionRoutes,
     ...deadLetterRoutes,
+    ...consistencyRoutes,
     ...projectionRoutes,
     ...staticRoutes,
   ],
