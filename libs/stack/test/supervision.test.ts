@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { sleep } from '@pipeline/runtime';
+import { processIdentity } from '../src/data-owner.ts';
+import { addressFrom, type ChildSpec } from '../src/supervision/child-spec.ts';
+import { endLeftovers, readProcesses } from '../src/supervision/process-list.ts';
+import { Supervisor } from '../src/supervision/supervisor.ts';
+
+const FIXTURES = join(import.meta.dirname, 'fixtures');
+
+let dataDir: string;
+let said: string[];
+let supervisor: Supervisor;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'pipeline-supervision-'));
+  said = [];
+  supervisor = new Supervisor({ dataDir, say: (message) => said.push(message) });
+});
+
+afterEach(async () => {
+  supervisor.killAll();
+  await supervisor.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const child = (what: string, more: Partial<ChildSpec> = {}): ChildSpec => ({
+  name: 'child',
+  argv: [join(FIXTURES, 'child.ts'), what],
+  env: {},
+  readyFrom: addressFrom,
+  logsItself: false,
+  stopSteps: [1_000],
+  ...more,
+});
+
+const pidOf = (name = 'child') => readProcesses(dataDir)[name]?.pid ?? 0;
+const lives = async (pid: number) => (await processIdentity(pid)) !== null;
+
+/** Until it holds; the test's own timeout is the limit. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await sleep(20);
+}
+
+test('tells the address of a child, keeps what it prints, and ends it', async () => {
+  const url = await supervisor.start(child('serve'));
+  await until(() => pidOf() > 0);
+  expect(url).toBe(`http://127.0.0.1/${pidOf()}`);
+  const pid = pidOf();
+  await until(async () => (await readFile(join(dataDir, 'logs/child.err'), 'utf8').catch(() => '')) !== '');
+  await supervisor.stop();
+  expect(await lives(pid)).toBe(false);
+  expect(await readFile(join(dataDir, 'logs/child.err'), 'utf8')).toBe('no JSON\n');
+  // The line with the address may hold a password.
+  expect(await readFile(join(dataDir, 'logs/child.log'), 'utf8')).toBe('{"msg":"a line"}\n');
+  expect(said).toEqual([]);
+});
+
+test('a child that was killed is started again, and that is said', async () => {
+  await supervisor.start(child('serve'));
+  await until(() => pidOf() > 0);
+  const first = pidOf();
+  process.kill(first, 'SIGKILL');
+  await until(() => said.length === 2);
+  await until(() => pidOf() !== first);
+  expect(said).toEqual(['child ended (SIGKILL); starting it again in 0.25 s', 'child is back']);
+  expect(await lives(pidOf())).toBe(true);
+});
+
+test('a child that cannot start says why, and is not started again', async () => {
+  const told = supervisor.start(child('refuse'));
+  await expect(told).rejects.toThrow('child did not start (exit code 78):\nPORT: must be a number');
+  expect(said).toEqual([]);
+});
+
+test('a child that needs a second signal gets it, one that heeds none is killed', async () => {
+  const specs = [
+    child('need two signals', { name: 'two', stopSteps: [200, 5_000] }),
+    child('ignore signals', { name: 'deaf', stopSteps: [200, 200] }),
+  ];
+  await Promise.all(specs.map((spec) => supervisor.start(spec)));
+  await until(() => pidOf('two') > 0 && pidOf('deaf') > 0);
+  const pids = [pidOf('two'), pidOf('deaf')];
+  await supervisor.stop();
+  expect(await Promise.all(pids.map(lives))).toEqual([false, false]);
+});
+
+test('what a killed child had started ends with it', async () => {
+  const grandchild = Number(await supervisor.start(child('leave a grandchild')));
+  expect(await lives(grandchild)).toBe(true);
+  await until(() => pidOf() > 0);
+  process.kill(pidOf(), 'SIGKILL');
+  await until(async () => !(await lives(grandchild)));
+});
+
+test('nothing is started once the stack stops', async () => {
+  supervisor.close();
+  expect(() => supervisor.start(child('serve'))).toThrow('the stack is stopping');
+});
+
+test('a child whose parent was killed ends by itself', async () => {
+  const parent = spawn(process.execPath, [join(FIXTURES, 'parent.ts'), dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(String(line));
+  expect(await lives(pid)).toBe(true);
+  parent.kill('SIGKILL');
+  await until(async () => !(await lives(pid)));
+});
+
+test('the next start ends what a killed stack left, and nobody else', async () => {
+  await supervisor.start(child('serve'));
+  await until(() => pidOf() > 0);
+  const pid = pidOf();
+  // As after a crash: the list is there, nobody watches.
+  const told = readProcesses(dataDir);
+  supervisor.close();
+  const stranger = { pid: process.pid, identity: `${process.pid} 1` };
+  const list = join(dataDir, 'processes.json');
+  await writeFile(list, JSON.stringify({ ...told, stranger }));
+  expect(await endLeftovers(dataDir)).toEqual(['child']);
+  expect(await lives(pid)).toBe(false);
+});
