@@ -53,7 +53,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What every process understands beside its own variables. */
 export const commonEnv = {
-  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
-  LOG_DIR: z.string().optional(),
-  METRICS_PORT: envPort().optional(),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)
+    .default('info')
+    .describe(`Least level that is logged: ${LOG_LEVELS.join(', ')}.`),
+  LOG_DIR: z.string().optional().describe('Folder for log files beside standard output: PROCESS.log, rotated.'),
+  METRICS_PORT: envPort().optional().describe('Port of the Prometheus metrics of this process; without it none.'),
+  METRICS_HOST: z.string().optional().describe('Address for METRICS_PORT; without it 127.0.0.1.'),
 };

@@ -52,7 +52,10 @@ export interface Listening {
  * Serves GET /metrics on its own port, apart from the API.
  * @throws StartError when the port is taken, naming METRICS_PORT.
  */
-export async function serveMetrics(registry: Registry, { host = '127.0.0.1', port = 0 } = {}): Promise<Listening> {
+export async function serveMetrics(
+  registry: Registry,
+  { host = '127.0.0.1', port = 0 }: { host?: string | undefined; port?: number } = {},
+): Promise<Listening> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();

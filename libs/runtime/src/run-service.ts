@@ -24,7 +24,7 @@ export interface ServiceContext<E> {
 export interface ServiceOptions<S extends z.ZodRawShape> {
   /** Name of the process, in logs and as the name of its log file. */
   name: string;
-  /** zod shape keyed by variable name; LOG_LEVEL, LOG_DIR and METRICS_PORT are understood by all. */
+  /** zod shape keyed by variable name; those of commonEnv are understood by all. */
   schema: S;
   env: Readonly<Record<string, string | undefined>>;
   /** Returns once the service serves. */
@@ -42,14 +42,14 @@ export interface ServiceOptions<S extends z.ZodRawShape> {
  */
 export async function runService<S extends z.ZodRawShape>(options: ServiceOptions<S>): Promise<void> {
   const env = readEnv(options);
-  const { LOG_LEVEL, LOG_DIR, METRICS_PORT } = env as z.output<z.ZodObject<typeof commonEnv>>;
+  const { LOG_LEVEL, LOG_DIR, METRICS_PORT, METRICS_HOST } = env as z.output<z.ZodObject<typeof commonEnv>>;
   const log = options.log ?? createLogger({ process: options.name, level: LOG_LEVEL, dir: LOG_DIR });
   const life = new Life(log, options.stopWithinMs ?? STOP_WITHIN_MS);
   life.listen();
   try {
     const metrics = createMetrics({ processMetrics: true });
     if (METRICS_PORT !== undefined) {
-      const served = await serveMetrics(metrics.registry, { port: METRICS_PORT });
+      const served = await serveMetrics(metrics.registry, { host: METRICS_HOST, port: METRICS_PORT });
       life.stack.add('metrics server', served.close);
       log.info('metrics', { url: `${served.url}/metrics` });
     }

@@ -90,13 +90,17 @@ describe('runService', () => {
     expect(out).toContain(message);
   });
 
-  test('serves metrics on METRICS_PORT only when it is set', async () => {
-    const { child, exited, said } = launch({ MODE: 'good', METRICS_PORT: '0' });
+  test.each([
+    ['127.0.0.1', {}],
+    ['localhost', { METRICS_HOST: 'localhost' }],
+  ])('serves metrics on METRICS_PORT of %s', async (host, env) => {
+    const { child, exited, said } = launch({ MODE: 'good', METRICS_PORT: '0', ...env });
     const out = await said('ready');
     const url = /http:\/\/[^"]+\/metrics/.exec(out)?.[0] ?? '';
     const text = await (await fetch(url)).text();
-    expect(text).toContain('svc_loop_runs_total{loop="idle",outcome="ok"}');
     child.kill('SIGTERM');
+    expect(new URL(url).hostname).toBe(host);
+    expect(text).toContain('svc_loop_runs_total{loop="idle",outcome="ok"}');
     expect((await exited).code).toBe(0);
   });
 });
