@@ -3,8 +3,8 @@ import type { ClaimedTask, ClaimRequest } from '@pipeline/engine';
 import { type Logger, type LoopMetrics, type Periodic, runPeriodically } from '@pipeline/runtime';
 import { type Claim, type Patience, Waiter } from './waiter.ts';
 
-/** Slow poll, for rings that were lost: 1 to 2 s. */
-const POLL = { everyMs: 1_500, jitter: 1 / 3 };
+/** Share of the poll's pause by which it varies. */
+const JITTER = 1 / 3;
 
 export interface ClaimLineOptions {
   claim: Claim;
@@ -12,6 +12,8 @@ export interface ClaimLineOptions {
   draining: (workerIds: readonly string[]) => Promise<readonly string[]>;
   /** Called when the last waiter has left; the line is not used again. */
   onEmpty: () => void;
+  /** Pause of the slow poll, which covers lost rings; it varies by a third. */
+  pollMs: number;
   log: Logger;
   metrics: LoopMetrics;
 }
@@ -24,8 +26,9 @@ export class ClaimLine {
 
   constructor(options: ClaimLineOptions) {
     this.#options = options;
-    const { log, metrics } = options;
-    this.#loop = runPeriodically(() => this.#round(), { name: 'claim-waiters', ...POLL, log, metrics });
+    const { log, metrics, pollMs } = options;
+    const poll = { everyMs: pollMs, jitter: JITTER };
+    this.#loop = runPeriodically(() => this.#round(), { name: 'claim-waiters', ...poll, log, metrics });
   }
 
   get size(): number {

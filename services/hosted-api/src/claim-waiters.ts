@@ -10,9 +10,13 @@ export interface ClaimWaitersOptions {
   giveBack: (tenantId: number, task: ClaimedTask) => Promise<unknown>;
   /** Those of these workers that get nothing new. */
   draining: (tenantId: number, workerIds: readonly string[]) => Promise<readonly string[]>;
+  /** Pause of each tenant's slow poll while somebody waits; default 1.5 s. */
+  pollMs?: number | undefined;
   log: Logger;
   metrics: LoopMetrics;
 }
+
+const POLL_MS = 1_500;
 
 /**
  * Claims that wait: one line per tenant, woken by the doorbell. A claim that finds a task at once stands
@@ -76,7 +80,7 @@ export class ClaimWaiters {
   #lineOf(tenantId: number): ClaimLine {
     const known = this.#lines.get(tenantId);
     if (known) return known;
-    const { claim, draining, log, metrics } = this.#options;
+    const { claim, draining, pollMs = POLL_MS, log, metrics } = this.#options;
     const line: ClaimLine = new ClaimLine({
       claim,
       draining: (workerIds) => draining(tenantId, workerIds),
@@ -84,6 +88,7 @@ export class ClaimWaiters {
         if (this.#lines.get(tenantId) === line) this.#lines.delete(tenantId);
         this.#track(line.close());
       },
+      pollMs,
       log,
       metrics,
     });

@@ -20,6 +20,8 @@ export interface HostedOptions {
   webhookSecret: string | undefined;
   /** Requests a second per worker token; 0 = no limit. */
   workerRateLimit: number;
+  /** Pause of the slow poll of claims that wait; default 1.5 s. */
+  claimPollMs?: number | undefined;
 }
 
 /** What the routes of the hosted API work with. */
@@ -52,6 +54,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     claim: tellingStoreErrors((request) => claim(engine, request), lost),
     giveBack: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
     draining: tellingStoreErrors((tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds), lost),
+    pollMs: options.claimPollMs,
     log,
     metrics,
   });

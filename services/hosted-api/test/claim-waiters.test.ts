@@ -38,6 +38,8 @@ beforeEach(() => {
       }),
     giveBack: async (_tenantId, { id }) => returned.push(id),
     draining: async (_tenantId, ids) => ids.filter((id) => draining.includes(id)),
+    // Whatever happens here, no slow poll brings it about.
+    pollMs: 3_600_000,
     log: silentLogger,
     metrics: createMetrics().loops,
   });
@@ -74,10 +76,8 @@ describe('the line of a tenant', () => {
     await until('two are served', () => got.length === 2);
     expect(got).toEqual(['a', 'b']);
     tasks = [task('3')];
-    const begun = performance.now();
     waiters.ring(null);
     await Promise.all(all);
-    expect(performance.now() - begun).toBeLessThan(900);
   });
 
   test('costs one claim for each kind of request when a ring brings nothing', async () => {
@@ -101,12 +101,9 @@ describe('the line of a tenant', () => {
     await inLine(2);
     draining = ['a'];
     tasks = [task('1')];
-    const begun = performance.now();
     waiters.ring([1]);
     expect(await first).toBeNull();
     expect((await second)?.id).toBe('1');
-    // By the ring, not by the slow poll.
-    expect(performance.now() - begun).toBeLessThan(900);
   });
 
   test('goes past a worker that is unknown, and tells it', async () => {
@@ -157,10 +154,8 @@ test('a ring between a claim that finds nothing and its standing in line is not 
   await until('the ring is over', () => claims.length === 2);
   tasks = [task('1')];
   draining = ['a'];
-  const begun = performance.now();
   claims[0]?.give(null);
   expect((await answer)?.id).toBe('1');
-  expect(performance.now() - begun).toBeLessThan(900);
   expect(await other).toBeNull();
 });
 

@@ -10,7 +10,7 @@ afterAll(() => Promise.all(ways.map((way) => way.close())));
 test('while the store is gone requests are refused, the process lives, and all goes on when it is back', async () => {
   const way = await startCutProxy(database.url);
   ways.push(way);
-  const store = hosting.open({ databaseUrl: way.url, onConnectionError: () => undefined });
+  const store = hosting.open({ databaseUrl: way.url, clock: undefined, onConnectionError: () => undefined });
   const api = await hosting.start({ store, listenUrl: way.url });
   const get = async (path: string) => answerOf(await api.fetch(`${api.url}${path}`));
   const tenant = await makeTenant(api);
