@@ -10,7 +10,9 @@ import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
 import { projectionHandlers } from './routes/projections.ts';
+import { queueHandlers } from './routes/queue.ts';
 import { staticHandlers } from './routes/static.ts';
+import { workerHandlers } from './routes/workers.ts';
 import { storeBacked } from './store-backed.ts';
 import type { StoreStatus } from './store-status.ts';
 
@@ -49,6 +51,8 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...storeBacked(consistencyHandlers(connected), status),
       ...storeBacked(issueActionHandlers(connected), status),
       ...storeBacked(projectionHandlers(connected), status),
+      ...storeBacked(queueHandlers(connected), status),
+      ...storeBacked(workerHandlers(connected), status),
       ...staticHandlers(options.webDir),
     },
     authenticators: { operator: auth.operator },

@@ -20,6 +20,8 @@ import {
   releaseDueTick,
   releaseWaitingTick,
   retentionTick,
+  silenceTick,
+  stalledTick,
   streamTick,
 } from './loops/upkeep.ts';
 import { createMonitorMetrics, type MonitorMetrics } from './metrics.ts';
@@ -147,6 +149,8 @@ const engineOn = (store: Store, doorbell: Doorbell, settings: Settings): Engine 
 
 function addUpkeep(loops: LoopSet, engine: Engine) {
   loops.add('reclaim', 5 * SECOND_MS, reclaimTick(engine));
+  loops.add('stalled', 5 * SECOND_MS, stalledTick(engine));
+  loops.add('worker-silence', 5 * SECOND_MS, silenceTick(engine));
   loops.add('release-due', 5 * SECOND_MS, releaseDueTick(engine));
   loops.add('auto-unblock', 5 * SECOND_MS, autoUnblockTick(engine));
   loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));

@@ -6,7 +6,9 @@ import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { issueActionRoutes } from './issue-actions.ts';
 import { projectionRoutes } from './projections.ts';
+import { queueRoutes } from './queue.ts';
 import { staticRoutes } from './static.ts';
+import { workerOperationRoutes } from './workers.ts';
 
 /** Surface B: what operators see and do. */
 export const monitorSurface = defineSurface({
@@ -21,6 +23,8 @@ export const monitorSurface = defineSurface({
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
     { name: 'Consistency', description: 'Records that contradict each other.' },
     { name: 'Projections', description: 'What is to be written to the host.' },
+    { name: 'Queue', description: 'What waits to be done.' },
+    { name: 'Workers', description: 'Who does it.' },
     { name: 'Dashboard', description: 'Pages and files for browsers.' },
   ],
   routes: [
@@ -30,6 +34,8 @@ export const monitorSurface = defineSurface({
     ...deadLetterRoutes,
     ...consistencyRoutes,
     ...projectionRoutes,
+    ...queueRoutes,
+    ...workerOperationRoutes,
     ...staticRoutes,
   ],
   fallbacks: [

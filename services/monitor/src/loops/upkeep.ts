@@ -4,14 +4,19 @@ import {
   type Engine,
   type HostOf,
   reclaimExpired,
+  reclaimStalled,
   releaseDue,
   releaseWaiting,
+  watchSilence,
 } from '@pipeline/engine';
-import { deleteOldDeliveries, sequenceStream } from '@pipeline/store';
+import { deleteOldDeliveries, deleteOldPeriods, sequenceStream } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
 /** A host repeats a delivery for three days at most. */
 const DELIVERIES_KEPT_MS = 7 * 24 * 60 * 60_000;
+
+/** Reports look back over weeks. */
+const PERIODS_KEPT_MS = 90 * 24 * 60 * 60_000;
 
 /** Takes up webhooks in their order, so only one replica does. */
 export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
@@ -29,7 +34,12 @@ export const streamTick = (engine: Engine) => async () => {
 
 // These act on each row by compare-and-set, so any number of replicas may run them at once.
 export const reclaimTick = (engine: Engine) => () => reclaimExpired(engine);
+export const stalledTick = (engine: Engine) => () => reclaimStalled(engine);
+export const silenceTick = (engine: Engine) => () => watchSilence(engine);
 export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
 export const autoUnblockTick = (engine: Engine) => () => autoUnblock(engine);
 export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
-export const retentionTick = (engine: Engine) => () => deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
+export const retentionTick = (engine: Engine) => async () => {
+  await deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
+  await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);
+};
