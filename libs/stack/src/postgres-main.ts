@@ -10,8 +10,15 @@ await runService({
   schema: { POSTGRES_DIR: z.string(), POSTGRES_PORT: envPort() },
   env: process.env,
   async start({ env, signal, stack }) {
-    const server = await startPostgres({ dataDir: env.POSTGRES_DIR, port: env.POSTGRES_PORT });
-    stack.add('server', () => server.stop());
+    const starting = startPostgres({ dataDir: env.POSTGRES_DIR, port: env.POSTGRES_PORT });
+    // Before it runs: a server whose start is cut short must be stopped as well.
+    stack.add('server', () =>
+      starting.then(
+        (server) => server.stop(),
+        () => undefined,
+      ),
+    );
+    const server = await starting;
     // Not by the logger: the address holds the password.
     process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
     void untilItEnds(server.pid, signal);

@@ -31,7 +31,8 @@ export class ChildLife {
   constructor(spec: ChildSpec, log: ChildLog) {
     this.#spec = spec;
     log.clear();
-    const flags = ['--disable-warning=ExperimentalWarning', '--import', leashUrl(process.pid)];
+    const leash = leashUrl(process.pid, ...(spec.stopSteps.length > 1 ? ['again'] : []));
+    const flags = ['--disable-warning=ExperimentalWarning', '--import', leash];
     const child = spawn(process.execPath, [...flags, ...spec.argv], {
       env: { ...spec.env },
       detached: true,
