@@ -1,3 +1,4 @@
+export * from './claim-tasks.ts';
 export * from './claimed-tasks.ts';
 export type { Rung } from './coalesced-rings.ts';
 export * from './connection.ts';
@@ -9,6 +10,7 @@ export type { ConnectionLog, DirectConnectionOptions, Sleep } from './direct-con
 export * from './doorbell.ts';
 export * from './duration-estimates.ts';
 export * from './edges.ts';
+export * from './enqueue-tasks.ts';
 export * from './events.ts';
 export * from './finish-tasks.ts';
 export * from './invocations.ts';
