@@ -52,6 +52,15 @@ describe('the event stream', () => {
     expect(ids).toEqual(ids.map((_id, index) => (ids[0] ?? 0) + index));
   });
 
+  test('leaves the batch to a sequencer that is at it', async () => {
+    await tell(1);
+    await database.db.transaction().execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended('pipeline.stream', 0))`.execute(tx);
+      expect(await sequenceStream(database.store.fleet)).toBe(0);
+    });
+    expect(await sequenceStream(database.store.fleet)).toBe(1);
+  });
+
   test('keeps the newest 10,000', async () => {
     await database.db.updateTable('stream_counter').set({ last_id: 20_000 }).execute();
     await sql`

@@ -160,6 +160,21 @@ describe('polls', () => {
     expect((await syncOf(bench.repo.id))?.error).toBeNull();
   });
 
+  test('take an error back also when the host then says that nothing changed', async () => {
+    const [one] = slugs;
+    await poll();
+    pass(30_000);
+    await poll();
+    world.sandbox.failNext({ status: 403, message: 'Not now', match: { path: `/repos/${one}/issues` } });
+    pass(30_000);
+    await poll();
+    expect((await syncOf(bench.repo.id))?.error).toContain('Not now');
+    pass(60_000);
+    await poll();
+    expect(reads().entries().at(-1)?.status).toBe(304);
+    expect((await syncOf(bench.repo.id))?.error).toBeNull();
+  });
+
   test('wait as long as the host asks for', async () => {
     const [one] = slugs;
     world.sandbox.failNext({ status: 429, headers: { 'retry-after': '900' }, match: { path: `/repos/${one}/issues` } });
