@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
-import * as tenantsAndRepos from './0001-tenants-and-repos.ts';
-import * as issues from './0002-issues.ts';
-import * as tasksAndRuns from './0003-tasks-and-runs.ts';
-import * as events from './0004-events.ts';
-import * as outbox from './0005-outbox.ts';
-import * as consistency from './0006-consistency.ts';
-import * as workerPeriods from './0007-worker-periods.ts';
+import { up as tenantsAndRepos } from './0001-tenants-and-repos.ts';
+import { up as issues } from './0002-issues.ts';
+import { up as tasksAndRuns } from './0003-tasks-and-runs.ts';
+import { up as events } from './0004-events.ts';
+import { up as outbox } from './0005-outbox.ts';
+import { up as consistency } from './0006-consistency.ts';
+import { up as workerPeriods } from './0007-worker-periods.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -15,11 +15,11 @@ export interface SchemaMigration {
 
 /** In order. Listed by hand, so that bundles contain them and reviewers see the order. */
 export const MIGRATIONS: Record<string, SchemaMigration> = {
-  '0001-tenants-and-repos': tenantsAndRepos,
-  '0002-issues': issues,
-  '0003-tasks-and-runs': tasksAndRuns,
-  '0004-events': events,
-  '0005-outbox': outbox,
-  '0006-consistency': consistency,
-  '0007-worker-periods': workerPeriods,
+  '0001-tenants-and-repos': { up: tenantsAndRepos },
+  '0002-issues': { up: issues },
+  '0003-tasks-and-runs': { up: tasksAndRuns },
+  '0004-events': { up: events },
+  '0005-outbox': { up: outbox },
+  '0006-consistency': { up: consistency },
+  '0007-worker-periods': { up: workerPeriods },
 };
