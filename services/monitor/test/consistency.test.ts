@@ -167,7 +167,7 @@ describe.each(REPAIRS)('%s', (name, kind) => {
   test('twice at once, with the slug in another case: both are told that it is gone', async () => {
     const id = await mine();
     await findings.refresh();
-    const both = await Promise.all([repair(name, id), repair(name, id.toLowerCase())]);
+    const both = await Promise.all([1, 2].map(() => repair(name, id.toLowerCase())));
     expect(both.map(({ status, json }) => [status, json])).toEqual([
       [200, { ok: true, finding: null }],
       [200, { ok: true, finding: null }],
