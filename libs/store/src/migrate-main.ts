@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { migrateToLatest } from './migrator.ts';
-import { isUnavailable } from './store-errors.ts';
+import { isRefusedLogin, isUnavailable } from './store-errors.ts';
 
 const WAIT_MS = 30_000;
 const EXIT_CONFIG = 78;
@@ -18,7 +18,7 @@ async function migrateWhenReachable(url: string): ReturnType<typeof migrateToLat
     try {
       return await migrateToLatest(url);
     } catch (error) {
-      if (!isUnavailable(error) || Date.now() > deadline) throw error;
+      if (isRefusedLogin(error) || !isUnavailable(error) || Date.now() > deadline) throw error;
       pause();
     }
   }

@@ -29,6 +29,9 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && error.cause !== undefined && isUnavailable(error.cause);
 }
 
+/** True when the server is there and refuses the login, or has no such database: nothing that waiting would mend. */
+export const isRefusedLogin = (error: unknown): boolean => /^(28...|3D000)$/.test(asCoded(error).code);
+
 /** True when the same transaction may succeed if it is run again: serialization failure or deadlock. */
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(asCoded(error).code);
 

@@ -112,4 +112,14 @@ describe('migrate command', () => {
     const bad = await migrate({ DATABASE_URL: 'mysql://x/y' });
     expect(bad).toMatchObject({ code: 78, stderr: 'DATABASE_URL: must be a postgres:// URL\n' });
   });
+
+  test('does not wait where waiting cannot help', async () => {
+    const address = new URL(database.url);
+    address.pathname = '/pipeline_no_such_database';
+    const began = Date.now();
+    const { code, stdout } = await migrate({ DATABASE_URL: address.href });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).error).toContain('database "pipeline_no_such_database" does not exist');
+    expect(Date.now() - began).toBeLessThan(20_000);
+  });
 });

@@ -89,8 +89,9 @@ async function pipelineOf(context: Context, loaded: LoadedConfig): Promise<Pipel
     now,
   });
   stack.add('pipeline', () => pipeline.stop());
-  // A store that is away comes back; a schema that does not fit needs somebody.
+  // A store that is away comes back; a wrong login and a schema that does not fit need somebody.
   await pipeline.status.check();
+  if (pipeline.status.isLoginRefused) throw new StartError(`DATABASE_URL: ${pipeline.status.problem}`);
   if (pipeline.status.state === 'outdated') throw new StartError(pipeline.status.problem ?? 'the schema does not fit');
   pipeline.start();
   return pipeline;

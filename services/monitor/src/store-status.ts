@@ -1,7 +1,7 @@
 import type { Readiness } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
 import { DeadlineError, type Logger, withDeadline } from '@pipeline/runtime';
-import { assertSchema, isUnavailable, SchemaError, type Store } from '@pipeline/store';
+import { assertSchema, isRefusedLogin, isUnavailable, SchemaError, type Store } from '@pipeline/store';
 
 type StoreState = Exclude<Readiness['store'], 'not-configured'>;
 
@@ -13,6 +13,8 @@ export class StoreStatus {
   readonly #log: Logger;
   #state: StoreState = 'unreachable';
   #problem: string | null = null;
+  #isLoginRefused = false;
+  #wasAsked = false;
 
   constructor(store: Store, log: Logger) {
     this.#store = store;
@@ -30,6 +32,11 @@ export class StoreStatus {
   /** Why it cannot be used, and what mends that; null while it can. */
   get problem(): string | null {
     return this.#problem;
+  }
+
+  /** The server is there and DATABASE_URL is wrong. */
+  get isLoginRefused(): boolean {
+    return this.#isLoginRefused;
   }
 
   /** Asks the store for its schema: three short statements. @throws what is neither an outage nor a wrong schema. */
@@ -53,7 +60,9 @@ export class StoreStatus {
 
   #become(state: StoreState, error?: unknown): void {
     this.#problem = error instanceof Error ? error.message : null;
-    if (state === this.#state) return;
+    this.#isLoginRefused = isRefusedLogin(error);
+    if (state === this.#state && this.#wasAsked) return;
+    this.#wasAsked = true;
     this.#state = state;
     if (state === 'connected') this.#log.info('the store is connected');
     else this.#log.error(`the store is ${state}`, { error });

@@ -93,6 +93,7 @@ describe('a start', () => {
     expect((await call('GET', '/api/dead-letters')).json).toMatchObject({ code: 'STORE_UNAVAILABLE' });
     monitor.child.kill('SIGTERM');
     expect(await monitor.exited).toBe(0);
+    expect(monitor.output.out).toContain('"msg":"the store is unreachable"');
   });
 });
 
@@ -121,6 +122,14 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
     expect(await refused({ DATABASE_URL: 'mysql://x', PORT: 'http' })).toEqual([
       'monitor: DATABASE_URL: must be a postgres:// address',
       expect.stringContaining('monitor: PORT: must be a whole number'),
+    ]);
+  });
+
+  test('in the address of the store', async () => {
+    const address = new URL(database.url);
+    address.pathname = '/pipeline_no_such_database';
+    expect(await refused({ DATABASE_URL: address.href })).toEqual([
+      'DATABASE_URL: database "pipeline_no_such_database" does not exist',
     ]);
   });
 
