@@ -36,9 +36,6 @@ export interface ConsistencyRef {
   tenant: string | null;
 }
 
-/** The largest issue number that the store holds. */
-const MAX_NUMBER = 2_147_483_647;
-
 /** `kind:owner/repo#N` or `kind:owner/repo`, with `@tenant` after it where the slug alone does not tell. */
 export function formatConsistencyId({ kind, repo, issueNumber, tenant }: ConsistencyRef): string {
   const place = issueNumber === null ? formatSlug(repo) : formatIssueRef(repo, issueNumber);
@@ -53,6 +50,6 @@ export function parseConsistencyId(id: string): ConsistencyRef | null {
   const kind = CONSISTENCY_KINDS.find((known) => known === name);
   const repo = parseSlug(slug);
   const issueNumber = digits === undefined ? null : parseIssueNumber(digits);
-  if (!kind || !repo || (digits !== undefined && issueNumber === null) || (issueNumber ?? 1) > MAX_NUMBER) return null;
+  if (!kind || !repo || (digits !== undefined && issueNumber === null)) return null;
   return { kind, repo, issueNumber, tenant: tenant ?? null };
 }

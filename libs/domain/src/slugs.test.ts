@@ -4,6 +4,7 @@ import { AppError } from './errors.ts';
 import {
   formatIssueRef,
   formatSlug,
+  MAX_ISSUE_NUMBER,
   parseIssueNumber,
   parseIssueRef,
   parseSlug,
@@ -13,7 +14,7 @@ import {
 
 const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,100}$/).filter((text) => text !== '.' && text !== '..');
 const slugs = fc.record({ owner: segment, name: segment });
-const numbers = fc.integer({ min: 1, max: 9_999_999_999 });
+const numbers = fc.integer({ min: 1, max: MAX_ISSUE_NUMBER });
 const home = { owner: 'acme', name: 'shop' };
 
 describe('slugs', () => {
@@ -69,7 +70,7 @@ describe('issue numbers and references', () => {
     );
   });
 
-  test.each(['', '0', '-1', '+1', '01', '1.0', '1e3', '0x1', ' 1', '٣', '12345678901'])(
+  test.each(['', '0', '-1', '+1', '01', '1.0', '1e3', '0x1', ' 1', '٣', '12345678901', '2147483648'])(
     '%j is no issue number',
     (text) => {
       expect(parseIssueNumber(text)).toBeNull();

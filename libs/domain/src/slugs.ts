@@ -24,9 +24,13 @@ export const slugKey = (slug: Slug): string => `${slug.owner}/${slug.name}`.toLo
 
 export const formatSlug = (slug: Slug): string => `${slug.owner}/${slug.name}`;
 
+/** The greatest number that the store can hold of an issue. */
+export const MAX_ISSUE_NUMBER = 2_147_483_647;
+
 /** A positive integer as it stands in a path segment; null for anything else, leading zeros and signs included. */
 export function parseIssueNumber(segment: string): number | null {
-  return /^[1-9]\d{0,9}$/.test(segment) ? Number(segment) : null;
+  const number = /^[1-9]\d{0,9}$/.test(segment) ? Number(segment) : 0;
+  return number > 0 && number <= MAX_ISSUE_NUMBER ? number : null;
 }
 
 /** `#12` in the issue's own repo or `owner/name#12` in another one. */

@@ -156,6 +156,7 @@ describe('errors of the actions, in the order in which they are looked for', () 
     ['a repo nobody knows', 'no/such/1', 'NOT_FOUND', 'Repo not found: no/such'],
     ['an issue nobody knows', 'acme/shop/99999', 'ISSUE_NOT_FOUND', 'Issue not found: Acme/Shop#99999'],
     ['an issue that is no number', 'acme/shop/first', 'NOT_FOUND', 'Not found'],
+    ['an issue beyond every number', 'acme/shop/4294967296', 'NOT_FOUND', 'Not found'],
     ['issue zero', 'acme/shop/0', 'NOT_FOUND', 'Not found'],
     ['a segment too many', 'acme/shop/1/2', 'NOT_FOUND', 'Not found'],
   ])('%s', async (_what, path, code, error) => {

@@ -1,4 +1,4 @@
-import { STATES } from '@pipeline/domain';
+import { parseIssueNumber, STATES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Ok } from '../envelopes.ts';
 import { route } from '../route.ts';
@@ -9,7 +9,7 @@ const params = z.object({
   repo: z.string().min(1).max(100).meta({ description: 'Name of the repo.', example: 'shop' }),
   issue: z
     .string()
-    .regex(/^[1-9]\d{0,9}$/, 'must be a positive integer')
+    .refine((segment) => parseIssueNumber(segment) !== null, 'must be a positive integer')
     .meta({ description: 'Number of the issue on the host.', example: '7' }),
 });
 const query = z.object({
