@@ -121,6 +121,13 @@ describe('status', () => {
     expect(await worker()).toMatchObject({ status: 'idle' });
   });
 
+  test('that was not noted, for a process died in between, is mended by the next heartbeat', async () => {
+    const claimed = await take(bench);
+    await database.db.updateTable('workers').set({ status: 'idle' }).where('id', '=', bench.workerId).execute();
+    await beat('busy', claimed);
+    expect(await worker()).toMatchObject({ status: 'busy' });
+  });
+
   test('of a cancelled task: busy until the worker has let go of it', async () => {
     const claimed = await take(bench);
     await database.db.deleteFrom('tasks').where('tenant_id', '=', bench.tenantId).execute();
@@ -230,7 +237,8 @@ describe('silence', () => {
     at(86_399);
     expect(await watchSilence(bench.engine)).toBe(0);
     at(86_402);
-    expect(await watchSilence(bench.engine)).toBe(1);
+    const [one, two] = await Promise.all([watchSilence(bench.engine), watchSilence(bench.engine)]);
+    expect(one + two).toBe(1);
     expect(await worker()).toMatchObject({ left_at: iso(86_402) });
     expect((await periods()).every(({ ended_at }) => ended_at !== null)).toBe(true);
     expect(await statuses()).toEqual(['offline']);
@@ -307,6 +315,7 @@ describe('a claim without progress', () => {
     expect(await findIssue(database.db, bench.tenantId, bench.repo.id, 1)).toMatchObject({
       state: 'failure-blocked',
       block_reason: 'no_progress',
+      block_classification: 'unknown',
     });
   });
 });

@@ -118,7 +118,6 @@ export const beatWorker = (
     .where('id', '=', id)
     .where('status', 'in', [told.busy ? 'busy' : 'idle', 'draining'])
     .where('finishing', '=', told.finishing)
-    .where('stalled_since', 'is', null)
     .where('left_at', 'is', null)
     .returning(['draining', 'stalled_since'])
     .executeTakeFirst();
