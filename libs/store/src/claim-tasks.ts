@@ -73,41 +73,66 @@ const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claim
     max_attempts, lease_expires_at
   from claimed order by priority, run_id`;
 
-function headsOfTenant(p: Params<Claim>, limit: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select t.id, t.priority, t.turn
-    from unnest(${p('taskTypes')}::text[]) as wanted (task_type)
-    cross join lateral (
-      select id, priority, turn from tasks
-      where tenant_id = ${p('tenantId')} and task_type = wanted.task_type and status = 'pending' and held is null
-      order by priority, turn, id limit ${limit} for update skip locked
-    ) t
-    order by t.priority, t.turn, t.id limit ${limit}`;
+/** A part of the queue in claiming order: all repos, or one of those that a worker is restricted to. */
+interface Scope {
+  /** What names a queue. */
+  readonly columns: RawBuilder<unknown>;
+  /** What follows the wanted types in the list of queues. */
+  readonly repos: RawBuilder<unknown>;
+  /** The condition on the repo of a task, for a row of `alias`. */
+  of(alias: string): RawBuilder<unknown>;
 }
 
-function headsOfRepos(p: Params<ClaimInRepos>, limit: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select t.id, t.priority, t.turn
-    from unnest(${p('taskTypes')}::text[]) as wanted (task_type)
-    cross join unnest(${p('repoIds')}::bigint[]) as repo (id)
+const wholeTenant: Scope = { columns: sql`wanted.task_type`, repos: sql``, of: () => sql`` };
+const someRepos = (p: Params<ClaimInRepos>): Scope => ({
+  columns: sql`wanted.task_type, repo.repo_id`,
+  repos: sql`cross join unnest(${p('repoIds')}::bigint[]) as repo (repo_id)`,
+  of: (alias) => sql`and repo_id = ${sql.ref(`${alias}.repo_id`)}`,
+});
+
+/**
+ * One task: looks at the head of each queue without a lock, then locks in the best queue, going on to the next only if
+ * others hold all of it. So claims at one moment do not hide from each other what they do not take. `limit 1` stands
+ * in the text: for a limit that is a parameter the server would plan each claim anew, at more than the claim's own cost.
+ */
+const oneHead = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<unknown> => sql`
+  select t.id, t.priority, t.turn
+  from (
+    select ${columns}, first.priority, first.turn, first.id
+    from unnest(${p('taskTypes')}::text[]) as wanted (task_type) ${repos}
     cross join lateral (
-      select id, priority, turn from tasks
-      where tenant_id = ${p('tenantId')} and repo_id = repo.id and task_type = wanted.task_type
+      select priority, turn, id from tasks
+      where tenant_id = ${p('tenantId')} and task_type = wanted.task_type ${of('repo')}
         and status = 'pending' and held is null
-      order by priority, turn, id limit ${limit} for update skip locked
-    ) t
-    order by t.priority, t.turn, t.id limit ${limit}`;
-}
+      order by priority, turn, id limit 1
+    ) first
+    order by first.priority, first.turn, first.id
+  ) queue
+  cross join lateral (
+    select id, priority, turn from tasks
+    where tenant_id = ${p('tenantId')} and task_type = queue.task_type ${of('queue')}
+      and status = 'pending' and held is null
+    order by priority, turn, id limit 1 for update skip locked
+  ) t
+  limit 1`;
 
-// A claim of one says `limit 1`: for a limit that is a parameter the server plans each claim anew, which costs more than
-// the claim itself. Claims of many, which no worker sends, may pay that.
-const ONE = sql`1`;
+const manyHeads = (p: Params<Claim & ClaimMany>, { repos, of }: Scope): RawBuilder<unknown> => sql`
+  select t.id, t.priority, t.turn
+  from unnest(${p('taskTypes')}::text[]) as wanted (task_type) ${repos}
+  cross join lateral (
+    select id, priority, turn from tasks
+    where tenant_id = ${p('tenantId')} and task_type = wanted.task_type ${of('repo')}
+      and status = 'pending' and held is null
+    order by priority, turn, id limit ${p('limit')} for update skip locked
+  ) t
+  order by t.priority, t.turn, t.id limit ${p('limit')}`;
+
 const statements = {
-  one: prepared('claim-task', (_db, p: Params<Claim>) => claimOf(p, headsOfTenant(p, ONE))),
-  many: prepared('claim-tasks', (_db, p: Params<Claim & ClaimMany>) => claimOf(p, headsOfTenant(p, p('limit')))),
-  oneInRepos: prepared('claim-task-in-repos', (_db, p: Params<ClaimInRepos>) => claimOf(p, headsOfRepos(p, ONE))),
+  one: prepared('claim-task', (_db, p: Params<Claim>) => claimOf(p, oneHead(p, wholeTenant))),
+  oneInRepos: prepared('claim-task-in-repos', (_db, p: Params<ClaimInRepos>) => claimOf(p, oneHead(p, someRepos(p)))),
+  many: prepared('claim-tasks', (_db, p: Params<Claim & ClaimMany>) => claimOf(p, manyHeads(p, wholeTenant))),
   manyInRepos: prepared('claim-tasks-in-repos', (_db, p: Params<ClaimInRepos & ClaimMany>) =>
-    claimOf(p, headsOfRepos(p, p('limit'))),
+    claimOf(p, manyHeads(p, someRepos(p))),
   ),
 };
 
