@@ -59,7 +59,14 @@ export async function rowTypes(client: pg.ClientBase): Promise<string> {
     `import type { Json } from './column-values.ts';\n\n`,
     interfaces.join('\n'),
     `\nexport interface DB {\n${tables.map((table) => `  ${table}: ${pascal(table)};\n`).join('')}}\n`,
+    '\n/** All columns by table, for prepared statements, whose `*` would change under them with a migration. */\n',
+    `export const COLUMNS = {\n${tables.map((table) => columnList(table, rows)).join('')}} as const;\n`,
   ].join('');
+}
+
+function columnList(table: string, rows: readonly Column[]): string {
+  const names = rows.filter((row) => row.table === table).map(({ column }) => `'${column}'`);
+  return `  ${table}: [${names.join(', ')}],\n`;
 }
 
 const pascal = (name: string): string => name.replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());

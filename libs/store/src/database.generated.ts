@@ -512,3 +512,40 @@ export interface DB {
   workers: Workers;
   workflow_snapshots: WorkflowSnapshots;
 }
+
+/** All columns by table, for prepared statements, whose `*` would change under them with a migration. */
+export const COLUMNS = {
+  agent_invocations: ['cache_read_tokens', 'cache_write_tokens', 'cost_usd', 'created_at', 'input_tokens', 'invocation_index', 'model', 'output_tokens', 'provider', 'run_id', 'stop_reason', 'tenant_id', 'turns'],
+  agent_messages: ['agent', 'content', 'created_at', 'invocation_index', 'issue_id', 'role', 'sequence', 'subtype', 'task_created_at', 'task_id', 'tenant_id', 'tool_input', 'tool_name', 'tool_output', 'truncated'],
+  artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
+  cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
+  dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
+  findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'evidence', 'finding_type', 'id', 'issue_id', 'metadata', 'pr_number', 'recommendation', 'repo_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
+  issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
+  issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'repo_id', 'state', 'state_entered_at', 'status_comment_body', 'tenant_id', 'title', 'updated_at', 'url'],
+  memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
+  pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
+  projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
+  projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
+  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
+  repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
+  repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
+  review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
+  runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
+  seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
+  settings: ['body', 'id', 'updated_at', 'version'],
+  si_issues: ['completed_at', 'created_at', 'issue_number', 'repo_id', 'tenant_id', 'track_name'],
+  stream_counter: ['id', 'last_id'],
+  stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
+  stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
+  tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
+  tenants: ['created_at', 'external_id', 'id', 'name'],
+  transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
+  users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],
+  webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'processed_at', 'received_at', 'retry_after'],
+  worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],
+  worker_tokens: ['created_at', 'id', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
+  workers: ['draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'version'],
+  workflow_snapshots: ['active', 'body', 'created_at', 'repo_id', 'tenant_id', 'version'],
+} as const;

@@ -27,7 +27,9 @@ const enqueue = prepared(
   'enqueue-tasks',
   (_db, p: Params<Columns>) => sql`
     with input as (
-      select * from unnest(
+      select id, work_id, repo_id, issue_id, issue_number, task_type, priority, attempt, max_attempts, held,
+        run_after_ms, handover_run_id, ord
+      from unnest(
         ${p('id')}::uuid[], ${p('workId')}::uuid[], ${p('repoId')}::bigint[], ${p('issueId')}::bigint[],
         ${p('issueNumber')}::integer[], ${p('taskType')}::text[], ${p('priority')}::integer[],
         ${p('attempt')}::integer[], ${p('maxAttempts')}::integer[], ${p('held')}::text[],

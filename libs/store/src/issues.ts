@@ -1,27 +1,31 @@
 import type { HostIssue } from '@pipeline/domain';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import type { Issues } from './database.generated.ts';
+import { COLUMNS, type Issues } from './database.generated.ts';
 import { type Change, fleetNote, svcNow, svcNowPlus } from './json.ts';
+import { type Params, prepared } from './prepared.ts';
 
 /** An issue as it is locked: its row and how long it has been in its state, by the store's clock. */
 export type IssueRow = Selectable<Issues> & { ms_in_state: number };
 
 const msInState = sql<number>`(extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint`.as('ms_in_state');
 
+const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('issues')
+    .select(COLUMNS.issues)
+    .select(msInState)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('issueId'))
+    .forUpdate(),
+);
+
 /**
  * Locks the row of an issue until the transaction ends. It is the first lock every use case takes, so that all that
  * change one issue wait for each other and no two can wait in a circle.
  */
 export const lockIssue = (tx: Tx, tenantId: number, issueId: number): Promise<IssueRow | undefined> =>
-  tx
-    .selectFrom('issues')
-    .selectAll()
-    .select(msInState)
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', issueId)
-    .forUpdate()
-    .executeTakeFirst();
+  locked.first(tx, { tenantId, issueId });
 
 export const lockIssueByNumber = (
   tx: Tx,
@@ -129,8 +133,12 @@ export const dueAutoUnblocks = (fleet: Db, limit: number): Promise<{ tenant_id: 
     .limit(limit)
     .execute();
 
+const byId = prepared('issue-by-id', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db.selectFrom('issues').select(COLUMNS.issues).where('tenant_id', '=', p('tenantId')).where('id', '=', p('issueId')),
+);
+
 export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<Issues> | undefined> =>
-  db.selectFrom('issues').selectAll().where('tenant_id', '=', tenantId).where('id', '=', issueId).executeTakeFirst();
+  byId.first(db, { tenantId, issueId });
 
 export const setPaused = (tx: Tx, tenantId: number, issueId: number, isPaused: boolean): Promise<void> =>
   updateIssue(tx, tenantId, issueId, { is_paused: isPaused, paused_at: isPaused ? svcNow : null });

@@ -34,6 +34,9 @@ class Placeholder {
   }
 }
 
+/** What a statement gives must not change while it is prepared, as `*` would with the next column that is added. */
+const STAR = /(select|returning|\.|,)\s*\*/i;
+
 /** Builds and compiles only; it has no connection. */
 const builder = new Kysely<DB>({
   dialect: {
@@ -49,7 +52,7 @@ const builder = new Kysely<DB>({
  * per connection. The text is fixed, so lists are `= any(${p('ids')})` and a choice of columns is two statements.
  *
  *     const byId = prepared('task-by-id', (db, p: Params<{ tenantId: number; id: string }>) =>
- *       db.selectFrom('tasks').selectAll().where('tenant_id', '=', p('tenantId')).where('id', '=', p('id')));
+ *       db.selectFrom('tasks').select(COLUMNS.tasks).where('tenant_id', '=', p('tenantId')).where('id', '=', p('id')));
  *     const task = await byId.first(tx, { tenantId, id });
  *
  * @param name unique in the store; a-z, 0-9 and -. The same name with another text fails when it runs.
@@ -59,6 +62,7 @@ export function prepared<P extends object, R>(
   build: (db: Kysely<DB>, param: Params<P>) => Compilable<R> | RawBuilder<R>,
 ): PreparedStatement<P, R> {
   const compiled = build(builder, (key) => sql`${new Placeholder(key)}`).compile(builder);
+  if (STAR.test(compiled.sql)) throw new Error(`statement ${name} takes "*": name its columns (COLUMNS has them all)`);
   const text = markPrepared(name, compiled.sql);
   const execute = (db: Db, params: P): Promise<QueryResult<R>> => {
     const values = compiled.parameters.map((value) => (value instanceof Placeholder ? argument(params, value) : value));

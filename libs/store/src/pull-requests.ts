@@ -1,22 +1,26 @@
 import type { HostPullRequest } from '@pipeline/domain';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import type { PullRequests } from './database.generated.ts';
+import { COLUMNS, type PullRequests } from './database.generated.ts';
 import { type Change, svcNow } from './json.ts';
+import { type Params, prepared } from './prepared.ts';
 
 export type PullRequestRow = Selectable<PullRequests>;
 
-/** The open pull request of an issue; the newest one if there are several. */
-export const openPullRequest = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow | undefined> =>
+const open = prepared('open-pull-request', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('pull_requests')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('state', '=', 'open')
+    .select(COLUMNS.pull_requests)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('state', '=', sql.lit('open'))
     .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+    .limit(sql.lit(1)),
+);
+
+/** The open pull request of an issue; the newest one if there are several. */
+export const openPullRequest = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow | undefined> =>
+  open.first(db, { tenantId, issueId });
 
 export const pullRequestsOf = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow[]> =>
   db

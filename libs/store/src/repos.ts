@@ -1,8 +1,9 @@
 import { type Slug, slugKey, type WorkflowSnapshot } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import type { Repos } from './database.generated.ts';
+import { COLUMNS, type Repos } from './database.generated.ts';
 import { fleetNote, jsonb, svcNow } from './json.ts';
+import { type Params, prepared } from './prepared.ts';
 
 export type RepoRow = Selectable<Repos>;
 
@@ -62,13 +63,20 @@ export const enabledRepos = (fleet: Db): Promise<RepoRow[]> =>
     .orderBy('id')
     .execute();
 
-export const repoById = (db: Db, tenantId: number, repoId: number): Promise<RepoRow> =>
-  db
-    .selectFrom('repos')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', repoId)
-    .executeTakeFirstOrThrow();
+interface RepoKey {
+  tenantId: number;
+  repoId: number;
+}
+
+const byId = prepared('repo-by-id', (db, p: Params<RepoKey>) =>
+  db.selectFrom('repos').select(COLUMNS.repos).where('tenant_id', '=', p('tenantId')).where('id', '=', p('repoId')),
+);
+
+export async function repoById(db: Db, tenantId: number, repoId: number): Promise<RepoRow> {
+  const repo = await byId.first(db, { tenantId, repoId });
+  if (!repo) throw new Error(`tenant ${tenantId} has no repo ${repoId}`);
+  return repo;
+}
 
 /** The ids of a tenant's enabled repos among these slugs; unknown ones are left out. */
 export async function repoIdsOf(db: Db, tenantId: number, slugs: Slug[]): Promise<number[]> {
@@ -83,14 +91,17 @@ export async function repoIdsOf(db: Db, tenantId: number, slugs: Slug[]): Promis
   return rows.map((row) => row.id);
 }
 
-export async function activeWorkflow(db: Db, tenantId: number, repoId: number): Promise<WorkflowSnapshot | null> {
-  const row = await db
+const workflow = prepared('active-workflow', (db, p: Params<RepoKey>) =>
+  db
     .selectFrom('workflow_snapshots')
     .select('body')
-    .where('tenant_id', '=', tenantId)
-    .where('repo_id', '=', repoId)
-    .where('active', '=', true)
-    .executeTakeFirst();
+    .where('tenant_id', '=', p('tenantId'))
+    .where('repo_id', '=', p('repoId'))
+    .where('active', '=', sql.lit(true)),
+);
+
+export async function activeWorkflow(db: Db, tenantId: number, repoId: number): Promise<WorkflowSnapshot | null> {
+  const row = await workflow.first(db, { tenantId, repoId });
   return row ? (row.body as unknown as WorkflowSnapshot) : null;
 }
 

@@ -1,11 +1,20 @@
 import type { ErrorClass, TaskType } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import type { Runs } from './database.generated.ts';
-import { type Change, jsonb, svcNow } from './json.ts';
+import { COLUMNS, type Runs } from './database.generated.ts';
+import { type Change, svcNow } from './json.ts';
+import { type Params, prepared } from './prepared.ts';
 
 /** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
 export type RunRow = Selectable<Runs> & { alive: boolean };
+
+const byToken = prepared('run-by-token', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
+  db
+    .selectFrom('runs')
+    .select(['id', 'task_id', 'issue_id'])
+    .where('tenant_id', '=', p('tenantId'))
+    .where('claim_token_hash', '=', p('tokenHash')),
+);
 
 /** The run that a claim token opened; read without a lock, to learn which issue must be locked first. */
 export const findRunByToken = (
@@ -13,22 +22,20 @@ export const findRunByToken = (
   tenantId: number,
   tokenHash: string,
 ): Promise<{ id: number; task_id: string; issue_id: number | null } | undefined> =>
+  byToken.first(db, { tenantId, tokenHash });
+
+const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: number }>) =>
   db
     .selectFrom('runs')
-    .select(['id', 'task_id', 'issue_id'])
-    .where('tenant_id', '=', tenantId)
-    .where('claim_token_hash', '=', tokenHash)
-    .executeTakeFirst();
+    .select(COLUMNS.runs)
+    .select(sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive'))
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('runId'))
+    .forUpdate(),
+);
 
 export const lockRun = (tx: Tx, tenantId: number, runId: number): Promise<RunRow | undefined> =>
-  tx
-    .selectFrom('runs')
-    .selectAll()
-    .select(sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive'))
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', runId)
-    .forUpdate()
-    .executeTakeFirst();
+  locked.first(tx, { tenantId, runId });
 
 export async function updateRun(tx: Tx, tenantId: number, runId: number, change: Change<'runs'>): Promise<void> {
   await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
@@ -92,17 +99,43 @@ export interface RunEnd {
   report?: { hash: string; answer: object };
 }
 
+interface Closing {
+  tenantId: number;
+  runId: number;
+  status: string;
+  outcome: string | null;
+  message: string | null;
+  class: ErrorClass | null;
+  fingerprint: string | null;
+  reportHash: string | null;
+  answer: string | null;
+}
+
+const close = prepared(
+  'close-run',
+  (_db, p: Params<Closing>) => sql`
+    update runs set status = ${p('status')}, outcome = ${p('outcome')}, error_message = ${p('message')},
+      error_class = ${p('class')}, error_fingerprint = ${p('fingerprint')}, finished_at = svc_now(),
+      report_hash = coalesce(${p('reportHash')}, report_hash),
+      report_answer = coalesce(${p('answer')}::jsonb, report_answer)
+    where tenant_id = ${p('tenantId')} and id = ${p('runId')}`,
+);
+
 /** Ends a run whose row the caller has locked. */
-export const closeRun = (tx: Tx, tenantId: number, runId: number, end: RunEnd): Promise<void> =>
-  updateRun(tx, tenantId, runId, {
+export async function closeRun(tx: Tx, tenantId: number, runId: number, end: RunEnd): Promise<void> {
+  const { error, report } = end;
+  await close.run(tx, {
+    tenantId,
+    runId,
     status: end.status,
     outcome: end.outcome ?? null,
-    error_message: end.error?.message ?? null,
-    error_class: end.error?.class ?? null,
-    error_fingerprint: end.error?.fingerprint ?? null,
-    finished_at: svcNow,
-    ...(end.report && { report_hash: end.report.hash, report_answer: jsonb(end.report.answer) as never }),
+    message: error?.message ?? null,
+    class: error?.class ?? null,
+    fingerprint: error?.fingerprint ?? null,
+    reportHash: report?.hash ?? null,
+    answer: report ? JSON.stringify(report.answer) : null,
   });
+}
 
 /** How often work on an issue has failed with the same error before. */
 export async function countSameFailures(
@@ -121,19 +154,21 @@ export async function countSameFailures(
   return row.n;
 }
 
+const lingering = prepared('lingering-run', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('runs')
+    .select(['id', sql<number>`(extract(epoch from (lease_expires_at - svc_now())) * 1000)::bigint`.as('left_ms')])
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('status', '=', sql.lit('cancelled'))
+    .where('lease_expires_at', '>', svcNow)
+    .orderBy('lease_expires_at', 'desc')
+    .limit(sql.lit(1)),
+);
+
 /** A withdrawn claim of an issue whose worker may still be at work, and for how many milliseconds at most. */
 export const lingeringRun = (
   tx: Tx,
   tenantId: number,
   issueId: number,
-): Promise<{ id: number; left_ms: number } | undefined> =>
-  tx
-    .selectFrom('runs')
-    .select(['id', sql<number>`(extract(epoch from (lease_expires_at - svc_now())) * 1000)::bigint`.as('left_ms')])
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('status', '=', 'cancelled')
-    .where('lease_expires_at', '>', svcNow)
-    .orderBy('lease_expires_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+): Promise<{ id: number; left_ms: number } | undefined> => lingering.first(tx, { tenantId, issueId });

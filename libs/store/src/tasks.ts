@@ -1,24 +1,36 @@
 import { WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import type { Tasks } from './database.generated.ts';
+import { COLUMNS, type Tasks } from './database.generated.ts';
 import { type Change, fleetNote, svcNow } from './json.ts';
+import { type Params, prepared } from './prepared.ts';
 
 export type TaskRow = Selectable<Tasks>;
 
+const workTask = prepared('lock-work-task', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('tasks')
+    .select(COLUMNS.tasks)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where(
+      'task_type',
+      'in',
+      WORK_TASK_TYPES.map((type) => sql.lit(type)),
+    )
+    .forUpdate(),
+);
+
 /** Locks the work task of an issue whose row the caller has locked. */
 export const lockWorkTask = (tx: Tx, tenantId: number, issueId: number): Promise<TaskRow | undefined> =>
-  tx
-    .selectFrom('tasks')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('task_type', 'in', WORK_TASK_TYPES)
-    .forUpdate()
-    .executeTakeFirst();
+  workTask.first(tx, { tenantId, issueId });
+
+const remove = prepared('delete-task', (db, p: Params<{ tenantId: number; taskId: string }>) =>
+  db.deleteFrom('tasks').where('tenant_id', '=', p('tenantId')).where('id', '=', p('taskId')),
+);
 
 export async function deleteTask(tx: Tx, tenantId: number, taskId: string): Promise<void> {
-  await tx.deleteFrom('tasks').where('tenant_id', '=', tenantId).where('id', '=', taskId).execute();
+  await remove.run(tx, { tenantId, taskId });
 }
 
 export interface TaskRef {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
+import { COLUMNS } from '../src/database.generated.ts';
 import { inTransaction, type Params, prepared } from '../src/index.ts';
 
 const database = testDatabase();
@@ -68,3 +69,22 @@ test('one name with two texts is refused on the connection that has seen the fir
 test('a name that Postgres could not tell apart is refused when it is built', () => {
   expect(() => prepared('Two Words', () => sql`select 1`)).toThrow('no statement name');
 });
+
+test('a column that a migration adds does not disturb a statement that is prepared', async () => {
+  const store = database.open({ poolSize: 1 });
+  const named = prepared('tenant-by-name', (db, p: Params<{ name: string }>) =>
+    db.selectFrom('tenants').select(COLUMNS.tenants).where('name', '=', p('name')),
+  );
+  const before = await named.all(store.tenant, { name: 'a' });
+  await sql`alter table tenants add column motto text`.execute(database.db);
+  expect(await named.all(store.tenant, { name: 'a' })).toEqual(before);
+  await sql`alter table tenants drop column motto`.execute(database.db);
+  await store.close();
+});
+
+test.each(['select * from tenants', 'delete from tenants returning *', 'select t.* from tenants t'])(
+  'what would change with the next column is refused when it is built: %s',
+  (text) => {
+    expect(() => prepared('tenants-star', () => sql.raw(text))).toThrow('name its columns');
+  },
+);
