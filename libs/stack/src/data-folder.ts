@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartError } from '@pipeline/runtime';
-import { dataOwner, releaseData, takeData } from './data-owner.ts';
+import { releaseData, takeData } from './data-owner.ts';
 import { removeAbandoned } from './postgres.ts';
 import { endLeftovers } from './supervision/process-list.ts';
 
@@ -33,11 +33,8 @@ export interface DataFolder {
 export async function takeDataFolder(path: string, fresh: boolean): Promise<DataFolder> {
   try {
     await mkdir(path, { recursive: true });
-    const owner = await dataOwner(path);
-    if (owner?.alive) throw new StartError(`${path} is in use by process ${owner.pid}: stop it, or use --data-dir`);
     await takeData(path);
   } catch (error) {
-    if (error instanceof StartError) throw error;
     throw new StartError(`--data-dir ${path} cannot be used: ${(error as Error).message}`, { cause: error });
   }
   const ended = await endLeftovers(path);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_TENANT } from '@pipeline/domain';
 import { StartError } from '@pipeline/runtime';
@@ -65,6 +65,5 @@ export async function saveState(dataDir: string, state: StackState): Promise<voi
   const file = join(dataDir, FILE);
   const fresh = `${file}.new`;
   await writeFile(fresh, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
-  await chmod(fresh, 0o600);
   await rename(fresh, file);
 }

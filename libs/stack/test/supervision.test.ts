@@ -41,9 +41,14 @@ const child = (what: string, more: Partial<ChildSpec> = {}): ChildSpec => ({
 const pidOf = (name = 'child') => readProcesses(dataDir)[name]?.pid ?? 0;
 const lives = async (pid: number) => (await processIdentity(pid)) !== null;
 
-/** Until it holds; the test's own timeout is the limit. */
+const LIMIT_MS = 10_000;
+
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(20);
+  const deadline = performance.now() + LIMIT_MS;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`not so after ${LIMIT_MS} ms: ${holds}`);
+    await sleep(20);
+  }
 }
 
 test('tells the address of a child, keeps what it prints, and ends it', async () => {
@@ -87,6 +92,7 @@ test('a child that needs a second signal gets it, one that heeds none is killed'
   const pids = [pidOf('two'), pidOf('deaf')];
   await supervisor.stop();
   expect(await Promise.all(pids.map(lives))).toEqual([false, false]);
+  expect(await readFile(join(dataDir, 'logs/two.err'), 'utf8')).toBe('heard both\n');
 });
 
 test('what a killed child had started ends with it', async () => {

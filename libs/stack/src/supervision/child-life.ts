@@ -1,18 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { withDeadline } from '@pipeline/runtime';
+import { StartError, withDeadline } from '@pipeline/runtime';
 import { type ChildLog, eachLine, parseLine } from './child-log.ts';
 import { type ChildEnd, type ChildSpec, howEnded, leashUrl } from './child-spec.ts';
 
-/** A child ended before it worked. */
-export class ChildFailed extends Error {
-  readonly end: ChildEnd;
-
+/** A child ended before it worked; what it said about that is shown. */
+export class ChildFailed extends StartError {
   constructor(name: string, end: ChildEnd, tail: string) {
-    super(`${name} did not start (${howEnded(end)})${tail === '' ? '' : `:\n${tail}`}`);
+    const why = tail === '' ? '' : `:\n${tail}`;
+    super(`${name} did not start (${howEnded(end)})${why}`, { exitCode: end.code || 1 });
     this.name = 'ChildFailed';
-    this.end = end;
   }
 }
 
