@@ -17,7 +17,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   stack: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs', 'worker'],
   testing: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store'],
-  bench: ['contract', 'domain', 'engine', 'stack', 'store', 'testing', 'worker'],
+  bench: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store', 'testing', 'worker'],
 };
 
 export const SERVICES: readonly string[] = ['hosted-api', 'monitor'];

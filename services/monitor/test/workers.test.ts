@@ -118,9 +118,8 @@ describe('POST /api/workers/:id/drain', () => {
 
   test('500 Failed to set worker drain status', async () => {
     await sql`alter table workers rename column draining to gone`.execute(database.db);
-    const answer = await drain({ drain: true }).finally(() =>
-      sql`alter table workers rename column gone to draining`.execute(database.db),
-    );
+    const answer = await drain({ drain: true });
+    await sql`alter table workers rename column gone to draining`.execute(database.db);
     expect(answer.json).toEqual({ error: 'Failed to set worker drain status', code: 'INTERNAL_ERROR', status: 500 });
   });
 });
@@ -286,9 +285,8 @@ describe('POST /api/workers/:id/reclaim', () => {
     await take();
     at(61);
     await sql`alter table runs rename column error_class to gone`.execute(database.db);
-    const answer = await reclaim().finally(() =>
-      sql`alter table runs rename column gone to error_class`.execute(database.db),
-    );
+    const answer = await reclaim();
+    await sql`alter table runs rename column gone to error_class`.execute(database.db);
     expect([answer.status, answer.json]).toMatchObject([500, { code: 'RECLAIM_FAILED', status: 500 }]);
     expect(await taskRow()).toMatchObject({ status: 'claimed' });
   });
