@@ -6,17 +6,7 @@ import { removeAbandoned } from './postgres.ts';
 import { endLeftovers } from './supervision/process-list.ts';
 
 /** What a stack keeps; everything else in the folder is somebody else's. */
-const PARTS = [
-  'stack.json',
-  'pipeline.yaml',
-  'processes.json',
-  'postgres',
-  'sandbox',
-  'source',
-  'work',
-  'cache',
-  'logs',
-];
+const PARTS = ['stack.json', 'pipeline.yaml', 'processes.json', 'postgres', 'sandbox', 'source', 'work', 'logs'];
 
 export interface DataFolder {
   path: string;

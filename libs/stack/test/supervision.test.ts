@@ -82,6 +82,11 @@ test('a child that cannot start says why, and is not started again', async () =>
   expect(said).toEqual([]);
 });
 
+test('an error that a child logs as JSON is its reason too', async () => {
+  const told = supervisor.start(child('say its error in JSON'));
+  await expect(told).rejects.toThrow('child did not start (exit code 1):\nfile is not a database');
+});
+
 test('a child that needs a second signal gets it, one that heeds none is killed', async () => {
   const specs = [
     child('need two signals', { name: 'two', stopSteps: [200, 5_000] }),

@@ -88,7 +88,11 @@ function keepOutput(child: ChildProcess, spec: ChildSpec, log: ChildLog, ready: 
     const told = parsed && spec.readyFrom(parsed);
     if (told !== null) ready(told);
     else if (parsed === null) log.text(line);
-    else if (!spec.logsItself) log.json(line);
+    else {
+      const { level, msg, message = msg } = parsed;
+      if (level === 'error' || level === 'fatal') log.remember(String(message));
+      if (!spec.logsItself) log.json(line);
+    }
   };
   for (const stream of [child.stdout, child.stderr]) if (stream) eachLine(stream, take);
 }

@@ -22,7 +22,7 @@ export class ChildLog {
     mkdirSync(dir, { recursive: true });
   }
 
-  /** The last lines that were not JSON: why it ended, most likely. */
+  /** The last errors and lines that were not JSON: why it ended, most likely. */
   get tail(): string {
     return this.#tail.join('\n');
   }
@@ -37,8 +37,13 @@ export class ChildLog {
   }
 
   text(line: string): void {
-    this.#tail = [...this.#tail, line].slice(-TAIL);
+    this.remember(line);
     this.#write('err', line);
+  }
+
+  /** Services say a reason twice: to their log, and as plain text. */
+  remember(line: string): void {
+    if (!this.#tail.includes(line)) this.#tail = [...this.#tail, line].slice(-TAIL);
   }
 
   async close(): Promise<void> {
