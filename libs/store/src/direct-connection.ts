@@ -17,9 +17,29 @@ export interface DirectConnectionOptions {
   log: ConnectionLog;
 }
 
+/** The statements of one connection, one after the other: pg takes no second one while the first is under way. */
+export class Session {
+  readonly #client: pg.Client;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(client: pg.Client) {
+    this.#client = client;
+  }
+
+  onNotification(handler: (channel: string, payload: string) => void): void {
+    this.#client.on('notification', ({ channel, payload }) => handler(channel, payload ?? ''));
+  }
+
+  query<R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<R>> {
+    const result = this.#last.then(() => this.#client.query<R>(text, values));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
+
 /** What happens on the connection. `up` may run statements; if it throws, the connection is given up and made anew. */
 export interface SessionHooks {
-  up(client: pg.Client): Promise<void>;
+  up(session: Session): Promise<void>;
   /** Everything bound to the session is gone. */
   down(): void;
 }
@@ -37,7 +57,7 @@ export class DirectConnection {
   readonly #options: DirectConnectionOptions;
   readonly #hooks: SessionHooks;
   readonly #closing = new AbortController();
-  #client: pg.Client | null = null;
+  #session: Session | null = null;
   #loop: Promise<void> | undefined;
 
   constructor(options: DirectConnectionOptions, hooks: SessionHooks) {
@@ -46,8 +66,8 @@ export class DirectConnection {
   }
 
   /** The session, while it is up. */
-  get client(): pg.Client | null {
-    return this.#client;
+  get session(): Session | null {
+    return this.#session;
   }
 
   /** Connects in the background, now and whenever the session is lost. */
@@ -67,7 +87,7 @@ export class DirectConnection {
     let backoff = BACKOFF_MS.first;
     while (!signal.aborted) {
       try {
-        await this.#session(() => {
+        await this.#live(() => {
           backoff = BACKOFF_MS.first;
         });
       } catch (error) {
@@ -79,7 +99,7 @@ export class DirectConnection {
   }
 
   /** One session from connecting to its end. @throws what ended it, unless we closed it. */
-  async #session(onUp: () => void): Promise<void> {
+  async #live(onUp: () => void): Promise<void> {
     const { directUrl, applicationName, log } = this.#options;
     const client = new pg.Client({
       connectionString: directUrl,
@@ -99,13 +119,14 @@ export class DirectConnection {
     const stop = new AbortController();
     try {
       await client.connect();
-      this.#client = client;
-      await this.#hooks.up(client);
+      const session = new Session(client);
+      this.#session = session;
+      await this.#hooks.up(session);
       log.info('direct connection to the store is up');
       onUp();
-      await Promise.race([ended, this.#heartbeat(client, stop.signal)]);
+      await Promise.race([ended, this.#heartbeat(session, stop.signal)]);
     } finally {
-      this.#client = null;
+      this.#session = null;
       stop.abort();
       await Promise.race([client.end().catch(() => undefined), ended]);
       this.#hooks.down();
@@ -114,8 +135,8 @@ export class DirectConnection {
   }
 
   /** Resolves when this connection is closed. @throws when the server stays silent. */
-  async #heartbeat(client: pg.Client, ended: AbortSignal): Promise<void> {
+  async #heartbeat(session: Session, ended: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([ended, this.#closing.signal]);
-    while (await this.#options.sleep(HEARTBEAT_MS, signal)) await client.query('select 1');
+    while (await this.#options.sleep(HEARTBEAT_MS, signal)) await session.query('select 1');
   }
 }

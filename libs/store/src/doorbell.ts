@@ -1,6 +1,5 @@
-import type pg from 'pg';
 import { CoalescedRings, type Rung } from './coalesced-rings.ts';
-import { DirectConnection, type DirectConnectionOptions } from './direct-connection.ts';
+import { DirectConnection, type DirectConnectionOptions, type Session } from './direct-connection.ts';
 import { Leadership, type Lease } from './leadership.ts';
 
 export const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
@@ -53,7 +52,7 @@ class ListeningDoorbell implements Doorbell {
 
   constructor(options: DirectConnectionOptions) {
     this.#options = options;
-    this.#connection = new DirectConnection(options, { up: (client) => this.#up(client), down: () => this.#down() });
+    this.#connection = new DirectConnection(options, { up: (session) => this.#up(session), down: () => this.#down() });
     const rings = (channel: Channel) =>
       new CoalescedRings((rung) => this.#send(channel, rung), options.sleep, this.#closing.signal);
     this.#rings = new Map(CHANNELS.map((channel) => [channel, rings(channel)]));
@@ -70,17 +69,17 @@ class ListeningDoorbell implements Doorbell {
   on(channel: Channel, handler: RingHandler): () => void {
     const handlers = this.#of(channel);
     handlers.add(handler);
-    const { client } = this.#connection;
+    const { session } = this.#connection;
     if (this.#listening.has(channel)) this.#call(handler, channel, null);
     // A LISTEN that fails does so with its connection, and the next one begins by listening.
-    else if (client) this.#track(this.#listen(client, channel).catch(() => undefined));
+    else if (session) this.#track(this.#listen(session, channel).catch(() => undefined));
     return () => {
       handlers.delete(handler);
     };
   }
 
   async tryLead(name: string, onLost: () => void): Promise<Lease | null> {
-    return this.#leads.tryLead(this.#connection.client, name, onLost);
+    return this.#leads.tryLead(this.#connection.session, name, onLost);
   }
 
   async close(): Promise<void> {
@@ -90,9 +89,9 @@ class ListeningDoorbell implements Doorbell {
     await this.#connection.close();
   }
 
-  async #up(client: pg.Client): Promise<void> {
-    client.on('notification', ({ channel, payload }) => this.#deliver(channel as Channel, payload ?? ''));
-    for (const channel of CHANNELS) if (this.#of(channel).size > 0) await this.#listen(client, channel);
+  async #up(session: Session): Promise<void> {
+    session.onNotification((channel, payload) => this.#deliver(channel as Channel, payload));
+    for (const channel of CHANNELS) if (this.#of(channel).size > 0) await this.#listen(session, channel);
     const unsent = [...this.#unsent];
     this.#unsent.clear();
     for (const channel of unsent) this.#send(channel, null);
@@ -103,8 +102,8 @@ class ListeningDoorbell implements Doorbell {
     this.#leads.lose();
   }
 
-  async #listen(client: pg.Client, channel: Channel): Promise<void> {
-    await client.query(`listen ${channel}`);
+  async #listen(session: Session, channel: Channel): Promise<void> {
+    await session.query(`listen ${channel}`);
     this.#listening.add(channel);
     for (const handler of this.#of(channel)) this.#call(handler, channel, null);
   }
@@ -123,13 +122,13 @@ class ListeningDoorbell implements Doorbell {
   }
 
   #send(channel: Channel, rung: Rung): void {
-    const { client } = this.#connection;
-    if (!client) {
+    const { session } = this.#connection;
+    if (!session) {
       this.#unsent.add(channel);
       return;
     }
     const names = rung?.join(',') ?? '';
-    const sent = client.query('select pg_notify($1, $2)', [channel, names.length > MAX_PAYLOAD ? '' : names]);
+    const sent = session.query('select pg_notify($1, $2)', [channel, names.length > MAX_PAYLOAD ? '' : names]);
     const noted = sent.then(
       () => undefined,
       (error: unknown) => {

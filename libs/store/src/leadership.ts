@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Session } from './direct-connection.ts';
 
 export interface Lease {
   readonly name: string;
@@ -16,12 +16,12 @@ export class Leadership {
   readonly #held = new Map<string, () => void>();
 
   /** @returns null while another session or this process holds the name, or there is no session. */
-  async tryLead(client: pg.Client | null, name: string, onLost: () => void): Promise<Lease | null> {
-    if (client === null || this.#held.has(name)) return null;
+  async tryLead(session: Session | null, name: string, onLost: () => void): Promise<Lease | null> {
+    if (session === null || this.#held.has(name)) return null;
     this.#held.set(name, onLost);
     const forget = () => this.#held.get(name) === onLost && this.#held.delete(name);
     try {
-      const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock(${KEY}) as held`, [name]);
+      const { rows } = await session.query<{ held: boolean }>(`select pg_try_advisory_lock(${KEY}) as held`, [name]);
       // The session may have ended while the answer was on its way.
       const held = rows[0]?.held === true && this.#held.get(name) === onLost;
       if (!held) {
@@ -35,7 +35,7 @@ export class Leadership {
     return {
       name,
       release: async () => {
-        if (forget()) await client.query(`select pg_advisory_unlock(${KEY})`, [name]);
+        if (forget()) await session.query(`select pg_advisory_unlock(${KEY})`, [name]);
       },
     };
   }
