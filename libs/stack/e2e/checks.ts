@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
+const SLOW_FACTOR = 5;
+
 /** Prints one line a check, and remembers whether all were good. */
 export class Checks {
   #failed = 0;
@@ -20,6 +22,17 @@ export class Checks {
     if (!isSo) this.#failed += 1;
     const detail = isSo || otherwise === '' ? '' : `: ${typeof otherwise === 'string' ? otherwise : show(otherwise)}`;
     process.stdout.write(`${isSo ? 'ok   ' : 'FAIL '} ${what}${detail}\n`);
+  }
+
+  /**
+   * A time against what it should be on a quiet machine. Over it is told as slow; only several times over it is a
+   * failure, for a busy machine is none.
+   */
+  within(what: string, ms: number, boundMs: number): void {
+    const failed = ms > boundMs * SLOW_FACTOR;
+    if (failed) this.#failed += 1;
+    const verdict = failed ? 'FAIL ' : ms > boundMs ? 'slow ' : 'ok   ';
+    process.stdout.write(`${verdict} ${what} within ${seconds(boundMs)}: ${seconds(ms)}\n`);
   }
 
   equal(what: string, found: unknown, wanted: unknown): void {
