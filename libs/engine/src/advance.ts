@@ -35,7 +35,7 @@ export async function advance(unit: Unit, subject: Subject, decision: Decision, 
 async function move(unit: Unit, subject: Subject, decision: Decision, { actor, stop = {} }: Carrier): Promise<Subject> {
   const { issue } = subject;
   const forced = decision.trigger === 'operator';
-  await recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
+  recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
   const change = {
     state: decision.to,
     is_blocked: decision.isBlocked,
@@ -48,7 +48,7 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
   };
   const entered = await enterState(unit.tx, issue, change, autoUnblockIn(unit, issue, change));
   const moved = { ...subject, issue: { ...issue, ...change, ...entered } };
-  if (decision.isBlocked !== issue.is_blocked) await recordBlock(unit, moved, issue.block_reason, actor);
+  if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
   if (decision.to === 'done') {
     const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
@@ -84,9 +84,9 @@ async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: 
   return { ...subject, issue: { ...issue, ...change } };
 }
 
-async function recordBlock(unit: Unit, moved: Subject, reasonBefore: string | null, actor: Actor): Promise<void> {
+function recordBlock(unit: Unit, moved: Subject, reasonBefore: string | null, actor: Actor): void {
   const { issue } = moved;
-  await recordPipelineEvent(unit, moved, {
+  recordPipelineEvent(unit, moved, {
     eventType: issue.is_blocked ? 'issue_blocked' : 'issue_unblocked',
     agent: actor.agent ?? actor.type,
     payload: {

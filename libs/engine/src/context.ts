@@ -1,5 +1,13 @@
 import { DEFAULT_WORKFLOW, type Settings, type WorkflowSnapshot } from '@pipeline/domain';
-import { activeWorkflow, inTransaction, type Store, type Tx } from '@pipeline/store';
+import {
+  activeWorkflow,
+  insertRecords,
+  inTransaction,
+  noRecords,
+  type Records,
+  type Store,
+  type Tx,
+} from '@pipeline/store';
 
 /** The doorbells that the engine rings after a commit. */
 export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
@@ -22,6 +30,8 @@ export interface Unit {
   settings: Settings;
   random(): number;
   ring(bell: Bell): void;
+  /** What goes into the logs; written by one statement when the work is done. */
+  records: Records;
 }
 
 /**
@@ -32,13 +42,17 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
   let bells = new Set<Bell>();
   const result = await inTransaction(engine.store.tenant, async (tx) => {
     bells = new Set();
-    return work({
+    const records = noRecords();
+    const done = await work({
       tx,
       tenantId,
       settings: engine.settings(),
       random: engine.random,
       ring: (bell) => void bells.add(bell),
+      records,
     });
+    await insertRecords(tx, tenantId, records);
+    return done;
   });
   for (const bell of bells) engine.ring(bell, tenantId);
   return result;

@@ -1,6 +1,7 @@
 import { formatSlug, type Invocation } from '@pipeline/domain';
-import { addCost, costsOfRun, emit, insertCostEvents, type RunRow, repoById, upsertInvocations } from '@pipeline/store';
+import { addCost, costsOfRun, insertCostEvents, type RunRow, repoById, upsertInvocations } from '@pipeline/store';
 import type { Unit } from './context.ts';
+import { emit } from './records.ts';
 
 /**
  * Books what a run's model calls have cost so far. Numbers are cumulative, so only the difference to what was booked
@@ -33,11 +34,10 @@ export async function bookInvocations(unit: Unit, run: RunRow, invocations: read
   const total = await addCost(tx, tenantId, { runId: run.id, issueId: run.issue_id }, added);
   if (total === null) return;
   const repo = await repoById(tx, tenantId, run.repo_id);
-  await emit(tx, tenantId, 'cost-update', {
+  emit(unit, 'cost-update', {
     issueNumber: run.issue_number,
     repo: formatSlug(repo),
     costUsd: total,
     agent: run.agent,
   });
-  unit.ring('svc_stream');
 }

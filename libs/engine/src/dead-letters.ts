@@ -36,7 +36,7 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
       return undefined;
     }
     await resolveDeadLetter(unit.tx, unit.tenantId, id, { actor: actor.id ?? actor.type, resolution: 'retried' });
-    await recordOperation(unit, subject, actor, { action: 'dead-letter-retry' });
+    recordOperation(unit, subject, actor, { action: 'dead-letter-retry' });
     unit.ring('svc_cache');
     const after = await lockIssue(unit.tx, unit.tenantId, issue.id);
     return after?.state as State | undefined;
@@ -73,7 +73,7 @@ export async function resolveLetter(engine: Engine, id: string, actor: Actor): P
     });
     if (!issue || !resolved) return resolved;
     const subject = await subjectOf(unit, issue);
-    await recordOperation(unit, subject, actor, { action: 'dead-letter-resolve' });
+    recordOperation(unit, subject, actor, { action: 'dead-letter-resolve' });
     unit.ring('svc_cache');
     await projectIssue(unit, subject);
     return true;

@@ -30,7 +30,7 @@ export async function onOpenedPullRequest(
     title: action.title,
     body: action.body,
   });
-  await recordPipelineEvent(unit, subject, {
+  recordPipelineEvent(unit, subject, {
     eventType: 'pr_opened',
     agent: 'developer',
     payload: { prNumber: created.number },
@@ -55,7 +55,7 @@ export async function onMerged(
 ): Promise<void> {
   const { issue } = subject;
   await markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha });
-  await recordPipelineEvent(unit, subject, {
+  recordPipelineEvent(unit, subject, {
     eventType: 'pr_merged',
     agent: 'merger',
     payload: { prNumber: action.prNumber },

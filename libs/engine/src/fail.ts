@@ -84,7 +84,7 @@ async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Fai
   await deleteTask(unit.tx, unit.tenantId, run.task_id);
   if (!issue) return false;
   const subject = await subjectOf(unit, issue);
-  await recordTaskEvent(unit, subject, 'task_failed', {
+  recordTaskEvent(unit, subject, 'task_failed', {
     taskId: run.task_id,
     taskType,
     attempt: run.attempt,

@@ -49,11 +49,7 @@ async function followPullRequest(
 ): Promise<void> {
   if (before === now.state) return;
   const eventType = now.merged ? 'pr_merged' : now.state === 'closed' ? 'pr_closed' : 'pr_opened';
-  await recordPipelineEvent(
-    unit,
-    { issue },
-    { eventType: eventType, agent: actor.type, payload: { prNumber: now.number } },
-  );
+  recordPipelineEvent(unit, { issue }, { eventType: eventType, agent: actor.type, payload: { prNumber: now.number } });
   if (now.merged && issue.state !== 'done') {
     await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
   } else if (now.state === 'closed' && !now.merged && isReviewable(issue.state)) {
@@ -85,7 +81,7 @@ export async function takeReview(intake: Intake, event: ReviewEvent): Promise<vo
 async function followReview(unit: Unit, issue: IssueRow, { review, prNumber }: ReviewEvent): Promise<void> {
   const actor: Actor = { type: 'operator', id: review.author, agent: null, reason: 'review on the host' };
   const payload = { prNumber, verdict: review.verdict };
-  await recordPipelineEvent(unit, { issue }, { eventType: 'review_submitted', agent: actor.type, payload: payload });
+  recordPipelineEvent(unit, { issue }, { eventType: 'review_submitted', agent: actor.type, payload: payload });
   if (review.verdict === 'approved') {
     if (issue.state !== 'human-review-ready') return;
     await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'review-approved' }, actor: actor });

@@ -41,8 +41,8 @@ export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: A
 /** The same inside a transaction that has locked the issue already. */
 export async function perform(unit: Unit, subject: Subject, action: IssueAction, actor: Actor): Promise<State> {
   const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, subject, actor);
-  await recordIssueEvent(unit, after, { status: `${action} by ${actor.type}`, details: null, actor: actor });
-  await recordOperation(unit, after, actor, { action });
+  recordIssueEvent(unit, after, { status: `${action} by ${actor.type}`, details: null, actor: actor });
+  recordOperation(unit, after, actor, { action });
   return after.issue.state as State;
 }
 
@@ -67,7 +67,7 @@ async function resume(unit: Unit, subject: Subject, actor: Actor): Promise<Subje
 
 async function flagged(unit: Unit, subject: Subject, isPaused: boolean, actor: Actor): Promise<Subject> {
   const after = { ...subject, issue: { ...subject.issue, is_paused: isPaused } };
-  await recordPipelineEvent(unit, after, {
+  recordPipelineEvent(unit, after, {
     eventType: isPaused ? 'issue_paused' : 'issue_resumed',
     agent: actor.type,
     payload: {

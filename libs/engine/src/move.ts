@@ -39,7 +39,7 @@ async function bury(unit: Unit, subject: Subject, { cause, actor }: Move, refusa
     error: refusal.reason,
     cause: { kind: 'decision', cause },
   });
-  await recordPipelineEvent(unit, subject, {
+  recordPipelineEvent(unit, subject, {
     eventType: 'dead_letter_created',
     agent: actor.agent ?? actor.type,
     payload: { deadLetterId: id },

@@ -27,6 +27,6 @@ export async function steerProjection(
     unit.ring('svc_projections');
     const { repo_id, issue_number } = projection;
     const about = issue ?? { id: null, repo_id, issue_number };
-    await recordOperation(unit, { issue: about }, actor, { action: `projection-${to}`, projectionId: id });
+    recordOperation(unit, { issue: about }, actor, { action: `projection-${to}`, projectionId: id });
   });
 }

@@ -93,7 +93,7 @@ export async function takeBack(unit: Unit, claim: HeldTask, how: TakeBack): Prom
   await closeRun(tx, tenantId, run.id, { status: 'lost', error: { message: why, class: errorClass, fingerprint } });
   const taskType = task.task_type as TaskType;
   const fact = { taskId: task.id, taskType, attempt: task.attempt, workerId: run.worker_id, error: why };
-  if (issue) await recordTaskEvent(unit, { issue }, 'task_reclaimed', fact);
+  if (issue) recordTaskEvent(unit, { issue }, 'task_reclaimed', fact);
   const isLast = task.attempt + 1 >= task.max_attempts;
   if (issue && isLast && !how.again) {
     await deleteTask(tx, tenantId, task.id);

@@ -1,6 +1,6 @@
 import type { State, TaskType } from '@pipeline/domain';
 import { AGENT_OF, formatSlug } from '@pipeline/domain';
-import { emit, type IssueRow, insertIssueEvent, insertPipelineEvent, insertTransition } from '@pipeline/store';
+import type { IssueRow, StreamInput } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import type { Actor, Subject } from './subject.ts';
 
@@ -8,57 +8,61 @@ import type { Actor, Subject } from './subject.ts';
  * One function per business fact: it feeds the issue's story, the event log and the live stream together, in the
  * transaction of the fact, so the three never tell different tales.
  */
-export async function recordTransition(
+export function recordTransition(
   unit: Unit,
   subject: Subject,
   move: { to: State; trigger: string; forced: boolean },
   actor: Actor,
-): Promise<void> {
+): void {
   const { issue, repo } = subject;
   const from = issue.state as State;
-  await insertTransition(unit.tx, {
-    tenant_id: unit.tenantId,
-    repo_id: issue.repo_id,
-    issue_id: issue.id,
-    from_state: from,
-    to_state: move.to,
+  unit.records.transitions.push({
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    from,
+    to: move.to,
     trigger: move.trigger,
     forced: move.forced,
     agent: actor.agent,
-    actor_type: actor.type,
-    actor_id: actor.id,
+    actorType: actor.type,
+    actorId: actor.id,
     reason: actor.reason ?? null,
-    duration_in_from_ms: issue.ms_in_state,
+    durationMs: issue.ms_in_state,
   });
-  await recordIssueEvent(unit, subject, {
+  recordIssueEvent(unit, subject, {
     status: `moved to ${move.to}`,
     details: { from, to: move.to, trigger: move.trigger },
     actor: actor,
     state: move.to,
   });
-  await recordPipelineEvent(unit, subject, {
+  recordPipelineEvent(unit, subject, {
     eventType: 'state_transition',
     agent: actor.agent ?? actor.type,
     payload: { from, to: move.to },
   });
-  await emit(unit.tx, unit.tenantId, 'state-transition', {
+  emit(unit, 'state-transition', {
     issueNumber: issue.issue_number,
     repo: formatSlug(repo),
     from,
     to: move.to,
     agent: actor.agent ?? actor.type,
   });
+}
+
+/** Hands a fact to the live stream. */
+export function emit(unit: Unit, type: StreamInput['type'], data: StreamInput['data']): void {
+  unit.records.stream.push({ type, data });
   unit.ring('svc_stream');
 }
 
 /** A line in the issue's own story. */
-export async function recordIssueEvent(
+export function recordIssueEvent(
   unit: Unit,
   { issue }: Pick<Subject, 'issue'>,
   event: { status: string; details: Record<string, unknown> | null; actor: Actor; state?: State },
-): Promise<void> {
+): void {
   const { actor, details } = event;
-  await insertIssueEvent(unit.tx, unit.tenantId, {
+  unit.records.issueEvents.push({
     issueId: issue.id,
     actorType: actor.type,
     actorId: actor.id ?? actor.agent,
@@ -73,12 +77,12 @@ export interface EventSubject {
   issue: Pick<IssueRow, 'repo_id' | 'issue_number'> & { id: number | null };
 }
 
-export async function recordPipelineEvent(
+export function recordPipelineEvent(
   unit: Unit,
   { issue }: EventSubject,
   event: { eventType: string; agent: string; payload: Record<string, unknown> },
-): Promise<void> {
-  await insertPipelineEvent(unit.tx, unit.tenantId, {
+): void {
+  unit.records.pipelineEvents.push({
     ...event,
     repoId: issue.repo_id,
     issueId: issue.id,
@@ -99,7 +103,7 @@ export const recordTaskEvent = (
   subject: Pick<Subject, 'issue'>,
   eventType: 'task_enqueued' | 'task_completed' | 'task_failed' | 'task_reclaimed',
   fact: TaskFact,
-): Promise<void> =>
+): void =>
   recordPipelineEvent(unit, subject, {
     eventType: eventType,
     agent: AGENT_OF[fact.taskType],
@@ -118,7 +122,7 @@ export const recordOperation = (
   subject: EventSubject,
   actor: Actor,
   { action, ...more }: { action: string } & Record<string, unknown>,
-): Promise<void> =>
+): void =>
   recordPipelineEvent(unit, subject, {
     eventType: 'operator_action',
     agent: actor.id ?? actor.type,

@@ -91,7 +91,7 @@ async function applyReport(unit: Unit, { run, issue }: HeldClaim, body: Report):
   await bookInvocations(unit, run, body.invocations);
   await keepRecords(unit, run, issue, body);
   if (!issue) return null;
-  await recordTaskEvent(unit, { issue }, 'task_completed', {
+  recordTaskEvent(unit, { issue }, 'task_completed', {
     taskId: run.task_id,
     taskType: run.task_type as TaskType,
     attempt: run.attempt,
@@ -121,10 +121,6 @@ async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined,
   const findingIds = await insertFindings(tx, tenantId, owner, body.findings);
   if (!issue) return;
   for (const findingId of findingIds) {
-    await recordPipelineEvent(
-      unit,
-      { issue },
-      { eventType: 'finding_opened', agent: run.agent, payload: { findingId } },
-    );
+    recordPipelineEvent(unit, { issue }, { eventType: 'finding_opened', agent: run.agent, payload: { findingId } });
   }
 }

@@ -1,9 +1,9 @@
 import { formatSlug, type Invocation } from '@pipeline/domain';
-import { emit, insertMessages, type MessageInput, repoById, updateIssue, updateTask } from '@pipeline/store';
+import { insertMessages, type MessageInput, repoById, updateIssue, updateTask } from '@pipeline/store';
 import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import type { Engine } from './context.ts';
 import { bookInvocations } from './costs.ts';
-import { recordIssueEvent } from './records.ts';
+import { emit, recordIssueEvent } from './records.ts';
 
 export interface Progress {
   status: string;
@@ -19,16 +19,15 @@ export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise
     if (!issue) return;
     await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
     const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
-    await recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
+    recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
     const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
-    await emit(unit.tx, unit.tenantId, 'issue-status', {
+    emit(unit, 'issue-status', {
       issueNumber: issue.issue_number,
       repo: formatSlug(repo),
       status: said.status,
       actorType: 'agent',
       state: issue.state,
     });
-    unit.ring('svc_stream');
   });
 }
 

@@ -149,7 +149,7 @@ const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
 async function gaveUp(unit: Unit, subject: Subject | null, projection: ProjectionRow, error: string): Promise<void> {
   const { type } = projection.action;
   const { repo_id, issue_number } = projection;
-  await recordPipelineEvent(unit, subject ?? { issue: { id: null, repo_id, issue_number } }, {
+  recordPipelineEvent(unit, subject ?? { issue: { id: null, repo_id, issue_number } }, {
     eventType: 'projection_failed',
     agent: ENGINE.type,
     payload: { projectionId: projection.id, type },
@@ -167,7 +167,7 @@ async function gaveUp(unit: Unit, subject: Subject | null, projection: Projectio
     error: `${type}: ${error}`,
     cause: { kind: 'projection', projectionId: projection.id },
   });
-  await recordPipelineEvent(unit, subject, {
+  recordPipelineEvent(unit, subject, {
     eventType: 'dead_letter_created',
     agent: ENGINE.type,
     payload: { deadLetterId },

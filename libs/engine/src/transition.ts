@@ -79,7 +79,7 @@ export function transition(
     }
     const subject = await subjectOf(unit, issue);
     const moved = await moveBy(unit, subject, { cause: { trigger: 'operator', target: targetState }, actor });
-    await recordOperation(unit, subject, actor, { action: 'transition', from: issue.state, to: targetState });
+    recordOperation(unit, subject, actor, { action: 'transition', from: issue.state, to: targetState });
     if (targetState === 'new') await admit(unit, moved.subject);
     return { from: issue.state, to: targetState };
   });

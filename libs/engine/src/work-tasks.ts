@@ -48,7 +48,7 @@ export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder
       handoverRunId: lingering?.id ?? null,
     },
   ]);
-  await recordTaskEvent(unit, subject, 'task_enqueued', {
+  recordTaskEvent(unit, subject, 'task_enqueued', {
     taskId: id,
     taskType: order.taskType,
     attempt: order.retry?.attempt ?? 0,

@@ -1,12 +1,5 @@
 import { AppError } from '@pipeline/domain';
-import {
-  claimsOfWorker,
-  insertPipelineEvent,
-  locateWorker,
-  lockWorker,
-  repoOfWorker,
-  updateWorker,
-} from '@pipeline/store';
+import { claimsOfWorker, locateWorker, lockWorker, repoOfWorker, updateWorker } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { type HeldTask, takeBack } from './reclaim.ts';
 import type { Actor } from './subject.ts';
@@ -28,7 +21,7 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
     const repoId = await repoOfWorker(unit.tx, worker);
     const action = draining ? 'worker-drain' : 'worker-resume';
     // A tenant without repos has no log; nor has it any work.
-    if (repoId !== null) await recordOperation(unit, { repoId }, { action, workerId: id }, actor);
+    if (repoId !== null) recordOperation(unit, { repoId }, { action, workerId: id }, actor);
     unit.ring('svc_tasks');
   });
 }
@@ -69,7 +62,7 @@ function reclaimStuck(
     const task = await takeBack(unit, claim, { why, when: ({ stuck }) => stuck, again: true });
     if (!task) return false;
     const place = { repoId: task.repo_id, issueId: task.issue_id, issueNumber: task.issue_number || null };
-    await recordOperation(unit, place, { action: 'worker-reclaim', workerId: id, taskId: task.id }, actor);
+    recordOperation(unit, place, { action: 'worker-reclaim', workerId: id, taskId: task.id }, actor);
     return true;
   });
 }
@@ -80,8 +73,8 @@ const recordOperation = (
   place: { repoId: number; issueId?: number | null; issueNumber?: number | null },
   fact: { action: string; workerId: string; taskId?: string },
   actor: Actor,
-): Promise<void> =>
-  insertPipelineEvent(unit.tx, unit.tenantId, {
+): void => {
+  unit.records.pipelineEvents.push({
     issueId: null,
     issueNumber: null,
     ...place,
@@ -89,3 +82,4 @@ const recordOperation = (
     agent: actor.id ?? actor.type,
     payload: { ...fact, actorId: actor.id, reason: actor.reason ?? null },
   });
+};

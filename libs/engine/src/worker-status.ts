@@ -2,7 +2,6 @@ import { formatSlug, presentStatus, type WorkerStatus } from '@pipeline/domain';
 import {
   claimsOfWorker,
   closePeriods,
-  emit,
   lockWorker,
   openPeriod,
   repoById,
@@ -12,6 +11,7 @@ import {
   type WorkerRow,
 } from '@pipeline/store';
 import type { Unit } from './context.ts';
+import { emit } from './records.ts';
 
 type Claim = Awaited<ReturnType<typeof claimsOfWorker>>[number];
 
@@ -19,14 +19,13 @@ type Claim = Awaited<ReturnType<typeof claimsOfWorker>>[number];
 async function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: Claim): Promise<void> {
   const [only, ...others] = worker.repos;
   const served = only !== undefined && others.length === 0 ? only : null;
-  await emit(unit.tx, unit.tenantId, 'worker-status', {
+  emit(unit, 'worker-status', {
     workerId: worker.id,
     repo: claim ? formatSlug(await repoById(unit.tx, unit.tenantId, claim.repo_id)) : served,
     status,
     issueNumber: claim?.issue_number || null,
     taskType: claim?.task_type ?? null,
   });
-  unit.ring('svc_stream');
 }
 
 interface Heard {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { emit, inTransaction, sequenceStream } from '../src/index.ts';
+import { insertRecords, inTransaction, noRecords, sequenceStream, type Tx } from '../src/index.ts';
 
 const database = testDatabase();
 
@@ -9,7 +9,9 @@ beforeEach(async () => {
   for (const table of ['stream_outbox', 'stream_events'] as const) await database.db.deleteFrom(table).execute();
 });
 
-const tell = (n: number) => inTransaction(database.store.tenant, (tx) => emit(tx, 1, 'issue-status', { n, list: [n] }));
+const emit = (tx: Tx, data: Record<string, unknown>) =>
+  insertRecords(tx, 1, { ...noRecords(), stream: [{ type: 'issue-status', data }] });
+const tell = (n: number) => inTransaction(database.store.tenant, (tx) => emit(tx, { n, list: [n] }));
 const stream = () => database.db.selectFrom('stream_events').select(['id', 'data']).orderBy('id').execute();
 const numbers = async () => (await stream()).map(({ data }) => (data as { n: number }).n);
 
@@ -30,7 +32,7 @@ describe('the event stream', () => {
       commit = resolve;
     });
     const late = database.db.transaction().execute(async (tx) => {
-      await emit(tx, 1, 'issue-status', { n: 100 });
+      await emit(tx, { n: 100 });
       await held;
     });
     await tell(1);

@@ -117,7 +117,7 @@ export async function enqueueOrphan(
     const isOrphan = async () => (await unknownIssues(unit.tx, unit.tenantId, repo.id, [number])).length > 0;
     if (!(await isOrphan())) return null;
     if (await requestIntake(unit.tx, repo, number)) {
-      await recordRepair(unit, { target, issue: undefined }, actor, { action: 'enqueue-orphan' });
+      recordRepair(unit, { target, issue: undefined }, actor, { action: 'enqueue-orphan' });
       unit.ring('svc_projections');
     }
     return (await isOrphan()) ? orphanOf(repo, issue, target.shared) : null;

@@ -5,14 +5,14 @@ import type { Actor } from '../subject.ts';
 import type { Target } from './target.ts';
 
 /** Writes down that a person mended a finding, and what it took. The issue may have no record of its own. */
-export async function recordRepair(
+export function recordRepair(
   unit: Unit,
   { target, issue }: { target: Target; issue: IssueRow | undefined },
   actor: Actor,
   { action, ...facts }: { action: string } & Record<string, unknown>,
-): Promise<void> {
-  if (issue) await recordIssueEvent(unit, { issue }, { status: `${action} by ${actor.type}`, details: facts, actor });
+): void {
+  if (issue) recordIssueEvent(unit, { issue }, { status: `${action} by ${actor.type}`, details: facts, actor });
   const place = issue ?? { id: null, repo_id: target.repo.id, issue_number: target.number };
-  await recordOperation(unit, { issue: place }, actor, { action, finding: target.id, ...facts });
+  recordOperation(unit, { issue: place }, actor, { action, finding: target.id, ...facts });
   unit.ring('svc_cache');
 }

@@ -81,19 +81,19 @@ async function clearFlag(unit: Unit, { target, issue, actor }: Mending): Promise
   }
   const change = { is_blocked: false, block_reason: null, block_classification: null };
   await updateIssue(unit.tx, unit.tenantId, issue.id, change);
-  await recordRepair(unit, { target, issue }, actor, { action: 'clear-flag' });
+  recordRepair(unit, { target, issue }, actor, { action: 'clear-flag' });
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } });
 }
 
 async function resolveEdges(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
   const epic = { repoId: target.repo.id, number: target.number };
   const edgeIds = await resolveSubtaskEdges(unit.tx, unit.tenantId, epic, 'operator');
-  await recordRepair(unit, { target, issue }, actor, { action: 'resolve-subtask-edges', edgeIds });
+  recordRepair(unit, { target, issue }, actor, { action: 'resolve-subtask-edges', edgeIds });
 }
 
 async function linkSi(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
   await completeSiIssue(unit.tx, unit.tenantId, { repoId: target.repo.id, number: target.number });
-  await recordRepair(unit, { target, issue }, actor, { action: 'link-si' });
+  recordRepair(unit, { target, issue }, actor, { action: 'link-si' });
 }
 
 /** What the issue waited for is gone: the comment says so now, and the loop that releases the waiting sees it next. */
@@ -101,6 +101,6 @@ async function deleteOrphans(unit: Unit, { target, issue, found, actor }: Mendin
   const edgeIds = await deleteEdges(unit.tx, unit.tenantId, found.detail.orphanEdgeIds as number[]);
   // An issue without a record cannot be locked: another repair may have been faster.
   if (edgeIds.length === 0) return;
-  await recordRepair(unit, { target, issue }, actor, { action: 'delete-orphan-edges', edgeIds });
+  recordRepair(unit, { target, issue }, actor, { action: 'delete-orphan-edges', edgeIds });
   if (issue) await projectIssue(unit, await subjectOf(unit, issue));
 }

@@ -1,0 +1,98 @@
+import type { State } from '@pipeline/domain';
+import { sql } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import type { Tx } from './connection.ts';
+import { type Params, prepared } from './prepared.ts';
+
+export type ActorType = 'agent' | 'workflow-engine' | 'operator' | 'system';
+
+export interface TransitionInput {
+  repoId: number;
+  issueId: number;
+  from: State;
+  to: State;
+  trigger: string;
+  forced: boolean;
+  agent: string | null;
+  actorType: ActorType;
+  actorId: string | null;
+  reason: string | null;
+  /** Milliseconds in the state that it left. */
+  durationMs: number;
+}
+
+/** A line in the story of one issue, for people (interface: Issue event). */
+export interface IssueEventInput {
+  issueId: number;
+  actorType: ActorType;
+  actorId: string | null;
+  status: string;
+  details: Record<string, unknown> | null;
+  state: State;
+}
+
+/** A fact for analytics and audit. */
+export interface PipelineEventInput {
+  repoId: number;
+  issueId: number | null;
+  issueNumber: number | null;
+  eventType: string;
+  agent: string;
+  payload: Record<string, unknown>;
+}
+
+/** A fact for the live stream. The sequencer gives it its id after the commit. */
+export interface StreamInput {
+  type: 'state-transition' | 'cost-update' | 'worker-status' | 'alert' | 'issue-status';
+  data: Record<string, unknown>;
+}
+
+/** What a transaction leaves in the logs, each in the order in which it happened. */
+export interface Records {
+  transitions: TransitionInput[];
+  issueEvents: IssueEventInput[];
+  pipelineEvents: PipelineEventInput[];
+  stream: StreamInput[];
+}
+
+export const noRecords = (): Records => ({ transitions: [], issueEvents: [], pipelineEvents: [], stream: [] });
+
+type Texts = { [K in keyof Records]: string };
+
+const insert = prepared(
+  'insert-records',
+  (_db, p: Params<Texts & { tenantId: number }>) => sql`
+    with transition as (
+      insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, forced, agent, actor_type,
+        actor_id, reason, duration_in_from_ms)
+      select ${p('tenantId')}, t."repoId", t."issueId", t."from", t."to", t."trigger", t.forced, t.agent, t."actorType",
+        t."actorId", t.reason, t."durationMs"
+      from jsonb_to_recordset(${p('transitions')}::jsonb) as t ("repoId" bigint, "issueId" bigint, "from" text, "to" text,
+        "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint)
+    ), story as (
+      insert into issue_events (tenant_id, issue_id, actor_type, actor_id, status, details, state)
+      select ${p('tenantId')}, e."issueId", e."actorType", e."actorId", e.status, e.details, e.state
+      from jsonb_to_recordset(${p('issueEvents')}::jsonb) as e ("issueId" bigint, "actorType" text, "actorId" text,
+        status text, details jsonb, state text)
+    ), event as (
+      insert into pipeline_events (tenant_id, repo_id, issue_id, issue_number, event_type, agent, payload)
+      select ${p('tenantId')}, e."repoId", e."issueId", e."issueNumber", e."eventType", e.agent, e.payload
+      from jsonb_to_recordset(${p('pipelineEvents')}::jsonb) as e ("repoId" bigint, "issueId" bigint,
+        "issueNumber" integer, "eventType" text, agent text, payload jsonb)
+    )
+    insert into stream_outbox (tenant_id, id, event_type, data)
+    select ${p('tenantId')}, s.id, s.type, s.data
+    from jsonb_to_recordset(${p('stream')}::jsonb) as s (id uuid, type text, data jsonb)`,
+);
+
+/** Writes the logs of a transaction, all at once: one statement however many entries there are. */
+export async function insertRecords(tx: Tx, tenantId: number, records: Records): Promise<void> {
+  if (Object.values(records).every((entries) => entries.length === 0)) return;
+  await insert.run(tx, {
+    tenantId,
+    transitions: JSON.stringify(records.transitions),
+    issueEvents: JSON.stringify(records.issueEvents),
+    pipelineEvents: JSON.stringify(records.pipelineEvents),
+    stream: JSON.stringify(records.stream.map((entry) => ({ ...entry, id: uuidv7() }))),
+  });
+}
