@@ -64,7 +64,7 @@ async function follow(unit: Unit, subject: Subject, event: IssueEvent): Promise<
  */
 async function isCurrent(unit: Unit, issue: IssueRow, event: IssueEvent): Promise<boolean> {
   if (event.action !== 'seen') return true;
-  if (await hasOpenProjections(unit.tx, unit.tenantId, issue.id)) return false;
+  if (await hasOpenProjections(unit.tx, issue)) return false;
   const written = await lastCompletedAt(unit.tx, unit.tenantId, issue.id);
   return written === null || Date.parse(event.issue.updatedAt) > Date.parse(written);
 }

@@ -1,5 +1,5 @@
 import { type Decision, labelSwap, outputLabels, type ProjectionAction, type State } from '@pipeline/domain';
-import { insertProjections, pullRequestsOf, replaceWaitingComment, updateIssue } from '@pipeline/store';
+import { insertProjections, pullRequestsOf, replaceWaitingComment, showIssue } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
 import type { Unit } from './context.ts';
 import { statusCommentOf } from './status-comment.ts';
@@ -20,12 +20,16 @@ export async function projectIssue(
   const { issue } = subject;
   const wanted = outputLabels({ state: issue.state as State, isBlocked: issue.is_blocked, isPaused: issue.is_paused });
   const swap = labelSwap(issue.labels, wanted);
-  await queueProjections(unit, subject, swap ? [...asked, { type: 'swapLabels', ...swap }] : asked);
-  if (swap) {
-    const kept = issue.labels.filter((label) => !swap.remove.includes(label));
-    await updateIssue(unit.tx, unit.tenantId, issue.id, { labels: [...kept, ...swap.add] });
-  }
-  await projectStatusComment(unit, subject);
+  const comment = await changedComment(unit, subject);
+  const replaced = comment !== null && (await replaceWaitingComment(unit.tx, issue, comment));
+  const actions = [...asked];
+  if (swap) actions.push({ type: 'swapLabels', ...swap });
+  if (comment && !replaced) actions.push(comment);
+  await queueProjections(unit, subject, actions);
+  if (!swap && !comment) return;
+  const kept = swap ? issue.labels.filter((label) => !swap.remove.includes(label)) : issue.labels;
+  const labels = [...kept, ...(swap?.add ?? [])];
+  await showIssue(unit.tx, issue, { labels, statusComment: comment?.body ?? issue.status_comment_body });
 }
 
 /** Adds entries to the outbox of an issue, in order. */
@@ -51,14 +55,13 @@ export async function queueProjections(
   unit.ring('svc_projections');
 }
 
-async function projectStatusComment(unit: Unit, subject: Subject): Promise<void> {
-  const { issue } = subject;
+/** The status comment as it should be; null when the host shows it, or will. */
+async function changedComment(
+  unit: Unit,
+  subject: Subject,
+): Promise<Extract<ProjectionAction, { type: 'updateComment' }> | null> {
   const body = await statusCommentOf(unit, subject);
-  if (body === issue.status_comment_body) return;
-  const action: ProjectionAction = { type: 'updateComment', marker: STATUS_MARKER, body };
-  const replaced = await replaceWaitingComment(unit.tx, unit.tenantId, issue.id, action);
-  if (!replaced) await queueProjections(unit, subject, [action]);
-  await updateIssue(unit.tx, unit.tenantId, issue.id, { status_comment_body: body });
+  return body === subject.issue.status_comment_body ? null : { type: 'updateComment', marker: STATUS_MARKER, body };
 }
 
 /** What closing or reopening the issue on the host takes, where a move into or out of `done` did not start there. */

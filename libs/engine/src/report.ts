@@ -108,6 +108,7 @@ async function applyReport(unit: Unit, { run, issue }: HeldClaim, body: Report):
 }
 
 async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined, body: Report): Promise<void> {
+  if (body.artefacts.length + body.findings.length === 0) return;
   const { tx, tenantId } = unit;
   const pr = issue && (await openPullRequest(tx, tenantId, issue.id));
   const owner = {

@@ -1,13 +1,12 @@
 import { formatIssueRef, type State, statusComment } from '@pipeline/domain';
-import { activeDependencies, openPullRequest, subtasksOf } from '@pipeline/store';
+import { activeDependencies, subtasksOf } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import type { Subject } from './subject.ts';
 
 /** The text of the one comment that tells people where an issue is. Equal facts give equal text. */
-export async function statusCommentOf(unit: Unit, { issue, repo }: Subject): Promise<string> {
+export async function statusCommentOf(unit: Unit, { issue, repo, pr }: Subject): Promise<string> {
   const { tx, tenantId, settings } = unit;
   const self = { repoId: issue.repo_id, number: issue.issue_number };
-  const pr = await openPullRequest(tx, tenantId, issue.id);
   const parents = issue.state === 'dependency-blocked' ? await activeDependencies(tx, tenantId, self) : [];
   const subtasks = issue.state === 'waiting-for-subtasks' ? await subtasksOf(tx, tenantId, self) : [];
   return statusComment({

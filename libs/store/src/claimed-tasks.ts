@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Tasks } from './database.generated.ts';
 import { fleetNote, msInterval } from './json.ts';
+import { type Params, prepared } from './prepared.ts';
 import type { TaskRef } from './tasks.ts';
 
 /** How long a claim may go on without a sign of what; milliseconds. */
@@ -74,13 +75,15 @@ export const lockClaimedTask = (
     .forUpdate()
     .executeTakeFirst();
 
-/** What a worker holds now, oldest first (index tasks_of_worker). */
-export const claimsOfWorker = (db: Db, tenantId: number, workerId: string) =>
+const ofWorker = prepared('claims-of-worker', (db, p: Params<{ tenantId: number; workerId: string }>) =>
   db
     .selectFrom('tasks')
     .select(['id', 'run_id', 'issue_id', 'repo_id', 'issue_number', 'task_type'])
-    .where('tenant_id', '=', tenantId)
-    .where('claimed_by', '=', workerId)
-    .where('status', '=', 'claimed')
-    .orderBy('claimed_at')
-    .execute();
+    .where('tenant_id', '=', p('tenantId'))
+    .where('claimed_by', '=', p('workerId'))
+    .where('status', '=', sql.lit('claimed'))
+    .orderBy('claimed_at'),
+);
+
+/** What a worker holds now, oldest first (index tasks_of_worker). */
+export const claimsOfWorker = (db: Db, tenantId: number, workerId: string) => ofWorker.all(db, { tenantId, workerId });

@@ -2,7 +2,7 @@ import type { HostIssue } from '@pipeline/domain';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type Issues } from './database.generated.ts';
-import { type Change, fleetNote, svcNow, svcNowPlus } from './json.ts';
+import { type Change, fleetNote, svcNow } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 /** An issue as it is locked: its row and how long it has been in its state, by the store's clock. */
@@ -96,6 +96,43 @@ export async function updateIssue(tx: Tx, tenantId: number, issueId: number, cha
     .execute();
 }
 
+/** What an issue takes on with a new state. */
+export type EnteredState = Pick<
+  Selectable<Issues>,
+  | 'state'
+  | 'is_blocked'
+  | 'block_reason'
+  | 'block_classification'
+  | 'blocked_from_state'
+  | 'question'
+  | 'last_error'
+  | 'is_paused'
+>;
+
+const enter = prepared(
+  'enter-state',
+  (db, p: Params<EnteredState & { tenantId: number; issueId: number; autoUnblockIn: string | null }>) =>
+    db
+      .updateTable('issues')
+      .set({
+        state: p('state'),
+        is_blocked: p('is_blocked'),
+        block_reason: p('block_reason'),
+        block_classification: p('block_classification'),
+        blocked_from_state: p('blocked_from_state'),
+        question: p('question'),
+        last_error: p('last_error'),
+        is_paused: p('is_paused'),
+        state_entered_at: svcNow,
+        last_event_at: svcNow,
+        updated_at: svcNow,
+        auto_unblock_at: sql<string | null>`svc_now() + ${p('autoUnblockIn')}::interval`,
+      })
+      .where('tenant_id', '=', p('tenantId'))
+      .where('id', '=', p('issueId'))
+      .returning('auto_unblock_at'),
+);
+
 /**
  * Moves a locked issue into a state: the clock of the state starts anew.
  * @param autoUnblockInMs when a block is to be lifted by itself; null = never.
@@ -104,22 +141,31 @@ export async function updateIssue(tx: Tx, tenantId: number, issueId: number, cha
 export async function enterState(
   tx: Tx,
   issue: { tenant_id: number; id: number },
-  change: Change<'issues'>,
+  change: EnteredState,
   autoUnblockInMs: number | null,
 ): Promise<{ auto_unblock_at: string | null }> {
-  return tx
-    .updateTable('issues')
-    .set({
-      ...change,
-      state_entered_at: svcNow,
-      last_event_at: svcNow,
-      updated_at: svcNow,
-      auto_unblock_at: autoUnblockInMs === null ? null : svcNowPlus(autoUnblockInMs),
-    })
-    .where('tenant_id', '=', issue.tenant_id)
-    .where('id', '=', issue.id)
-    .returning('auto_unblock_at')
-    .executeTakeFirstOrThrow();
+  const autoUnblockIn = autoUnblockInMs === null ? null : `${autoUnblockInMs} ms`;
+  const entered = await enter.first(tx, { ...change, tenantId: issue.tenant_id, issueId: issue.id, autoUnblockIn });
+  return { auto_unblock_at: entered?.auto_unblock_at ?? null };
+}
+
+const show = prepared(
+  'show-issue',
+  (db, p: Params<{ tenantId: number; issueId: number; labels: string[]; statusComment: string | null }>) =>
+    db
+      .updateTable('issues')
+      .set({ labels: p('labels'), status_comment_body: p('statusComment'), updated_at: svcNow })
+      .where('tenant_id', '=', p('tenantId'))
+      .where('id', '=', p('issueId')),
+);
+
+/** Notes what the host shows of a locked issue once the outbox has drained. */
+export async function showIssue(
+  tx: Tx,
+  issue: { tenant_id: number; id: number },
+  shown: { labels: string[]; statusComment: string | null },
+): Promise<void> {
+  await show.run(tx, { tenantId: issue.tenant_id, issueId: issue.id, ...shown });
 }
 
 /** Blocks whose backoff is over: candidates, each is checked again under its lock (index issues_auto_unblock_due). */

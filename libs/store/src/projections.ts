@@ -3,7 +3,8 @@ import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { Projections } from './database.generated.ts';
-import { type Change, fleetNote, jsonb, svcNow, svcNowPlus } from './json.ts';
+import { type Change, fleetNote, svcNow, svcNowPlus } from './json.ts';
+import { type Params, prepared } from './prepared.ts';
 
 export type ProjectionRow = Omit<Selectable<Projections>, 'action'> & { action: ProjectionAction };
 
@@ -17,50 +18,48 @@ export interface NewProjection {
   idempotencyKey: string;
 }
 
+const insert = prepared(
+  'insert-projections',
+  (_db, p: Params<{ tenantId: number; items: string; maxAttempts: number }>) => sql`
+    insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, max_attempts, client_type,
+      idempotency_key)
+    select ${p('tenantId')}, i."repoId", i."issueId", i."issueNumber", i.lane, i.action, ${p('maxAttempts')},
+      i."clientType", i."idempotencyKey"
+    from jsonb_to_recordset(${p('items')}::jsonb) as i ("repoId" bigint, "issueId" bigint, "issueNumber" integer,
+      lane text, action jsonb, "clientType" text, "idempotencyKey" text)
+    on conflict (tenant_id, idempotency_key) do nothing`,
+);
+
 /** Puts wishes for the host into the outbox, in order. */
 export async function insertProjections(tx: Tx, tenantId: number, items: readonly NewProjection[]): Promise<void> {
   if (items.length === 0) return;
-  await tx
-    .insertInto('projections')
-    .values(
-      items.map((item) => ({
-        tenant_id: tenantId,
-        repo_id: item.repoId,
-        issue_id: item.issueId,
-        issue_number: item.issueNumber,
-        lane: laneOf(item.action),
-        action: jsonb(item.action) as never,
-        max_attempts: MAX_PROJECTION_ATTEMPTS,
-        client_type: item.clientType,
-        idempotency_key: item.idempotencyKey,
-      })),
-    )
-    .onConflict((c) => c.columns(['tenant_id', 'idempotency_key']).doNothing())
-    .execute();
+  const rows = items.map((item) => ({ ...item, lane: laneOf(item.action) }));
+  await insert.run(tx, { tenantId, items: JSON.stringify(rows), maxAttempts: MAX_PROJECTION_ATTEMPTS });
 }
+
+/** As the outbox is indexed. */
+interface IssueKey {
+  tenant_id: number;
+  repo_id: number;
+  issue_number: number;
+}
+
+const rewriteComment = prepared(
+  'rewrite-waiting-comment',
+  (_db, p: Params<{ tenantId: number; repoId: number; issueNumber: number; action: string }>) => sql`
+    update projections set action = ${p('action')}::jsonb, updated_at = svc_now()
+    where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')} and issue_number = ${p('issueNumber')}
+      and lane = 'talk' and status = 'pending' and attempt_started_at is null and action ->> 'type' = 'updateComment'`,
+);
 
 /**
  * Rewrites the status comment that still waits to be sent, so that a busy issue costs one write and not one per step.
+ * Reads the open entries of the issue (index projections_open).
  * @returns false when none waits.
  */
-export async function replaceWaitingComment(
-  tx: Tx,
-  tenantId: number,
-  issueId: number,
-  action: ProjectionAction,
-): Promise<boolean> {
-  const row = await tx
-    .updateTable('projections')
-    .set({ action: jsonb(action) as never, updated_at: svcNow })
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('lane', '=', 'talk')
-    .where('status', '=', 'pending')
-    .where('attempt_started_at', 'is', null)
-    .where(sql<string>`action ->> 'type'`, '=', 'updateComment')
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
+export async function replaceWaitingComment(tx: Tx, issue: IssueKey, action: ProjectionAction): Promise<boolean> {
+  const { tenant_id: tenantId, repo_id: repoId, issue_number: issueNumber } = issue;
+  return (await rewriteComment.run(tx, { tenantId, repoId, issueNumber, action: JSON.stringify(action) })) > 0;
 }
 
 export interface SendableProjection {
@@ -152,13 +151,17 @@ export async function insertAttempt(tx: Tx, projection: ProjectionRow, result: E
     .execute();
 }
 
-/** True while the host does not yet show what the store wants of this issue. Failed entries count: they still hold. */
-export async function hasOpenProjections(tx: Tx, tenantId: number, issueId: number): Promise<boolean> {
+/**
+ * True while the host does not yet show what the store wants of this issue. Failed entries count: they still hold. Reads
+ * the open entries of the issue (index projections_open).
+ */
+export async function hasOpenProjections(tx: Tx, issue: IssueKey): Promise<boolean> {
   const row = await tx
     .selectFrom('projections')
     .select('id')
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('repo_id', '=', issue.repo_id)
+    .where('issue_number', '=', issue.issue_number)
     .where('status', 'in', ['pending', 'failed'] satisfies ProjectionStatus[])
     .limit(1)
     .executeTakeFirst();

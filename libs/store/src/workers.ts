@@ -1,8 +1,9 @@
 import type { WorkerStatus } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import type { Workers } from './database.generated.ts';
+import { COLUMNS, type Workers } from './database.generated.ts';
 import { type Change, fleetNote, jsonb, msInterval, svcNow } from './json.ts';
+import { type Params, prepared } from './prepared.ts';
 
 export type WorkerRow = Selectable<Workers>;
 
@@ -54,8 +55,17 @@ export async function upsertWorker(
     .executeTakeFirstOrThrow();
 }
 
+interface WorkerKey {
+  tenantId: number;
+  id: string;
+}
+
+const byId = prepared('worker-by-id', (db, p: Params<WorkerKey>) =>
+  db.selectFrom('workers').select(COLUMNS.workers).where('tenant_id', '=', p('tenantId')).where('id', '=', p('id')),
+);
+
 export const findWorker = (db: Db, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
-  db.selectFrom('workers').selectAll().where('tenant_id', '=', tenantId).where('id', '=', id).executeTakeFirst();
+  byId.first(db, { tenantId, id });
 
 /** Those of these workers that were told to drain. */
 export async function drainingWorkers(db: Db, tenantId: number, ids: readonly string[]): Promise<string[]> {
@@ -69,18 +79,21 @@ export async function drainingWorkers(db: Db, tenantId: number, ids: readonly st
   return rows.map((row) => row.id);
 }
 
+const locked = prepared('lock-worker', (db, p: Params<WorkerKey>) =>
+  db
+    .selectFrom('workers')
+    .select(COLUMNS.workers)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('id'))
+    .forUpdate(),
+);
+
 /**
  * Locks a worker until the transaction ends. It is the last lock a use case takes, after issue, run and task, so that
  * none can wait in a circle.
  */
 export const lockWorker = (tx: Tx, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
-  tx
-    .selectFrom('workers')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
+  locked.first(tx, { tenantId, id });
 
 export const lockWorkerByName = (tx: Tx, tenantId: number, name: string): Promise<WorkerRow | undefined> =>
   tx
@@ -124,20 +137,22 @@ export const beatWorker = (
 
 export type Heard = Pick<WorkerRow, 'draining' | 'stalled_since'>;
 
+const touched = prepared('touch-worker', (db, p: Params<WorkerKey & { status: WorkerStatus }>) =>
+  db
+    .updateTable('workers')
+    .set({ status: p('status'), left_at: null, last_heartbeat_at: svcNow })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('id'))
+    .returning(COLUMNS.workers),
+);
+
 /** Notes a sign of life and the status that goes with it. @returns undefined for an unknown worker. */
 export const touchWorker = (
   db: Db,
   tenantId: number,
   id: string,
   status: WorkerStatus,
-): Promise<WorkerRow | undefined> =>
-  db
-    .updateTable('workers')
-    .set({ status, left_at: null, last_heartbeat_at: svcNow })
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
+): Promise<WorkerRow | undefined> => touched.first(db, { tenantId, id, status });
 
 /** Changes a worker whose row the caller has locked. */
 export async function updateWorker(tx: Tx, tenantId: number, id: string, change: Change<'workers'>): Promise<void> {
