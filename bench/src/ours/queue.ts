@@ -9,8 +9,22 @@ import type { OurStore } from './store.ts';
 export const TASK_TYPE: TaskType = 'retrospect';
 const LEASE_MS = 60_000;
 
-export async function clearQueue({ admin }: OurStore): Promise<void> {
+const PAST = 10_000;
+
+/**
+ * An empty queue with some past: runs and events of earlier work. In an empty table the first plans, which are kept,
+ * would be made for an empty table.
+ */
+export async function clearQueue({ admin, tenantId, repoIds }: OurStore): Promise<void> {
   await admin.query('truncate tasks, runs, pipeline_events');
+  await admin.query(
+    `insert into runs (tenant_id, task_id, work_id, repo_id, task_type, attempt, agent, worker_id, claim_token_hash,
+       status, claimed_at, finished_at, lease_expires_at, outcome)
+     select $1, t.id, t.id, $2, $3, 0, 'a', 'w', t.id::text, 'lost', now(), now(), now(), null
+     from generate_series(1, $4) as n, lateral (select gen_random_uuid() as id where n > 0) as t`,
+    [tenantId, repoIds[0], TASK_TYPE, PAST],
+  );
+  await admin.query('vacuum analyze runs');
 }
 
 /** Tasks in turn over all repos, as if enqueued one by one, by one statement. Statistics are made, too. */

@@ -71,7 +71,7 @@ async function openReports(bench: Bench, name: string, issues: number): Promise<
   await makeHistory(ours, issues, FEW);
   const workers = await openHostedApi(bench, ours, `hosted-api-${name}`);
   return async (reports) => {
-    const claims = await claimAll(ours, reports);
+    const claims = await claimAll(ours, workers, reports);
     const before = await traces(ours);
     const sample = await reportAll(ours, workers, claims);
     const after = await traces(ours);
@@ -82,17 +82,20 @@ async function openReports(bench: Bench, name: string, issues: number): Promise<
   };
 }
 
-async function claimAll({ store, tenantId }: OurStore, count: number): Promise<Held[]> {
-  const tokens = new Map(Array.from({ length: count }, () => randomUUID()).map((token) => [hashOf(token), token]));
-  const claimed = await claimTasks(store.tenant, tenantId, {
-    workerId: 'bench',
-    taskTypes: ['analyze'],
-    repoIds: null,
-    tokenHashes: [...tokens.keys()],
-    leaseMs: LEASE_MS,
-  });
-  requireEqual('tasks claimed', claimed.length, count);
-  return claimed.map(({ id, claim_token_hash }) => ({ id, claimToken: tokens.get(claim_token_hash) ?? '' }));
+/** Each worker gets its share; the claims of all workers alternate in the list. */
+async function claimAll({ store, tenantId }: OurStore, { workerIds }: WorkerLoad, count: number): Promise<Held[]> {
+  const claims: (Held & { place: number })[] = [];
+  for (const [lane, workerId] of workerIds.entries()) {
+    const share = Math.floor(count / LANES) + (lane < count % LANES ? 1 : 0);
+    const tokens = new Map(Array.from({ length: share }, () => randomUUID()).map((token) => [hashOf(token), token]));
+    const tokenHashes = [...tokens.keys()];
+    const input = { workerId, taskTypes: ['analyze'], repoIds: null, tokenHashes, leaseMs: LEASE_MS };
+    for (const [place, { id, claim_token_hash }] of (await claimTasks(store.tenant, tenantId, input)).entries()) {
+      claims.push({ id, claimToken: tokens.get(claim_token_hash) ?? '', place });
+    }
+  }
+  requireEqual('tasks claimed', claims.length, count);
+  return claims.sort((a, b) => a.place - b.place);
 }
 
 async function reportAll(ours: OurStore, workers: WorkerLoad, claims: readonly Held[]): Promise<Sample> {
@@ -119,6 +122,6 @@ async function traces(ours: OurStore): Promise<Record<string, number>> {
     'next tasks': await ours.count(`tasks where task_type = 'plan' and status = 'pending'`),
     'projections to send': await ours.count(`projections where status = 'pending'`),
     'finished runs': await ours.count(`runs where outcome = 'analyzed' and report_answer is not null`),
-    'events of the stream': await ours.count('stream_outbox'),
+    'events of the stream': await ours.count(`stream_outbox where event_type = 'state-transition'`),
   };
 }

@@ -13,6 +13,8 @@ export interface Held {
 
 /** 16 workers that speak the worker protocol, each on a connection of its own and with one request under way. */
 export interface WorkerLoad {
+  /** Ids by lane. */
+  workerIds: readonly string[];
   /** @returns null when there is nothing to claim. */
   claim(lane: number, taskTypes: readonly TaskType[]): Promise<Held | null>;
   /** Reports an outcome. @returns the state that the issue is in afterwards. */
@@ -39,9 +41,11 @@ export async function connectWorkers({ store, tenantId }: OurStore, url: string)
     return (await post('/api/worker/register', body)) as { workerId: string };
   };
   const workers = await Promise.all(Array.from({ length: LANES }, register));
+  const workerIds = workers.map(({ workerId }) => workerId);
   return {
+    workerIds,
     async claim(lane, taskTypes) {
-      const answer = await post('/api/worker/claim', { workerId: workers[lane]?.workerId, taskTypes, waitMs: 0 });
+      const answer = await post('/api/worker/claim', { workerId: workerIds[lane], taskTypes, waitMs: 0 });
       return answer === null ? null : (answer as { task: Held }).task;
     },
     async complete({ id, claimToken }, outcome) {
