@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { startCutProxy } from './cut-proxy.ts';
+import { startCutProxy } from '@pipeline/testing';
 import { answerOf, labelIssue, makeTenant, register, testHosted, until, WORK } from './hosted.ts';
 
 const hosting = testHosted();
