@@ -67,7 +67,7 @@ describe('the event stream', () => {
     await database.db.updateTable('stream_counter').set({ last_id: 20_000 }).execute();
     await sql`
       insert into stream_events (id, tenant_id, event_type, data)
-      select n, 1, 'alert', '{}' from generate_series(9_990, 20_000) n`.execute(database.db);
+      select n, 1, 'alert', '{}' from generate_series(9990, 20000) n`.execute(database.db);
     await tell(1);
     await sequenceStream(database.store.fleet);
     const all = await stream();
