@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError, type Invocation } from '@pipeline/domain';
-import { findRunByToken, type IssueRow, lockIssue, lockRun, type RunRow, releaseHandovers } from '@pipeline/store';
+import { type IssueRow, lockIssueOfClaim, lockRunOfClaim, type RunRow, releaseHandovers } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
 import { reviewWorker } from './worker-status.ts';
@@ -53,11 +53,10 @@ async function pass<T>(
   { invocations = [], repeated }: Behind<T>,
 ): Promise<Gate<T>> {
   const { tx, tenantId } = unit;
-  const found = await findRunByToken(tx, tenantId, hashToken(ref.claimToken));
-  if (!found || found.task_id !== ref.taskId) return { refused: 'lost' };
-  const issue = found.issue_id === null ? undefined : await lockIssue(tx, tenantId, found.issue_id);
-  const run = await lockRun(tx, tenantId, found.id);
-  if (!run) return { refused: 'lost' };
+  const tokenHash = hashToken(ref.claimToken);
+  const issue = await lockIssueOfClaim(tx, tenantId, tokenHash);
+  const run = await lockRunOfClaim(tx, tenantId, tokenHash);
+  if (!run || run.task_id !== ref.taskId) return { refused: 'lost' };
   const before = repeated?.(run);
   if (before !== undefined) return { answer: before };
   if (run.alive) return { answer: await work(unit, { run, issue }) };

@@ -1,13 +1,5 @@
-import { DEFAULT_WORKFLOW, type Settings, type WorkflowSnapshot } from '@pipeline/domain';
-import {
-  activeWorkflow,
-  insertRecords,
-  inTransaction,
-  noRecords,
-  type Records,
-  type Store,
-  type Tx,
-} from '@pipeline/store';
+import type { Settings } from '@pipeline/domain';
+import { insertRecords, inTransaction, noRecords, type Records, type Store, type Tx } from '@pipeline/store';
 
 /** The doorbells that the engine rings after a commit. */
 export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
@@ -57,7 +49,3 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
   for (const bell of bells) engine.ring(bell, tenantId);
   return result;
 }
-
-/** The workflow of a repo; a repo without an active one runs on the default. */
-export const workflowOf = async (unit: Unit, repoId: number): Promise<WorkflowSnapshot> =>
-  (await activeWorkflow(unit.tx, unit.tenantId, repoId)) ?? DEFAULT_WORKFLOW;

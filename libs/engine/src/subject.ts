@@ -1,14 +1,7 @@
 import type { Cause, Decision, Refusal, State, WorkflowSnapshot } from '@pipeline/domain';
-import { decide } from '@pipeline/domain';
-import {
-  countBlockers,
-  type IssueRow,
-  openPullRequest,
-  type PullRequestRow,
-  type RepoRow,
-  repoById,
-} from '@pipeline/store';
-import { type Unit, workflowOf } from './context.ts';
+import { DEFAULT_WORKFLOW, decide } from '@pipeline/domain';
+import { contextOfIssue, type IssueRow, type PullRequestRow, type RepoRow } from '@pipeline/store';
+import type { Unit } from './context.ts';
 
 /** A locked issue with all that a decision about it depends on. */
 export interface Subject {
@@ -30,16 +23,10 @@ export interface Actor {
 
 export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };
 
-/** Reads the rest of what belongs to an issue whose row the caller has locked: four indexed reads. */
+/** Reads the rest of what belongs to an issue whose row the caller has locked: one statement. */
 export async function subjectOf(unit: Unit, issue: IssueRow): Promise<Subject> {
-  const { tx, tenantId } = unit;
-  return {
-    issue,
-    repo: await repoById(tx, tenantId, issue.repo_id),
-    workflow: await workflowOf(unit, issue.repo_id),
-    pr: await openPullRequest(tx, tenantId, issue.id),
-    openBlockers: await countBlockers(tx, tenantId, issue.id),
-  };
+  const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
+  return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW };
 }
 
 export function decideFor(subject: Subject, cause: Cause): Decision | Refusal {

@@ -13,6 +13,7 @@ export * from './edges.ts';
 export * from './enqueue-tasks.ts';
 export * from './finish-tasks.ts';
 export * from './invocations.ts';
+export * from './issue-context.ts';
 export * from './issue-talk.ts';
 export * from './issues.ts';
 export type { Lease } from './leadership.ts';

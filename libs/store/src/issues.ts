@@ -27,6 +27,26 @@ const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId
 export const lockIssue = (tx: Tx, tenantId: number, issueId: number): Promise<IssueRow | undefined> =>
   locked.first(tx, { tenantId, issueId });
 
+const lockedOfClaim = prepared('lock-issue-of-claim', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
+  db
+    .selectFrom('issues')
+    .select(COLUMNS.issues)
+    .select(msInState)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('runs')
+        .select('issue_id')
+        .where('tenant_id', '=', p('tenantId'))
+        .where('claim_token_hash', '=', p('tokenHash')),
+    )
+    .forUpdate(),
+);
+
+/** Locks the issue whose task a claim token opened. @returns undefined for an unknown token, and for work without an issue. */
+export const lockIssueOfClaim = (tx: Tx, tenantId: number, tokenHash: string): Promise<IssueRow | undefined> =>
+  lockedOfClaim.first(tx, { tenantId, tokenHash });
+
 export const lockIssueByNumber = (
   tx: Tx,
   tenantId: number,

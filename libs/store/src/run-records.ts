@@ -1,9 +1,7 @@
 import type { ArtefactInput, FindingInput } from '@pipeline/domain';
-import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tx } from './connection.ts';
 import { jsonb, svcNow } from './json.ts';
-import { type Params, prepared } from './prepared.ts';
 import type { RunRow } from './runs.ts';
 
 export interface RecordOwner {
@@ -65,22 +63,6 @@ export async function insertFindings(
   }));
   await tx.insertInto('findings').values(rows).execute();
   return rows.map((row) => row.id);
-}
-
-const blockers = prepared('count-blockers', (db, p: Params<{ tenantId: number; issueId: number }>) =>
-  db
-    .selectFrom('findings')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('tenant_id', '=', p('tenantId'))
-    .where('issue_id', '=', p('issueId'))
-    .where('blocks_progress', '=', sql.lit(true))
-    .where('status', 'in', [sql.lit('open'), sql.lit('accepted')]),
-);
-
-/** Findings that keep an issue from being merged: open or accepted, and marked as blocking. */
-export async function countBlockers(tx: Tx, tenantId: number, issueId: number): Promise<number> {
-  const row = await blockers.first(tx, { tenantId, issueId });
-  return row?.n ?? 0;
 }
 
 export interface MessageInput {

@@ -8,27 +8,13 @@ import { type Params, prepared } from './prepared.ts';
 /** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
 export type RunRow = Selectable<Runs> & { alive: boolean };
 
-const byToken = prepared('run-by-token', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
-  db
-    .selectFrom('runs')
-    .select(['id', 'task_id', 'issue_id'])
-    .where('tenant_id', '=', p('tenantId'))
-    .where('claim_token_hash', '=', p('tokenHash')),
-);
-
-/** The run that a claim token opened; read without a lock, to learn which issue must be locked first. */
-export const findRunByToken = (
-  db: Db,
-  tenantId: number,
-  tokenHash: string,
-): Promise<{ id: number; task_id: string; issue_id: number | null } | undefined> =>
-  byToken.first(db, { tenantId, tokenHash });
+const isAlive = sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive');
 
 const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: number }>) =>
   db
     .selectFrom('runs')
     .select(COLUMNS.runs)
-    .select(sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive'))
+    .select(isAlive)
     .where('tenant_id', '=', p('tenantId'))
     .where('id', '=', p('runId'))
     .forUpdate(),
@@ -36,6 +22,20 @@ const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: nu
 
 export const lockRun = (tx: Tx, tenantId: number, runId: number): Promise<RunRow | undefined> =>
   locked.first(tx, { tenantId, runId });
+
+const lockedOfClaim = prepared('lock-run-of-claim', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
+  db
+    .selectFrom('runs')
+    .select(COLUMNS.runs)
+    .select(isAlive)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('claim_token_hash', '=', p('tokenHash'))
+    .forUpdate(),
+);
+
+/** Locks the run that a claim token opened; its issue, if it has one, is locked before it (lockIssueOfClaim). */
+export const lockRunOfClaim = (tx: Tx, tenantId: number, tokenHash: string): Promise<RunRow | undefined> =>
+  lockedOfClaim.first(tx, { tenantId, tokenHash });
 
 export async function updateRun(tx: Tx, tenantId: number, runId: number, change: Change<'runs'>): Promise<void> {
   await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
