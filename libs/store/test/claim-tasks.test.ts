@@ -108,17 +108,29 @@ describe('a claim', () => {
   });
 });
 
-test('a batch gives the tasks of each repo consecutive turns after those that wait', async () => {
-  const [shop, till] = repoIds;
-  await enqueue(taskOf('plan', shop), taskOf('plan', shop));
-  await enqueue(taskOf('plan', shop), taskOf('plan', till), taskOf('plan', till));
+const turnsOf = async (repoId?: number) => {
   const rows = await database.db
     .selectFrom('tasks')
     .select(['repo_id', 'turn'])
     .where('tenant_id', '=', tenantId)
     .orderBy('turn')
     .execute();
-  const turnsOf = (repoId?: number) => rows.filter((row) => row.repo_id === repoId).map(({ turn }) => turn);
-  expect(turnsOf(shop)).toEqual([1, 2, 3]);
-  expect(turnsOf(till)).toEqual([2, 3]);
+  return rows.filter((row) => row.repo_id === repoId).map(({ turn }) => turn);
+};
+
+test('a batch gives the tasks of each repo consecutive turns after those that wait', async () => {
+  const [shop, till] = repoIds;
+  await enqueue(taskOf('plan', shop), taskOf('plan', shop));
+  await enqueue(taskOf('plan', shop), taskOf('plan', till), taskOf('plan', till));
+  expect(await turnsOf(shop)).toEqual([1, 2, 3]);
+  expect(await turnsOf(till)).toEqual([2, 3]);
+});
+
+test('a task alone gets the turn that it would get in a batch', async () => {
+  const [shop, till] = repoIds;
+  for (const repoId of [shop, shop, shop, till, till]) await enqueue(taskOf('plan', repoId));
+  await enqueue({ ...taskOf('develop', till), held: 'backoff', runAfterMs: 1_000 });
+  expect(await turnsOf(shop)).toEqual([1, 2, 3]);
+  // 2 and 3 for its plans; its only develop task leads a queue of its own.
+  expect(await turnsOf(till)).toEqual([1, 2, 3]);
 });
