@@ -4,7 +4,7 @@ import { type Claimed, claimTasks, findWorker } from '@pipeline/store';
 import { hashToken } from './claim-gate.ts';
 import { type Engine, inTenant } from './context.ts';
 import { returnClaim } from './reclaim.ts';
-import { payloadOf, repoSlugOf } from './task-payload.ts';
+import { payloadOf } from './task-payload.ts';
 import { reviewWorker } from './worker-status.ts';
 
 export interface ClaimRequest {
@@ -60,17 +60,18 @@ export async function claim(engine: Engine, request: ClaimRequest): Promise<Clai
 }
 
 async function describe(engine: Engine, tenantId: number, task: Claimed, claimToken: string): Promise<ClaimedTask> {
+  const payload = await payloadOf(engine, tenantId, task);
   return {
     id: task.id,
     taskType: task.task_type,
-    repo: await repoSlugOf(engine, tenantId, task.repo_id),
+    repo: payload.repo.slug,
     issueNumber: task.issue_number || null,
     priority: task.priority,
     attempt: task.attempt,
     maxAttempts: task.max_attempts,
     claimToken,
     leaseExpiresAt: task.lease_expires_at,
-    payload: await payloadOf(engine, tenantId, task),
+    payload,
     promptVersion: null,
     maxTurns: null,
     budgetUsd: engine.settings().costLimits.perIssueUsd,

@@ -2,11 +2,6 @@ import { branchOf, formatSlug, type State, type TaskPayload } from '@pipeline/do
 import { type Claimed, issueById, openPullRequest, previousAttempts, remarksOf, repoById } from '@pipeline/store';
 import type { Engine } from './context.ts';
 
-export const repoSlugOf = async (engine: Engine, tenantId: number, repoId: number): Promise<string> => {
-  const repo = await repoById(engine.store.tenant, tenantId, repoId);
-  return formatSlug(repo);
-};
-
 /**
  * All that a worker is told about its task, read after the claim, so that the claim stays short. The issue may have
  * moved on since: then the report is refused, for the claim is withdrawn with the move.

@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import type { Db, Tx } from './connection.ts';
+import { type Params, prepared } from './prepared.ts';
 
 export interface Remark {
   kind: 'review' | 'answer';
@@ -34,17 +36,19 @@ export async function insertRemarks(
     .execute();
 }
 
-/** All remarks on an issue, oldest first, at most 200. */
-export const remarksOf = (db: Db, tenantId: number, issueId: number) =>
+const remarks = prepared('remarks-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('review_comments')
     .select(['kind', 'author', 'body', 'path', 'line'])
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
     .orderBy('created_at')
     .orderBy('id')
-    .limit(200)
-    .execute();
+    .limit(sql.lit(200)),
+);
+
+/** All remarks on an issue, oldest first, at most 200. */
+export const remarksOf = (db: Db, tenantId: number, issueId: number) => remarks.all(db, { tenantId, issueId });
 
 /** Review remarks are for one round: the next submission answers them. */
 export async function clearReviewRemarks(tx: Tx, tenantId: number, issueId: number): Promise<void> {

@@ -41,6 +41,29 @@ export async function updateRun(tx: Tx, tenantId: number, runId: number, change:
   await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
 }
 
+interface Extension {
+  tenantId: number;
+  taskIds: string[];
+  tokenHashes: string[];
+  lease: string;
+}
+
+const extended = prepared(
+  'extend-leases',
+  (_db, p: Params<Extension>) => sql<{ task_id: string; lease_expires_at: string }>`
+    with held as (
+      update runs r set lease_expires_at = svc_now() + ${p('lease')}::interval
+      from unnest(${p('taskIds')}::text[], ${p('tokenHashes')}::text[]) as claim (task_id, token_hash)
+      where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = claim.token_hash and r.task_id::text = claim.task_id
+        and r.status = 'claimed' and r.lease_expires_at > svc_now()
+      returning r.id, r.task_id, r.lease_expires_at
+    )
+    update tasks t set lease_expires_at = h.lease_expires_at
+    from held h
+    where t.tenant_id = ${p('tenantId')} and t.id = h.task_id and t.run_id = h.id
+    returning t.id as task_id, t.lease_expires_at`,
+);
+
 /**
  * Moves the lease of claims on, task and run alike, for those that still hold. Ids come as workers send them: one that
  * is no UUID is no task's, not an error.
@@ -53,21 +76,25 @@ export async function extendLeases(
   leaseMs: number,
 ): Promise<{ task_id: string; lease_expires_at: string }[]> {
   if (claims.length === 0) return [];
-  const { rows } = await sql<{ task_id: string; lease_expires_at: string }>`
-    with held as (
-      update runs r set lease_expires_at = svc_now() + ${`${leaseMs} ms`}::interval
-      from unnest(${claims.map((claim) => claim.taskId)}::text[], ${claims.map((claim) => claim.tokenHash)}::text[])
-        as claim (task_id, token_hash)
-      where r.tenant_id = ${tenantId} and r.claim_token_hash = claim.token_hash and r.task_id::text = claim.task_id
-        and r.status = 'claimed' and r.lease_expires_at > svc_now()
-      returning r.id, r.task_id, r.lease_expires_at
-    )
-    update tasks t set lease_expires_at = h.lease_expires_at
-    from held h
-    where t.tenant_id = ${tenantId} and t.id = h.task_id and t.run_id = h.id
-    returning t.id as task_id, t.lease_expires_at`.execute(db);
-  return rows;
+  return extended.all(db, {
+    tenantId,
+    taskIds: claims.map((claim) => claim.taskId),
+    tokenHashes: claims.map((claim) => claim.tokenHash),
+    lease: `${leaseMs} ms`,
+  });
 }
+
+const ended = prepared('ended-runs', (db, p: Params<{ tenantId: number; issueId: number; taskType: TaskType }>) =>
+  db
+    .selectFrom('runs')
+    .select(['attempt', 'error_message', 'outcome'])
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('task_type', '=', p('taskType'))
+    .where('status', '<>', sql.lit('claimed'))
+    .orderBy('id', 'desc')
+    .limit(sql.lit(20)),
+);
 
 /**
  * The newest 20 ended runs of this kind of task on the same issue, oldest first, for the worker that tries next: what
@@ -78,17 +105,7 @@ export async function previousAttempts(
   tenantId: number,
   of: { issueId: number; taskType: TaskType },
 ): Promise<{ attempt: number; error_message: string | null; outcome: string | null }[]> {
-  const rows = await db
-    .selectFrom('runs')
-    .select(['attempt', 'error_message', 'outcome'])
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', of.issueId)
-    .where('task_type', '=', of.taskType)
-    .where('status', '<>', 'claimed')
-    .orderBy('id', 'desc')
-    .limit(20)
-    .execute();
-  return rows.reverse();
+  return (await ended.all(db, { tenantId, ...of })).reverse();
 }
 
 export interface RunEnd {
