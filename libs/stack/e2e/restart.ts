@@ -14,6 +14,7 @@ import { StoreView } from './store-view.ts';
 const run = promisify(execFile);
 const READY_AGAIN_WITHIN_MS = 6_000;
 const STOP_WITHIN_MS = 10_000;
+const TAKEN_IN_WITHIN_MS = 60_000;
 
 /** Stops, starts, ports, and the ways to begin. */
 export async function restart({ checks, dataDir, env }: E2e): Promise<void> {
@@ -39,10 +40,8 @@ async function secondStart(checks: Checks, place: Place): Promise<void> {
   const first = new StackProcess(place, ['--json', '--issues', '3']);
   const { report, ms } = await first.ready();
   checks.note(`first start: ready after ${seconds(ms)}`);
-  // While the fleet is at work.
-  await sleep(4_000);
   const numbers = async () => (await new StoreView(report.database.url).issues()).map(({ number }) => number);
-  const before = await numbers();
+  const before = await whileAtWork(numbers);
   await ends(checks, first, place, 'SIGTERM');
   const second = new StackProcess(place, ['--json', '--issues', '3']);
   const again = await second.ready();
@@ -55,6 +54,17 @@ async function secondStart(checks: Checks, place: Place): Promise<void> {
   });
   checks.equal('standard output is one line', second.stdout.trimEnd().split('\n').length, 1);
   await ends(checks, second, place, 'SIGINT');
+}
+
+/** The numbers of the issues taken in, as soon as there are any: from then on the fleet is at work. */
+async function whileAtWork(numbers: () => Promise<number[]>): Promise<number[]> {
+  const deadline = performance.now() + TAKEN_IN_WITHIN_MS;
+  let taken = await numbers();
+  while (taken.length === 0 && performance.now() < deadline) {
+    await sleep(250);
+    taken = await numbers();
+  }
+  return taken;
 }
 
 async function takenPort(checks: Checks, place: Place): Promise<void> {
