@@ -3,13 +3,14 @@ import { type Checks, seconds } from './checks.ts';
 import { compare } from './compare.ts';
 import { breaches } from './invariants.ts';
 import { type E2e, untilDone } from './journey.ts';
-import { kill, seededRandom, shuffled, VICTIMS } from './kills.ts';
+import { kill, seededRandom, shuffled, stoppedOf, VICTIMS } from './kills.ts';
 import { processesOf } from './processes.ts';
 import { clearUp, StackProcess } from './stack-process.ts';
 import { StoreView } from './store-view.ts';
 
 const ISSUES = 12;
 const WITHIN_MS = 6 * 60_000;
+const RESTARTED_WITHIN_MS = 60_000;
 const PAUSE_MS = { least: 1_000, most: 5_000 };
 /** The leash of the children: a look each half second, then at most two steps of three. */
 const ORPHANS_END_WITHIN_MS = 10_000;
@@ -24,6 +25,7 @@ export async function crash(e2e: E2e): Promise<void> {
     const { report } = await stack.ready();
     const store = new StoreView(report.database.url);
     await killAll(checks, { dataDir, store, random });
+    checks.that('everything runs again', await untilAllRun(dataDir), await stoppedOf(dataDir));
     await killTheStack(checks, stack, dataDir);
     const again = new StackProcess(e2e, ['--json', '--issues', `${ISSUES}`]);
     const { report: second, ms } = await again.ready();
@@ -63,6 +65,20 @@ async function killAll(checks: Checks, { dataDir, store, random }: Scene): Promi
     broken.push(...(await breaches(store).catch(() => [])).map((breach) => `after ${victim}: ${breach}`));
   }
   checks.none('the invariants hold between the kills', broken);
+}
+
+/**
+ * Waits until each child has been started again: Postgres is a daemon, so one whose child was killed at the same moment
+ * as the stack has nobody left to end it before the next start.
+ * @returns false when that took too long.
+ */
+async function untilAllRun(dataDir: string): Promise<boolean> {
+  const deadline = performance.now() + RESTARTED_WITHIN_MS;
+  while ((await stoppedOf(dataDir)).length > 0) {
+    if (performance.now() > deadline) return false;
+    await sleep(100);
+  }
+  return true;
 }
 
 /** The supervisor itself: whatever it started notices and ends. */

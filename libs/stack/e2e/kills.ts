@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { processIdentity } from '../src/data-owner.ts';
 import { readProcesses } from '../src/supervision/process-list.ts';
 import type { StoreView } from './store-view.ts';
 
@@ -45,6 +46,15 @@ export async function kill(victim: Victim, dataDir: string, store: StoreView): P
   } catch {
     return false;
   }
+}
+
+/** The children of the stack that do not run at this moment. */
+export async function stoppedOf(dataDir: string): Promise<string[]> {
+  const stopped = [];
+  for (const [name, { pid, identity }] of Object.entries(readProcesses(dataDir))) {
+    if ((await processIdentity(pid)) !== identity) stopped.push(name);
+  }
+  return stopped;
 }
 
 async function pidOf(victim: Victim, dataDir: string, store: StoreView): Promise<number | null> {
