@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { AppError, type TaskPayload, type TaskType } from '@pipeline/domain';
-import { type Claimed, claimTasks, findWorker } from '@pipeline/store';
+import type { TaskPayload, TaskType } from '@pipeline/domain';
+import { type Claimed, claimTasks } from '@pipeline/store';
 import { hashToken } from './claim-gate.ts';
 import { type Engine, inTenant } from './context.ts';
 import { returnClaim } from './reclaim.ts';
 import { payloadOf } from './task-payload.ts';
 import { reviewWorker } from './worker-status.ts';
+import { requireWorker } from './workers.ts';
 
 export interface ClaimRequest {
   tenantId: number;
   workerId: string;
+  /** The token that asks; the worker must be its own. */
+  tokenId?: string;
   taskTypes: readonly TaskType[];
   /** Null = all repos of the tenant. */
   repoIds: readonly number[] | null;
@@ -35,12 +38,11 @@ export interface ClaimedTask {
  * Claims the next task for a worker: one statement, no waiting. The fencing token is made here and given out once. A
  * worker that is told to drain while it claims gets nothing: what it claimed goes back, without costing an attempt.
  * @returns null when there is nothing for it, or when it is to drain.
- * @throws AppError NOT_FOUND for a worker that is not registered.
+ * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
  */
 export async function claim(engine: Engine, request: ClaimRequest): Promise<ClaimedTask | null> {
   const { tenantId, workerId } = request;
-  const worker = await findWorker(engine.store.tenant, tenantId, workerId);
-  if (!worker) throw new AppError('NOT_FOUND', `Unknown worker: ${workerId}. Register first.`);
+  const worker = await requireWorker(engine, request);
   if (worker.draining || request.repoIds?.length === 0) return null;
   const claimToken = randomUUID();
   const [claimed] = await claimTasks(engine.store.tenant, tenantId, {

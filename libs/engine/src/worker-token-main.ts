@@ -1,12 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { DEFAULT_TENANT } from '@pipeline/domain';
-import { assertSchema, ensureTenant, insertWorkerToken, openStore } from '@pipeline/store';
+import {
+  assertSchema,
+  ensureTenant,
+  insertWorkerToken,
+  openStore,
+  revokeWorkerTokensNamed,
+  type Store,
+  tenantIdOf,
+} from '@pipeline/store';
 import { hashToken } from './claim-gate.ts';
 
-const USAGE = `usage: worker-token --name NAME [--tenant ID]
+const USAGE = `usage: worker-token --name NAME [--revoke] [--tenant ID]
 Makes a token for workers and prints it; it is kept nowhere, only its SHA-256 is stored.
   --name NAME   what the token is for, shown where tokens are listed
+  --revoke      make none: revoke those of that name; they end within two seconds, and their workers' names are free
   --tenant ID   external id of the tenant whose work it may do; made if it is not there; default "${DEFAULT_TENANT}"
 DATABASE_URL names the database.
 `;
@@ -19,27 +28,38 @@ async function main(): Promise<number> {
   const { DATABASE_URL } = process.env;
   if (!DATABASE_URL) return complain('DATABASE_URL: must be set: must be a postgres:// URL\n', EXIT_CONFIG);
   try {
-    process.stdout.write(`${await makeToken(DATABASE_URL, given)}\n`);
+    const work = given.revoke ? revokeTokens : makeToken;
+    process.stdout.write(`${await withStore(DATABASE_URL, (store) => work(store, given))}\n`);
     return 0;
   } catch (error) {
-    return complain(`no token was made: ${String(error)}\n`, 1);
+    return complain(`no token was ${given.revoke ? 'revoked' : 'made'}: ${String(error)}\n`, 1);
   }
 }
 
+interface Given {
+  name: string;
+  tenant: string;
+  revoke: boolean;
+}
+
 /** The arguments, or what is wrong with them. */
-function readArguments(): { name: string; tenant: string } | string {
+function readArguments(): Given | string {
   try {
     const { values } = parseArgs({
-      options: { name: { type: 'string' }, tenant: { type: 'string', default: DEFAULT_TENANT } },
+      options: {
+        name: { type: 'string' },
+        tenant: { type: 'string', default: DEFAULT_TENANT },
+        revoke: { type: 'boolean', default: false },
+      },
     });
-    const { name, tenant } = values;
-    return name ? { name, tenant } : '--name must be given';
+    const { name, tenant, revoke } = values;
+    return name ? { name, tenant, revoke } : '--name must be given';
   } catch (error) {
     return (error as Error).message;
   }
 }
 
-async function makeToken(databaseUrl: string, { name, tenant }: { name: string; tenant: string }): Promise<string> {
+async function withStore<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
   const store = openStore({
     databaseUrl,
     applicationName: 'worker-token',
@@ -48,13 +68,25 @@ async function makeToken(databaseUrl: string, { name, tenant }: { name: string; 
   });
   try {
     await assertSchema(store.fleet);
-    const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
-    const tenantId = await ensureTenant(store.fleet, tenant);
-    await insertWorkerToken(store.tenant, { tenantId, name, tokenHash: hashToken(token), repoIds: null });
-    return token;
+    return await work(store);
   } finally {
     await store.close();
   }
+}
+
+async function makeToken(store: Store, { name, tenant }: Given): Promise<string> {
+  const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
+  const tenantId = await ensureTenant(store.fleet, tenant);
+  await insertWorkerToken(store.tenant, { tenantId, name, tokenHash: hashToken(token), repoIds: null });
+  return token;
+}
+
+/** @returns what to tell. @throws Error when there is no such token. */
+async function revokeTokens(store: Store, { name, tenant }: Given): Promise<string> {
+  const tenantId = await tenantIdOf(store.fleet, tenant);
+  const revoked = tenantId === null ? 0 : await revokeWorkerTokensNamed(store.tenant, tenantId, name);
+  if (revoked === 0) throw new Error(`tenant "${tenant}" has no live worker token named "${name}"`);
+  return `${revoked} revoked`;
 }
 
 function complain(message: string, code: number): number {

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, presentStatus } from '@pipeline/domain';
-import { beatWorker, claimsOfWorker, type Heard, lockWorker, lockWorkerByName, upsertWorker } from '@pipeline/store';
-import { type Engine, inTenant } from './context.ts';
+import {
+  beatWorker,
+  claimsOfWorker,
+  findWorker,
+  type Heard,
+  isLiveToken,
+  lockWorker,
+  lockWorkerByName,
+  upsertWorker,
+  type WorkerRow,
+} from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from './context.ts';
 import { reclaim } from './reclaim.ts';
 import { noteDeparture, noteRegistration, reviewWorker } from './worker-status.ts';
 
@@ -12,18 +22,25 @@ export interface Registration {
   repos: string[];
   taskTypes: string[];
   labels: Record<string, string>;
+  /** The token it speaks with; absent for who is no worker of the network, such as a test. */
+  tokenId?: string;
 }
 
 /**
  * Registers a worker by its name. A name that comes again is the same worker started anew: it keeps its id, and what
- * its former life had claimed is put back at once instead of waiting for the lease to end.
+ * its former life had claimed is put back at once instead of waiting for the lease to end. A name belongs to the token
+ * that registered it until that token is revoked, for whoever takes the name takes the claims back.
  * @returns the worker's id.
+ * @throws AppError INSUFFICIENT_SCOPE for the name of another token's worker.
  */
 export async function registerWorker(engine: Engine, tenantId: number, input: Registration): Promise<string> {
   const worker = await inTenant(engine, tenantId, async (unit) => {
     const before = await lockWorkerByName(unit.tx, tenantId, input.name);
+    if (before && !isOwn(before, input.tokenId)) await requireFreeName(unit, before);
     const status = presentStatus({ draining: before?.draining ?? false, busy: false });
-    const row = await upsertWorker(unit.tx, tenantId, { ...input, id: `wkr_${randomUUID()}`, status });
+    const worker = { ...input, id: `wkr_${randomUUID()}`, status, tokenId: input.tokenId ?? null };
+    const row = await upsertWorker(unit.tx, tenantId, worker, before?.token_id ?? null);
+    if (!row) throw taken(input.name);
     await noteRegistration(unit, row, before);
     return row;
   });
@@ -31,9 +48,40 @@ export async function registerWorker(engine: Engine, tenantId: number, input: Re
   return worker.id;
 }
 
+/**
+ * True for a worker that speaks with the token that registered it: its id alone gives no right to it. One from before
+ * tokens were noted belongs to the first that registers it anew.
+ */
+export const isOwn = ({ token_id }: Pick<WorkerRow, 'token_id'>, tokenId: string | undefined): boolean =>
+  token_id === null || tokenId === undefined || token_id === tokenId;
+
+async function requireFreeName({ tx }: Unit, { name, token_id }: WorkerRow): Promise<void> {
+  if (token_id !== null && (await isLiveToken(tx, token_id))) throw taken(name);
+}
+
+const taken = (name: string): AppError =>
+  new AppError(
+    'INSUFFICIENT_SCOPE',
+    `The worker name ${name} belongs to another worker token. Take another name, or revoke that token first.`,
+  );
+
+const unknown = (workerId: string): AppError =>
+  new AppError('NOT_FOUND', `Unknown worker: ${workerId}. Register first.`);
+
+/** @throws AppError NOT_FOUND for a worker that is not registered, or not by this token. */
+export async function requireWorker(
+  engine: Engine,
+  key: { tenantId: number; workerId: string; tokenId?: string },
+): Promise<WorkerRow> {
+  const worker = await findWorker(engine.store.tenant, key.tenantId, key.workerId);
+  if (!worker || !isOwn(worker, key.tokenId)) throw unknown(key.workerId);
+  return worker;
+}
+
 export interface Beat {
   tenantId: number;
   workerId: string;
+  tokenId?: string;
   status: 'idle' | 'busy' | 'draining' | 'leaving';
   tasks: readonly { taskId: string; claimToken: string }[];
 }
@@ -41,18 +89,21 @@ export interface Beat {
 /**
  * Notes a worker's sign of life. One that brings no news is one update; what it holds is known better here than by it,
  * so of its word only `draining` and `leaving` count.
- * @throws AppError NOT_FOUND for a worker that is not registered.
+ * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
  */
 export async function hearWorker(engine: Engine, beat: Beat): Promise<Heard> {
-  const { tenantId, workerId } = beat;
+  const { tenantId, workerId, tokenId } = beat;
   const finishing = beat.status === 'draining';
   const told = { busy: beat.tasks.length > 0, finishing };
+  const key = { tenantId, id: workerId, tokenId: tokenId ?? null };
+  const quiet = beat.status === 'leaving' ? undefined : await beatWorker(engine.store.tenant, key, told);
+  if (quiet) return quiet;
+  await requireWorker(engine, beat);
   const heard =
     beat.status === 'leaving'
       ? await depart(engine, tenantId, workerId)
-      : ((await beatWorker(engine.store.tenant, tenantId, workerId, told)) ??
-        (await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true, finishing }))));
-  if (!heard) throw new AppError('NOT_FOUND', `Unknown worker: ${workerId}. Register first.`);
+      : await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true, finishing }));
+  if (!heard) throw unknown(workerId);
   return heard;
 }
 

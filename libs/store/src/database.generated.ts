@@ -465,6 +465,7 @@ export interface Workers {
   status: WorkerStatus;
   task_types: string[];
   tenant_id: number;
+  token_id: string | null;
   version: string;
 }
 
@@ -546,6 +547,6 @@ export const COLUMNS = {
   webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'processed_at', 'received_at', 'retry_after'],
   worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],
   worker_tokens: ['created_at', 'id', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
-  workers: ['draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'version'],
+  workers: ['draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'token_id', 'version'],
   workflow_snapshots: ['active', 'body', 'created_at', 'repo_id', 'tenant_id', 'version'],
 } as const;

@@ -42,3 +42,26 @@ export async function revokeWorkerToken(db: Db, id: string): Promise<boolean> {
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/** True while the token exists and nobody has revoked it. */
+export async function isLiveToken(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('worker_tokens')
+    .select('id')
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Revokes all live tokens of a tenant that have that name. @returns how many. */
+export async function revokeWorkerTokensNamed(db: Db, tenantId: number, name: string): Promise<number> {
+  const result = await db
+    .updateTable('worker_tokens')
+    .set({ revoked_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('name', '=', name)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}

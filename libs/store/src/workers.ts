@@ -17,12 +17,17 @@ export interface WorkerInput {
   labels: Record<string, string>;
 }
 
-/** A worker is known by its name within a tenant and keeps its id over restarts. A drain outlives a restart too. */
+/**
+ * A worker is known by its name within a tenant and keeps its id over restarts. A drain outlives a restart too.
+ * @param ownedBy the token that may lose the name to this one; null = none.
+ * @returns undefined when a third token has the name by now; nothing was written then.
+ */
 export async function upsertWorker(
   tx: Tx,
   tenantId: number,
-  input: WorkerInput & { status: WorkerStatus },
-): Promise<WorkerRow> {
+  input: WorkerInput & { status: WorkerStatus; tokenId: string | null },
+  ownedBy: string | null,
+): Promise<WorkerRow | undefined> {
   const values = {
     hostname: input.hostname,
     version: input.version,
@@ -30,6 +35,7 @@ export async function upsertWorker(
     task_types: input.taskTypes,
     labels: jsonb(input.labels) as never,
     status: input.status,
+    token_id: input.tokenId,
   };
   return tx
     .insertInto('workers')
@@ -42,17 +48,26 @@ export async function upsertWorker(
       last_heartbeat_at: svcNow,
     })
     .onConflict((c) =>
-      c.columns(['tenant_id', 'name']).doUpdateSet((eb) => ({
-        ...values,
-        finishing: false,
-        stalled_since: null,
-        left_at: null,
-        registered_at: eb.ref('excluded.registered_at'),
-        last_heartbeat_at: eb.ref('excluded.last_heartbeat_at'),
-      })),
+      c
+        .columns(['tenant_id', 'name'])
+        .doUpdateSet((eb) => ({
+          ...values,
+          finishing: false,
+          stalled_since: null,
+          left_at: null,
+          registered_at: eb.ref('excluded.registered_at'),
+          last_heartbeat_at: eb.ref('excluded.last_heartbeat_at'),
+        }))
+        .where((eb) =>
+          eb.or([
+            eb('workers.token_id', 'is', null),
+            eb('workers.token_id', '=', input.tokenId),
+            eb('workers.token_id', '=', ownedBy),
+          ]),
+        ),
     )
     .returningAll()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
 }
 
 interface WorkerKey {
@@ -116,12 +131,13 @@ export const locateWorker = (fleet: Db, id: string): Promise<{ tenant_id: number
 /**
  * The heartbeat that brings no news: one update in place.
  * @param told what the worker says of itself.
- * @returns undefined when it does not agree with what is stored, or the worker is unknown; nothing was written then.
+ * @param key with the token that speaks; null = whoever.
+ * @returns undefined when it does not agree with what is stored, or the worker is unknown to that token; nothing was
+ * written then.
  */
 export const beatWorker = (
   db: Db,
-  tenantId: number,
-  id: string,
+  { tenantId, id, tokenId }: { tenantId: number; id: string; tokenId: string | null },
   told: { busy: boolean; finishing: boolean },
 ): Promise<Heard | undefined> =>
   db
@@ -129,6 +145,9 @@ export const beatWorker = (
     .set({ last_heartbeat_at: svcNow })
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
+    .where((eb) =>
+      eb.or([eb('token_id', 'is', null), eb('token_id', '=', sql<string>`coalesce(${tokenId}::uuid, token_id)`)]),
+    )
     .where('status', 'in', [told.busy ? 'busy' : 'idle', 'draining'])
     .where('finishing', '=', told.finishing)
     .where('left_at', 'is', null)

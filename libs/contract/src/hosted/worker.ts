@@ -47,7 +47,9 @@ export const registerWorker = route({
   path: '/api/worker/register',
   summary: 'Register a worker',
   description:
-    'A name registers once: again, it is the same worker, and what its earlier life had claimed is given back.',
+    'A name registers once: again, it is the same worker, and what its earlier life had claimed is given back. A name ' +
+    'belongs to the token that registered it until that token is revoked.',
+  errors: [{ code: 'INSUFFICIENT_SCOPE', description: 'The name belongs to another worker token' }],
   body: z.object({
     name: z.string().min(1).max(200),
     hostname: z.string().max(255).default(''),

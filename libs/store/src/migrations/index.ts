@@ -6,6 +6,7 @@ import { up as events } from './0004-events.ts';
 import { up as outbox } from './0005-outbox.ts';
 import { up as consistency } from './0006-consistency.ts';
 import { up as workerPeriods } from './0007-worker-periods.ts';
+import { up as workerOwners } from './0010-worker-owners.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -22,4 +23,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0005-outbox': { up: outbox },
   '0006-consistency': { up: consistency },
   '0007-worker-periods': { up: workerPeriods },
+  '0010-worker-owners': { up: workerOwners },
 };

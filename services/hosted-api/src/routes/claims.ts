@@ -12,7 +12,7 @@ export const claimHandlers = ({ engine, waiters }: HostedContext): Handlers => (
   claimTask: async ({ body, identity, signal }) => {
     const { workerId, taskTypes, repos, waitMs } = storable(body);
     const repoIds = await reachOf(engine.store.tenant, identity, repos);
-    const request = { tenantId: identity.tenantId, workerId, taskTypes, repoIds };
+    const request = { tenantId: identity.tenantId, tokenId: identity.key, workerId, taskTypes, repoIds };
     const task = await waiters.claim(request, { waitMs, signal });
     return task ? { status: 200, body: { task } } : { status: 204 };
   },

@@ -12,12 +12,12 @@ type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorke
 export const workerHandlers = ({ engine }: HostedContext): Handlers => ({
   registerWorker: async ({ body, identity }) => {
     await requireReach(engine.store.tenant, identity, body.repos);
-    const workerId = await registerWorker(engine, identity.tenantId, storable(body));
+    const workerId = await registerWorker(engine, identity.tenantId, { ...storable(body), tokenId: identity.key });
     const { heartbeatIntervalMs, leaseMs } = engine.settings();
     return { status: 200, body: { workerId, heartbeatIntervalMs, leaseMs } };
   },
   heartbeat: async ({ body, identity }) => ({
     status: 200,
-    body: await heartbeat(engine, { tenantId: identity.tenantId, ...storable(body) }),
+    body: await heartbeat(engine, { tenantId: identity.tenantId, tokenId: identity.key, ...storable(body) }),
   }),
 });

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { findWorkerScope } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { hashToken } from '../src/index.ts';
+
+const database = testDatabase();
+const run = promisify(execFile);
+const COMMAND = fileURLToPath(new URL('../src/worker-token-main.ts', import.meta.url));
+
+/** What the command prints. @throws with `stderr` where it fails. */
+async function workerToken(...args: string[]): Promise<string> {
+  const env = { ...process.env, DATABASE_URL: database.url };
+  const node = ['--disable-warning=ExperimentalWarning', COMMAND];
+  return (await run(process.execPath, [...node, ...args], { env })).stdout.trim();
+}
+
+const isLive = async (token: string): Promise<boolean> =>
+  (await findWorkerScope(database.store.tenant, hashToken(token))) !== null;
+
+test('the command makes worker tokens and revokes those of one name', async () => {
+  const [first, second, other] = [
+    await workerToken('--name', 'build'),
+    await workerToken('--name', 'build'),
+    await workerToken('--name', 'build', '--tenant', 'acme'),
+  ];
+  expect(first).toMatch(/^wrk_at_[\w-]{43}$/);
+  expect(await isLive(first)).toBe(true);
+  expect(await workerToken('--name', 'build', '--revoke')).toBe('2 revoked');
+  expect(await Promise.all([first, second, other].map(isLive))).toEqual([false, false, true]);
+});
+
+test('the command says that there is nothing to revoke', async () => {
+  const failure = { code: 1, stderr: expect.stringContaining('no live worker token named "nobody"') };
+  await expect(workerToken('--name', 'nobody', '--revoke')).rejects.toMatchObject(failure);
+});
