@@ -1,3 +1,4 @@
+export * from './alerts.ts';
 export * from './blocks.ts';
 export * from './consistency.ts';
 export * from './dead-letters.ts';

@@ -1,3 +1,4 @@
+export { raiseAlert, resolveAlert } from './alerts.ts';
 export { autoUnblock } from './auto-unblock.ts';
 export { type ClaimedTask, type ClaimRequest, claim } from './claim.ts';
 export type { ClaimRef } from './claim-gate.ts';
@@ -5,7 +6,7 @@ export { hashToken } from './claim-gate.ts';
 export { type Consistency, listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch, type OrphanWatchDeps } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
-export type { Bell, Engine } from './context.ts';
+export { type Bell, type Engine, inTenant, type Unit } from './context.ts';
 export { resolveLetter, retryDeadLetter } from './dead-letters.ts';
 export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';

@@ -4,6 +4,8 @@
  */
 export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'agent_invocations.stop_reason': "Invocation['stopReason']",
+  'alerts.detector': 'AlertDetector',
+  'alerts.severity': 'AlertSeverity',
   'dead_letters.from_state': 'State',
   'issue_events.state': 'State',
   'issues.block_classification': 'ErrorClass',

@@ -1,3 +1,4 @@
+export * from './alerts.ts';
 export * from './claim-tasks.ts';
 export * from './claimed-tasks.ts';
 export type { Rung } from './coalesced-rings.ts';

@@ -6,6 +6,7 @@ import { up as events } from './0004-events.ts';
 import { up as outbox } from './0005-outbox.ts';
 import { up as consistency } from './0006-consistency.ts';
 import { up as workerPeriods } from './0007-worker-periods.ts';
+import { up as alerts } from './0008-alerts.ts';
 import { up as workerOwners } from './0010-worker-owners.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
@@ -23,5 +24,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0005-outbox': { up: outbox },
   '0006-consistency': { up: consistency },
   '0007-worker-periods': { up: workerPeriods },
+  '0008-alerts': { up: alerts },
   '0010-worker-owners': { up: workerOwners },
 };

@@ -1,0 +1,67 @@
+import type { AlertDetector, AlertSeverity } from '@pipeline/domain';
+import { type Selectable, sql } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import type { Tx } from './connection.ts';
+import type { Alerts } from './database.generated.ts';
+import { svcNow } from './json.ts';
+
+export type AlertRow = Selectable<Alerts>;
+
+export interface AlertInput {
+  severity: AlertSeverity;
+  detector: AlertDetector;
+  /** What makes two alerts the same one; one row per tenant and fingerprint. */
+  fingerprint: string;
+  message: string;
+  /** Slug, owner/name. */
+  repo?: string | null;
+  issueNumber?: number | null;
+  workerId?: string | null;
+  /** What was measured, and the limit that it passed; the detector says in which unit. */
+  value?: number | null;
+  threshold?: number | null;
+}
+
+/**
+ * Writes an alert: a new row, one more sighting of an open one, or an episode anew of one that was resolved (first
+ * seen now, counted from 1). The newest sighting says how bad it is. @returns the row; `count` 1 = it is news.
+ */
+export async function upsertAlert(tx: Tx, tenantId: number, alert: AlertInput): Promise<AlertRow> {
+  const seen = {
+    severity: alert.severity,
+    detector: alert.detector,
+    message: alert.message,
+    repo: alert.repo ?? null,
+    issue_number: alert.issueNumber ?? null,
+    worker_id: alert.workerId ?? null,
+    value: alert.value ?? null,
+    threshold: alert.threshold ?? null,
+  };
+  const at = { first_seen_at: svcNow, last_seen_at: svcNow };
+  return tx
+    .insertInto('alerts')
+    .values({ tenant_id: tenantId, id: uuidv7(), fingerprint: alert.fingerprint, ...seen, ...at })
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'fingerprint']).doUpdateSet((eb) => ({
+        ...seen,
+        first_seen_at: sql<string>`case when alerts.resolved_at is null then alerts.first_seen_at
+          else excluded.first_seen_at end`,
+        last_seen_at: eb.ref('excluded.last_seen_at'),
+        count: sql<number>`case when alerts.resolved_at is null then alerts.count + 1 else 1 end`,
+        resolved_at: null,
+      })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Ends an open alert. @returns it, or undefined when none with that fingerprint is open. */
+export const closeAlert = (tx: Tx, tenantId: number, fingerprint: string): Promise<AlertRow | undefined> =>
+  tx
+    .updateTable('alerts')
+    .set({ resolved_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('fingerprint', '=', fingerprint)
+    .where('resolved_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
