@@ -9,6 +9,7 @@ export * from './errors.ts';
 export * from './inert-text.ts';
 export * from './issue-list.ts';
 export * from './labels.ts';
+export * from './members.ts';
 export * from './outcomes.ts';
 export * from './paging.ts';
 export * from './pipeline-config.ts';

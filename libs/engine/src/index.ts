@@ -14,6 +14,7 @@ export { drainInbox, type HostOf, putRepo, receive } from './inbox.ts';
 export { type Intake, takeHostEvent } from './intake.ts';
 export { act, type IssueAction, type IssueKey } from './issue-actions.ts';
 export { extend, type Heartbeat, type HeartbeatAnswer, heartbeat, start } from './lease.ts';
+export { hashPassword, PASSWORD_LENGTH, verifyPassword } from './passwords.ts';
 export { pollRepo } from './poll.ts';
 export { steerProjection } from './projections.ts';
 export { reclaim, reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './reclaim.ts';

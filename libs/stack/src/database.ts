@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS, parseSlug } from '@pipeline/domain';
-import { type Engine, hashToken, putRepo } from '@pipeline/engine';
+import { type Engine, hashPassword, hashToken, putRepo } from '@pipeline/engine';
 import { StartError } from '@pipeline/runtime';
 import {
   ensureTenant,
@@ -11,7 +11,6 @@ import {
   SchemaError,
   type Store,
 } from '@pipeline/store';
-import { hashPassword } from './password.ts';
 import type { StackState } from './state.ts';
 
 export interface ServedRepo {

@@ -11,6 +11,7 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'issues.block_classification': 'ErrorClass',
   'issues.blocked_from_state': 'State',
   'issues.state': 'State',
+  'memberships.role': 'Role',
   'projections.action': 'ProjectionAction',
   'projections.lane': 'Lane',
   'projections.status': 'ProjectionStatus',

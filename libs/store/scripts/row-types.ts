@@ -13,6 +13,7 @@ interface Column {
 /** As src/column-types.ts parses them. */
 const SCALARS: Readonly<Record<string, string>> = {
   bool: 'boolean',
+  bytea: 'Buffer',
   date: 'string',
   float4: 'number',
   float8: 'number',

@@ -8,6 +8,7 @@ import type {
   Lane,
   ProjectionAction,
   ProjectionStatus,
+  Role,
   State,
   TaskType,
   WorkerPeriodKind,
@@ -210,9 +211,51 @@ export interface Issues {
 
 export interface Memberships {
   created_at: Generated<string>;
-  role: string;
+  role: Role;
   tenant_id: number;
   user_id: number;
+}
+
+export interface OauthArtifacts {
+  consumed_at: string | null;
+  expires_at: string;
+  hash: Buffer;
+  model: string;
+  payload: Json;
+  uid: string | null;
+}
+
+export interface OauthClients {
+  created_at: Generated<string>;
+  created_ip: string | null;
+  id: string;
+  metadata: Json;
+}
+
+export interface OauthConnections {
+  client_id: string;
+  client_name: string;
+  created_at: Generated<string>;
+  expires_at: string;
+  id: string;
+  last_used_at: string | null;
+  payload: Json;
+  resource: string;
+  revoked_at: string | null;
+  revoked_reason: string | null;
+  scope: string;
+  tenant_id: number;
+  user_id: number;
+}
+
+export interface OauthTokens {
+  connection_id: string;
+  consumed_at: string | null;
+  expires_at: string;
+  hash: Buffer;
+  issued_at: Generated<string>;
+  kind: string;
+  payload: Json;
 }
 
 export interface PipelineEvents {
@@ -280,6 +323,19 @@ export interface PullRequests {
   title: string;
   updated_at: Generated<string>;
   url: string;
+}
+
+export interface RateLimits {
+  expires_at: string;
+  key: string;
+  points: number;
+}
+
+export interface RepoGrants {
+  created_at: Generated<string>;
+  repo_id: number;
+  tenant_id: number;
+  user_id: number;
 }
 
 export interface RepoSync {
@@ -441,6 +497,13 @@ export interface Transitions {
   trigger: string;
 }
 
+export interface UserSessions {
+  created_at: Generated<string>;
+  expires_at: string;
+  hash: Buffer;
+  user_id: number;
+}
+
 export interface Users {
   created_at: Generated<string>;
   disabled_at: string | null;
@@ -521,10 +584,16 @@ export interface DB {
   issue_events: IssueEvents;
   issues: Issues;
   memberships: Memberships;
+  oauth_artifacts: OauthArtifacts;
+  oauth_clients: OauthClients;
+  oauth_connections: OauthConnections;
+  oauth_tokens: OauthTokens;
   pipeline_events: PipelineEvents;
   projection_attempts: ProjectionAttempts;
   projections: Projections;
   pull_requests: PullRequests;
+  rate_limits: RateLimits;
+  repo_grants: RepoGrants;
   repo_sync: RepoSync;
   repos: Repos;
   review_comments: ReviewComments;
@@ -538,6 +607,7 @@ export interface DB {
   tasks: Tasks;
   tenants: Tenants;
   transitions: Transitions;
+  user_sessions: UserSessions;
   users: Users;
   webhook_deliveries: WebhookDeliveries;
   worker_periods: WorkerPeriods;
@@ -560,10 +630,16 @@ export const COLUMNS = {
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
   issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'state', 'state_entered_at', 'status_comment_body', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
+  oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],
+  oauth_clients: ['created_at', 'created_ip', 'id', 'metadata'],
+  oauth_connections: ['client_id', 'client_name', 'created_at', 'expires_at', 'id', 'last_used_at', 'payload', 'resource', 'revoked_at', 'revoked_reason', 'scope', 'tenant_id', 'user_id'],
+  oauth_tokens: ['connection_id', 'consumed_at', 'expires_at', 'hash', 'issued_at', 'kind', 'payload'],
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
   projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
   pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
+  rate_limits: ['expires_at', 'key', 'points'],
+  repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
   repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
@@ -577,6 +653,7 @@ export const COLUMNS = {
   tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
   tenants: ['created_at', 'external_id', 'id', 'name'],
   transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
+  user_sessions: ['created_at', 'expires_at', 'hash', 'user_id'],
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],
   webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'processed_at', 'received_at', 'retry_after'],
   worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],

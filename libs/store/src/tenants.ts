@@ -1,3 +1,4 @@
+import type { Role } from '@pipeline/domain';
 import type { Db } from './connection.ts';
 import { svcNow } from './json.ts';
 
@@ -20,7 +21,7 @@ export async function ensureTenant(db: Db, externalId: string, name = externalId
 
 export async function insertUser(
   db: Db,
-  user: { email: string; name: string; passwordHash: string; tenantId: number; role: string },
+  user: { email: string; name: string; passwordHash: string; tenantId: number; role: Role },
 ): Promise<number> {
   const row = await db
     .insertInto('users')

@@ -21,7 +21,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
   return createApp({
     surface: hostedSurface,
     handlers: handlersTellingStoreErrors(handlers, () => storeWatch.loop.wake()),
-    authenticators: { worker: context.authenticateWorker },
+    authenticators: { worker: context.authenticateWorker, connection: context.authenticateConnection },
     log,
     registry: metrics.registry,
     storeReady: () => storeWatch.state === 'connected',

@@ -3,6 +3,8 @@ import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
 import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
 import { ClaimWaiters } from './claim-waiters.ts';
+import { type ConnectionIdentity, connectionAuthenticator } from './connection-tokens.ts';
+import { type PublicAddress, publicAddress } from './public-address.ts';
 import { queueHealing } from './queue-healing.ts';
 import { SettingsFollower } from './settings-follower.ts';
 import { tellingStoreErrors } from './store-errors.ts';
@@ -16,6 +18,8 @@ export interface HostedOptions {
   metrics: Metrics;
   now: () => Date;
   random: () => number;
+  /** Where this API is reached from outside: scheme, host and port. */
+  publicUrl: string;
   /** Undefined: every delivery is refused. */
   webhookSecret: string | undefined;
   /** Requests a second per worker token; 0 = no limit. */
@@ -29,7 +33,9 @@ export interface HostedContext
   extends Pick<HostedOptions, 'log' | 'metrics' | 'now' | 'webhookSecret' | 'workerRateLimit'> {
   engine: Engine;
   waiters: ClaimWaiters;
+  address: PublicAddress;
   authenticateWorker: Authenticate<WorkerIdentity>;
+  authenticateConnection: Authenticate<ConnectionIdentity>;
   storeWatch: StoreWatch;
   settings: SettingsFollower;
   /** Started by main, ticked by hand in tests. */
@@ -58,12 +64,15 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     log,
     metrics,
   });
+  const address = publicAddress(options.publicUrl);
   const storeReady = () => storeWatch.state === 'connected';
   return {
     ...options,
     engine,
     waiters,
+    address,
     authenticateWorker: tellingStoreErrors(workerAuthenticator(store, now), lost),
+    authenticateConnection: tellingStoreErrors(connectionAuthenticator(store, address), lost),
     storeWatch,
     settings,
     loops: [storeWatch.loop, settings.loop, queueHealing(engine, { storeReady, log, metrics })],

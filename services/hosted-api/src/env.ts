@@ -2,6 +2,14 @@ import { envInt, envPort } from '@pipeline/runtime';
 import { z } from 'zod';
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+/** Passwords and tokens go there, so it is https, but for this machine itself. */
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+  .refine((text) => /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/.test(text), {
+    error: 'must be https://, for passwords and tokens go there; http:// is for localhost only',
+    abort: true,
+  })
+  .refine((text) => /^\w+:\/\/[^/?#@]+\/?$/.test(text), { error: 'must be scheme, host and port, without a path' });
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
 /** Variables of this process, beside those that every process understands. */
@@ -14,7 +22,11 @@ export const hostedEnv = {
   DATABASE_POOL_SIZE: envInt(2, 500).default(10).describe('Connections of the tenant pool.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 in the images.'),
   PORT: envPort().default(8080).describe('Port to listen on; 0 = any that is free.'),
-  PUBLIC_URL: httpUrl.optional().describe('Where this API is reached from outside.'),
+  PUBLIC_URL: publicUrl
+    .optional()
+    .describe(
+      'Where browsers and programs reach this API, such as https://pipeline.example.org; without it http://localhost and PORT.',
+    ),
   MONITOR_URL: httpUrl.optional().describe('Where the monitor is reached from outside.'),
   GITHUB_WEBHOOK_SECRET: z
     .string()

@@ -37,6 +37,7 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     metrics,
     now: () => new Date(),
     random: Math.random,
+    publicUrl: env.PUBLIC_URL ?? `http://localhost:${env.PORT}`,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
     workerRateLimit: env.WORKER_RATE_LIMIT,
   });

@@ -16,6 +16,9 @@ import {
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import { createHostedApp, createHostedContext, type HostedContext, type HostedOptions } from '../src/index.ts';
 
+/** Where the API under test believes to be reached. */
+export const PUBLIC_URL = 'https://pipeline.example.org';
+
 export const WORK: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
 
 export interface Answer {
@@ -94,6 +97,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
     metrics: createMetrics(),
     now: () => new Date(),
     random: () => 0.5,
+    publicUrl: PUBLIC_URL,
     webhookSecret: undefined,
     workerRateLimit: 0,
     ...rest,

@@ -18,5 +18,5 @@ export const hostedSurface = defineSurface({
   routes: [...healthRoutes, ...workerRoutes, ...webhookRoutes],
   fallbacks: [],
   requireJsonType: true,
-  unknownPathAuth: ['worker', 'connection'],
+  unknownPathAuth: ['connection', 'worker'],
 });

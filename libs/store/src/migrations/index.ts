@@ -8,6 +8,7 @@ import { up as consistency } from './0006-consistency.ts';
 import { up as workerPeriods } from './0007-worker-periods.ts';
 import { up as alerts } from './0008-alerts.ts';
 import { up as workerOwners } from './0010-worker-owners.ts';
+import { up as oauth } from './0012-oauth.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -26,4 +27,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0007-worker-periods': { up: workerPeriods },
   '0008-alerts': { up: alerts },
   '0010-worker-owners': { up: workerOwners },
+  '0012-oauth': { up: oauth },
 };

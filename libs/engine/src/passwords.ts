@@ -1,0 +1,49 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const derive = promisify(argon2);
+
+/** OWASP's minimum for argon2id: memory in KiB, passes, lanes. About 30 ms of one core. */
+const COST = { memory: 19_456, passes: 2, parallelism: 1 };
+const TAG_LENGTH = 32;
+
+/** In characters. Longer ones are not guessed less often, and hashing them costs. */
+export const PASSWORD_LENGTH = { min: 12, max: 256 };
+
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+/** What an unknown user's password is compared with: the same work, and never equal. */
+const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+
+// The same letters may be typed as one code point or as two.
+const message = (password: string) => password.normalize('NFC');
+
+/** The password's argon2id hash in the PHC string format, which every argon2 library can verify. */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(16);
+  const hash = await derive('argon2id', { ...COST, message: message(password), nonce, tagLength: TAG_LENGTH });
+  const { memory, passes, parallelism } = COST;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(hash)}`;
+}
+
+/**
+ * Whether the password is the one of the hash. For null (no such user, or one without password) it answers false and
+ * takes as long as for a wrong password, so that nobody can find out by the clock who has an account.
+ * @throws Error for a hash that is not argon2id in the PHC format.
+ */
+export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
+  const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(hash ?? NOBODY) ?? [];
+  if (memory === undefined) throw new Error('the stored hash of a password is not argon2id in the PHC format');
+  const expected = Buffer.from(tag, 'base64');
+  const actual = await derive('argon2id', {
+    message: message(password),
+    nonce: Buffer.from(salt, 'base64'),
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    tagLength: expected.length,
+  });
+  return timingSafeEqual(actual, expected) && hash !== null;
+}

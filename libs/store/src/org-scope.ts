@@ -1,0 +1,86 @@
+import { type Role, reachOfRole } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db } from './connection.ts';
+import { type Params, prepared } from './prepared.ts';
+
+declare const checked: unique symbol;
+
+/**
+ * What a connection may read now: one organisation, and in it all enabled repos or some. Only the check of an access
+ * token makes one, so a function that asks for it cannot be called for anybody else.
+ */
+export interface OrgScope {
+  readonly tenantId: number;
+  readonly userId: number;
+  readonly role: Role;
+  /** null = every enabled repo of the tenant. A repo that is named here may be disabled by now. */
+  readonly repoIds: readonly number[] | null;
+  readonly [checked]: true;
+}
+
+/** A connection whose access token was shown, alive at this moment. */
+export interface LiveConnection {
+  readonly connectionId: string;
+  readonly clientId: string;
+  readonly clientName: string;
+  /** The address of the API that the connection is for. */
+  readonly resource: string;
+  readonly scopes: readonly string[];
+  /** The name by which the user logs in. */
+  readonly login: string;
+  readonly scope: OrgScope;
+}
+
+/**
+ * Token, connection, user and rights in one statement, so that no two of them are of different times. Five probes of
+ * primary keys. The rights stand in subqueries of their own: each names the tenant of the connection.
+ */
+const byAccessToken = prepared('connection-by-access-token', (db, p: Params<{ hash: Buffer }>) =>
+  db
+    .selectFrom('oauth_tokens as t')
+    .innerJoin('oauth_connections as c', 'c.id', 't.connection_id')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .select([
+      'c.id',
+      'c.tenant_id',
+      'c.user_id',
+      'c.client_id',
+      'c.client_name',
+      'c.resource',
+      'c.scope',
+      'u.email',
+      sql<Role | null>`(
+        select m.role from memberships m where m.tenant_id = c.tenant_id and m.user_id = c.user_id
+      )`.as('role'),
+      sql<number[] | null>`(
+        select array_agg(g.repo_id) from repo_grants g where g.tenant_id = c.tenant_id and g.user_id = c.user_id
+      )`.as('granted'),
+    ])
+    .where('t.hash', '=', p('hash'))
+    .where('t.kind', '=', sql.lit('AccessToken'))
+    .where('t.expires_at', '>', sql<string>`svc_now()`)
+    .where('c.expires_at', '>', sql<string>`svc_now()`)
+    .where('c.revoked_at', 'is', null)
+    .where('u.disabled_at', 'is', null),
+);
+
+/**
+ * The connection that an access token stands for, and what it may read. Ask the primary: a replica may not know yet
+ * that it was revoked.
+ * @param hash SHA-256 of the whole token.
+ * @returns null when the token is unknown or expired, its connection revoked or over, its user disabled or no member.
+ */
+export async function findLiveConnection(primary: Db, hash: Buffer): Promise<LiveConnection | null> {
+  const row = await byAccessToken.first(primary, { hash });
+  if (!row || row.role === null) return null;
+  const { tenant_id: tenantId, user_id: userId, role } = row;
+  return {
+    connectionId: row.id,
+    clientId: row.client_id,
+    clientName: row.client_name,
+    resource: row.resource,
+    scopes: row.scope.split(' '),
+    login: row.email,
+    scope: { tenantId, userId, role, repoIds: reachOfRole(role, row.granted ?? []) } as OrgScope,
+  };
+}
