@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { TaskPayload, TaskType } from '@pipeline/domain';
-import { type Claimed, claimTasks } from '@pipeline/store';
+import { type Claimed, claimTasks, lockIssue, type WorkerRow } from '@pipeline/store';
 import { hashToken } from './claim-gate.ts';
-import { type Engine, inTenant } from './context.ts';
+import { type Engine, inTenant, type Unit } from './context.ts';
 import { returnClaim } from './reclaim.ts';
 import { payloadOf } from './task-payload.ts';
 import { reviewWorker } from './worker-status.ts';
@@ -53,12 +53,20 @@ export async function claim(engine: Engine, request: ClaimRequest): Promise<Clai
     leaseMs: engine.settings().leaseMs,
   });
   if (!claimed) return null;
-  const now = await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true }));
+  const now = await inTenant(engine, tenantId, (unit) => noteClaim(unit, claimed, workerId));
   if (now?.draining) {
     await returnClaim(engine, { tenantId, taskId: claimed.id, claimToken });
     return null;
   }
   return describe(engine, tenantId, claimed, claimToken);
+}
+
+/** Shows in the lists who is at the issue, and that the worker is busy. */
+async function noteClaim(unit: Unit, { issue_id }: Claimed, workerId: string): Promise<WorkerRow | undefined> {
+  // Locked, or the row could be written from what a change under way is about to replace.
+  const issue = issue_id === null ? undefined : await lockIssue(unit.tx, unit.tenantId, issue_id);
+  if (issue) unit.relisted.changed.add(issue.id);
+  return reviewWorker(unit, workerId, { alive: true });
 }
 
 async function describe(engine: Engine, tenantId: number, task: Claimed, claimToken: string): Promise<ClaimedTask> {

@@ -1,5 +1,13 @@
 import type { Settings } from '@pipeline/domain';
-import { insertRecords, inTransaction, noRecords, type Records, type Store, type Tx } from '@pipeline/store';
+import {
+  insertRecords,
+  inTransaction,
+  noRecords,
+  type Records,
+  refreshIssueList,
+  type Store,
+  type Tx,
+} from '@pipeline/store';
 
 /** The doorbells that the engine rings after a commit. */
 export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
@@ -24,6 +32,14 @@ export interface Unit {
   ring(bell: Bell): void;
   /** What goes into the logs; written by one statement when the work is done. */
   records: Records;
+  /** Issues, locked here, whose row in lists and counts is written anew when the work is done. */
+  relisted: Relisted;
+}
+
+interface Relisted {
+  changed: Set<number>;
+  /** Those of which only the status or the cost changed, which lists need not show at once. */
+  passing: Set<number>;
 }
 
 /**
@@ -35,6 +51,7 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
   const result = await inTransaction(engine.store.tenant, async (tx) => {
     bells = new Set();
     const records = noRecords();
+    const relisted: Relisted = { changed: new Set(), passing: new Set() };
     const done = await work({
       tx,
       tenantId,
@@ -42,10 +59,18 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
       random: engine.random,
       ring: (bell) => void bells.add(bell),
       records,
+      relisted,
     });
     await insertRecords(tx, tenantId, records);
+    await relist(tx, tenantId, relisted);
     return done;
   });
   for (const bell of bells) engine.ring(bell, tenantId);
   return result;
+}
+
+/** One statement, whatever a use case did to an issue. */
+async function relist(tx: Tx, tenantId: number, { changed, passing }: Relisted): Promise<void> {
+  const isPassing = changed.size === 0;
+  await refreshIssueList(tx, tenantId, isPassing ? [...passing] : [...changed], isPassing);
 }

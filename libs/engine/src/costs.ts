@@ -32,7 +32,8 @@ export async function bookInvocations(unit: Unit, run: RunRow, invocations: read
   );
   const added = grown.reduce((sum, { usd }) => sum + usd, 0);
   const total = await addCost(tx, tenantId, { runId: run.id, issueId: run.issue_id }, added);
-  if (total === null) return;
+  if (total === null || run.issue_id === null) return;
+  unit.relisted.passing.add(run.issue_id);
   const repo = await repoById(tx, tenantId, run.repo_id);
   emit(unit, 'cost-update', {
     issueNumber: run.issue_number,

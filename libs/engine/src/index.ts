@@ -13,6 +13,7 @@ export { watchSilence } from './fleet-watch.ts';
 export { drainInbox, type HostOf, putRepo, receive } from './inbox.ts';
 export { type Intake, takeHostEvent } from './intake.ts';
 export { act, type IssueAction, type IssueKey } from './issue-actions.ts';
+export { foldCounts } from './issue-counts.ts';
 export { extend, type Heartbeat, type HeartbeatAnswer, heartbeat, start } from './lease.ts';
 export { hashPassword, PASSWORD_LENGTH, verifyPassword } from './passwords.ts';
 export { pollRepo } from './poll.ts';

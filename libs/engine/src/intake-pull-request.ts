@@ -27,6 +27,7 @@ export async function takePullRequest(intake: Intake, event: PullRequestEvent): 
     if (!issue) return;
     const link = { repoId: intake.repo.id, issueId, agentAuthored: ours };
     const before = await upsertPullRequest(unit.tx, unit.tenantId, event.pullRequest, link);
+    unit.relisted.changed.add(issue.id);
     const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
     await followPullRequest(unit, issue, { before: before?.state ?? null, now: event.pullRequest }, actor);
   });

@@ -88,6 +88,7 @@ export async function takeBack(unit: Unit, claim: HeldTask, how: TakeBack): Prom
   const run = await lockRun(tx, tenantId, claim.runId);
   const task = await lockClaimedTask(tx, tenantId, claim, unit.settings);
   if (!run || !task || !how.when(task)) return null;
+  if (issue) unit.relisted.changed.add(issue.id);
   const errorClass = how.errorClass ?? 'transient';
   const fingerprint = task.stalled_since === null ? 'worker-lost' : 'no-progress';
   await closeRun(tx, tenantId, run.id, { status: 'lost', error: { message: why, class: errorClass, fingerprint } });
@@ -118,6 +119,7 @@ export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolea
       const { tx, tenantId } = unit;
       await closeRun(tx, tenantId, run.id, { status: 'lost' });
       await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, paused: issue?.is_paused ?? false });
+      if (issue) unit.relisted.changed.add(issue.id);
       unit.ring('svc_tasks');
       await reviewWorker(unit, run.worker_id, { alive: false });
     });

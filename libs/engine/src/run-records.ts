@@ -18,6 +18,7 @@ export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise
     await bookInvocations(unit, run, said.invocations);
     if (!issue) return;
     await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
+    unit.relisted.passing.add(issue.id);
     const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
     recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
     const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);

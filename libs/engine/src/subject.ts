@@ -23,8 +23,12 @@ export interface Actor {
 
 export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };
 
-/** Reads the rest of what belongs to an issue whose row the caller has locked: one statement. */
+/**
+ * Reads the rest of what belongs to an issue whose row the caller has locked: one statement. Whoever asks is about to
+ * change the issue, so its row in the lists is written anew at the end.
+ */
 export async function subjectOf(unit: Unit, issue: IssueRow): Promise<Subject> {
+  unit.relisted.changed.add(issue.id);
   const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
   return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW };
 }

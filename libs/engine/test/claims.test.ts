@@ -3,9 +3,20 @@ import type { Invocation } from '@pipeline/domain';
 import { act, claim, fail, heartbeat, reclaimExpired, registerWorker, releaseDue, report } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { ALL_TASKS, type Bench, finish, hostIssue, makeBench, refOf, take, tell } from './harness.ts';
+import {
+  ALL_TASKS,
+  type Bench,
+  finish,
+  hostIssue,
+  listsAgreeAfterEach,
+  makeBench,
+  refOf,
+  take,
+  tell,
+} from './harness.ts';
 
 const database = testDatabase();
+listsAgreeAfterEach(database);
 let bench: Bench;
 let number = 0;
 const OPERATOR = { type: 'operator' as const, id: 'olga', agent: null };

@@ -1,3 +1,4 @@
+import { afterEach, expect } from '@jest/globals';
 import {
   DEFAULT_SETTINGS,
   type ExecuteResult,
@@ -22,7 +23,8 @@ import {
   start,
   takeHostEvent,
 } from '@pipeline/engine';
-import { ensureTenant, type RepoRow, type Store } from '@pipeline/store';
+import { checkIssueList, ensureTenant, type RepoRow, type Store } from '@pipeline/store';
+import type { TestDatabase } from '@pipeline/testing';
 
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
 
@@ -244,3 +246,12 @@ export function say({ engine, repo, host }: Bench, issueNumber: number, body: st
     },
   );
 }
+
+/** Whatever a test did through the engine: lists and counts say afterwards what the issues say. */
+export const listsAgreeAfterEach = (database: TestDatabase): void =>
+  afterEach(async () => {
+    for (const { id } of await database.db.selectFrom('tenants').select('id').execute()) {
+      const found = await checkIssueList(database.db, id);
+      expect(found).toEqual({ missing: 0, surplus: 0, stale: 0, miscounted: 0 });
+    }
+  });

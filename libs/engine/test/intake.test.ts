@@ -3,9 +3,22 @@ import type { HostEvent, HostPullRequest } from '@pipeline/domain';
 import { drainInbox, pollRepo, receive, releaseWaiting, takeHostEvent } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, drain, finish, hostIssue, makeBench, say, step, take, tell, workUntil } from './harness.ts';
+import {
+  type Bench,
+  drain,
+  finish,
+  hostIssue,
+  listsAgreeAfterEach,
+  makeBench,
+  say,
+  step,
+  take,
+  tell,
+  workUntil,
+} from './harness.ts';
 
 const database = testDatabase();
+listsAgreeAfterEach(database);
 let bench: Bench;
 let number = 0;
 

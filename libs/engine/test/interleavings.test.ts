@@ -13,9 +13,21 @@ import {
 import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { ALL_TASKS, type Bench, drain, goodOutcome, hostIssue, makeBench, refOf, step, tell } from './harness.ts';
+import {
+  ALL_TASKS,
+  type Bench,
+  drain,
+  goodOutcome,
+  hostIssue,
+  listsAgreeAfterEach,
+  makeBench,
+  refOf,
+  step,
+  tell,
+} from './harness.ts';
 
 const database = testDatabase();
+listsAgreeAfterEach(database);
 const ISSUES = 3;
 const WORKERS = 4;
 const START = Date.parse('2026-03-01T00:00:00Z');

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, hostIssue, makeBench, step, tell } from './harness.ts';
+import { type Bench, hostIssue, listsAgreeAfterEach, makeBench, step, tell } from './harness.ts';
 
 const database = testDatabase();
+listsAgreeAfterEach(database);
 
 const issueOf = async ({ tenantId, repo }: Bench, number: number) => {
   const issue = await findIssue(database.db, tenantId, repo.id, number);

@@ -2,9 +2,21 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { beginSending, retryDeadLetter, sendable, settle } from '@pipeline/engine';
 import { findIssue, openDeadLetters } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, drain, finish, goodOutcome, hostIssue, makeBench, take, tell, workUntil } from './harness.ts';
+import {
+  type Bench,
+  drain,
+  finish,
+  goodOutcome,
+  hostIssue,
+  listsAgreeAfterEach,
+  makeBench,
+  take,
+  tell,
+  workUntil,
+} from './harness.ts';
 
 const database = testDatabase();
+listsAgreeAfterEach(database);
 const OPERATOR = { type: 'operator' as const, id: 'olga', agent: null };
 let bench: Bench;
 let number = 0;

@@ -2,9 +2,23 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { autoUnblock, fail, releaseDue } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, drain, finish, hostIssue, makeBench, refOf, say, step, take, tell, workUntil } from './harness.ts';
+import {
+  type Bench,
+  drain,
+  finish,
+  hostIssue,
+  listsAgreeAfterEach,
+  makeBench,
+  refOf,
+  say,
+  step,
+  take,
+  tell,
+  workUntil,
+} from './harness.ts';
 
 const database = testDatabase();
+listsAgreeAfterEach(database);
 let bench: Bench;
 let number = 0;
 

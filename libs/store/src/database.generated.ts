@@ -143,6 +143,26 @@ export interface Findings {
   updated_at: Generated<string>;
 }
 
+export interface IssueCountDeltas {
+  id: Generated<number>;
+  is_blocked: boolean;
+  is_paused: boolean;
+  n: number;
+  repo_id: number;
+  state: State;
+  tenant_id: number;
+}
+
+export interface IssueCounts {
+  is_blocked: boolean;
+  is_paused: boolean;
+  n: number;
+  repo_id: number;
+  state: State;
+  tenant_id: number;
+  writes: number;
+}
+
 export interface IssueEdges {
   active: Generated<boolean>;
   child_issue_id: number | null;
@@ -169,6 +189,19 @@ export interface IssueEvents {
   state: State;
   status: string;
   tenant_id: number;
+}
+
+export interface IssueList {
+  big_body: string | null;
+  body: string | null;
+  is_blocked: boolean;
+  is_paused: boolean;
+  issue_number: number;
+  repo_id: number;
+  state: State;
+  state_entered_at: string;
+  tenant_id: number;
+  written_at: string;
 }
 
 export interface Issues {
@@ -580,8 +613,11 @@ export interface DB {
   daily_spend: DailySpend;
   dead_letters: DeadLetters;
   findings: Findings;
+  issue_count_deltas: IssueCountDeltas;
+  issue_counts: IssueCounts;
   issue_edges: IssueEdges;
   issue_events: IssueEvents;
+  issue_list: IssueList;
   issues: Issues;
   memberships: Memberships;
   oauth_artifacts: OauthArtifacts;
@@ -626,8 +662,11 @@ export const COLUMNS = {
   daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
   findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'evidence', 'finding_type', 'id', 'issue_id', 'metadata', 'pr_number', 'recommendation', 'repo_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
+  issue_count_deltas: ['id', 'is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id'],
+  issue_counts: ['is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id', 'writes'],
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
+  issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
   issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'state', 'state_entered_at', 'status_comment_body', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
   oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],

@@ -16,6 +16,8 @@ export * from './enqueue-tasks.ts';
 export * from './finish-tasks.ts';
 export * from './invocations.ts';
 export * from './issue-context.ts';
+export * from './issue-counts.ts';
+export * from './issue-list.ts';
 export * from './issue-talk.ts';
 export * from './issues.ts';
 export type { Lease } from './leadership.ts';

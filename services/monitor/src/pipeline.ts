@@ -15,6 +15,7 @@ import { ProjectionExecutor } from './loops/projections.ts';
 import { RepoPoller } from './loops/repo-poller.ts';
 import {
   autoUnblockTick,
+  foldTick,
   inboxTick,
   reclaimTick,
   releaseDueTick,
@@ -153,6 +154,7 @@ function addUpkeep(loops: LoopSet, engine: Engine) {
   loops.add('worker-silence', 5 * SECOND_MS, silenceTick(engine));
   loops.add('release-due', 5 * SECOND_MS, releaseDueTick(engine));
   loops.add('auto-unblock', 5 * SECOND_MS, autoUnblockTick(engine));
+  loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
   loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
   return {
     waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)),

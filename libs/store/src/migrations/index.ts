@@ -9,6 +9,7 @@ import { up as workerPeriods } from './0007-worker-periods.ts';
 import { up as alerts } from './0008-alerts.ts';
 import { up as workerOwners } from './0010-worker-owners.ts';
 import { up as oauth } from './0012-oauth.ts';
+import { up as issueLists } from './0013-issue-lists.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -28,4 +29,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0008-alerts': { up: alerts },
   '0010-worker-owners': { up: workerOwners },
   '0012-oauth': { up: oauth },
+  '0013-issue-lists': { up: issueLists },
 };

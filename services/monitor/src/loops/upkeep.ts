@@ -2,6 +2,7 @@ import {
   autoUnblock,
   drainInbox,
   type Engine,
+  foldCounts,
   type HostOf,
   reclaimExpired,
   reclaimStalled,
@@ -39,6 +40,7 @@ export const silenceTick = (engine: Engine) => () => watchSilence(engine);
 export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
 export const autoUnblockTick = (engine: Engine) => () => autoUnblock(engine);
 export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
+export const foldTick = (engine: Engine) => () => foldCounts(engine);
 export const retentionTick = (engine: Engine) => async () => {
   await deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
   await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);
