@@ -1,3 +1,4 @@
+export * from './agent-health.ts';
 export * from './alerts.ts';
 export * from './blocks.ts';
 export * from './consistency.ts';

@@ -39,7 +39,11 @@ const RepoConfig = section({
 
 const restartable = {
   pidFile: text.optional().describe('File with the process id, for the restart strategy pid.'),
-  container: text.optional().describe('Name of the container, for the restart strategy docker.'),
+  container: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/, 'must be the name or id of a container')
+    .optional()
+    .describe('Name of the container, for the restart strategy docker.'),
 };
 
 const AgentConfig = section({ url: HttpAddress.describe('Its health address.'), ...restartable });

@@ -1,3 +1,4 @@
+export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';
 export { raiseAlert, resolveAlert } from './alerts.ts';
 export { autoUnblock } from './auto-unblock.ts';
 export { type ClaimedTask, type ClaimRequest, claim } from './claim.ts';
@@ -23,6 +24,7 @@ export { releaseWaiting } from './release.ts';
 export { type Report, type ReportAnswer, report } from './report.ts';
 export { type Progress, progress, recordMessages } from './run-records.ts';
 export { beginSending, type Sending, sendable, settle } from './settle.ts';
+export { watchSla } from './sla.ts';
 export type { Actor } from './subject.ts';
 export { findIssueKey, type IssueAddress, targetsOf, transition } from './transition.ts';
 export { drainWorker, reclaimFromWorker } from './worker-actions.ts';

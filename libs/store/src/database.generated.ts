@@ -52,6 +52,14 @@ export interface AgentMessages {
   truncated: boolean;
 }
 
+export interface AgentRestarts {
+  agent: string;
+  attempts: Generated<number>;
+  last_error: string | null;
+  last_restart_at: string | null;
+  restarts: Generated<number>;
+}
+
 export interface Alerts {
   count: Generated<number>;
   detector: AlertDetector;
@@ -80,6 +88,17 @@ export interface Artefacts {
   run_id: number;
   tenant_id: number;
   title: string;
+}
+
+export interface AuditLog {
+  action: string;
+  actor_id: string;
+  actor_type: string;
+  at: Generated<string>;
+  details: Json;
+  id: Generated<number>;
+  reason: string | null;
+  subject: string;
 }
 
 export interface CostEvents {
@@ -232,6 +251,7 @@ export interface Issues {
   question: string | null;
   quota_waited_ms: Generated<number>;
   repo_id: number;
+  standing_since_hour: Generated<string | null>;
   state: State;
   state_entered_at: Generated<string>;
   status_comment_body: string | null;
@@ -596,9 +616,12 @@ export interface Workers {
 }
 
 export interface WorkflowSnapshots {
+  activated_at: string | null;
+  activated_by: string | null;
   active: Generated<boolean>;
   body: WorkflowSnapshot;
   created_at: Generated<string>;
+  created_by: string | null;
   repo_id: number;
   tenant_id: number;
   version: number;
@@ -607,8 +630,10 @@ export interface WorkflowSnapshots {
 export interface DB {
   agent_invocations: AgentInvocations;
   agent_messages: AgentMessages;
+  agent_restarts: AgentRestarts;
   alerts: Alerts;
   artefacts: Artefacts;
+  audit_log: AuditLog;
   cost_events: CostEvents;
   daily_spend: DailySpend;
   dead_letters: DeadLetters;
@@ -656,8 +681,10 @@ export interface DB {
 export const COLUMNS = {
   agent_invocations: ['cache_read_tokens', 'cache_write_tokens', 'cost_usd', 'created_at', 'input_tokens', 'invocation_index', 'model', 'output_tokens', 'provider', 'run_id', 'stop_reason', 'tenant_id', 'turns'],
   agent_messages: ['agent', 'content', 'created_at', 'invocation_index', 'issue_id', 'role', 'sequence', 'subtype', 'task_created_at', 'task_id', 'tenant_id', 'tool_input', 'tool_name', 'tool_output', 'truncated'],
+  agent_restarts: ['agent', 'attempts', 'last_error', 'last_restart_at', 'restarts'],
   alerts: ['count', 'detector', 'fingerprint', 'first_seen_at', 'id', 'issue_number', 'last_seen_at', 'message', 'repo', 'resolved_at', 'severity', 'tenant_id', 'threshold', 'value', 'worker_id'],
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
+  audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
   daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
@@ -667,7 +694,7 @@ export const COLUMNS = {
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
-  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'state', 'state_entered_at', 'status_comment_body', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
   oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],
   oauth_clients: ['created_at', 'created_ip', 'id', 'metadata'],
@@ -698,5 +725,5 @@ export const COLUMNS = {
   worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],
   worker_tokens: ['created_at', 'id', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
   workers: ['draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'token_id', 'version'],
-  workflow_snapshots: ['active', 'body', 'created_at', 'repo_id', 'tenant_id', 'version'],
+  workflow_snapshots: ['activated_at', 'activated_by', 'active', 'body', 'created_at', 'created_by', 'repo_id', 'tenant_id', 'version'],
 } as const;

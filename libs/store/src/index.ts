@@ -1,4 +1,6 @@
+export * from './agent-restarts.ts';
 export * from './alerts.ts';
+export * from './audit-log.ts';
 export * from './claim-tasks.ts';
 export * from './claimed-tasks.ts';
 export type { Rung } from './coalesced-rings.ts';
@@ -35,6 +37,7 @@ export * from './run-records.ts';
 export * from './runs.ts';
 export * from './schema.ts';
 export * from './settings.ts';
+export * from './sla.ts';
 export * from './store-errors.ts';
 export * from './stream.ts';
 export * from './tasks.ts';

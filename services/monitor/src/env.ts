@@ -16,6 +16,10 @@ export const monitorEnv = {
   GITHUB_API_URL: http.default('https://api.github.com').describe('For GitHub Enterprise: https://HOST/api/v3.'),
   SANDBOX_URL: http.optional().describe('A sandbox host, for trials; SANDBOX_TOKEN goes with it.'),
   SANDBOX_TOKEN: z.string().optional().describe('What the sandbox host is asked with.'),
+  DOCKER_HOST: z
+    .url({ protocol: /^(unix|tcp|https?)$/, error: 'must be like unix:///var/run/docker.sock or tcp://127.0.0.1:2375' })
+    .default('unix:///var/run/docker.sock')
+    .describe('The Docker engine that restarts agents, for the restart strategy docker.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 in the images.'),
   PORT: envPort().default(8090).describe('Port to listen on; 0 = any that is free.'),
   REQUESTS_PER_MINUTE: envInt(0, 1_000_000).default(1_200).describe('Per credential; 0 = no limit.'),

@@ -3,6 +3,7 @@ import { type Settings, settingsOf } from '@pipeline/domain';
 import type { Engine, HostOf, OrphanWatch } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
+import { type Agents, addAgentLoops, createAgents } from './agents/agents.ts';
 import type { LoadedConfig } from './config.ts';
 import { type ConsistencyCache, consistencyCache, orphanWatch } from './consistency-cache.ts';
 import { type DeadLetterCache, readLetters } from './dead-letter-cache.ts';
@@ -22,6 +23,7 @@ import {
   releaseWaitingTick,
   retentionTick,
   silenceTick,
+  slaTick,
   stalledTick,
   streamTick,
 } from './loops/upkeep.ts';
@@ -35,6 +37,8 @@ export interface PipelineOptions {
   poolSize: number;
   hosts: readonly ConnectedHost[];
   loaded: LoadedConfig;
+  /** Where the Docker engine listens, as DOCKER_HOST has it. */
+  dockerHost: string;
   log: Logger;
   metrics: Metrics;
   now: () => Date;
@@ -46,6 +50,7 @@ export interface Pipeline {
   letters: DeadLetterCache;
   consistency: ConsistencyCache;
   hostOf: HostOf;
+  agents: Agents;
   status: StoreStatus;
   loops: LoopSet;
   health(): Pick<Readiness, 'poll' | 'outbox'>;
@@ -86,6 +91,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const sync = new ConfigSync({ engine, hosts, loaded, log, ringSettings: () => doorbell.ring('svc_settings') });
   const syncLoop = loops.add('config-sync', 15 * SECOND_MS, () => sync.tick());
   const upkeep = addUpkeep(loops, engine);
+  const agents = agentsOf(options, engine, doorbell);
+  addAgentLoops(loops, agents, everyMs);
   const intake = addIntake(loops, { engine, hosts, doorbell, log, now });
   const outbox = addOutbox(loops, { engine, hosts, doorbell, log, now, metrics: monitorMetrics });
   doorbell.on('svc_stream', () => upkeep.stream.wake());
@@ -102,6 +109,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     letters,
     consistency,
     hostOf: hostFinder(hosts),
+    agents,
     status,
     loops,
     health: () => ({
@@ -114,7 +122,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     },
     async stop() {
       await loops.stop();
-      await Promise.all([intake.stop(), outbox.stop()]);
+      await Promise.all([intake.stop(), outbox.stop(), agents.restarter.stop()]);
       await doorbell.close();
       await store.close();
     },
@@ -140,6 +148,17 @@ function addPolls(loops: LoopSet, { letters, consistency, orphans, everyMs }: Po
   return { letters: loops.add('dead-letters', everyMs, () => letters.refresh()), findings };
 }
 
+const agentsOf = ({ loaded, dockerHost, log, now }: PipelineOptions, engine: Engine, doorbell: Doorbell): Agents =>
+  createAgents({
+    engine,
+    agents: loaded.config.agents,
+    lead: new Lead(doorbell, 'agent-restarts'),
+    dockerHost,
+    processes: process,
+    log,
+    now,
+  });
+
 /** Tenant 0 stands for all of them. */
 const engineOn = (store: Store, doorbell: Doorbell, settings: Settings): Engine => ({
   store,
@@ -155,6 +174,7 @@ function addUpkeep(loops: LoopSet, engine: Engine) {
   loops.add('release-due', 5 * SECOND_MS, releaseDueTick(engine));
   loops.add('auto-unblock', 5 * SECOND_MS, autoUnblockTick(engine));
   loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
+  loops.add('sla', 60 * SECOND_MS, slaTick(engine));
   loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
   return {
     waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)),

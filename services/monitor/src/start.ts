@@ -84,6 +84,7 @@ async function pipelineOf(context: Context, loaded: LoadedConfig): Promise<Pipel
     poolSize: env.DATABASE_POOL_SIZE,
     hosts,
     loaded,
+    dockerHost: env.DOCKER_HOST,
     log,
     metrics,
     now,

@@ -39,6 +39,7 @@ async function pipelineOn(url: string, hosts: readonly ConnectedHost[], repos: s
     poolSize: 4,
     hosts,
     loaded: { ...loaded, config: { ...loaded.config, repos: entries, pollIntervals } },
+    dockerHost: 'unix:///nowhere.sock',
     log: silentLogger,
     metrics: createMetrics(),
     now: () => new Date(),

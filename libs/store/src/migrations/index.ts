@@ -8,6 +8,7 @@ import { up as consistency } from './0006-consistency.ts';
 import { up as workerPeriods } from './0007-worker-periods.ts';
 import { up as alerts } from './0008-alerts.ts';
 import { up as workerOwners } from './0010-worker-owners.ts';
+import { up as agentsAndAudit } from './0011-agents-and-audit.ts';
 import { up as oauth } from './0012-oauth.ts';
 import { up as issueLists } from './0013-issue-lists.ts';
 
@@ -28,6 +29,7 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0007-worker-periods': { up: workerPeriods },
   '0008-alerts': { up: alerts },
   '0010-worker-owners': { up: workerOwners },
+  '0011-agents-and-audit': { up: agentsAndAudit },
   '0012-oauth': { up: oauth },
   '0013-issue-lists': { up: issueLists },
 };

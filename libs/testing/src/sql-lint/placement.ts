@@ -14,6 +14,8 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   oauth_connections: 'local',
   oauth_tokens: 'local',
   rate_limits: 'local',
+  agent_restarts: 'local',
+  audit_log: 'local',
   settings: 'local',
   stream_counter: 'local',
   stream_events: 'local',

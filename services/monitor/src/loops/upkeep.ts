@@ -9,6 +9,7 @@ import {
   releaseDue,
   releaseWaiting,
   watchSilence,
+  watchSla,
 } from '@pipeline/engine';
 import { deleteOldDeliveries, deleteOldPeriods, sequenceStream } from '@pipeline/store';
 import type { Lead } from './lead.ts';
@@ -41,6 +42,7 @@ export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
 export const autoUnblockTick = (engine: Engine) => () => autoUnblock(engine);
 export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
 export const foldTick = (engine: Engine) => () => foldCounts(engine);
+export const slaTick = (engine: Engine) => async () => ((await watchSla(engine)).more ? 'again' : undefined);
 export const retentionTick = (engine: Engine) => async () => {
   await deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
   await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);

@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { AGENT_STATUSES, type AgentHealth, type AgentLook, agentHealthAfter, needsRestart } from './agent-health.ts';
+
+const ABSENT: AgentLook = { kind: 'absent', problem: 'nothing listens' };
+const FAILED: AgentLook = { kind: 'failed', reachable: true, problem: 'answers 500' };
+const says = (status: AgentHealth['status']): AgentLook => ({
+  kind: 'answered',
+  status,
+  uptime: 5,
+  version: '1.0',
+  currentTaskId: 't1',
+  problem: null,
+});
+const after = (...looks: AgentLook[]) =>
+  looks.reduce<AgentHealth | null>((health, look) => agentHealthAfter(health, look), null);
+
+describe('health of an agent', () => {
+  test('one or two failures are a hiccup, the third condemns', () => {
+    expect(after(ABSENT, ABSENT)).toMatchObject({ status: 'degraded', consecutiveFailures: 2 });
+    expect(after(ABSENT, ABSENT, ABSENT)).toMatchObject({ status: 'stopped', consecutiveFailures: 3 });
+    expect(after(FAILED, FAILED, FAILED)).toMatchObject({ status: 'unhealthy', lastError: 'answers 500' });
+  });
+
+  test('an answer ends the count; the version outlives a silence, the task does not', () => {
+    expect(after(FAILED, FAILED, says('healthy'))).toMatchObject({ status: 'healthy', consecutiveFailures: 0 });
+    expect(after(says('healthy'), FAILED)).toMatchObject({ version: '1.0', currentTaskId: null, uptime: null });
+  });
+
+  test('its own word counts at once, but it is not restarted for a moment of it', () => {
+    expect(after(says('unhealthy'))).toMatchObject({ status: 'unhealthy' });
+    expect(needsRestart(after(says('unhealthy'), says('unhealthy')) as AgentHealth)).toBe(false);
+    expect(needsRestart(after(says('unhealthy'), FAILED, says('stopped')) as AgentHealth)).toBe(true);
+  });
+
+  test('is never restarted while it is healthy or degraded', () => {
+    const looks = fc.oneof(fc.constantFrom(ABSENT, FAILED), fc.constantFrom(...AGENT_STATUSES).map(says));
+    fc.assert(
+      fc.property(fc.array(looks, { minLength: 1 }), (all) => {
+        const health = after(...all) as AgentHealth;
+        return !needsRestart(health) || health.status === 'unhealthy' || health.status === 'stopped';
+      }),
+    );
+  });
+});

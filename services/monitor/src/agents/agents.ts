@@ -1,0 +1,56 @@
+import type { PipelineConfig } from '@pipeline/domain';
+import type { Engine } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import type { Lead } from '../loops/lead.ts';
+import type { LoopSet } from '../loops/loop-set.ts';
+import { type AgentSeen, HealthWatch } from './health-watch.ts';
+import type { Processes } from './restart-pid.ts';
+import { AgentRestarter } from './restarter.ts';
+
+export interface AgentsDeps {
+  engine: Engine;
+  agents: PipelineConfig['agents'];
+  lead: Lead;
+  dockerHost: string;
+  processes: Processes;
+  log: Logger;
+  now: () => Date;
+}
+
+/** What is known of an agent (interface: AgentHealthSnapshot, without its costs and issues, which the store has). */
+export interface AgentSnapshot extends AgentSeen {
+  /** How often it was ever restarted. */
+  restarts: number;
+  lastRestartAt: string | null;
+}
+
+/** The configured agents: looked at by every monitor, restarted by the one that leads. */
+export interface Agents {
+  /** Those that were looked at since the start, in the order of the configuration. */
+  snapshots(): AgentSnapshot[];
+  watch: HealthWatch;
+  restarter: AgentRestarter;
+}
+
+export function createAgents(deps: AgentsDeps): Agents {
+  const watch = new HealthWatch(deps);
+  const restarter = new AgentRestarter({ ...deps, watch });
+  return {
+    watch,
+    restarter,
+    snapshots: () =>
+      watch.seen().map((seen) => {
+        const { restarts, lastRestartAt } = restarter.restartsOf(seen.agentName);
+        return { ...seen, restarts, lastRestartAt };
+      }),
+  };
+}
+
+/** Agents are looked at also while the store is away; what is done about them needs it. */
+export function addAgentLoops(loops: LoopSet, { watch, restarter }: Agents, everyMs: number): void {
+  const restarts = loops.add('agent-restarts', everyMs, () => restarter.tick());
+  loops.addAlways('agent-health', everyMs, async (signal) => {
+    await watch.tick(signal);
+    restarts.wake();
+  });
+}
