@@ -13,6 +13,7 @@ export * from './match.ts';
 export * from './monitor/auth.ts';
 export * from './monitor/consistency.ts';
 export * from './monitor/dead-letters.ts';
+export * from './monitor/events.ts';
 export * from './monitor/index.ts';
 export * from './monitor/issue-actions.ts';
 export * from './monitor/projections.ts';

@@ -1,3 +1,4 @@
+export { findIssueKey, findRepoAt, type IssueAddress, type RepoAddress } from './address.ts';
 export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';
 export { raiseAlert, resolveAlert } from './alerts.ts';
 export { autoUnblock } from './auto-unblock.ts';
@@ -26,6 +27,6 @@ export { type Progress, progress, recordMessages } from './run-records.ts';
 export { beginSending, type Sending, sendable, settle } from './settle.ts';
 export { watchSla } from './sla.ts';
 export type { Actor } from './subject.ts';
-export { findIssueKey, type IssueAddress, targetsOf, transition } from './transition.ts';
+export { targetsOf, transition } from './transition.ts';
 export { drainWorker, reclaimFromWorker } from './worker-actions.ts';
 export { type Registration, registerWorker } from './workers.ts';

@@ -1,42 +1,11 @@
-import { AppError, formatIssueRef, formatSlug, isState, parseSlug, type State, validTargets } from '@pipeline/domain';
-import { activeWorkflow, findIssue, findReposBySlug, issueById, lockIssue, tenantIdOf } from '@pipeline/store';
+import { AppError, isState, type State, validTargets } from '@pipeline/domain';
+import { activeWorkflow, issueById, lockIssue } from '@pipeline/store';
 import { admit } from './admit.ts';
 import { type Engine, inTenant } from './context.ts';
 import type { IssueKey } from './issue-actions.ts';
 import { moveBy } from './move.ts';
 import { recordOperation } from './records.ts';
 import { type Actor, subjectOf } from './subject.ts';
-
-export interface IssueAddress {
-  owner: string;
-  repo: string;
-  number: number;
-  /** External id; only needed where several tenants have a repo of that name. */
-  tenant?: string | undefined;
-}
-
-/**
- * Finds the issue that a path names.
- * @throws AppError NOT_FOUND for an unknown or disabled repo, INVALID_INPUT when the tenant must be named,
- * ISSUE_NOT_FOUND.
- */
-export async function findIssueKey(engine: Engine, address: IssueAddress): Promise<IssueKey> {
-  const slug = parseSlug(`${address.owner}/${address.repo}`);
-  const all = slug ? await findReposBySlug(engine.store.fleet, slug) : [];
-  const tenantId = address.tenant === undefined ? null : await tenantIdOf(engine.store.fleet, address.tenant);
-  const repos = address.tenant === undefined ? all : all.filter((repo) => repo.tenant_id === tenantId);
-  const [repo, another] = repos;
-  if (!slug || !repo) throw new AppError('NOT_FOUND', `Repo not found: ${address.owner}/${address.repo}`);
-  if (another) {
-    throw new AppError(
-      'INVALID_INPUT',
-      `Several tenants have ${formatSlug(slug)}: name one by the query parameter tenant`,
-    );
-  }
-  const issue = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, address.number);
-  if (!issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found: ${formatIssueRef(repo, address.number)}`);
-  return { tenantId: repo.tenant_id, issueId: issue.id };
-}
 
 export interface Targets {
   currentState: State;

@@ -17,7 +17,7 @@ const MAX_HEADERS = 16 * 1024;
 const DRAIN_MS = 8_000;
 
 /**
- * Serves an app. close() stops accepting, lets idle connections go, waits for the answers that are under way and
+ * Serves an app. close() stops accepting, lets connections go that ask nothing, waits for the answers that are under way and
  * cuts what is left after the deadline.
  * @throws StartError when the address cannot be had, naming the variable that changes it.
  */
@@ -25,7 +25,14 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const { host, port, variable = 'PORT', drainMs = DRAIN_MS } = options;
   const server = createServer({ maxHeaderSize: MAX_HEADERS }, app);
   let draining = false;
-  server.on('request', (_request, response) => {
+  // Node counts a connection that has not asked yet as busy; clients open some in advance.
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    silent.delete(socket);
     if (draining) response.setHeader('connection', 'close');
     response.once('close', () => draining && setImmediate(() => server.closeIdleConnections()));
   });
@@ -36,6 +43,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
+    for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
     const done = new AbortController();
     const cut = sleep(drainMs, done.signal).then((late) => late && server.closeAllConnections());
     await closed;

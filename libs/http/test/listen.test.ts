@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { listen } from '../src/index.ts';
@@ -28,6 +29,16 @@ describe('listen', () => {
     const server = await listen((_request, response) => response.end('x'), { host, port: 0, drainMs: 60_000 });
     await (await fetch(server.url)).text();
     await server.close();
+  });
+
+  test('a connection that was opened in advance and never asked anything does not hold up the end', async () => {
+    const server = await listen((_request, response) => response.end('x'), { host, port: 0, drainMs: 60_000 });
+    const socket = connect(Number(new URL(server.url).port), host);
+    const closed = once(socket, 'close');
+    await once(socket, 'connect');
+    await (await fetch(server.url)).text();
+    await server.close();
+    await closed;
   });
 
   test('close cuts what is not done by the deadline', async () => {

@@ -481,6 +481,7 @@ export interface SiIssues {
 }
 
 export interface StreamCounter {
+  heartbeat_at: string | null;
   id: Generated<number>;
   last_id: number;
 }
@@ -497,7 +498,7 @@ export interface StreamOutbox {
   created_at: Generated<string>;
   data: Json;
   event_type: string;
-  id: string;
+  id: Generated<number>;
   tenant_id: number;
 }
 
@@ -713,7 +714,7 @@ export const COLUMNS = {
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
   settings: ['body', 'id', 'updated_at', 'version'],
   si_issues: ['completed_at', 'created_at', 'issue_number', 'repo_id', 'tenant_id', 'track_name'],
-  stream_counter: ['id', 'last_id'],
+  stream_counter: ['heartbeat_at', 'id', 'last_id'],
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],

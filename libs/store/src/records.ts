@@ -1,8 +1,8 @@
 import type { State } from '@pipeline/domain';
 import { sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import type { Tx } from './connection.ts';
 import { type Params, prepared } from './prepared.ts';
+import type { StreamFact } from './stream.ts';
 
 export type ActorType = 'agent' | 'workflow-engine' | 'operator' | 'system';
 
@@ -43,7 +43,7 @@ export interface PipelineEventInput {
 
 /** A fact for the live stream. The sequencer gives it its id after the commit. */
 export interface StreamInput {
-  type: 'state-transition' | 'cost-update' | 'worker-status' | 'alert' | 'issue-status';
+  type: StreamFact;
   data: Record<string, unknown>;
 }
 
@@ -80,9 +80,9 @@ const insert = prepared(
       from jsonb_to_recordset(${p('pipelineEvents')}::jsonb) as e ("repoId" bigint, "issueId" bigint,
         "issueNumber" integer, "eventType" text, agent text, payload jsonb)
     )
-    insert into stream_outbox (tenant_id, id, event_type, data)
-    select ${p('tenantId')}, s.id, s.type, s.data
-    from jsonb_to_recordset(${p('stream')}::jsonb) as s (id uuid, type text, data jsonb)`,
+    insert into stream_outbox (tenant_id, event_type, data)
+    select ${p('tenantId')}, s.type, s.data
+    from jsonb_to_recordset(${p('stream')}::jsonb) as s (type text, data jsonb)`,
 );
 
 /** Writes the logs of a transaction, all at once: one statement however many entries there are. */
@@ -93,6 +93,6 @@ export async function insertRecords(tx: Tx, tenantId: number, records: Records):
     transitions: JSON.stringify(records.transitions),
     issueEvents: JSON.stringify(records.issueEvents),
     pipelineEvents: JSON.stringify(records.pipelineEvents),
-    stream: JSON.stringify(records.stream.map((entry) => ({ ...entry, id: uuidv7() }))),
+    stream: JSON.stringify(records.stream),
   });
 }

@@ -1,45 +1,115 @@
 import { sql } from 'kysely';
 import type { Db } from './connection.ts';
-import { jsonb } from './json.ts';
-import { inTransaction } from './transaction.ts';
+import { type Params, prepared } from './prepared.ts';
 
-const BATCH = 500;
+/** The types of events that say what happened; heartbeats say only that the stream lives. */
+export const STREAM_FACTS = ['state-transition', 'cost-update', 'worker-status', 'alert', 'issue-status'] as const;
+export type StreamFact = (typeof STREAM_FACTS)[number];
+
+/** An event as every replica delivers it. */
+export interface StreamEvent {
+  id: number;
+  tenantId: number;
+  type: StreamFact | 'heartbeat';
+  data: Record<string, unknown>;
+  /** When the fact was written. */
+  at: string;
+}
+
+/** The most that one statement moves or reads. */
+export const STREAM_BATCH = 500;
 /** Old events are of no use: who was away for longer reads the tables. */
 const KEPT = 10_000;
+/** How many ids apart old events are swept away. */
+const SWEEP_EVERY = 1_000;
+
+// One process at a time numbers events: the lock of the transaction says which, so none that dies can hold it. It is
+// taken inside the statement, so the snapshot may be older than the lock: what another process has moved meanwhile is
+// locked, found deleted and left out, and the counter is read as it is now.
+const LOCK = sql`pg_try_advisory_xact_lock(hashtextextended('pipeline.stream', 0))`;
+
+const sequence = prepared(
+  'sequence-stream',
+  () => sql<{ last_id: number; moved: number }>`
+    with lead as materialized (select ${LOCK} as held),
+    moved as (
+      delete from stream_outbox
+      where id in (select o.id from stream_outbox o where (select held from lead) order by o.id limit ${sql.lit(STREAM_BATCH)})
+      returning tenant_id, id, event_type, data, created_at
+    ), counter as (
+      update stream_counter set last_id = last_id + (select count(*) from moved)
+      where id = 1 and exists (select from moved)
+      returning last_id
+    ), numbered as (
+      insert into stream_events (id, tenant_id, event_type, data, created_at)
+      select c.last_id - count(*) over () + row_number() over (order by m.id), m.tenant_id, m.event_type, m.data,
+        m.created_at
+      from moved m cross join counter c
+      returning id
+    )
+    select max(id) as last_id, count(*)::int as moved from numbered`,
+);
 
 /**
- * Gives the facts of the outbox their ids: moves one batch into `stream_events`, numbered from the counter row, and
- * forgets all but the newest 10,000. Ids strictly increase in the order in which they become visible, for one process
- * at a time does this: the lock of the transaction says which, so none that dies can hold it.
+ * Gives the facts of the outbox their ids: moves one batch into `stream_events`, numbered from the counter row without
+ * a gap, and forgets all but about the newest 10,000. Ids strictly increase in the order in which they become visible.
+ * One statement; a second one every 1,000 events.
  * @returns how many were moved; 0 also while another process is at it.
  */
-export function sequenceStream(fleet: Db): Promise<number> {
-  return inTransaction(fleet, async (tx) => {
-    const { rows } = await sql<{ held: boolean }>`
-      select pg_try_advisory_xact_lock(hashtextextended('pipeline.stream', 0)) as held`.execute(tx);
-    if (rows[0]?.held !== true) return 0;
-    const batch = await tx
-      .deleteFrom('stream_outbox')
-      .where('id', 'in', (eb) => eb.selectFrom('stream_outbox').select('id').orderBy('id').limit(BATCH))
-      .returning(['id', 'tenant_id', 'event_type', 'data', 'created_at'])
-      .execute();
-    if (batch.length === 0) return 0;
-    batch.sort((a, b) => (a.id < b.id ? -1 : 1));
-    const { last_id } = await tx
-      .updateTable('stream_counter')
-      .set((eb) => ({ last_id: eb('last_id', '+', batch.length) }))
-      .where('id', '=', 1)
-      .returning('last_id')
-      .executeTakeFirstOrThrow();
-    const first = last_id - batch.length + 1;
-    const values = batch.map(({ tenant_id, event_type, data, created_at }, index) => {
-      return { id: first + index, tenant_id, event_type, data: jsonb(data), created_at };
-    });
-    await tx.insertInto('stream_events').values(values).execute();
-    await tx
+export async function sequenceStream(fleet: Db): Promise<number> {
+  const { last_id, moved } = (await sequence.first(fleet, {})) ?? { last_id: 0, moved: 0 };
+  if (moved > 0 && Math.floor(last_id / SWEEP_EVERY) > Math.floor((last_id - moved) / SWEEP_EVERY)) {
+    await fleet
       .deleteFrom('stream_events')
       .where('id', '<=', last_id - KEPT)
       .execute();
-    return batch.length;
-  });
+  }
+  return moved;
+}
+
+const beat = prepared(
+  'stream-heartbeat',
+  (_db, p: Params<{ every: string }>) => sql<{ id: number }>`
+    with lead as materialized (select ${LOCK} as held),
+    counter as (
+      update stream_counter set last_id = last_id + 1, heartbeat_at = clock.now
+      from (select svc_now() as now, svc_now() - ${p('every')}::interval as due) clock
+      where id = 1 and (select held from lead) and coalesce(heartbeat_at, '-infinity') <= clock.due
+      returning last_id, heartbeat_at
+    )
+    insert into stream_events (id, tenant_id, event_type, data, created_at)
+    select last_id, 0, 'heartbeat', '{}', heartbeat_at from counter
+    returning id`,
+);
+
+/**
+ * Puts a heartbeat on the stream, when the last one of any replica is so old.
+ * @returns whether it did.
+ */
+export const sequenceHeartbeat = async (fleet: Db, everyMs: number): Promise<boolean> =>
+  (await beat.first(fleet, { every: `${everyMs} ms` })) !== undefined;
+
+const COLUMNS = sql`id, tenant_id as "tenantId", event_type as "type", data, created_at as "at"`;
+
+const after = prepared(
+  'stream-after',
+  (_db, p: Params<{ id: number }>) => sql<StreamEvent>`
+    select ${COLUMNS} from stream_events where id > ${p('id')} order by id limit ${sql.lit(STREAM_BATCH)}`,
+);
+
+/** The next events of the stream in the order of their ids, heartbeats included, at most a batch. */
+export const streamAfter = (fleet: Db, id: number): Promise<StreamEvent[]> => after.all(fleet, { id });
+
+/** The id of the newest event, 0 before the first. */
+export async function streamHead(fleet: Db): Promise<number> {
+  const { last_id } = await fleet.selectFrom('stream_counter').select('last_id').executeTakeFirstOrThrow();
+  return last_id;
+}
+
+/** The newest facts up to an id, oldest first, without heartbeats. */
+export async function newestFacts(fleet: Db, upTo: number, count: number): Promise<StreamEvent[]> {
+  const { rows } = await sql<StreamEvent>`
+    select ${COLUMNS} from stream_events where id <= ${upTo} and event_type <> 'heartbeat'
+    order by id desc limit ${count}`.execute(fleet);
+  return rows.reverse();
 }

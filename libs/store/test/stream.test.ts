@@ -1,7 +1,17 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { insertRecords, inTransaction, noRecords, sequenceStream, type Tx } from '../src/index.ts';
+import {
+  insertRecords,
+  inTransaction,
+  newestFacts,
+  noRecords,
+  sequenceHeartbeat,
+  sequenceStream,
+  streamAfter,
+  streamHead,
+  type Tx,
+} from '../src/index.ts';
 
 const database = testDatabase();
 
@@ -63,14 +73,67 @@ describe('the event stream', () => {
     expect(await sequenceStream(database.store.fleet)).toBe(1);
   });
 
-  test('keeps the newest 10,000', async () => {
-    await database.db.updateTable('stream_counter').set({ last_id: 20_000 }).execute();
+  test('keeps the newest 10,000, swept every thousand', async () => {
+    await database.db.updateTable('stream_counter').set({ last_id: 19_998 }).execute();
     await sql`
       insert into stream_events (id, tenant_id, event_type, data)
-      select n, 1, 'alert', '{}' from generate_series(9990, 20000) n`.execute(database.db);
+      select n, 1, 'alert', '{}' from generate_series(9980, 19998) n`.execute(database.db);
+    const seen = async () => {
+      await tell(1);
+      await sequenceStream(database.store.fleet);
+      const all = await stream();
+      return [all.length, all[0]?.id, all.at(-1)?.id];
+    };
+    expect(await seen()).toEqual([10_020, 9_980, 19_999]);
+    expect(await seen()).toEqual([10_000, 10_001, 20_000]);
+  });
+
+  test('readers go on after the id they have seen', async () => {
+    for (let n = 0; n < 3; n += 1) await tell(n);
+    const head = await streamHead(database.store.fleet);
+    await sequenceStream(database.store.fleet);
+    expect(await streamHead(database.store.fleet)).toBe(head + 3);
+    const events = await streamAfter(database.store.fleet, head + 1);
+    expect(events).toMatchObject([
+      { id: head + 2, tenantId: 1, type: 'issue-status', data: { n: 1 } },
+      { id: head + 3, tenantId: 1, type: 'issue-status', data: { n: 2 } },
+    ]);
+    expect(await newestFacts(database.store.fleet, head + 2, 1)).toEqual([events[0]]);
+  });
+});
+
+describe('the heartbeat of the stream', () => {
+  const beats = () =>
+    database.db.selectFrom('stream_events').select('id').where('event_type', '=', 'heartbeat').execute();
+
+  test('beats once in its time, however many replicas try', async () => {
+    database.clock.now = new Date('2026-03-01T12:00:00Z');
+    const tries = () => Promise.all([1, 2, 3, 4].map(() => sequenceHeartbeat(database.store.fleet, 30_000)));
+    await tries();
+    await tries();
+    expect(await beats()).toHaveLength(1);
+    database.clock.now = new Date('2026-03-01T12:00:29.999Z');
+    await tries();
+    expect(await beats()).toHaveLength(1);
+    database.clock.now = new Date('2026-03-01T12:00:30Z');
+    await tries();
+    expect(await beats()).toHaveLength(2);
+  });
+
+  test('its id stands in line with the facts, and no fact follows a heartbeat with a lower id', async () => {
+    database.clock.now = new Date('2026-03-01T13:00:00Z');
     await tell(1);
     await sequenceStream(database.store.fleet);
-    const all = await stream();
-    expect([all.length, all[0]?.id, all.at(-1)?.id]).toEqual([10_000, 10_002, 20_001]);
+    const head = await streamHead(database.store.fleet);
+    expect(await sequenceHeartbeat(database.store.fleet, 30_000)).toBe(true);
+    await tell(2);
+    await sequenceStream(database.store.fleet);
+    const types = (await streamAfter(database.store.fleet, head)).map(({ id, type }) => [id - head, type]);
+    expect(types).toEqual([
+      [1, 'heartbeat'],
+      [2, 'issue-status'],
+    ]);
+    const facts = await newestFacts(database.store.fleet, head + 2, 2);
+    expect(facts.map(({ id }) => id - head)).toEqual([0, 2]);
   });
 });

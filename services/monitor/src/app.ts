@@ -8,6 +8,7 @@ import type { Authentication } from './auth/authentication.ts';
 import { authHandlers } from './routes/auth.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
+import { type EventDeps, eventHandlers } from './routes/events.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
 import { projectionHandlers } from './routes/projections.ts';
 import { queueHandlers } from './routes/queue.ts';
@@ -15,16 +16,19 @@ import { staticHandlers } from './routes/static.ts';
 import { workerHandlers } from './routes/workers.ts';
 import { storeBacked } from './store-backed.ts';
 import type { StoreStatus } from './store-status.ts';
+import type { StreamLimits } from './stream/stream-limit.ts';
 
 export interface MonitorApp {
   auth: Authentication;
   /** null = no store is configured: every route that needs one answers 503. */
-  pipeline: (DeadLetterDeps & ConsistencyDeps & { status: StoreStatus }) | null;
+  pipeline: (DeadLetterDeps & ConsistencyDeps & EventDeps & { status: StoreStatus }) | null;
   readiness: () => Readiness;
   /** Folder of the built dashboard. */
   webDir: string;
   /** Requests per minute and credential; 0 = no limit. */
   requestsPerMinute: number;
+  /** Of event streams that are open at a time. */
+  streamLimits: StreamLimits;
   /** Proxies in front whose word about the caller's address is believed. */
   trustedProxies: number;
   answerCheck: 'throw' | 'log';
@@ -53,6 +57,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...storeBacked(projectionHandlers(connected), status),
       ...storeBacked(queueHandlers(connected), status),
       ...storeBacked(workerHandlers(connected), status),
+      ...storeBacked(eventHandlers(pipeline, options.streamLimits), status),
       ...staticHandlers(options.webDir),
     },
     authenticators: { operator: auth.operator },

@@ -8,6 +8,7 @@ export interface MonitorMetrics {
 
 interface Readings {
   isStoreConnected: () => boolean;
+  openStreams: () => number;
   /** Slugs of the repos of all unresolved dead letters, one for each letter. */
   deadLetterRepos: () => string[];
   /** Kinds of all consistency findings, one for each finding. */
@@ -23,6 +24,14 @@ export function createMonitorMetrics(registry: Registry, readings: Readings): Mo
     registers,
     collect() {
       this.set(readings.isStoreConnected() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'svc_sse_clients',
+    help: 'Event streams that are open.',
+    registers,
+    collect() {
+      this.set(readings.openStreams());
     },
   });
   new Gauge({

@@ -14,6 +14,7 @@ import { Lead } from './loops/lead.ts';
 import { LoopSet } from './loops/loop-set.ts';
 import { ProjectionExecutor } from './loops/projections.ts';
 import { RepoPoller } from './loops/repo-poller.ts';
+import { streamTick } from './loops/stream.ts';
 import {
   autoUnblockTick,
   foldTick,
@@ -25,10 +26,10 @@ import {
   silenceTick,
   slaTick,
   stalledTick,
-  streamTick,
 } from './loops/upkeep.ts';
 import { createMonitorMetrics, type MonitorMetrics } from './metrics.ts';
 import { StoreStatus } from './store-status.ts';
+import { EventFeed } from './stream/event-feed.ts';
 
 export interface PipelineOptions {
   databaseUrl: string;
@@ -49,6 +50,7 @@ export interface Pipeline {
   engine: Engine;
   letters: DeadLetterCache;
   consistency: ConsistencyCache;
+  feed: EventFeed;
   hostOf: HostOf;
   agents: Agents;
   status: StoreStatus;
@@ -78,7 +80,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const letters = new ListCache(() => readLetters(store.fleet));
   const orphans = loaded.config.consistency.orphans ? orphanWatch(engine, hosts, log) : null;
   const consistency = consistencyCache(engine, orphans);
+  const startedAt = now().getTime();
+  const feed = new EventFeed({ store, now, uptime: () => (now().getTime() - startedAt) / SECOND_MS });
   const monitorMetrics = createMonitorMetrics(metrics.registry, {
+    openStreams: () => feed.clients,
     isStoreConnected: () => status.isConnected,
     deadLetterRepos: () => letters.all().map(({ repoOwner, repoName }) => `${repoOwner}/${repoName}`),
     findingKinds: () => consistency.all().map(({ kind }) => kind),
@@ -93,9 +98,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const upkeep = addUpkeep(loops, engine);
   const agents = agentsOf(options, engine, doorbell);
   addAgentLoops(loops, agents, everyMs);
+  const stream = addStream(loops, { engine, feed, status });
   const intake = addIntake(loops, { engine, hosts, doorbell, log, now });
   const outbox = addOutbox(loops, { engine, hosts, doorbell, log, now, metrics: monitorMetrics });
-  doorbell.on('svc_stream', () => upkeep.stream.wake());
+  doorbell.on('svc_stream', () => stream.wake());
   doorbell.on('svc_settings', () => syncLoop.wake());
   doorbell.on('svc_cache', () => {
     polls.letters.wake();
@@ -108,6 +114,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     engine,
     letters,
     consistency,
+    feed,
     hostOf: hostFinder(hosts),
     agents,
     status,
@@ -176,10 +183,16 @@ function addUpkeep(loops: LoopSet, engine: Engine) {
   loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
   loops.add('sla', 60 * SECOND_MS, slaTick(engine));
   loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
-  return {
-    waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)),
-    stream: loops.add('stream', SECOND_MS, streamTick(engine)),
-  };
+  return { waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)) };
+}
+
+/** Heartbeats go on while the store is away. */
+function addStream(loops: LoopSet, { engine, feed, status }: { engine: Engine; feed: EventFeed; status: StoreStatus }) {
+  const stream = loops.add('stream', SECOND_MS, streamTick(engine, feed));
+  loops.addAlways('stream-heartbeat', SECOND_MS, async () => {
+    if (await feed.beat(status.isConnected)) stream.wake();
+  });
+  return stream;
 }
 
 interface HostDeps {

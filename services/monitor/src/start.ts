@@ -39,6 +39,7 @@ export async function startMonitor(context: Context, variables: Variables): Prom
     },
     webDir: WEB_DIR,
     requestsPerMinute: env.REQUESTS_PER_MINUTE,
+    streamLimits: { perCredential: env.STREAMS_PER_CREDENTIAL, inAll: env.STREAMS_IN_ALL },
     trustedProxies: env.TRUSTED_PROXIES,
     answerCheck: 'log',
     log,
@@ -47,6 +48,8 @@ export async function startMonitor(context: Context, variables: Variables): Prom
   });
   const served = await listen(app, { host: env.HOST, port: env.PORT });
   stack.add('http server', served.close);
+  // Before the server waits for the answers that are under way: these never end by themselves.
+  stack.add('event streams', async () => pipeline?.feed.close());
   log.info('listening', { url: served.url });
   return served.url;
 }

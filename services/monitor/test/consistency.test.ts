@@ -136,6 +136,7 @@ describe('list', () => {
     await findings.refresh();
     const { registry } = createMetrics();
     createMonitorMetrics(registry, {
+      openStreams: () => 0,
       isStoreConnected: () => true,
       deadLetterRepos: () => [],
       findingKinds: () => findings.all().map(({ kind }) => kind),

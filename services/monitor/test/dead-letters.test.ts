@@ -269,6 +269,7 @@ describe('metrics', () => {
   const { registry } = createMetrics();
   beforeAll(() => {
     createMonitorMetrics(registry, {
+      openStreams: () => 0,
       findingKinds: () => [],
       isStoreConnected: () => status.isConnected,
       deadLetterRepos: () => letters.all().map(({ repoOwner, repoName }) => `${repoOwner}/${repoName}`),

@@ -45,6 +45,7 @@ const executorOn = (over: { host?: VcsHost; bell?: Doorbell; budget?: WriteBudge
     lead: new Lead(over.bell ?? doorbell, 'projections:sandbox'),
     budget: over.budget ?? null,
     metrics: createMonitorMetrics(createMetrics().registry, {
+      openStreams: () => 0,
       findingKinds: () => [],
       isStoreConnected: () => true,
       deadLetterRepos: () => [],

@@ -1,9 +1,11 @@
 import { checkedFetch, monitorSurface } from '@pipeline/contract';
+import type { ConsistencyFinding, DeadLetter } from '@pipeline/domain';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { createMonitorApp, type MonitorApp } from '../src/app.ts';
 import { createAuthentication } from '../src/auth/authentication.ts';
 import { ListCache } from '../src/list-cache.ts';
+import { EventFeed } from '../src/stream/event-feed.ts';
 
 export interface Answer {
   status: number;
@@ -46,15 +48,23 @@ interface Over extends Omit<Partial<MonitorApp>, 'pipeline'> {
 
 const emptyCache = <T>() => new ListCache<T>(async () => ({ items: [], total: 0 }));
 
+const nothingYet = ({ store }: Connected['engine']) => ({
+  letters: emptyCache<DeadLetter>(),
+  consistency: emptyCache<ConsistencyFinding>(),
+  hostOf: () => null,
+  feed: new EventFeed({ store, uptime: () => 1, now: () => new Date() }),
+});
+
 /** The app on a free port, open to all and without a store unless told otherwise; lists are empty unless given. */
 export async function serveApp({ pipeline, ...over }: Over = {}) {
   const now = over.now ?? (() => new Date());
   const app = createMonitorApp({
     auth: createAuthentication(null, now),
-    pipeline: pipeline ? { letters: emptyCache(), consistency: emptyCache(), hostOf: () => null, ...pipeline } : null,
+    pipeline: pipeline ? { ...nothingYet(pipeline.engine), ...pipeline } : null,
     readiness: () => ({ status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' }),
     webDir: '/nonexistent',
     requestsPerMinute: 0,
+    streamLimits: { perCredential: 0, inAll: 0 },
     trustedProxies: 0,
     answerCheck: 'throw',
     log: silentLogger,

@@ -4,6 +4,7 @@ import { CONTRACT_VERSION } from '../version.ts';
 import { authRoutes } from './auth.ts';
 import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { eventRoutes } from './events.ts';
 import { issueActionRoutes } from './issue-actions.ts';
 import { projectionRoutes } from './projections.ts';
 import { queueRoutes } from './queue.ts';
@@ -25,6 +26,7 @@ export const monitorSurface = defineSurface({
     { name: 'Projections', description: 'What is to be written to the host.' },
     { name: 'Queue', description: 'What waits to be done.' },
     { name: 'Workers', description: 'Who does it.' },
+    { name: 'Event stream', description: 'What happens, as it happens.' },
     { name: 'Dashboard', description: 'Pages and files for browsers.' },
   ],
   routes: [
@@ -36,6 +38,7 @@ export const monitorSurface = defineSurface({
     ...projectionRoutes,
     ...queueRoutes,
     ...workerOperationRoutes,
+    ...eventRoutes,
     ...staticRoutes,
   ],
   fallbacks: [

@@ -11,6 +11,7 @@ import { up as workerOwners } from './0010-worker-owners.ts';
 import { up as agentsAndAudit } from './0011-agents-and-audit.ts';
 import { up as oauth } from './0012-oauth.ts';
 import { up as issueLists } from './0013-issue-lists.ts';
+import { up as streamOrder } from './0015-stream-order.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -32,4 +33,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0011-agents-and-audit': { up: agentsAndAudit },
   '0012-oauth': { up: oauth },
   '0013-issue-lists': { up: issueLists },
+  '0015-stream-order': { up: streamOrder, breaking: true },
 };

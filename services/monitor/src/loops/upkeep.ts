@@ -11,7 +11,7 @@ import {
   watchSilence,
   watchSla,
 } from '@pipeline/engine';
-import { deleteOldDeliveries, deleteOldPeriods, sequenceStream } from '@pipeline/store';
+import { deleteOldDeliveries, deleteOldPeriods } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
 /** A host repeats a delivery for three days at most. */
@@ -24,14 +24,6 @@ const PERIODS_KEPT_MS = 90 * 24 * 60 * 60_000;
 export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
   if ((await lead.hold()) === null) return undefined;
   return (await drainInbox(engine, hostOf)) > 0 ? 'again' : undefined;
-};
-
-/** Gives events of the stream their ids and tells those who deliver them. */
-export const streamTick = (engine: Engine) => async () => {
-  const moved = await sequenceStream(engine.store.fleet);
-  if (moved === 0) return undefined;
-  engine.ring('svc_stream', 0);
-  return 'again';
 };
 
 // These act on each row by compare-and-set, so any number of replicas may run them at once.

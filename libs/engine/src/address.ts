@@ -1,0 +1,46 @@
+import { AppError, formatIssueRef, formatSlug, parseSlug } from '@pipeline/domain';
+import { findIssue, findReposBySlug, type RepoRow, tenantIdOf } from '@pipeline/store';
+import type { Engine } from './context.ts';
+import type { IssueKey } from './issue-actions.ts';
+
+/** How paths and queries of surface B name a repo. */
+export interface RepoAddress {
+  owner: string;
+  repo: string;
+  /** External id; only needed where several tenants have a repo of that name. */
+  tenant?: string | undefined;
+}
+
+export interface IssueAddress extends RepoAddress {
+  number: number;
+}
+
+/**
+ * Finds the enabled repo that a path or a query names.
+ * @throws AppError NOT_FOUND for an unknown or disabled repo, INVALID_INPUT when the tenant must be named.
+ */
+export async function findRepoAt(engine: Engine, { owner, repo: name, tenant }: RepoAddress): Promise<RepoRow> {
+  const slug = parseSlug(`${owner}/${name}`);
+  const all = slug ? await findReposBySlug(engine.store.fleet, slug) : [];
+  const tenantId = tenant === undefined ? null : await tenantIdOf(engine.store.fleet, tenant);
+  const repos = tenant === undefined ? all : all.filter((repo) => repo.tenant_id === tenantId);
+  const [repo, another] = repos;
+  if (!slug || !repo) throw new AppError('NOT_FOUND', `Repo not found: ${owner}/${name}`);
+  if (!another) return repo;
+  throw new AppError(
+    'INVALID_INPUT',
+    `Several tenants have ${formatSlug(slug)}: name one by the query parameter tenant`,
+  );
+}
+
+/**
+ * Finds the issue that a path names.
+ * @throws AppError NOT_FOUND for an unknown or disabled repo, INVALID_INPUT when the tenant must be named,
+ * ISSUE_NOT_FOUND.
+ */
+export async function findIssueKey(engine: Engine, address: IssueAddress): Promise<IssueKey> {
+  const repo = await findRepoAt(engine, address);
+  const issue = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, address.number);
+  if (!issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found: ${formatIssueRef(repo, address.number)}`);
+  return { tenantId: repo.tenant_id, issueId: issue.id };
+}

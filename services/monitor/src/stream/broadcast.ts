@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http';
+import { sleep } from '@pipeline/runtime';
+import { type Frame, keyOf, passes, type StreamFilter } from './frame.ts';
+
+/** A client that reads so slowly that more than this waits for it is cut; it may resume where it was. */
+const MAX_WAITING_OCTETS = 1024 * 1024;
+/** After a round of writes this many times its duration is rest, at most so long: what comes meanwhile leaves in one. */
+const REST_FACTOR = 4;
+const MAX_REST_MS = 50;
+
+export interface Client {
+  response: ServerResponse;
+  filter: StreamFilter;
+  /** It has everything up to this id. */
+  after: number;
+}
+
+/**
+ * Writes frames to all clients. The cost is one write per client, whatever its size. So a round is followed by a rest
+ * in proportion to what it took: few clients get each event at once, many get several events in one write.
+ */
+export class Broadcast {
+  readonly #clients = new Map<Client, string>();
+  readonly #ended = new AbortController();
+  #pending: (Frame | null)[] = [];
+  #isWriting = false;
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  add(client: Client): void {
+    this.#clients.set(client, keyOf(client.filter));
+    client.response.once('close', () => this.#clients.delete(client));
+  }
+
+  /** Null = frames are missing here, and clients are told. */
+  send(frames: readonly (Frame | null)[]): void {
+    this.#pending.push(...frames);
+    if (!this.#isWriting) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#pending.length > 0 && !this.#ended.signal.aborted) {
+      const frames = this.#pending;
+      this.#pending = [];
+      const began = performance.now();
+      this.#write(frames);
+      const restMs = Math.min((performance.now() - began) * REST_FACTOR, MAX_REST_MS);
+      if (restMs >= 1) await sleep(restMs, this.#ended.signal);
+    }
+    this.#isWriting = false;
+  }
+
+  #write(frames: readonly (Frame | null)[]): void {
+    const first = frames.find((frame) => frame !== null)?.id ?? Number.POSITIVE_INFINITY;
+    const shared = new Map<string, Buffer>();
+    for (const [client, key] of this.#clients) {
+      let bytes = client.after < first ? shared.get(key) : encode(frames, client);
+      if (bytes === undefined) {
+        bytes = encode(frames, client);
+        shared.set(key, bytes);
+      }
+      if (bytes.length > 0) push(client, bytes);
+    }
+  }
+
+  /** Says goodbye to all: what waits is sent, then their streams end. */
+  end(): void {
+    this.#ended.abort();
+    this.#write(this.#pending.splice(0));
+    for (const { response } of this.#clients.keys()) response.end(': closing\n\n');
+  }
+}
+
+function encode(frames: readonly (Frame | null)[], { filter, after }: Client): Buffer {
+  let text = '';
+  for (const frame of frames) {
+    if (frame === null) text += GAP;
+    else if (isNews(frame, after) && passes(filter, frame)) text += frame.text;
+  }
+  return Buffer.from(text);
+}
+
+/** While the store is away, heartbeats repeat the newest id. */
+const isNews = ({ id, type }: Frame, after: number) => id > after || (id === after && type === 'heartbeat');
+
+/** Tells a client that events are missing between what it has and what follows; a comment, for strict clients. */
+export const GAP = ': gap\n\n';
+
+function push({ response }: Client, bytes: Buffer): void {
+  response.write(bytes);
+  if (response.writableLength > MAX_WAITING_OCTETS) response.destroy();
+}

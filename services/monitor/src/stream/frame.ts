@@ -1,0 +1,38 @@
+import type { StreamEvent } from '@pipeline/store';
+
+/** One message of the stream, made once for all who get it. */
+export interface Frame {
+  id: number;
+  type: StreamEvent['type'];
+  tenantId: number;
+  /** In lower case; null where the event is about no repo. */
+  repo: string | null;
+  /** As it goes over the wire. */
+  text: string;
+}
+
+/** What says when it happened; the others say what is so now. */
+const TIMED: readonly StreamEvent['type'][] = ['state-transition', 'cost-update', 'issue-status'];
+
+/** @param uptime of the process that delivers it, in seconds. */
+export function frameOf({ id, tenantId, type, data, at }: StreamEvent, uptime: number): Frame {
+  const payload =
+    type === 'heartbeat' ? { timestamp: at, uptime } : { ...data, ...(TIMED.includes(type) && { timestamp: at }) };
+  const repo = typeof data.repo === 'string' ? data.repo.toLowerCase() : null;
+  return { id, type, tenantId, repo, text: `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(payload)}\n\n` };
+}
+
+/** What a client wants to see; null = everything. Heartbeats pass every filter, for they keep the connection open. */
+export interface StreamFilter {
+  repo: { tenantId: number; slug: string } | null;
+  types: readonly string[] | null;
+}
+
+export const passes = ({ repo, types }: StreamFilter, frame: Frame): boolean =>
+  frame.type === 'heartbeat' ||
+  ((repo === null || (frame.repo === repo.slug && frame.tenantId === repo.tenantId)) &&
+    (types === null || types.includes(frame.type)));
+
+/** Equal for filters that let the same frames pass. */
+export const keyOf = ({ repo, types }: StreamFilter): string =>
+  JSON.stringify([repo && [repo.tenantId, repo.slug], types && [...new Set(types)].sort()]);
