@@ -26,6 +26,7 @@ async function startReplica(): Promise<Replica> {
     directUrl: database.url,
     poolSize: 3,
     hosts: [],
+    dockerHost: 'unix:///nowhere.sock',
     loaded: await loadConfig(undefined),
     log: silentLogger,
     metrics: createMetrics(),
