@@ -22,6 +22,8 @@ export * from './states.ts';
 export * from './status-comment.ts';
 export * from './tasks.ts';
 export * from './vcs.ts';
+export * from './why/explain-wait.ts';
+export * from './why/waits.ts';
 export * from './windows.ts';
 export * from './workers.ts';
 export * from './workflow.ts';

@@ -20,6 +20,10 @@ export { extend, type Heartbeat, type HeartbeatAnswer, heartbeat, start } from '
 export { hashPassword, PASSWORD_LENGTH, verifyPassword } from './passwords.ts';
 export { pollRepo } from './poll.ts';
 export { steerProjection } from './projections.ts';
+export { reachable } from './reads/bootstrap.ts';
+export { explainIssue } from './reads/explain-issue.ts';
+export { issuesTag, listIssues } from './reads/list-issues.ts';
+export { type Overview, overviewOf } from './reads/overview.ts';
 export { reclaim, reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './reclaim.ts';
 export { releaseWaiting } from './release.ts';
 export { type Report, type ReportAnswer, report } from './report.ts';

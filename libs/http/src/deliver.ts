@@ -40,7 +40,8 @@ export async function deliver(scope: RequestScope, reply: Reply | undefined, ans
 }
 
 function empty(scope: RequestScope, status: number, headers: LooseAnswer['headers']): void {
-  const length: Record<string, string> = status === 204 ? {} : { 'content-length': '0' };
+  // Of a 304 it would be the length of what the caller has already.
+  const length: Record<string, string> = status === 204 || status === 304 ? {} : { 'content-length': '0' };
   scope.response.writeHead(status, { ...scope.headers, ...headers, ...length } as Record<string, string>);
   scope.response.end();
 }

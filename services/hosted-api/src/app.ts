@@ -3,6 +3,7 @@ import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
 import type { Express } from 'express';
 import type { HostedContext } from './context.ts';
 import { claimHandlers } from './routes/claims.ts';
+import { readHandlers } from './routes/reads.ts';
 import { taskHandlers } from './routes/tasks.ts';
 import { webhookHandlers } from './routes/webhooks.ts';
 import { workerHandlers } from './routes/workers.ts';
@@ -13,6 +14,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
   const { storeWatch, log, metrics, now, workerRateLimit } = context;
   const handlers = {
     ...serviceHandlers({ surface: hostedSurface, readiness: () => readinessOf(context), now }),
+    ...readHandlers(context),
     ...workerHandlers(context),
     ...claimHandlers(context),
     ...taskHandlers(context),

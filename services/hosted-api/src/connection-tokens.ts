@@ -7,6 +7,8 @@ import { type PublicAddress, SCOPE } from './public-address.ts';
 /** A connection that calls: its id as the key, who it acts for, and the scope of what it may read now. */
 export interface ConnectionIdentity extends Identity, LiveConnection {}
 
+export type ConnectionAuth = { connection: Authenticate<ConnectionIdentity> };
+
 const ACCESS_TOKEN = /^mcp_at_[\w-]{43}$/;
 
 /** The hash under which a token is stored; it is looked up by it, so no secret is ever compared. */

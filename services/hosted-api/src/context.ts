@@ -7,6 +7,7 @@ import { type ConnectionIdentity, connectionAuthenticator } from './connection-t
 import { type PublicAddress, publicAddress } from './public-address.ts';
 import { queueHealing } from './queue-healing.ts';
 import { SettingsFollower } from './settings-follower.ts';
+import type { StoreDetails } from './store-details.ts';
 import { tellingStoreErrors } from './store-errors.ts';
 import { StoreWatch } from './store-watch.ts';
 import { type WorkerIdentity, workerAuthenticator } from './worker-tokens.ts';
@@ -20,6 +21,10 @@ export interface HostedOptions {
   random: () => number;
   /** Where this API is reached from outside: scheme, host and port. */
   publicUrl: string;
+  /** Where people find the monitor; undefined: nowhere that is told. */
+  monitorUrl: string | undefined;
+  /** Told to connections; undefined: they need not know. */
+  storeDetails: StoreDetails | undefined;
   /** Undefined: every delivery is refused. */
   webhookSecret: string | undefined;
   /** Requests a second per worker token; 0 = no limit. */
@@ -30,7 +35,10 @@ export interface HostedOptions {
 
 /** What the routes of the hosted API work with. */
 export interface HostedContext
-  extends Pick<HostedOptions, 'log' | 'metrics' | 'now' | 'webhookSecret' | 'workerRateLimit'> {
+  extends Pick<
+    HostedOptions,
+    'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret' | 'workerRateLimit'
+  > {
   engine: Engine;
   waiters: ClaimWaiters;
   address: PublicAddress;

@@ -28,6 +28,10 @@ export const hostedEnv = {
       'Where browsers and programs reach this API, such as https://pipeline.example.org; without it http://localhost and PORT.',
     ),
   MONITOR_URL: httpUrl.optional().describe('Where the monitor is reached from outside.'),
+  TELL_STORE_DETAILS: z
+    .stringbool()
+    .default(false)
+    .describe('Tell connections the host, port and name of the database; never a user or a password.'),
   GITHUB_WEBHOOK_SECRET: z
     .string()
     .optional()

@@ -6,6 +6,7 @@ import { createHostedApp } from './app.ts';
 import { createHostedContext } from './context.ts';
 import { hostedEnv } from './env.ts';
 import { requireSchema } from './require-schema.ts';
+import { storeDetailsOf } from './store-details.ts';
 
 const NAME = 'hosted-api';
 
@@ -38,6 +39,8 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     now: () => new Date(),
     random: Math.random,
     publicUrl: env.PUBLIC_URL ?? `http://localhost:${env.PORT}`,
+    monitorUrl: env.MONITOR_URL,
+    storeDetails: env.TELL_STORE_DETAILS ? storeDetailsOf(env.DATABASE_URL) : undefined,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
     workerRateLimit: env.WORKER_RATE_LIMIT,
   });

@@ -98,6 +98,8 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
     now: () => new Date(),
     random: () => 0.5,
     publicUrl: PUBLIC_URL,
+    monitorUrl: undefined,
+    storeDetails: undefined,
     webhookSecret: undefined,
     workerRateLimit: 0,
     ...rest,

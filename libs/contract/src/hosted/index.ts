@@ -1,6 +1,7 @@
 import { healthRoutes } from '../shared/health.ts';
 import { defineSurface } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
+import { readRoutes } from './reads.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workerRoutes } from './worker.ts';
 
@@ -9,13 +10,15 @@ export const hostedSurface = defineSurface({
   name: 'hosted',
   title: 'Pipeline hosted API',
   version: CONTRACT_VERSION,
-  description: 'Work for agents, and what the version-control host has to say.',
+  description:
+    'What the pipeline does with the issues of an organisation, for its people and their programs; work for agents; what the version-control host has to say.',
   tags: [
     { name: 'Service', description: 'The process itself.' },
+    { name: 'Reads', description: 'What a connection may see: one organisation, read-only.' },
     { name: 'Worker protocol', description: 'How workers get tasks and report on them.' },
     { name: 'Webhooks', description: 'Deliveries of the version-control host.' },
   ],
-  routes: [...healthRoutes, ...workerRoutes, ...webhookRoutes],
+  routes: [...healthRoutes, ...readRoutes, ...workerRoutes, ...webhookRoutes],
   fallbacks: [],
   requireJsonType: true,
   unknownPathAuth: ['connection', 'worker'],

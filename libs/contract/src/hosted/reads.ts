@@ -1,0 +1,97 @@
+import { STATES } from '@pipeline/domain';
+import { z } from 'zod';
+import { PaginatedResponse } from '../envelopes.ts';
+import { pageQuery } from '../paging.ts';
+import { type DeclaredError, route } from '../route.ts';
+import { IssueWhy } from '../shared/issue-why.ts';
+import { Bootstrap } from './bootstrap.ts';
+import { IssueListItem } from './issue-list-item.ts';
+import { PipelineOverview } from './overview.ts';
+
+/** `owner/name` in any case. Whether there is such a repo is not the schema's affair: that is told by 404. */
+export const RepoQuery = z
+  .string()
+  .max(300)
+  .regex(/^[^/]+\/[^/]+$/, 'must be owner/name')
+  .meta({ description: 'owner/name, in any case.', example: 'acme/shop' });
+
+/** What a list of issues can be cut down to. */
+export const ISSUE_FILTERS = ['open', 'blocked', 'paused', ...STATES] as const;
+
+const repoNotFound: DeclaredError = {
+  code: 'REPO_NOT_FOUND',
+  description: 'No enabled repo of that name is within reach of this connection',
+};
+
+const read = { method: 'get', auth: 'connection', tags: ['Reads'] } as const;
+
+export const bootstrap = route({
+  ...read,
+  id: 'bootstrap',
+  path: '/api/cli/bootstrap',
+  summary: 'Show the organisation and its repos',
+  description: 'What this connection stands for, and what it reaches now.',
+  query: z.object({ repo: RepoQuery.optional() }),
+  replies: { 200: { description: 'What there is.', body: Bootstrap } },
+  errors: [repoNotFound],
+});
+
+export const listIssues = route({
+  ...read,
+  id: 'listIssues',
+  path: '/api/cli/issues',
+  summary: 'List the issues of a repo',
+  description:
+    'Those longest in their state first. A page has at most 2 MiB: `page.limit` is what was given, less than what was asked for if need be. Send the ETag of a page as If-None-Match to be told cheaply that nothing changed.',
+  query: z.object({
+    repo: RepoQuery,
+    state: z.enum(ISSUE_FILTERS).default('open').meta({
+      description: 'open = not done; blocked, paused = open and marked so; or one state exactly.',
+      example: 'open',
+    }),
+    ...pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'refuse' }),
+  }),
+  replies: {
+    200: {
+      description: 'One page.',
+      body: PaginatedResponse(IssueListItem),
+      headers: { etag: { description: 'Names what the list shows now.', schema: z.string() } },
+    },
+    304: {
+      description: 'Nothing changed since the page that If-None-Match names.',
+      headers: { etag: { description: 'The same as before.', schema: z.string() } },
+    },
+  },
+  errors: [repoNotFound],
+});
+
+export const explainIssue = route({
+  ...read,
+  id: 'explainIssue',
+  path: '/api/cli/issues/{number}/why',
+  summary: 'Explain why an issue is where it is',
+  description: 'In one sentence, and in detail: what it waits for, its last moves, its last error, what would help.',
+  params: z.object({
+    number: z
+      .string()
+      .regex(/^[1-9]\d{0,14}$/, 'must be a positive integer')
+      .meta({ description: 'Number of the issue.', example: '7' }),
+  }),
+  query: z.object({ repo: RepoQuery }),
+  replies: { 200: { description: 'Why.', body: IssueWhy } },
+  errors: [repoNotFound, 'ISSUE_NOT_FOUND'],
+  refusals: { params: { code: 'INVALID_INPUT', message: 'The number of the issue must be a positive integer' } },
+});
+
+export const pipelineOverview = route({
+  ...read,
+  id: 'pipelineOverview',
+  path: '/api/cli/pipeline/overview',
+  summary: 'Show how the pipeline of a repo does',
+  description: 'Issues, queue, workers, what is blocked, what failed lately, what it costs.',
+  query: z.object({ repo: RepoQuery }),
+  replies: { 200: { description: 'The snapshot.', body: PipelineOverview } },
+  errors: [repoNotFound],
+});
+
+export const readRoutes = [bootstrap, listIssues, explainIssue, pipelineOverview] as const;

@@ -1,0 +1,20 @@
+import { type OrgRow, type OrgScope, orgOf, type ReachableRepo, type Store } from '@pipeline/store';
+import { repoNotFound } from './repo-not-found.ts';
+
+export interface Reachable extends Pick<OrgRow, 'org' | 'repos' | 'schemaVersion' | 'now'> {
+  /** The repo that was asked for. */
+  repo: ReachableRepo | null;
+}
+
+/**
+ * The organisation of a connection and what it reaches there: one statement on the read pool.
+ * @param slug a repo to be looked up among them, in any case.
+ * @throws AppError REPO_NOT_FOUND when it is none of them.
+ */
+export async function reachable(store: Store, scope: OrgScope, slug: string | undefined): Promise<Reachable> {
+  const found = await orgOf(store.read, scope);
+  if (slug === undefined) return { ...found, repo: null };
+  const repo = found.repos.find((one) => one.slug.toLowerCase() === slug.toLowerCase());
+  if (!repo) throw repoNotFound();
+  return { ...found, repo };
+}

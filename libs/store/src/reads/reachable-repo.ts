@@ -1,0 +1,23 @@
+import { parseSlug, slugKey } from '@pipeline/domain';
+import { type RawBuilder, sql } from 'kysely';
+import type { OrgScope } from '../org-scope.ts';
+import type { Params } from '../prepared.ts';
+
+/** Whose repo is read, by which name, and which repos there may be read (null = all). */
+export interface Reach {
+  tenantId: number;
+  slug: string;
+  repoIds: readonly number[] | null;
+}
+
+/** @param slug in any case; what can be no repo's name names none. */
+export function reachOf({ tenantId, repoIds }: OrgScope, slug: string): Reach {
+  const parsed = parseSlug(slug);
+  return { tenantId, repoIds, slug: parsed ? slugKey(parsed) : '' };
+}
+
+/** The one repo that is meant: no row when it is unknown, disabled, of somebody else or out of reach. */
+export const reachableRepo = (p: Params<Reach>): RawBuilder<unknown> => sql`
+  select r.id, r.owner, r.name from repos r
+  where r.tenant_id = ${p('tenantId')} and r.slug_key = ${p('slug')} and r.enabled
+    and (${p('repoIds')}::bigint[] is null or r.id = any(${p('repoIds')}::bigint[]))`;

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import type { readRoutes } from '@pipeline/contract';
+import { explainIssue, issuesTag, listIssues } from '@pipeline/engine';
+import type { HandlersOf } from '@pipeline/http';
+import type { ConnectionAuth } from '../connection-tokens.ts';
+import type { HostedContext } from '../context.ts';
+import { bootstrapOf, overviewFor } from '../reads.ts';
+
+/** What a connection reads. Its scope comes from the check of its token; data may come from a replica. */
+export const readHandlers = (context: HostedContext): HandlersOf<typeof readRoutes, ConnectionAuth> => ({
+  bootstrap: async ({ identity, query }) => ({ status: 200, body: await bootstrapOf(context, identity, query.repo) }),
+  listIssues: async ({ identity: { scope }, query, request }) => {
+    const { store } = context.engine;
+    const { repo: slug, state: filter, limit, offset } = query;
+    const known = request.headers['if-none-match'];
+    if (known !== undefined) {
+      const tag = await issuesTag(store, scope, slug);
+      if (names(known, tag)) return { status: 304, headers: { etag: tag, ...REVALIDATE } };
+    }
+    const { json, tag } = await listIssues(store, scope, { slug, filter, limit, offset });
+    return { status: 200, headers: { etag: tag, ...REVALIDATE }, json };
+  },
+  explainIssue: async ({ identity: { scope }, params, query }) => ({
+    status: 200,
+    body: await explainIssue(context.engine.store, scope, { slug: query.repo, number: Number(params.number) }),
+  }),
+  pipelineOverview: async ({ identity, query }) => ({
+    status: 200,
+    body: await overviewFor(context, identity, query.repo),
+  }),
+});
+
+/** The caller may keep a page, and has to ask each time whether it still holds. */
+const REVALIDATE = { 'cache-control': 'private, no-cache' };
+
+/** Whether an If-None-Match header names a tag (RFC 9110, 13.1.2: weak comparison). */
+const names = (header: NonNullable<IncomingMessage['headers']['if-none-match']>, tag: string): boolean =>
+  header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
