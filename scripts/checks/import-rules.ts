@@ -1,5 +1,5 @@
 /**
- * Who may import whom. The layers point down: services -> engine, http, vcs -> store, contract, runtime -> domain.
+ * Who may import whom. The layers point down: services -> engine, http, vcs, store-watch -> store, contract, runtime -> domain.
  * Tests and a package's own scripts may use every library as well; nobody imports a service.
  */
 
@@ -12,9 +12,10 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['contract', 'domain', 'runtime'],
   vcs: ['domain', 'runtime'],
   engine: ['domain', 'store'],
+  'store-watch': ['domain', 'runtime', 'store'],
   worker: ['contract', 'domain', 'runtime'],
-  'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
-  monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
+  'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
+  monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
   stack: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs', 'worker'],
   testing: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store'],
   bench: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store', 'testing', 'worker'],

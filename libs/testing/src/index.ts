@@ -1,2 +1,4 @@
 export * from './cut-proxy.ts';
 export * from './test-database.ts';
+export * from './test-processes.ts';
+export * from './until.ts';

@@ -1,5 +1,6 @@
 import { hostedSurface, type Readiness } from '@pipeline/contract';
 import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
+import { handlersTellingOutages } from '@pipeline/store-watch';
 import type { Express } from 'express';
 import type { HostedContext } from './context.ts';
 import { claimHandlers } from './routes/claims.ts';
@@ -7,7 +8,6 @@ import { readHandlers } from './routes/reads.ts';
 import { taskHandlers } from './routes/tasks.ts';
 import { webhookHandlers } from './routes/webhooks.ts';
 import { workerHandlers } from './routes/workers.ts';
-import { handlersTellingStoreErrors } from './store-errors.ts';
 
 /** The hosted API on these dependencies. `answerCheck`: what an answer that the contract does not declare leads to. */
 export function createHostedApp(context: HostedContext, answerCheck: 'throw' | 'log'): Express {
@@ -22,11 +22,11 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
   };
   return createApp({
     surface: hostedSurface,
-    handlers: handlersTellingStoreErrors(handlers, () => storeWatch.loop.wake()),
+    handlers: handlersTellingOutages(storeWatch, handlers),
     authenticators: { worker: context.authenticateWorker, connection: context.authenticateConnection },
     log,
     registry: metrics.registry,
-    storeReady: () => storeWatch.state === 'connected',
+    storeReady: () => storeWatch.isConnected,
     answerCheck,
     limits: { identity: { worker: createRateLimiter({ name: 'worker', limit: workerRateLimit, windowSeconds: 1 }) } },
   });

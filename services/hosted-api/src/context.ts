@@ -2,14 +2,13 @@ import { claim, type Engine, returnClaim } from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
 import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
+import { StoreWatch, tellingOutages } from '@pipeline/store-watch';
 import { ClaimWaiters } from './claim-waiters.ts';
 import { type ConnectionIdentity, connectionAuthenticator } from './connection-tokens.ts';
 import { type PublicAddress, publicAddress } from './public-address.ts';
 import { queueHealing } from './queue-healing.ts';
 import { SettingsFollower } from './settings-follower.ts';
 import type { StoreDetails } from './store-details.ts';
-import { tellingStoreErrors } from './store-errors.ts';
-import { StoreWatch } from './store-watch.ts';
 import { type WorkerIdentity, workerAuthenticator } from './worker-tokens.ts';
 
 export interface HostedOptions {
@@ -63,24 +62,23 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     settings: () => settings.current,
     random,
   };
-  const lost = () => storeWatch.loop.wake();
   const waiters = new ClaimWaiters({
-    claim: tellingStoreErrors((request) => claim(engine, request), lost),
+    claim: tellingOutages(storeWatch, (request) => claim(engine, request)),
     giveBack: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
-    draining: tellingStoreErrors((tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds), lost),
+    draining: tellingOutages(storeWatch, (tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds)),
     pollMs: options.claimPollMs,
     log,
     metrics,
   });
   const address = publicAddress(options.publicUrl);
-  const storeReady = () => storeWatch.state === 'connected';
+  const storeReady = () => storeWatch.isConnected;
   return {
     ...options,
     engine,
     waiters,
     address,
-    authenticateWorker: tellingStoreErrors(workerAuthenticator(store, now), lost),
-    authenticateConnection: tellingStoreErrors(connectionAuthenticator(store, address), lost),
+    authenticateWorker: tellingOutages(storeWatch, workerAuthenticator(store, now)),
+    authenticateConnection: tellingOutages(storeWatch, connectionAuthenticator(store, address)),
     storeWatch,
     settings,
     loops: [storeWatch.loop, settings.loop, queueHealing(engine, { storeReady, log, metrics })],

@@ -1,11 +1,11 @@
 import { listen } from '@pipeline/http';
 import { runService, type ServiceContext, sleep } from '@pipeline/runtime';
 import { createDoorbell, openStore } from '@pipeline/store';
+import { requireStore } from '@pipeline/store-watch';
 import type { z } from 'zod';
 import { createHostedApp } from './app.ts';
 import { createHostedContext } from './context.ts';
 import { hostedEnv } from './env.ts';
-import { requireSchema } from './require-schema.ts';
 import { storeDetailsOf } from './store-details.ts';
 
 const NAME = 'hosted-api';
@@ -23,7 +23,6 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     onConnectionError: (error) => log.warn('a connection to the store broke', { cause: String(error) }),
   });
   stack.add('store', store.close);
-  await requireSchema(store, log);
   const doorbell = createDoorbell({
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     applicationName: NAME,
@@ -45,8 +44,9 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     workerRateLimit: env.WORKER_RATE_LIMIT,
   });
   if (env.GITHUB_WEBHOOK_SECRET === undefined) log.warn('GITHUB_WEBHOOK_SECRET is not set: webhooks are refused');
-  // Known before the first request comes in; failures have been logged and are tried again by the loops.
-  for (const loop of [context.storeWatch.loop, context.settings.loop]) await loop.tick().catch(() => undefined);
+  await requireStore(context.storeWatch);
+  // Known before the first request comes in; a failure has been logged and is tried again by the loop.
+  await context.settings.loop.tick().catch(() => undefined);
   for (const loop of context.loops) {
     loop.start();
     stack.add(loop.name, () => loop.stop());

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { AppError } from '@pipeline/domain';
 import type { ClaimedTask, ClaimRequest } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { until } from '@pipeline/testing';
 import { ClaimWaiters } from '../src/claim-waiters.ts';
-import { until } from './hosted.ts';
 
 type Settle = { request: ClaimRequest; give: (task: ClaimedTask | null) => void; fail: (error: unknown) => void };
 

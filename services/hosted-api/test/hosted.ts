@@ -208,12 +208,3 @@ export async function register(hosted: Hosted, token: string, name = 'w1'): Prom
   const { body } = await hosted.post('/api/worker/register', { name, taskTypes: WORK }, { token });
   return body.workerId;
 }
-
-/** Waits for something that happens in another task of the process or in the store. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 1_000; round += 1) {
-    if (await holds()) return;
-    await sleep(10);
-  }
-  throw new Error(`did not come to pass: ${what}`);
-}

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { act } from '@pipeline/engine';
 import { findIssue, inTransaction } from '@pipeline/store';
-import { labelIssue, makeTenant, register, type Tenant, testHosted, until, WORK } from './hosted.ts';
+import { until } from '@pipeline/testing';
+import { labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from './hosted.ts';
 
 const hosting = testHosted();
 const { database } = hosting;

@@ -1,50 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { testProcesses, until } from '@pipeline/testing';
 import { databaseUrl, execute } from '@pipeline/testing/template';
-import { makeTenant, register, testHosted, until, WORK } from './hosted.ts';
+import { makeTenant, register, testHosted, WORK } from './hosted.ts';
 
 const hosting = testHosted();
 const { database } = hosting;
-const MAIN = join(import.meta.dirname, '../src/main.ts');
-
-const started: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL');
-});
-
-interface Line {
-  msg: string;
-  url?: string;
-}
-
-/** The process, as it would run anywhere. */
-function run(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
-    env: { PATH: process.env.PATH, PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  started.push(child);
-  const output = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output.out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output.err += text;
-  });
-  const lines = () =>
-    output.out
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as Line);
-  const urlOf = async (msg: string) => {
-    await until(`"${msg}" is logged\n${output.err}`, () => lines().some((line) => line.msg === msg));
-    return lines().find((line) => line.msg === msg)?.url ?? '';
-  };
-  const exited = once(child, 'exit').then(([code]) => code as number);
-  return { child, output, lines, urlOf, exited };
-}
+const run = testProcesses(join(import.meta.dirname, '../src/main.ts'));
 
 test('the process serves, and on SIGTERM answers those who wait and ends well', async () => {
   const tenant = await makeTenant(hosting.api);

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { startCutProxy } from '@pipeline/testing';
-import { answerOf, labelIssue, makeTenant, register, testHosted, until, WORK } from './hosted.ts';
+import { startCutProxy, until } from '@pipeline/testing';
+import { answerOf, labelIssue, makeTenant, register, testHosted, WORK } from './hosted.ts';
 
 const hosting = testHosted();
 const { database } = hosting;

@@ -2,6 +2,7 @@ import { monitorSurface, type Readiness } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
 import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
+import { handlersTellingOutages, type StoreWatch } from '@pipeline/store-watch';
 import type { Express } from 'express';
 import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
@@ -14,14 +15,12 @@ import { projectionHandlers } from './routes/projections.ts';
 import { queueHandlers } from './routes/queue.ts';
 import { staticHandlers } from './routes/static.ts';
 import { workerHandlers } from './routes/workers.ts';
-import { storeBacked } from './store-backed.ts';
-import type { StoreStatus } from './store-status.ts';
 import type { StreamLimits } from './stream/stream-limit.ts';
 
 export interface MonitorApp {
   auth: Authentication;
   /** null = no store is configured: every route that needs one answers 503. */
-  pipeline: (DeadLetterDeps & ConsistencyDeps & EventDeps & { status: StoreStatus }) | null;
+  pipeline: (DeadLetterDeps & ConsistencyDeps & EventDeps & { storeWatch: StoreWatch }) | null;
   readiness: () => Readiness;
   /** Folder of the built dashboard. */
   webDir: string;
@@ -40,10 +39,18 @@ export interface MonitorApp {
 /** Surface B on Express. It does no I/O by itself. */
 export function createMonitorApp(options: MonitorApp): Express {
   const { auth, pipeline, log, registry, answerCheck } = options;
-  const status = pipeline?.status ?? null;
   const connected = () => {
     if (pipeline === null) throw new AppError('STORE_UNAVAILABLE', '');
     return pipeline;
+  };
+  const stored = {
+    ...deadLetterHandlers(connected),
+    ...consistencyHandlers(connected),
+    ...issueActionHandlers(connected),
+    ...projectionHandlers(connected),
+    ...queueHandlers(connected),
+    ...workerHandlers(connected),
+    ...eventHandlers(pipeline, options.streamLimits),
   };
   const operator = createRateLimiter({ name: 'operator', limit: options.requestsPerMinute, windowSeconds: 60 });
   return createApp({
@@ -51,18 +58,12 @@ export function createMonitorApp(options: MonitorApp): Express {
     handlers: {
       ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
       ...authHandlers(auth),
-      ...storeBacked(deadLetterHandlers(connected), status),
-      ...storeBacked(consistencyHandlers(connected), status),
-      ...storeBacked(issueActionHandlers(connected), status),
-      ...storeBacked(projectionHandlers(connected), status),
-      ...storeBacked(queueHandlers(connected), status),
-      ...storeBacked(workerHandlers(connected), status),
-      ...storeBacked(eventHandlers(pipeline, options.streamLimits), status),
+      ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
       ...staticHandlers(options.webDir),
     },
     authenticators: { operator: auth.operator },
     limits: { identity: { operator } },
-    storeReady: () => status?.isConnected ?? false,
+    storeReady: () => pipeline?.storeWatch.isConnected ?? false,
     trustProxy: options.trustedProxies,
     log,
     registry,

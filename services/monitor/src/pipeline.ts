@@ -3,6 +3,7 @@ import { type Settings, settingsOf } from '@pipeline/domain';
 import type { Engine, HostOf, OrphanWatch } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
+import { StoreWatch } from '@pipeline/store-watch';
 import { type Agents, addAgentLoops, createAgents } from './agents/agents.ts';
 import type { LoadedConfig } from './config.ts';
 import { type ConsistencyCache, consistencyCache, orphanWatch } from './consistency-cache.ts';
@@ -28,7 +29,6 @@ import {
   stalledTick,
 } from './loops/upkeep.ts';
 import { createMonitorMetrics, type MonitorMetrics } from './metrics.ts';
-import { StoreStatus } from './store-status.ts';
 import { EventFeed } from './stream/event-feed.ts';
 
 export interface PipelineOptions {
@@ -53,7 +53,7 @@ export interface Pipeline {
   feed: EventFeed;
   hostOf: HostOf;
   agents: Agents;
-  status: StoreStatus;
+  storeWatch: StoreWatch;
   loops: LoopSet;
   health(): Pick<Readiness, 'poll' | 'outbox'>;
   start(): void;
@@ -76,7 +76,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const doorbell = createDoorbell({ ...direct, sleep, log });
   const settings = settingsOf(loaded.config);
   const engine = engineOn(store, doorbell, settings);
-  const status = new StoreStatus(store, log);
+  const storeWatch = new StoreWatch({ store, log, metrics: metrics.loops, now });
   const letters = new ListCache(() => readLetters(store.fleet));
   const orphans = loaded.config.consistency.orphans ? orphanWatch(engine, hosts, log) : null;
   const consistency = consistencyCache(engine, orphans);
@@ -84,13 +84,12 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const feed = new EventFeed({ store, now, uptime: () => (now().getTime() - startedAt) / SECOND_MS });
   const monitorMetrics = createMonitorMetrics(metrics.registry, {
     openStreams: () => feed.clients,
-    isStoreConnected: () => status.isConnected,
+    isStoreConnected: () => storeWatch.isConnected,
     deadLetterRepos: () => letters.all().map(({ repoOwner, repoName }) => `${repoOwner}/${repoName}`),
     findingKinds: () => consistency.all().map(({ kind }) => kind),
   });
-  const loops = new LoopSet({ status, log, metrics: metrics.loops, now });
+  const loops = new LoopSet({ storeWatch, log, metrics: metrics.loops, now });
 
-  loops.addAlways('store-status', 2 * SECOND_MS, () => status.check());
   const everyMs = settings.pollIntervals.monitor * SECOND_MS;
   const polls = addPolls(loops, { letters, consistency, orphans, everyMs });
   const sync = new ConfigSync({ engine, hosts, loaded, log, ringSettings: () => doorbell.ring('svc_settings') });
@@ -98,7 +97,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const upkeep = addUpkeep(loops, engine);
   const agents = agentsOf(options, engine, doorbell);
   addAgentLoops(loops, agents, everyMs);
-  const stream = addStream(loops, { engine, feed, status });
+  const stream = addStream(loops, { engine, feed, storeWatch });
   const intake = addIntake(loops, { engine, hosts, doorbell, log, now });
   const outbox = addOutbox(loops, { engine, hosts, doorbell, log, now, metrics: monitorMetrics });
   doorbell.on('svc_stream', () => stream.wake());
@@ -117,7 +116,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     feed,
     hostOf: hostFinder(hosts),
     agents,
-    status,
+    storeWatch,
     loops,
     health: () => ({
       poll: healthOf([polls.letters.name, polls.findings.name, ...intake.names]),
@@ -125,10 +124,12 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     }),
     start() {
       doorbell.start();
+      storeWatch.loop.start();
       loops.start();
     },
     async stop() {
       await loops.stop();
+      await storeWatch.loop.stop();
       await Promise.all([intake.stop(), outbox.stop(), agents.restarter.stop()]);
       await doorbell.close();
       await store.close();
@@ -186,11 +187,17 @@ function addUpkeep(loops: LoopSet, engine: Engine) {
   return { waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)) };
 }
 
+interface StreamDeps {
+  engine: Engine;
+  feed: EventFeed;
+  storeWatch: StoreWatch;
+}
+
 /** Heartbeats go on while the store is away. */
-function addStream(loops: LoopSet, { engine, feed, status }: { engine: Engine; feed: EventFeed; status: StoreStatus }) {
+function addStream(loops: LoopSet, { engine, feed, storeWatch }: StreamDeps) {
   const stream = loops.add('stream', SECOND_MS, streamTick(engine, feed));
   loops.addAlways('stream-heartbeat', SECOND_MS, async () => {
-    if (await feed.beat(status.isConnected)) stream.wake();
+    if (await feed.beat(storeWatch.isConnected)) stream.wake();
   });
   return stream;
 }

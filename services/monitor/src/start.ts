@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { AppError, settingsOf } from '@pipeline/domain';
 import { listen } from '@pipeline/http';
 import { type Logger, type ServiceContext, StartError } from '@pipeline/runtime';
+import { requireStore } from '@pipeline/store-watch';
 import { createMonitorApp } from './app.ts';
 import { createAuthentication } from './auth/authentication.ts';
 import type { Credentials } from './auth/credentials.ts';
@@ -34,7 +35,7 @@ export async function startMonitor(context: Context, variables: Variables): Prom
     pipeline,
     readiness: () => {
       if (pipeline === null) return { status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' };
-      const { state, isConnected } = pipeline.status;
+      const { state, isConnected } = pipeline.storeWatch;
       return { status: isConnected ? 'ready' : 'not-ready', store: state, ...pipeline.health() };
     },
     webDir: WEB_DIR,
@@ -93,10 +94,7 @@ async function pipelineOf(context: Context, loaded: LoadedConfig): Promise<Pipel
     now,
   });
   stack.add('pipeline', () => pipeline.stop());
-  // A store that is away comes back; a wrong login and a schema that does not fit need somebody.
-  await pipeline.status.check();
-  if (pipeline.status.isLoginRefused) throw new StartError(`DATABASE_URL: ${pipeline.status.problem}`);
-  if (pipeline.status.state === 'outdated') throw new StartError(pipeline.status.problem ?? 'the schema does not fit');
+  await requireStore(pipeline.storeWatch);
   pipeline.start();
   return pipeline;
 }

@@ -2,15 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { STATUS_OF } from '@pipeline/contract';
 import { CONSISTENCY_KINDS, type ConsistencyFinding, type HostIssue, type VcsHost } from '@pipeline/domain';
 import { type HostOf, OrphanWatch } from '@pipeline/engine';
-import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { createMetrics } from '@pipeline/runtime';
 import { findIssue, type Store } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { createAuthentication } from '../src/auth/authentication.ts';
 import { type ConsistencyCache, consistencyCache } from '../src/consistency-cache.ts';
 import { createMonitorMetrics } from '../src/metrics.ts';
-import { StoreStatus } from '../src/store-status.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
-import { type Answer, type Call, serveApp } from './served-app.ts';
+import { type Answer, type Call, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 const REPAIRS = [
@@ -40,14 +38,7 @@ async function serve(store: Store) {
   const orphans = new OrphanWatch({ engine, hostOf: (repo) => hostOf(repo), onError: () => undefined });
   if (store === database.store) await orphans.look();
   findings = consistencyCache(engine, orphans);
-  const status = new StoreStatus(store, silentLogger);
-  await status.check();
-  const auth = createAuthentication({ username: 'olga', password: 'pw' }, () => new Date());
-  const pipeline = { engine, consistency: findings, hostOf: ((repo) => hostOf(repo)) as HostOf, status };
-  const served = await serveApp({ auth, pipeline });
-  const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
-  call = (method, path, init) => served.call(method, path, { headers: { authorization }, ...init });
-  close = served.close;
+  ({ call, close } = await serveConnected({ engine, consistency: findings, hostOf: (repo) => hostOf(repo) }));
 }
 
 beforeEach(async () => {

@@ -1,36 +1,28 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { createMetrics } from '@pipeline/runtime';
 import { findIssue, type Store } from '@pipeline/store';
+import type { StoreWatch } from '@pipeline/store-watch';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { createAuthentication } from '../src/auth/authentication.ts';
 import { type DeadLetterCache, readLetters } from '../src/dead-letter-cache.ts';
 import { ListCache, type Reading } from '../src/list-cache.ts';
 import { createMonitorMetrics } from '../src/metrics.ts';
-import { StoreStatus } from '../src/store-status.ts';
 import { type Bench, bury, IMPOSSIBLE, makeBench } from './bench.ts';
-import { type Answer, type Call, serveApp } from './served-app.ts';
+import { type Answer, type Call, serveApp, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 const UNKNOWN = '0198c5a4-7c1e-7000-8000-000000000001';
-const now = () => new Date();
 
 let bench: Bench;
 let letters: DeadLetterCache;
-let status: StoreStatus;
+let storeWatch: StoreWatch;
 let call: Call;
 let close: () => Promise<void>;
 let issue = 0;
 
 async function serve(store: Store) {
   letters = new ListCache(() => readLetters(store.fleet));
-  status = new StoreStatus(store, silentLogger);
-  await status.check();
-  const auth = createAuthentication({ username: 'olga', password: 'pw' }, now);
-  const served = await serveApp({ auth, pipeline: { engine: { ...bench.engine, store }, letters, status } });
-  const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
-  call = (method, path, init) => served.call(method, path, { ...init, headers: { authorization } });
-  close = served.close;
+  ({ call, close, storeWatch } = await serveConnected({ engine: { ...bench.engine, store }, letters }));
 }
 
 beforeAll(async () => {
@@ -240,7 +232,7 @@ describe('failures', () => {
       ['POST', `/api/dead-letters/${id}/resolve`],
     ] as const;
 
-  test('a store that went away is a 503, at once for the call that meets it and for those after', async () => {
+  test('a store that went away is a 503, for the call that meets it and, once looked at, for all', async () => {
     const id = await newLetter();
     const store = database.open();
     await close();
@@ -248,9 +240,8 @@ describe('failures', () => {
     await letters.refresh();
     await store.close();
     const unavailable = { status: 503, code: 'STORE_UNAVAILABLE', error: 'Pipeline store not available' };
-    expect(status.state).toBe('connected');
     expect((await call('POST', `/api/dead-letters/${id}/retry`)).json).toEqual(unavailable);
-    expect(status.state).toBe('unreachable');
+    expect(await storeWatch.check()).toBe('unreachable');
     for (const [method, path] of everyRoute(id)) expect((await call(method, path)).json).toEqual(unavailable);
   });
 
@@ -271,7 +262,7 @@ describe('metrics', () => {
     createMonitorMetrics(registry, {
       openStreams: () => 0,
       findingKinds: () => [],
-      isStoreConnected: () => status.isConnected,
+      isStoreConnected: () => storeWatch.isConnected,
       deadLetterRepos: () => letters.all().map(({ repoOwner, repoName }) => `${repoOwner}/${repoName}`),
     });
   });

@@ -1,12 +1,11 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createMetrics, silentLogger, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, insertRecords, noRecords } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
+import { testDatabase, until } from '@pipeline/testing';
 import { loadConfig } from '../src/config.ts';
 import { createPipeline } from '../src/pipeline.ts';
 import { serveApp } from './served-app.ts';
 import { RawStream } from './stream-client.ts';
-import { until } from './until.ts';
 
 const database = testDatabase();
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -32,7 +31,7 @@ async function startReplica(): Promise<Replica> {
     metrics: createMetrics(),
     now: () => new Date(),
   });
-  await pipeline.status.check();
+  await pipeline.storeWatch.check();
   pipeline.start();
   const served = await serveApp({ pipeline });
   let stopped = false;

@@ -11,13 +11,12 @@ import {
   type StreamInput,
   sequenceStream,
 } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
+import { testDatabase, until } from '@pipeline/testing';
 import type { MonitorApp } from '../src/app.ts';
 import { EventFeed } from '../src/stream/event-feed.ts';
 import { type Bench, makeBench } from './bench.ts';
 import { serveApp } from './served-app.ts';
 import { RawStream, StreamClient } from './stream-client.ts';
-import { until } from './until.ts';
 
 const database = testDatabase();
 const cleanups: (() => unknown)[] = [];
@@ -43,11 +42,11 @@ interface Replica {
   close(): Promise<void>;
 }
 
-const status = { isConnected: true, explain: () => undefined } as never;
+const storeWatch = { isConnected: true } as never;
 
 async function replica(over: Partial<Pick<MonitorApp, 'streamLimits'>> = {}): Promise<Replica> {
   const feed = new EventFeed({ store: database.store, uptime: () => 7, now: () => now });
-  const served = await serveApp({ pipeline: { engine: bench.engine, status, feed }, ...over });
+  const served = await serveApp({ pipeline: { engine: bench.engine, storeWatch, feed }, ...over });
   const close = async () => {
     feed.close();
     await served.close();
@@ -358,7 +357,7 @@ describe('without a stream to follow', () => {
 
   test('nothing was read yet: 503 SSE_UNAVAILABLE', async () => {
     const feed = new EventFeed({ store: database.store, uptime: () => 7, now: () => now });
-    const { url, close } = await serveApp({ pipeline: { engine: bench.engine, status, feed } });
+    const { url, close } = await serveApp({ pipeline: { engine: bench.engine, storeWatch, feed } });
     cleanups.push(close);
     const answer = await fetch(`${url}/api/events`);
     expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'SSE_UNAVAILABLE' }]);

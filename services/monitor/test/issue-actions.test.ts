@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { silentLogger } from '@pipeline/runtime';
 import { ensureTenant, findIssue, lockWorkTask, updateIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { createAuthentication } from '../src/auth/authentication.ts';
-import { StoreStatus } from '../src/store-status.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveApp } from './served-app.ts';
+import { type Call, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
-const now = () => new Date();
 let bench: Bench;
 let call: Call;
 let close: () => Promise<void>;
@@ -16,13 +12,7 @@ let number = 0;
 
 beforeAll(async () => {
   bench = await makeBench(database.store, 'Acme/Shop');
-  const status = new StoreStatus(database.store, silentLogger);
-  await status.check();
-  const auth = createAuthentication({ username: 'olga', password: 'pw' }, now);
-  const served = await serveApp({ auth, pipeline: { engine: bench.engine, status } });
-  const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
-  call = (method, path, init) => served.call(method, path, { ...init, headers: { authorization } });
-  close = served.close;
+  ({ call, close } = await serveConnected({ engine: bench.engine }));
 });
 afterAll(() => close());
 

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { startCutProxy, testDatabase } from '@pipeline/testing';
+import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import { loadConfig } from '../src/config.ts';
 import type { ConnectedHost } from '../src/hosts.ts';
 import { createPipeline, type Pipeline } from '../src/pipeline.ts';
 import { commentsOf, labelsOf, makeWorld, openIssue, type World } from './sandbox-world.ts';
 import { serveApp } from './served-app.ts';
-import { until } from './until.ts';
 
 const database = testDatabase();
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -85,8 +84,8 @@ test('a store that goes away and comes back: 503 and 200, loops rest and go on, 
   cleanups.push(proxy.close);
   const pipeline = await pipelineOn(proxy.url, [world.host], [slug]);
   const readiness = () => ({
-    status: pipeline.status.isConnected ? ('ready' as const) : ('not-ready' as const),
-    store: pipeline.status.state,
+    status: pipeline.storeWatch.isConnected ? ('ready' as const) : ('not-ready' as const),
+    store: pipeline.storeWatch.state,
     ...pipeline.health(),
   });
   const { call, close } = await serveApp({ pipeline, readiness });

@@ -1,22 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { testDatabase } from '@pipeline/testing';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { testDatabase, testProcesses, until } from '@pipeline/testing';
 import { databaseUrl, execute } from '@pipeline/testing/template';
 import { callerOf } from './served-app.ts';
-import { until } from './until.ts';
 
 const database = testDatabase();
-const MAIN = join(import.meta.dirname, '../src/main.ts');
 const folder = mkdtempSync(join(tmpdir(), 'monitor-process-'));
 
-const started: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL');
-});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const configFile = (text: string) => {
@@ -25,32 +17,11 @@ const configFile = (text: string) => {
   return path;
 };
 
-/** The process, as it would run anywhere. */
-function run(env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
-    env: { PATH: process.env.PATH, PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  started.push(child);
-  const output = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output.out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output.err += text;
-  });
-  const lines = () =>
-    output.out
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as { msg: string; url?: string });
-  const listening = async () => {
-    await until('it listens', () => lines().some(({ msg }) => msg === 'listening') || child.exitCode !== null);
-    return callerOf(lines().find(({ msg }) => msg === 'listening')?.url ?? output.err);
-  };
-  const exited = once(child, 'close').then(([code]) => code as number);
-  return { child, output, exited, listening };
-}
+const start = testProcesses(join(import.meta.dirname, '../src/main.ts'));
+const run = (env: Record<string, string> = {}) => {
+  const monitor = start(env);
+  return { ...monitor, listening: async () => callerOf(await monitor.urlOf('listening')) };
+};
 
 describe('a start', () => {
   test('without any setting serves, answers 503 where a store is needed, and ends well on SIGTERM', async () => {
@@ -93,7 +64,7 @@ describe('a start', () => {
     expect((await call('GET', '/api/dead-letters')).json).toMatchObject({ code: 'STORE_UNAVAILABLE' });
     monitor.child.kill('SIGTERM');
     expect(await monitor.exited).toBe(0);
-    expect(monitor.output.out).toContain('"msg":"the store is unreachable"');
+    expect(monitor.output.out).toContain('"msg":"the store is unreachable: ');
   });
 });
 

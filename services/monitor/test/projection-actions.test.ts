@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { beginSending, settle } from '@pipeline/engine';
-import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
-import { createAuthentication } from '../src/auth/authentication.ts';
-import { StoreStatus } from '../src/store-status.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveApp } from './served-app.ts';
+import { type Call, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 let bench: Bench;
@@ -16,12 +13,7 @@ let id = 0;
 
 beforeAll(async () => {
   bench = await makeBench(database.store, 'Acme/Shop');
-  const status = new StoreStatus(database.store, silentLogger);
-  await status.check();
-  const auth = createAuthentication(null, () => new Date());
-  const served = await serveApp({ auth, pipeline: { engine: bench.engine, status } });
-  call = served.call;
-  close = served.close;
+  ({ call, close } = await serveConnected({ engine: bench.engine }));
 });
 afterAll(() => close());
 

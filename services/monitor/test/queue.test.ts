@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TASK_TYPES } from '@pipeline/domain';
 import { beginSending, claim, registerWorker, sendable, settle } from '@pipeline/engine';
-import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
-import { StoreStatus } from '../src/store-status.ts';
 import { admit, type Bench, bury, makeBench } from './bench.ts';
-import { type Call, serveApp } from './served-app.ts';
+import { type Call, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 const at = (seconds: number) => {
@@ -18,11 +16,7 @@ let close: () => Promise<void>;
 beforeAll(async () => {
   at(0);
   bench = await makeBench(database.store, 'Acme/Shop');
-  const status = new StoreStatus(database.store, silentLogger);
-  await status.check();
-  const served = await serveApp({ pipeline: { engine: bench.engine, status } });
-  call = served.call;
-  close = served.close;
+  ({ call, close } = await serveConnected({ engine: bench.engine }));
 });
 afterAll(() => close());
 

@@ -2,6 +2,7 @@ import { checkedFetch, monitorSurface } from '@pipeline/contract';
 import type { ConsistencyFinding, DeadLetter } from '@pipeline/domain';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { StoreWatch } from '@pipeline/store-watch';
 import { createMonitorApp, type MonitorApp } from '../src/app.ts';
 import { createAuthentication } from '../src/auth/authentication.ts';
 import { ListCache } from '../src/list-cache.ts';
@@ -43,7 +44,7 @@ export const callerOf = (url: string): Call => {
 
 type Connected = NonNullable<MonitorApp['pipeline']>;
 interface Over extends Omit<Partial<MonitorApp>, 'pipeline'> {
-  pipeline?: Pick<Connected, 'engine' | 'status'> & Partial<Connected>;
+  pipeline?: Pick<Connected, 'engine' | 'storeWatch'> & Partial<Connected>;
 }
 
 const emptyCache = <T>() => new ListCache<T>(async () => ({ items: [], total: 0 }));
@@ -74,4 +75,18 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
   });
   const { url, close } = await listen(app, { host: '127.0.0.1', port: 0 });
   return { url, call: callerOf(url), close };
+}
+
+/** Whom `serveConnected` knows. */
+export const OLGA = { username: 'olga', password: 'pw' };
+
+/** The app on the engine's store, which has been looked at; calls come from the operator olga unless they say who. */
+export async function serveConnected(pipeline: Pick<Connected, 'engine'> & Partial<Connected>) {
+  const storeWatch = new StoreWatch({ store: pipeline.engine.store, log: silentLogger });
+  await storeWatch.check();
+  const auth = createAuthentication(OLGA, () => new Date());
+  const served = await serveApp({ auth, pipeline: { storeWatch, ...pipeline } });
+  const authorization = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
+  const call: Call = (method, path, init) => served.call(method, path, { headers: { authorization }, ...init });
+  return { ...served, call, storeWatch };
 }

@@ -2,11 +2,11 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { sleep } from '@pipeline/runtime';
+import { until } from '@pipeline/testing';
 import fc from 'fast-check';
 import { Broadcast } from '../src/stream/broadcast.ts';
 import { EventWindow } from '../src/stream/event-window.ts';
 import { type Frame, keyOf, passes, type StreamFilter } from '../src/stream/frame.ts';
-import { until } from './until.ts';
 
 const frame = (id: number, over: Partial<Frame> = {}): Frame => ({
   id,

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { registerWorker } from '@pipeline/engine';
-import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 
-import { StoreStatus } from '../src/store-status.ts';
 import { type Bench, makeBench } from './bench.ts';
-import { type Call, serveApp } from './served-app.ts';
+import { type Call, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 const NOW = Date.parse('2026-03-20T12:00:00Z');
@@ -28,11 +26,7 @@ beforeAll(async () => {
     const input = { name, hostname: '', version: '', repos: [], taskTypes: ['develop'], labels: {} };
     workers.push(await registerWorker(engine, tenantId, input));
   }
-  const status = new StoreStatus(database.store, silentLogger);
-  await status.check();
-  const served = await serveApp({ pipeline: { engine, status } });
-  call = served.call;
-  close = served.close;
+  ({ call, close } = await serveConnected({ engine }));
 });
 afterAll(() => close());
 

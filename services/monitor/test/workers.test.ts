@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ClaimedTask, claim, heartbeat, progress, registerWorker, watchSilence } from '@pipeline/engine';
-import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { createAuthentication } from '../src/auth/authentication.ts';
-import { StoreStatus } from '../src/store-status.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveApp } from './served-app.ts';
+import { type Call, serveApp, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 const START = Date.parse('2026-03-01T00:00:00Z');
-const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
 let bench: Bench;
 let call: Call;
 let close: () => Promise<void>;
@@ -18,14 +14,8 @@ let number = 0;
 let workerId = '';
 
 beforeAll(async () => {
-  const now = () => new Date();
   bench = await makeBench(database.store, 'Acme/Shop');
-  const status = new StoreStatus(database.store, silentLogger);
-  await status.check();
-  const auth = createAuthentication({ username: 'olga', password: 'pw' }, now);
-  const served = await serveApp({ auth, pipeline: { engine: bench.engine, status } });
-  call = (method, path, init) => served.call(method, path, { ...init, headers: { authorization } });
-  close = served.close;
+  ({ call, close } = await serveConnected({ engine: bench.engine }));
 });
 afterAll(() => close());
 

@@ -1,8 +1,8 @@
 import { type Logger, type LoopMetrics, type Periodic, runPeriodically, type Tick } from '@pipeline/runtime';
-import type { StoreStatus } from '../store-status.ts';
+import type { StoreWatch } from '@pipeline/store-watch';
 
 interface LoopSetDeps {
-  status: StoreStatus;
+  storeWatch: StoreWatch;
   log: Logger;
   metrics: LoopMetrics;
   now: () => Date;
@@ -16,35 +16,26 @@ interface Kept {
 /** A loop that has not ended a round well for this long, beyond its pace, is stale. */
 const STALE_AFTER_MS = 60_000;
 
-/** The loops of this process. Those that need the store rest while it is away and go on when it is back. */
+/** The loops of this process. Those that need the store rest while it is away; when it is back all go on at once. */
 export class LoopSet {
   readonly #deps: LoopSetDeps;
   readonly #kept = new Map<string, Kept>();
 
   constructor(deps: LoopSetDeps) {
     this.#deps = deps;
+    deps.storeWatch.onConnected(() => {
+      for (const { loop } of this.#kept.values()) loop.wake();
+    });
   }
 
   /** Adds a loop that runs while the store is connected. A tick that answers 'again' is followed at once by the next. */
   add(name: string, everyMs: number, tick: Tick): Periodic {
-    return this.#keep(name, everyMs, async (signal) => (this.#deps.status.isConnected ? tick(signal) : undefined));
+    const { storeWatch } = this.#deps;
+    return this.addAlways(name, everyMs, async (signal) => (storeWatch.isConnected ? tick(signal) : undefined));
   }
 
-  /**
-   * Adds a loop that runs also while the store is away. When a tick finds it back, all loops go on at once and nobody
-   * waits for their next turn.
-   */
+  /** Adds a loop that runs also while the store is away. */
   addAlways(name: string, everyMs: number, tick: Tick): Periodic {
-    const { status } = this.#deps;
-    return this.#keep(name, everyMs, async (signal) => {
-      const wasConnected = status.isConnected;
-      const result = await tick(signal);
-      if (status.isConnected && !wasConnected) for (const { loop } of this.#kept.values()) loop.wake();
-      return result;
-    });
-  }
-
-  #keep(name: string, everyMs: number, tick: Tick): Periodic {
     const { log, metrics, now } = this.#deps;
     const loop = runPeriodically(tick, { name, everyMs, log, metrics, now });
     this.#kept.set(name, { loop, everyMs });
@@ -68,7 +59,7 @@ export class LoopSet {
       if (!kept) throw new Error(`there is no loop ${name}`);
       const { lastRunAt, consecutiveFailures } = kept.loop.state;
       const late = lastRunAt === null || now - lastRunAt.getTime() > STALE_AFTER_MS + 3 * kept.everyMs;
-      return this.#deps.status.isConnected && !late && consecutiveFailures < 3;
+      return this.#deps.storeWatch.isConnected && !late && consecutiveFailures < 3;
     });
   }
 }

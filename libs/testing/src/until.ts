@@ -5,6 +5,6 @@ export async function until(what: string, isTrue: () => Promise<boolean> | boole
   const end = performance.now() + 20_000;
   while (!(await isTrue())) {
     if (performance.now() > end) throw new Error(`did not come true: ${what}`);
-    await sleep(20);
+    await sleep(5);
   }
 }
