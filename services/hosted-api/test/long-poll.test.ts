@@ -177,9 +177,10 @@ describe('a worker that goes away', () => {
     await until('the API has noticed', async () => (await abandoned()) > before);
     const key = { tenantId: tenant.id, issueId: issue?.id ?? 0 };
     const actor = { type: 'operator', id: 'ann', agent: null } as const;
-    await act(hosting.api.context.engine, key, 'pause', actor);
+    // It waits for the issue, which the claim holds until its worker is noted.
+    const paused = act(hosting.api.context.engine, key, 'pause', actor);
     letAnswerGo();
-    await holder;
+    await Promise.all([holder, paused]);
     await until('the claim was given back', async () => (await task())?.status === 'pending');
     expect(await task()).toEqual({ status: 'pending', held: 'paused', attempt: 0 });
     await act(hosting.api.context.engine, key, 'resume', actor);
