@@ -124,12 +124,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     }),
     start() {
       doorbell.start();
-      storeWatch.loop.start();
       loops.start();
     },
     async stop() {
       await loops.stop();
-      await storeWatch.loop.stop();
       await Promise.all([intake.stop(), outbox.stop(), agents.restarter.stop()]);
       await doorbell.close();
       await store.close();

@@ -42,13 +42,16 @@ export class LoopSet {
     return loop;
   }
 
+  /** The watch over the store is one of them. */
   start(): void {
+    this.#deps.storeWatch.loop.start();
     for (const { loop } of this.#kept.values()) loop.start();
   }
 
   /** Settles when no tick runs and no timer is armed. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#kept.values()].map(({ loop }) => loop.stop()));
+    const loops = [...this.#kept.values()].map(({ loop }) => loop);
+    await Promise.all([this.#deps.storeWatch.loop, ...loops].map((loop) => loop.stop()));
   }
 
   /** True while each of these ends its rounds well and in time. */
