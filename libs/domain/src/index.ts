@@ -1,6 +1,7 @@
 export * from './agent-health.ts';
 export * from './alerts.ts';
 export * from './blocks.ts';
+export * from './budgets.ts';
 export * from './consistency.ts';
 export * from './dead-letters.ts';
 export * from './decide.ts';

@@ -1,6 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { autoUnblockDelayMs, DEFAULT_SETTINGS, projectionDelayMs, retryDelayMs, Settings } from './settings.ts';
+import {
+  autoUnblockDelayMs,
+  DEFAULT_SETTINGS,
+  MAX_ASKED_WAIT_MS,
+  MAX_QUOTA_WAIT_MS,
+  projectionDelayMs,
+  quotaWait,
+  retryDelayMs,
+  Settings,
+} from './settings.ts';
+import { DAY_MS, HOUR_MS } from './windows.ts';
 
 describe('the settings', () => {
   test('are the built-in defaults where no row says otherwise', () => {
@@ -60,4 +70,22 @@ describe.each([
 
 test('automatic unblocking waits 5, 15 and 45 minutes, and never less afterwards', () => {
   expect([0, 1, 2, 3, 99].map((count) => autoUnblockDelayMs(count) / 60_000)).toEqual([5, 15, 45, 45, 45]);
+});
+
+test('waits for a quota are bounded one by one and all in all', () => {
+  const ms = fc.integer({ min: 0, max: 10 * DAY_MS });
+  fc.assert(
+    fc.property(fc.array(ms, { minLength: 1, maxLength: 50 }), (asked) => {
+      let waited = 0;
+      for (const each of asked) {
+        const wait = quotaWait(waited, each);
+        if ('blockMs' in wait) {
+          expect(wait.blockMs).toBeGreaterThanOrEqual(HOUR_MS);
+          expect(wait.blockMs).toBeLessThanOrEqual(MAX_ASKED_WAIT_MS);
+          expect(waited + Math.min(each, MAX_ASKED_WAIT_MS)).toBeGreaterThan(MAX_QUOTA_WAIT_MS);
+        } else waited += wait.waitMs;
+        expect(waited).toBeLessThanOrEqual(MAX_QUOTA_WAIT_MS);
+      }
+    }),
+  );
 });

@@ -128,6 +128,24 @@ export const retryDelayMs = (attempt: number, random: number): number => backoff
 export const projectionDelayMs = (attempt: number, random: number): number =>
   backoffMs(attempt, PROJECTION_CAP_MS, random);
 
+/** The longest wait that a worker may ask for; one that needs more asks again, so that a slip holds nothing for days. */
+export const MAX_ASKED_WAIT_MS = 6 * HOUR_MS;
+/** How long work on one state waits for a quota, all in all, before its issue is blocked and people see it. */
+export const MAX_QUOTA_WAIT_MS = DAY_MS;
+/** A block by a quota is lifted that late at the earliest: each time the work is tried once. */
+const MIN_QUOTA_BLOCK_MS = HOUR_MS;
+
+/**
+ * What a failure by a quota leads to: another wait, or a block when that would be too much in all. Milliseconds.
+ * @param waitedMs how long the work has waited already.
+ * @param askedMs what the worker asked for, or what the settings say.
+ */
+export function quotaWait(waitedMs: number, askedMs: number): { waitMs: number } | { blockMs: number } {
+  const waitMs = Math.min(askedMs, MAX_ASKED_WAIT_MS);
+  if (waitedMs + waitMs <= MAX_QUOTA_WAIT_MS) return { waitMs };
+  return { blockMs: Math.max(waitMs, MIN_QUOTA_BLOCK_MS) };
+}
+
 const AUTO_UNBLOCK_MINUTES = [5, 15, 45] as const;
 
 /** How long a transient block stands before it is lifted by itself, by how often that was done before; milliseconds. */

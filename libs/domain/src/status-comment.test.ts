@@ -116,6 +116,8 @@ describe('the status comment', () => {
     expect(comment({ isPaused: true })).toMatch(/^\*\*Paused\*\*[\s\S]*`\/svc:resume`/);
     expect(comment({ isPaused: true })).not.toContain('/svc:pause');
     expect(comment({ hold: 'budget' })).toContain(BLOCK_REASONS.budget_exceeded.remedy);
+    expect(comment({ hold: 'budget', usedUp: 'issue' })).toContain('An operator raises the budget per issue');
+    expect(comment({ hold: 'budget', usedUp: 'day' })).toContain('by itself at midnight UTC');
     expect(comment({ hold: 'quota' })).toContain(BLOCK_REASONS.quota_exceeded.remedy);
     expect(comment({ hold: 'backoff' })).toBe(comment());
   });

@@ -1,4 +1,5 @@
 import { describeBlock } from './blocks.ts';
+import type { BudgetScope } from './budgets.ts';
 import { fenced, inertText, quoted } from './inert-text.ts';
 import type { ErrorClass } from './outcomes.ts';
 import { SPINE, type State } from './states.ts';
@@ -19,6 +20,8 @@ export interface StatusCommentInput {
   blockedFromState: State | null;
   /** Why the next task may not be claimed now; budget and quota are stops that people want to know of. */
   hold?: Hold | null;
+  /** Which budget holds the task where one does. */
+  usedUp?: BudgetScope;
   question: string | null;
   lastError: string | null;
   prNumber: number | null;
@@ -100,10 +103,16 @@ function progress({ state, blockedFromState, prNumber }: StatusCommentInput): st
   return prNumber === null ? line : `${line}\n\nPull request: #${prNumber}`;
 }
 
-function pauseOrHold({ state, isPaused, hold }: StatusCommentInput): string[] {
+const USED_UP: Record<BudgetScope, string> = {
+  issue:
+    'The budget of this issue is used up.\n\n**What would mend it:** An operator raises the budget per issue; the work then goes on by itself.',
+  day: 'Today’s budget is used up.\n\n**What would mend it:** The work goes on by itself at midnight UTC, or when an operator raises the daily budget.',
+};
+
+function pauseOrHold({ state, isPaused, hold, usedUp }: StatusCommentInput): string[] {
   if (state === 'done') return [];
   if (isPaused) return ['No new work starts on this issue until it is resumed with `/svc:resume`.'];
-  if (hold === 'budget') return [told('budget_exceeded')];
+  if (hold === 'budget') return [usedUp ? USED_UP[usedUp] : told('budget_exceeded')];
   if (hold === 'quota') return [told('quota_exceeded')];
   return [];
 }
@@ -157,6 +166,7 @@ function failure(input: StatusCommentInput): string[] {
 
 function automaticUnblock({ blockClassification, autoUnblock }: StatusCommentInput): string {
   const { count, max, nextAt } = autoUnblock;
+  if (nextAt && blockClassification === 'quota') return `It is tried again by itself at ${minute(nextAt)}.`;
   if (nextAt) return `It is unblocked by itself at ${minute(nextAt)} (${count + 1} of ${max}).`;
   if (blockClassification !== 'transient' || count === 0 || count < max) return '';
   return `It was unblocked by itself ${count} ${count === 1 ? 'time' : 'times'}; now it takes a person.`;

@@ -11,6 +11,8 @@ export interface Stop {
   blockClassification?: ErrorClass | null;
   question?: string | null;
   lastError?: string | null;
+  /** Milliseconds until a block by a quota is lifted to see whether the quota has returned. */
+  quotaMs?: number;
 }
 
 export interface Carrier {
@@ -26,9 +28,9 @@ export interface Carrier {
 export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
   const moved =
     decision.kind === 'move' ? await move(unit, subject, decision, by) : await stay(unit, subject, decision, by);
-  await replaceWorkTask(unit, moved, decision.nextTask);
+  const task = await replaceWorkTask(unit, moved, decision.nextTask);
   const closing = await closingActions(unit, moved, decision);
-  await projectIssue(unit, moved, [...decision.projections, ...closing]);
+  await projectIssue(unit, moved, [...decision.projections, ...closing], task);
   return moved;
 }
 
@@ -45,8 +47,10 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
     question: decision.to === 'needs-clarification' ? (stop.question ?? issue.question) : null,
     last_error: stop.lastError === undefined ? issue.last_error : stop.lastError,
     is_paused: issue.is_paused && decision.to !== 'done',
+    quota_waited_ms: isStillWaiting(decision, actor) ? issue.quota_waited_ms : 0,
   };
-  const entered = await enterState(unit.tx, issue, change, autoUnblockIn(unit, issue, change));
+  const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);
+  const entered = await enterState(unit.tx, issue, change, liftMs);
   const moved = { ...subject, issue: { ...issue, ...change, ...entered } };
   if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
   if (decision.to === 'done') {
@@ -67,6 +71,10 @@ function autoUnblockIn(
   if (!transient || !autoUnblockTransient || issue.auto_unblock_count >= maxAutoUnblocksPerIssue) return null;
   return autoUnblockDelayMs(issue.auto_unblock_count);
 }
+
+/** The block by a quota, and the look whether it has returned: only an outcome, or a person, ends the wait. */
+const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
+  trigger === 'exhausted' || (trigger === 'unblocked' && actor.type !== 'operator');
 
 /** Ways to the end on which the work was taken over. */
 const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];

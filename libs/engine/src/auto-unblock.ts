@@ -4,11 +4,14 @@ import { moveBy } from './move.ts';
 import { type Actor, subjectOf } from './subject.ts';
 
 const BATCH = 500;
-const HEALER: Actor = { type: 'system', id: 'auto-unblock', agent: null, reason: 'transient failure, backoff over' };
+const healer = (reason: string): Actor => ({ type: 'system', id: 'auto-unblock', agent: null, reason });
+const TRANSIENT = healer('transient failure, backoff over');
+const QUOTA = healer('wait for a quota over');
 
 /**
  * Lifts transient blocks whose backoff is over, each at most `maxAutoUnblocksPerIssue` times (interface: automatic
- * unblock). The settings are asked again, so switching it off holds for blocks that were due already.
+ * unblock). The settings are asked again, so switching it off holds for blocks that were due already. A block by a quota
+ * is lifted whenever its wait is over, however often: the work is tried once, and blocks again while the quota is gone.
  * @returns how many were lifted.
  */
 export async function autoUnblock(engine: Engine): Promise<number> {
@@ -23,6 +26,10 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<boolea
   return inTenant(engine, tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, tenantId, issueId);
     if (!issue || issue.auto_unblock_at === null) return false;
+    if (issue.state === 'failure-blocked' && issue.block_classification === 'quota') {
+      await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'unblocked' }, actor: QUOTA });
+      return true;
+    }
     const { autoUnblockTransient, maxAutoUnblocksPerIssue } = unit.settings.selfHealing;
     const allowed = autoUnblockTransient && issue.auto_unblock_count < maxAutoUnblocksPerIssue;
     if (!allowed || issue.state !== 'failure-blocked') {
@@ -32,7 +39,7 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<boolea
     const count = issue.auto_unblock_count + 1;
     await updateIssue(unit.tx, tenantId, issueId, { auto_unblock_count: count });
     const subject = await subjectOf(unit, { ...issue, auto_unblock_count: count });
-    await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: HEALER });
+    await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: TRANSIENT });
     return true;
   });
 }

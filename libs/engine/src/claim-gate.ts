@@ -60,7 +60,7 @@ async function pass<T>(
   const before = repeated?.(run);
   if (before !== undefined) return { answer: before };
   if (run.alive) return { answer: await work(unit, { run, issue }) };
-  await bookInvocations(unit, run, invocations);
+  await bookInvocations(unit, { run, issue }, invocations);
   if (run.status !== 'cancelled') return { refused: 'lost' };
   await letGo(unit, run);
   return { refused: 'cancelled' };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { TaskPayload, TaskType } from '@pipeline/domain';
+import { isUsedUp, type TaskPayload, type TaskType } from '@pipeline/domain';
 import { type Claimed, claimTasks, lockIssue, type WorkerRow } from '@pipeline/store';
+import { isDayUsedUp } from './budgets.ts';
 import { hashToken } from './claim-gate.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { returnClaim } from './reclaim.ts';
@@ -31,19 +32,33 @@ export interface ClaimedTask {
   payload: TaskPayload;
   promptVersion: number | null;
   maxTurns: number | null;
+  /** What is left of the issue's budget; null = there is none. */
   budgetUsd: number | null;
 }
 
+/** Tasks of issues over a limit that was lowered meanwhile are put aside on the way; so many at most. */
+const MOST_PUT_ASIDE = 20;
+
 /**
  * Claims the next task for a worker: one statement, no waiting. The fencing token is made here and given out once. A
- * worker that is told to drain while it claims gets nothing: what it claimed goes back, without costing an attempt.
+ * worker that is told to drain while it claims gets nothing: what it claimed goes back, without costing an attempt. So
+ * does work whose budget is used up, and while the tenant's day is, nothing is given out.
  * @returns null when there is nothing for it, or when it is to drain.
  * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
  */
 export async function claim(engine: Engine, request: ClaimRequest): Promise<ClaimedTask | null> {
-  const { tenantId, workerId } = request;
+  const { tenantId } = request;
   const worker = await requireWorker(engine, request);
-  if (worker.draining || request.repoIds?.length === 0) return null;
+  if (worker.draining || request.repoIds?.length === 0 || (await isDayUsedUp(engine, tenantId))) return null;
+  for (let tries = 0; tries <= MOST_PUT_ASIDE; tries += 1) {
+    const taken = await claimOne(engine, request);
+    if (taken !== 'put aside') return taken;
+  }
+  return null;
+}
+
+async function claimOne(engine: Engine, request: ClaimRequest): Promise<ClaimedTask | null | 'put aside'> {
+  const { tenantId, workerId } = request;
   const claimToken = randomUUID();
   const [claimed] = await claimTasks(engine.store.tenant, tenantId, {
     workerId,
@@ -53,12 +68,19 @@ export async function claim(engine: Engine, request: ClaimRequest): Promise<Clai
     leaseMs: engine.settings().leaseMs,
   });
   if (!claimed) return null;
+  const back = () => returnClaim(engine, { tenantId, taskId: claimed.id, claimToken });
   const now = await inTenant(engine, tenantId, (unit) => noteClaim(unit, claimed, workerId));
   if (now?.draining) {
-    await returnClaim(engine, { tenantId, taskId: claimed.id, claimToken });
+    await back();
     return null;
   }
-  return describe(engine, tenantId, claimed, claimToken);
+  const { payload, costUsd } = await payloadOf(engine, tenantId, claimed);
+  const { perIssueUsd } = engine.settings().costLimits;
+  if (claimed.issue_id !== null && isUsedUp(costUsd, perIssueUsd)) {
+    await back();
+    return 'put aside';
+  }
+  return { ...describe(claimed, payload), claimToken, budgetUsd: leftOf(perIssueUsd, costUsd) };
 }
 
 /** Shows in the lists who is at the issue, and that the worker is busy. */
@@ -69,8 +91,10 @@ async function noteClaim(unit: Unit, { issue_id }: Claimed, workerId: string): P
   return reviewWorker(unit, workerId, { alive: true });
 }
 
-async function describe(engine: Engine, tenantId: number, task: Claimed, claimToken: string): Promise<ClaimedTask> {
-  const payload = await payloadOf(engine, tenantId, task);
+const leftOf = (limitUsd: number | null, spentUsd: number): number | null =>
+  limitUsd === null ? null : Math.round((limitUsd - spentUsd) * 1_000_000) / 1_000_000;
+
+function describe(task: Claimed, payload: TaskPayload): Omit<ClaimedTask, 'claimToken' | 'budgetUsd'> {
   return {
     id: task.id,
     taskType: task.task_type,
@@ -79,11 +103,9 @@ async function describe(engine: Engine, tenantId: number, task: Claimed, claimTo
     priority: task.priority,
     attempt: task.attempt,
     maxAttempts: task.max_attempts,
-    claimToken,
     leaseExpiresAt: task.lease_expires_at,
     payload,
     promptVersion: null,
     maxTurns: null,
-    budgetUsd: engine.settings().costLimits.perIssueUsd,
   };
 }

@@ -34,6 +34,13 @@ export interface Unit {
   records: Records;
   /** Issues, locked here, whose row in lists and counts is written anew when the work is done. */
   relisted: Relisted;
+  /** USD booked in this transaction and not yet on the tenant's day. */
+  bookedUsd: number;
+  /**
+   * Puts off what many transactions of the tenant wait for each other over (the day's spending, alerts) to the end of
+   * this one, after everything else is written.
+   */
+  atEnd(work: () => Promise<void>): void;
 }
 
 interface Relisted {
@@ -50,19 +57,25 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
   let bells = new Set<Bell>();
   const result = await inTransaction(engine.store.tenant, async (tx) => {
     bells = new Set();
-    const records = noRecords();
+    const last: (() => Promise<void>)[] = [];
     const relisted: Relisted = { changed: new Set(), passing: new Set() };
-    const done = await work({
+    const unit: Unit = {
       tx,
       tenantId,
       settings: engine.settings(),
       random: engine.random,
       ring: (bell) => void bells.add(bell),
-      records,
+      records: noRecords(),
       relisted,
-    });
-    await insertRecords(tx, tenantId, records);
+      bookedUsd: 0,
+      atEnd: (more) => void last.push(more),
+    };
+    const done = await work(unit);
+    await insertRecords(tx, tenantId, unit.records);
     await relist(tx, tenantId, relisted);
+    unit.records = noRecords();
+    for (const each of last) await each();
+    await insertRecords(tx, tenantId, unit.records);
     return done;
   });
   for (const bell of bells) engine.ring(bell, tenantId);

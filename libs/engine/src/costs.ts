@@ -1,14 +1,22 @@
 import { formatSlug, type Invocation } from '@pipeline/domain';
-import { addCost, costsOfRun, insertCostEvents, type RunRow, repoById, upsertInvocations } from '@pipeline/store';
+import { addCost, costsOfRun, insertCostEvents, repoById, upsertInvocations } from '@pipeline/store';
+import { spendOnDay, tellOfIssue } from './budgets.ts';
+import type { HeldClaim } from './claim-gate.ts';
 import type { Unit } from './context.ts';
 import { emit } from './records.ts';
 
 /**
  * Books what a run's model calls have cost so far. Numbers are cumulative, so only the difference to what was booked
- * becomes a cost event, and a report that comes twice, or late, costs nothing twice. The caller has locked the run.
+ * becomes a cost event, and a report that comes twice, or late, costs nothing twice. The caller has locked issue and
+ * run. What budgets have to say of it is said at the end of the transaction.
+ * @returns the issue with its new cost.
  */
-export async function bookInvocations(unit: Unit, run: RunRow, invocations: readonly Invocation[]): Promise<void> {
-  if (invocations.length === 0) return;
+export async function bookInvocations(
+  unit: Unit,
+  { run, issue }: HeldClaim,
+  invocations: readonly Invocation[],
+): Promise<HeldClaim['issue']> {
+  if (invocations.length === 0) return issue;
   const { tx, tenantId } = unit;
   const newest = [...new Map(invocations.map((item) => [item.index, item])).values()];
   const booked = await costsOfRun(tx, tenantId, run.id);
@@ -16,7 +24,7 @@ export async function bookInvocations(unit: Unit, run: RunRow, invocations: read
   const grown = newest
     .map((item) => ({ item, usd: item.costUsd - (booked.get(item.index) ?? 0) }))
     .filter(({ usd }) => usd > 0);
-  if (grown.length === 0) return;
+  if (grown.length === 0) return issue;
   await insertCostEvents(
     tx,
     grown.map(({ item, usd }) => ({
@@ -32,7 +40,11 @@ export async function bookInvocations(unit: Unit, run: RunRow, invocations: read
   );
   const added = grown.reduce((sum, { usd }) => sum + usd, 0);
   const total = await addCost(tx, tenantId, { runId: run.id, issueId: run.issue_id }, added);
-  if (total === null || run.issue_id === null) return;
+  unit.bookedUsd += added;
+  const after = issue && total !== null ? { ...issue, cost_usd: total } : issue;
+  if (after) unit.atEnd(() => tellOfIssue(unit, after));
+  unit.atEnd(() => spendOnDay(unit, { repoId: run.repo_id, usd: added }));
+  if (total === null || run.issue_id === null) return after;
   unit.relisted.passing.add(run.issue_id);
   const repo = await repoById(tx, tenantId, run.repo_id);
   emit(unit, 'cost-update', {
@@ -41,4 +53,5 @@ export async function bookInvocations(unit: Unit, run: RunRow, invocations: read
     costUsd: total,
     agent: run.agent,
   });
+  return after;
 }

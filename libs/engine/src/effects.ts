@@ -3,6 +3,7 @@ import { lockWorkTask, markMerged, openedPullRequest, storeNow, upsertEdge } fro
 import { admitNew } from './admit.ts';
 import type { Unit } from './context.ts';
 import { moveBy } from './move.ts';
+import { projectIssue } from './project.ts';
 import { recordPipelineEvent } from './records.ts';
 import { ENGINE, type Subject, subjectOf } from './subject.ts';
 import { enqueueWork } from './work-tasks.ts';
@@ -36,14 +37,17 @@ export async function onOpenedPullRequest(
     payload: { prNumber: created.number },
   });
   if (issue.state !== 'in-review' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
-  await enqueueWork(unit, await subjectOf(unit, issue), { taskType: 'review' });
+  const now = await subjectOf(unit, issue);
+  const task = await enqueueWork(unit, now, { taskType: 'review' });
+  if (task.held === 'budget') await projectIssue(unit, now, [], task);
 }
 
 /** The old work is gone: the new one may begin. */
 export async function onDeletedBranch(unit: Unit, subject: Subject): Promise<void> {
   const { issue } = subject;
   if (issue.state !== 'ready-for-dev' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
-  await enqueueWork(unit, subject, { taskType: 'develop' });
+  const task = await enqueueWork(unit, subject, { taskType: 'develop' });
+  if (task.held === 'budget') await projectIssue(unit, subject, [], task);
 }
 
 /** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge counts. */

@@ -1,19 +1,31 @@
 import {
   AGENT_OF,
+  type BlockReason,
   blockReasonOf,
   classifyError,
   type ErrorClass,
   fingerprint,
   type Invocation,
+  MAX_ASKED_WAIT_MS,
+  quotaWait,
   retryDelayMs,
   type TaskType,
   type WorkTaskType,
 } from '@pipeline/domain';
-import { closeRun, countSameFailures, deleteTask, type RunRow, taskById } from '@pipeline/store';
+import {
+  closeRun,
+  countSameFailures,
+  deleteTask,
+  type IssueRow,
+  type RunRow,
+  taskById,
+  updateIssue,
+} from '@pipeline/store';
 import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
 import type { Engine, Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
 import { moveBy } from './move.ts';
+import { projectIssue } from './project.ts';
 import { recordTaskEvent } from './records.ts';
 import { givenBefore, hashReport } from './report.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
@@ -23,7 +35,7 @@ import { reviewWorker } from './worker-status.ts';
 export interface Failure {
   errorMessage: string;
   errorClass: ErrorClass;
-  /** Milliseconds the worker asks to wait, for example until a quota returns. */
+  /** Milliseconds the worker asks to wait, for example until a quota returns; six hours of it are granted. */
   retryAfterMs?: number | undefined;
   invocations: Invocation[];
 }
@@ -36,7 +48,8 @@ export interface FailAnswer {
 
 /**
  * Takes the failure of a task: tried again after a backoff while attempts are left, else the issue is blocked with the
- * classified reason. A quota costs no attempt; a permanent error spends all of them.
+ * classified reason. A quota costs no attempt, but a day of waiting for it is enough; a permanent error spends all
+ * attempts.
  * @throws AppError CLAIM_LOST or TASK_CANCELLED.
  */
 export function fail(engine: Engine, ref: ClaimRef, failure: Failure): Promise<FailAnswer> {
@@ -45,9 +58,9 @@ export function fail(engine: Engine, ref: ClaimRef, failure: Failure): Promise<F
     engine,
     ref,
     async (unit, claim) => {
-      await bookInvocations(unit, claim.run, failure.invocations);
+      const issue = await bookInvocations(unit, claim, failure.invocations);
       const error = await classify(unit, claim.run, failure);
-      const requeued = await settleFailure(unit, claim, { ...failure, ...error });
+      const requeued = await settleFailure(unit, { ...claim, issue }, { ...failure, ...error });
       const answer: FailAnswer = { ok: true, requeued, attempt: claim.run.attempt };
       await closeRun(unit.tx, unit.tenantId, claim.run.id, {
         status: 'failed',
@@ -91,25 +104,53 @@ async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Fai
     workerId: run.worker_id,
     error: failure.errorMessage,
   });
-  const retry = retryOf(unit, run, failure, task?.max_attempts ?? unit.settings.maxAttempts);
-  if (retry) {
-    await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType, retry: { workId: run.work_id, ...retry } });
+  const next = afterFailure(unit, { run, issue }, failure, task?.max_attempts ?? unit.settings.maxAttempts);
+  if (next.kind === 'retry') {
+    await tryAgain(unit, subject, { ...next, workId: run.work_id }, { ...failure, taskType });
     return true;
   }
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[taskType] };
-  await giveUp(unit, subject, { ...failure, taskType, actor });
+  const { quotaMs } = next;
+  await giveUp(unit, subject, { ...failure, taskType, actor, ...(quotaMs !== undefined && { quotaMs }) });
   return false;
 }
 
-function retryOf(unit: Unit, run: RunRow, failure: Failure & Classified, maxAttempts: number) {
-  if (failure.errorClass === 'quota') {
-    const delayMs = failure.retryAfterMs ?? unit.settings.quotaBackoffMs;
-    return { attempt: run.attempt, held: 'quota' as const, delayMs };
+type AfterFailure =
+  | { kind: 'retry'; attempt: number; held: 'quota' | 'backoff'; delayMs: number }
+  /** `quotaMs`: it waited for a quota for too long; that much later it is tried once more. */
+  | { kind: 'give-up'; quotaMs?: number };
+
+function afterFailure(
+  unit: Unit,
+  { run, issue }: { run: RunRow; issue: IssueRow },
+  { errorClass, retryAfterMs }: Failure & Classified,
+  maxAttempts: number,
+): AfterFailure {
+  if (errorClass === 'quota') {
+    const wait = quotaWait(issue.quota_waited_ms, retryAfterMs ?? unit.settings.quotaBackoffMs);
+    if ('blockMs' in wait) return { kind: 'give-up', quotaMs: wait.blockMs };
+    return { kind: 'retry', attempt: run.attempt, held: 'quota', delayMs: wait.waitMs };
   }
   const attempt = run.attempt + 1;
-  if (failure.errorClass === 'permanent' || attempt >= maxAttempts) return null;
-  const delayMs = failure.retryAfterMs ?? retryDelayMs(run.attempt, unit.random());
-  return { attempt, held: 'backoff' as const, delayMs };
+  if (errorClass === 'permanent' || attempt >= maxAttempts) return { kind: 'give-up' };
+  const asked = retryAfterMs === undefined ? null : Math.min(retryAfterMs, MAX_ASKED_WAIT_MS);
+  return { kind: 'retry', attempt, held: 'backoff', delayMs: asked ?? retryDelayMs(run.attempt, unit.random()) };
+}
+
+/** The same work once more, later. People see which attempt it is, and what keeps it. */
+async function tryAgain(
+  unit: Unit,
+  subject: Subject,
+  { held, attempt, delayMs, workId }: Extract<AfterFailure, { kind: 'retry' }> & { workId: string },
+  { taskType, errorMessage }: { taskType: TaskType; errorMessage: string },
+): Promise<void> {
+  const { issue } = subject;
+  const waited = issue.quota_waited_ms + (held === 'quota' ? delayMs : 0);
+  const change = { last_error: errorMessage, quota_waited_ms: waited };
+  await updateIssue(unit.tx, unit.tenantId, issue.id, change);
+  const retry = { workId, attempt, held, delayMs };
+  const task = await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType, retry });
+  await projectIssue(unit, { ...subject, issue: { ...issue, ...change } }, [], task);
 }
 
 interface FinalFailure {
@@ -117,18 +158,22 @@ interface FinalFailure {
   errorClass: ErrorClass;
   taskType: TaskType;
   actor: Actor;
+  /** Set when it is the wait for a quota that was given up; milliseconds until it is tried once more. */
+  quotaMs?: number;
 }
 
 /** No attempt is left: the issue stops and says why. Also what a lost worker on the last attempt ends in. */
 export async function giveUp(unit: Unit, subject: Subject, failure: FinalFailure): Promise<void> {
-  const { taskType, actor } = failure;
-  const blockReason = blockReasonOf({ message: failure.errorMessage, taskType, errorClass: failure.errorClass });
+  const { taskType, actor, errorClass, quotaMs } = failure;
+  const blockReason: BlockReason =
+    quotaMs === undefined ? blockReasonOf({ message: failure.errorMessage, taskType, errorClass }) : 'quota_exceeded';
   await moveBy(unit, subject, {
     cause: { trigger: 'exhausted', blockReason },
     actor: actor,
     stop: {
-      blockClassification: failure.errorClass,
+      blockClassification: errorClass,
       lastError: failure.errorMessage,
+      ...(quotaMs !== undefined && { quotaMs }),
     },
   });
 }

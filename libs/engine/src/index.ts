@@ -10,6 +10,7 @@ export { enqueueOrphan, OrphanWatch, type OrphanWatchDeps } from './consistency/
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
 export { type Bell, type Engine, inTenant, type Unit } from './context.ts';
 export { resolveLetter, retryDeadLetter } from './dead-letters.ts';
+export { enforceBudgets } from './enforce-budgets.ts';
 export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';
 export { drainInbox, type HostOf, putRepo, receive } from './inbox.ts';

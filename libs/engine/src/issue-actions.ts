@@ -10,6 +10,7 @@ import {
   setTask,
   updatePullRequest,
 } from '@pipeline/store';
+import { standingHold } from './budgets.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { moveBy } from './move.ts';
 import { projectIssue } from './project.ts';
@@ -60,7 +61,8 @@ async function pause(unit: Unit, subject: Subject, actor: Actor): Promise<Subjec
 async function resume(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
   if (!subject.issue.is_paused) return subject;
   await setPaused(unit.tx, unit.tenantId, subject.issue.id, false);
-  await resumePendingTask(unit.tx, unit.tenantId, subject.issue.id);
+  const held = await standingHold(unit, { ...subject.issue, is_paused: false });
+  await resumePendingTask(unit.tx, unit.tenantId, subject.issue.id, held);
   unit.ring('svc_tasks');
   return flagged(unit, subject, false, actor);
 }
@@ -89,7 +91,8 @@ async function unblock(unit: Unit, subject: Subject, actor: Actor): Promise<Subj
 
 /**
  * Never changes the state: the state's task runs anew from attempt 0. In failure-blocked it is the
- * task of the state that failed; the block goes when its outcome is applied.
+ * task of the state that failed; the block goes when its outcome is applied. A budget that is used up goes on holding
+ * it: whoever may comment could else spend what somebody limited, and raising the limit mends it at once.
  */
 async function retry(unit: Unit, subject: Subject): Promise<Subject> {
   const { issue, workflow } = subject;
@@ -99,10 +102,11 @@ async function retry(unit: Unit, subject: Subject): Promise<Subject> {
   const task = await lockWorkTask(unit.tx, unit.tenantId, issue.id);
   if (!task) await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType });
   else if (task.status === 'pending') {
-    const held = issue.is_paused ? 'paused' : null;
+    const held = await standingHold(unit, issue);
     await setTask(unit.tx, unit.tenantId, task.id, { attempt: 0, held, run_after: null });
     unit.ring('svc_tasks');
   }
+  await projectIssue(unit, subject);
   return subject;
 }
 

@@ -1,9 +1,10 @@
 import { type Decision, labelSwap, outputLabels, type ProjectionAction, type State } from '@pipeline/domain';
-import { insertProjections, pullRequestsOf, replaceWaitingComment, showIssue } from '@pipeline/store';
+import { insertProjections, lockWorkTask, pullRequestsOf, replaceWaitingComment, showIssue } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
 import type { Unit } from './context.ts';
 import { statusCommentOf } from './status-comment.ts';
 import type { Subject } from './subject.ts';
+import type { WorkTask } from './work-tasks.ts';
 
 /** The one comment per issue that says where it is; found again on the host by this marker. */
 const STATUS_MARKER = 'status';
@@ -11,16 +12,18 @@ const STATUS_MARKER = 'status';
 /**
  * Puts everything the host should now show of an issue into the outbox: first what an outcome asked for, then the
  * labels that follow from state and flags, then the status comment. Nothing is written that is there already.
+ * @param task the work task of the issue; read if it is not given.
  */
 export async function projectIssue(
   unit: Unit,
   subject: Subject,
   asked: readonly ProjectionAction[] = [],
+  task?: WorkTask | null,
 ): Promise<void> {
   const { issue } = subject;
   const wanted = outputLabels({ state: issue.state as State, isBlocked: issue.is_blocked, isPaused: issue.is_paused });
   const swap = labelSwap(issue.labels, wanted);
-  const comment = await changedComment(unit, subject);
+  const comment = await changedComment(unit, subject, task);
   const replaced = comment !== null && (await replaceWaitingComment(unit.tx, issue, comment));
   const actions = [...asked];
   if (swap) actions.push({ type: 'swapLabels', ...swap });
@@ -59,8 +62,10 @@ export async function queueProjections(
 async function changedComment(
   unit: Unit,
   subject: Subject,
+  task: WorkTask | null | undefined,
 ): Promise<Extract<ProjectionAction, { type: 'updateComment' }> | null> {
-  const body = await statusCommentOf(unit, subject);
+  const known = task === undefined ? await lockWorkTask(unit.tx, unit.tenantId, subject.issue.id) : task;
+  const body = await statusCommentOf(unit, subject, known ?? null);
   return body === subject.issue.status_comment_body ? null : { type: 'updateComment', marker: STATUS_MARKER, body };
 }
 

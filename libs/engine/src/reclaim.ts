@@ -4,6 +4,7 @@ import {
   deleteTask,
   dueHeldTasks,
   expiredClaims,
+  type IssueRow,
   type LockedClaim,
   lockClaimedTask,
   lockIssue,
@@ -12,10 +13,13 @@ import {
   releaseHeldTask,
   stalledClaims,
   type TaskRef,
+  updateIssue,
 } from '@pipeline/store';
+import { standingHold } from './budgets.ts';
 import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { giveUp } from './fail.ts';
+import { projectIssue } from './project.ts';
 import { recordTaskEvent } from './records.ts';
 import { ENGINE, subjectOf } from './subject.ts';
 import { noteStall, reviewWorker } from './worker-status.ts';
@@ -101,12 +105,22 @@ export async function takeBack(unit: Unit, claim: HeldTask, how: TakeBack): Prom
     await giveUp(unit, await subjectOf(unit, issue), { errorMessage: why, errorClass, taskType, actor: ENGINE });
   } else {
     const attempt = isLast && how.again ? task.attempt : task.attempt + 1;
-    await putBackTask(tx, tenantId, task.id, { attempt, paused: issue?.is_paused ?? false });
-    unit.ring('svc_tasks');
+    await putBack(unit, issue, { taskId: task.id, attempt, why });
   }
   await reviewWorker(unit, run.worker_id, { alive: false });
   if (task.stalled_since !== null) await noteStall(unit, run.worker_id, task.stalled_since);
   return task;
+}
+
+async function putBack(
+  unit: Unit,
+  issue: IssueRow | undefined,
+  { taskId, attempt, why }: { taskId: string; attempt: number; why: string },
+): Promise<void> {
+  const { tx, tenantId } = unit;
+  if (issue) await updateIssue(tx, tenantId, issue.id, { last_error: why });
+  await putBackTask(tx, tenantId, taskId, { attempt, held: await standingHold(unit, issue) });
+  unit.ring('svc_tasks');
 }
 
 /**
@@ -118,7 +132,9 @@ export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolea
     await behindClaim(engine, ref, async (unit, { run, issue }) => {
       const { tx, tenantId } = unit;
       await closeRun(tx, tenantId, run.id, { status: 'lost' });
-      await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, paused: issue?.is_paused ?? false });
+      const held = await standingHold(unit, issue);
+      await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, held });
+      if (held === 'budget' && issue) await projectIssue(unit, await subjectOf(unit, issue));
       if (issue) unit.relisted.changed.add(issue.id);
       unit.ring('svc_tasks');
       await reviewWorker(unit, run.worker_id, { alive: false });
@@ -133,9 +149,10 @@ export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolea
 /** Lets held tasks run whose backoff, quota wait or handover is over. @returns how many became claimable. */
 export async function releaseDue(engine: Engine): Promise<number> {
   const due = await dueHeldTasks(engine.store.fleet, BATCH);
+  const { perIssueUsd } = engine.settings().costLimits;
   let released = 0;
   for (const { tenant_id, id } of due) {
-    if (!(await releaseHeldTask(engine.store.tenant, tenant_id, id))) continue;
+    if (!(await releaseHeldTask(engine.store.tenant, tenant_id, id, perIssueUsd))) continue;
     released += 1;
     engine.ring('svc_tasks', tenant_id);
   }

@@ -72,9 +72,9 @@ export function recordIssueEvent(
   });
 }
 
-/** What an event is about; no id = an issue that the pipeline has no record of. */
+/** What an event is about; no id = an issue that the pipeline has no record of, no number = the repo itself. */
 export interface EventSubject {
-  issue: Pick<IssueRow, 'repo_id' | 'issue_number'> & { id: number | null };
+  issue: Pick<IssueRow, 'repo_id'> & { id: number | null; issue_number: number | null };
 }
 
 export function recordPipelineEvent(

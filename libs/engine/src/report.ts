@@ -84,11 +84,12 @@ function requireOutcomeOf(taskType: TaskType, { outcome }: Report): void {
   );
 }
 
-async function applyReport(unit: Unit, { run, issue }: HeldClaim, body: Report): Promise<State | null> {
+async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<State | null> {
+  const { run } = claim;
   const { tx, tenantId } = unit;
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
   await deleteTask(tx, tenantId, run.task_id);
-  await bookInvocations(unit, run, body.invocations);
+  const issue = await bookInvocations(unit, claim, body.invocations);
   await keepRecords(unit, run, issue, body);
   if (!issue) return null;
   recordTaskEvent(unit, { issue }, 'task_completed', {

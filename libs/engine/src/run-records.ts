@@ -15,7 +15,7 @@ export interface Progress {
 export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise<void> {
   return behindClaim(engine, ref, async (unit, { run, issue }) => {
     await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
-    await bookInvocations(unit, run, said.invocations);
+    await bookInvocations(unit, { run, issue }, said.invocations);
     if (!issue) return;
     await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
     unit.relisted.passing.add(issue.id);

@@ -1,10 +1,15 @@
-import { formatIssueRef, type State, statusComment } from '@pipeline/domain';
+import { formatIssueRef, isUsedUp, type State, statusComment } from '@pipeline/domain';
 import { activeDependencies, subtasksOf } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import type { Subject } from './subject.ts';
+import type { WorkTask } from './work-tasks.ts';
 
 /** The text of the one comment that tells people where an issue is. Equal facts give equal text. */
-export async function statusCommentOf(unit: Unit, { issue, repo, pr }: Subject): Promise<string> {
+export async function statusCommentOf(
+  unit: Unit,
+  { issue, repo, pr }: Subject,
+  task: WorkTask | null,
+): Promise<string> {
   const { tx, tenantId, settings } = unit;
   const self = { repoId: issue.repo_id, number: issue.issue_number };
   const parents = issue.state === 'dependency-blocked' ? await activeDependencies(tx, tenantId, self) : [];
@@ -13,13 +18,16 @@ export async function statusCommentOf(unit: Unit, { issue, repo, pr }: Subject):
     repo: `${repo.owner}/${repo.name}`,
     issueNumber: issue.issue_number,
     state: issue.state as State,
+    stateEnteredAt: issue.state_entered_at,
     isPaused: issue.is_paused,
     isBlocked: issue.is_blocked,
     blockReason: issue.block_reason,
     blockClassification: issue.block_classification,
     blockedFromState: issue.blocked_from_state,
+    hold: task?.held ?? null,
+    usedUp: isUsedUp(issue.cost_usd, settings.costLimits.perIssueUsd) ? 'issue' : 'day',
     question: issue.question,
-    lastError: issue.state === 'failure-blocked' ? issue.last_error : null,
+    lastError: issue.last_error,
     prNumber: pr?.number ?? null,
     dependsOn: parents.map((parent) =>
       parent.parent_repo_id === issue.repo_id
@@ -27,8 +35,8 @@ export async function statusCommentOf(unit: Unit, { issue, repo, pr }: Subject):
         : formatIssueRef(parent, parent.parent_issue_number),
     ),
     subtasks: subtasks.map((edge) => ({ ref: `#${edge.child_issue_number}`, done: !edge.active })),
-    attempt: 0,
-    maxAttempts: settings.maxAttempts,
+    attempt: task?.attempt ?? 0,
+    maxAttempts: task?.max_attempts ?? settings.maxAttempts,
     autoUnblock: {
       count: issue.auto_unblock_count,
       max: settings.selfHealing.maxAutoUnblocksPerIssue,

@@ -5,8 +5,13 @@ import type { Engine } from './context.ts';
 /**
  * All that a worker is told about its task, read after the claim, so that the claim stays short. The issue may have
  * moved on since: then the report is refused, for the claim is withdrawn with the move.
+ * @returns it, and what the issue has cost so far.
  */
-export async function payloadOf(engine: Engine, tenantId: number, task: Claimed): Promise<TaskPayload> {
+export async function payloadOf(
+  engine: Engine,
+  tenantId: number,
+  task: Claimed,
+): Promise<{ payload: TaskPayload; costUsd: number }> {
   const db = engine.store.tenant;
   const issueId = task.issue_id;
   const [repo, issue, pr, remarks, attempts] = await Promise.all([
@@ -17,7 +22,7 @@ export async function payloadOf(engine: Engine, tenantId: number, task: Claimed)
     issueId === null ? [] : previousAttempts(db, tenantId, { issueId, taskType: task.task_type }),
   ]);
   const ofKind = (kind: string) => remarks.filter((remark) => remark.kind === kind);
-  return {
+  const payload: TaskPayload = {
     issue: issue
       ? {
           number: issue.issue_number,
@@ -50,4 +55,5 @@ export async function payloadOf(engine: Engine, tenantId: number, task: Claimed)
     })),
     state: issue ? (issue.state as State) : null,
   };
+  return { payload, costUsd: issue?.cost_usd ?? 0 };
 }

@@ -1,20 +1,28 @@
 import { type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
-import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, updateRun } from '@pipeline/store';
+import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, type TaskRow, updateRun } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
+import { standingHold } from './budgets.ts';
 import type { Unit } from './context.ts';
 import { recordTaskEvent } from './records.ts';
 import type { Subject } from './subject.ts';
 
+/** What people are told of a task. */
+export type WorkTask = Pick<TaskRow, 'attempt' | 'max_attempts' | 'held'>;
+
 /**
  * Gives the issue the task its state asks for, in place of the one it has. A claimed task is withdrawn: its run is
- * closed as cancelled, and its worker learns it at its next word.
+ * closed as cancelled, and its worker learns it at its next word. @returns the new task.
  */
-export async function replaceWorkTask(unit: Unit, subject: Subject, taskType: WorkTaskType | null): Promise<void> {
+export async function replaceWorkTask(
+  unit: Unit,
+  subject: Subject,
+  taskType: WorkTaskType | null,
+): Promise<WorkTask | null> {
   const { tx, tenantId } = unit;
   const task = await lockWorkTask(tx, tenantId, subject.issue.id);
   if (task) await deleteTask(tx, tenantId, task.id);
   if (task?.run_id != null) await updateRun(tx, tenantId, task.run_id, { status: 'cancelled' });
-  if (taskType) await enqueueWork(unit, subject, { taskType });
+  return taskType && enqueueWork(unit, subject, { taskType });
 }
 
 interface WorkOrder {
@@ -25,13 +33,15 @@ interface WorkOrder {
 
 /**
  * Adds the work task of an issue; the one-per-issue index refuses a second one. While a worker may still be at a task
- * that was withdrawn, the new one waits, so that two agents never work on one branch.
+ * that was withdrawn, the new one waits, so that two agents never work on one branch. The issue's row is fresh.
  */
-export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder): Promise<void> {
+export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder): Promise<WorkTask> {
   const { issue } = subject;
   const id = uuidv7();
   const lingering = await lingeringRun(unit.tx, unit.tenantId, issue.id);
-  const { held, delayMs } = holdOf(order, issue.is_paused, lingering?.left_ms);
+  const standing = await standingHold(unit, issue);
+  const { held, delayMs } = holdOf(order, standing, lingering?.left_ms);
+  const task = { attempt: order.retry?.attempt ?? 0, max_attempts: unit.settings.maxAttempts, held };
   await enqueueTasks(unit.tx, unit.tenantId, [
     {
       id,
@@ -41,8 +51,8 @@ export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder
       issueNumber: issue.issue_number,
       taskType: order.taskType,
       priority: priorityOf(order.taskType, issue.labels.includes(URGENT_LABEL)),
-      attempt: order.retry?.attempt ?? 0,
-      maxAttempts: unit.settings.maxAttempts,
+      attempt: task.attempt,
+      maxAttempts: task.max_attempts,
       held,
       runAfterMs: delayMs,
       handoverRunId: lingering?.id ?? null,
@@ -51,19 +61,21 @@ export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder
   recordTaskEvent(unit, subject, 'task_enqueued', {
     taskId: id,
     taskType: order.taskType,
-    attempt: order.retry?.attempt ?? 0,
+    attempt: task.attempt,
   });
   if (held === null) unit.ring('svc_tasks');
+  return task;
 }
 
-/** A pause outranks every other hold; the time another hold would have ended is kept for the resume. */
+/** A pause outranks every other hold, a worker that may still be at it a budget; when another would end is kept. */
 function holdOf(
   order: WorkOrder,
-  isPaused: boolean,
+  standing: 'paused' | 'budget' | null,
   lingersMs: number | undefined,
 ): { held: Hold | null; delayMs: number | null } {
   const delayMs = lingersMs ?? order.retry?.delayMs ?? null;
-  if (isPaused) return { held: 'paused', delayMs };
+  if (standing === 'paused') return { held: 'paused', delayMs };
   if (lingersMs !== undefined) return { held: 'handover', delayMs };
+  if (standing !== null) return { held: standing, delayMs };
   return { held: order.retry?.held ?? null, delayMs };
 }

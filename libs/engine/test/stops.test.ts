@@ -76,6 +76,89 @@ describe('a task that fails', () => {
   });
 });
 
+describe('a quota', () => {
+  const quota = async (retryAfterMs?: number) => {
+    const task = await take(bench);
+    const failure = { errorMessage: '429 too many requests', errorClass: 'quota' as const, invocations: [] };
+    return fail(bench.engine, refOf(bench, task), { ...failure, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  };
+  const due = async (seconds: number) => {
+    later(seconds);
+    return releaseDue(bench.engine);
+  };
+  const HOUR = 3_600;
+  const untilBlocked = async () => {
+    for (let n = 0; n < 4; n += 1) {
+      expect(await quota(6 * HOUR * 1_000)).toMatchObject({ requeued: true, attempt: 0 });
+      await due(6 * HOUR);
+    }
+    expect(await quota(2 * HOUR * 1_000)).toMatchObject({ requeued: false, attempt: 0 });
+  };
+
+  test('holds for as long as the worker asks, for six hours at most, and says so on the host', async () => {
+    await quota(24 * HOUR * 1_000);
+    expect((await issue()).status_comment_body).toContain('A limit of the model provider');
+    expect(await due(6 * HOUR - 1)).toBe(0);
+    expect(await due(1)).toBe(1);
+  });
+
+  test('a wait that a failure of another kind asks for is bounded too', async () => {
+    const task = await take(bench);
+    const asked = { errorMessage: 'socket hang up', errorClass: 'transient' as const, retryAfterMs: 24 * HOUR * 1_000 };
+    await fail(bench.engine, refOf(bench, task), { ...asked, invocations: [] });
+    expect(await due(6 * HOUR)).toBe(1);
+  });
+
+  test('that a state has waited for a whole day blocks the issue; the block lifts by itself to see again', async () => {
+    await untilBlocked();
+    expect(await issue()).toMatchObject({
+      state: 'failure-blocked',
+      block_reason: 'quota_exceeded',
+      block_classification: 'quota',
+      last_error: '429 too many requests',
+    });
+    expect((await issue()).status_comment_body).toContain('It is tried again by itself at 2026-03-02 02:00 UTC.');
+    later(2 * HOUR - 1);
+    await autoUnblock(bench.engine);
+    expect((await issue()).state).toBe('failure-blocked');
+    later(1);
+    await autoUnblock(bench.engine);
+    expect(await issue()).toMatchObject({ state: 'analyzing', auto_unblock_count: 0 });
+  });
+
+  test('while it stays away the issue blocks again at once; when it is back the wait is forgotten', async () => {
+    await untilBlocked();
+    for (let n = 0; n < 5; n += 1) {
+      later(6 * HOUR);
+      await autoUnblock(bench.engine);
+      expect(await quota()).toMatchObject({ requeued: false });
+    }
+    later(HOUR);
+    await autoUnblock(bench.engine);
+    await step(bench);
+    expect(await issue()).toMatchObject({ state: 'planning', quota_waited_ms: 0 });
+    expect(await quota()).toMatchObject({ requeued: true });
+  });
+
+  test('a person who unblocks gives it another day', async () => {
+    await untilBlocked();
+    await say(bench, 1, '/svc:unblock');
+    expect(await quota()).toMatchObject({ requeued: true });
+  });
+});
+
+test('the status comment says which attempt it is and since when the state holds', async () => {
+  await failNext('socket hang up');
+  const { status_comment_body: body } = await issue();
+  expect(body).toContain('since 2026-03-01 00:00 UTC');
+  expect(body).toContain('Attempt 2 of 3. The one before failed:');
+  expect(body).toContain('socket hang up');
+  later(31);
+  await releaseDue(bench.engine);
+  await step(bench);
+  expect((await issue()).status_comment_body).not.toContain('Attempt');
+});
+
 describe('a person mends a block by a comment', () => {
   beforeEach(async () => {
     await step(bench);

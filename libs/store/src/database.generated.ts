@@ -2,6 +2,7 @@
 import type {
   AlertDetector,
   AlertSeverity,
+  BudgetPercent,
   ErrorClass,
   Hold,
   Invocation,
@@ -119,7 +120,7 @@ export interface DailySpend {
   last_repo_id: number;
   spent_usd: number;
   tenant_id: number;
-  told_percent: number | null;
+  told_percent: BudgetPercent | null;
 }
 
 export interface DeadLetters {
@@ -257,7 +258,7 @@ export interface Issues {
   status_comment_body: string | null;
   tenant_id: number;
   title: string;
-  told_budget_percent: number | null;
+  told_budget_percent: BudgetPercent | null;
   updated_at: Generated<string>;
   url: string;
 }

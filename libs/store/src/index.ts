@@ -1,6 +1,7 @@
 export * from './agent-restarts.ts';
 export * from './alerts.ts';
 export * from './audit-log.ts';
+export * from './budgets.ts';
 export * from './claim-tasks.ts';
 export * from './claimed-tasks.ts';
 export type { Rung } from './coalesced-rings.ts';

@@ -127,6 +127,7 @@ export type EnteredState = Pick<
   | 'question'
   | 'last_error'
   | 'is_paused'
+  | 'quota_waited_ms'
 >;
 
 const enter = prepared(
@@ -143,6 +144,7 @@ const enter = prepared(
         question: p('question'),
         last_error: p('last_error'),
         is_paused: p('is_paused'),
+        quota_waited_ms: p('quota_waited_ms'),
         state_entered_at: svcNow,
         last_event_at: svcNow,
         updated_at: svcNow,
@@ -150,23 +152,24 @@ const enter = prepared(
       })
       .where('tenant_id', '=', p('tenantId'))
       .where('id', '=', p('issueId'))
-      .returning('auto_unblock_at'),
+      .returning(['auto_unblock_at', 'state_entered_at']),
 );
 
 /**
  * Moves a locked issue into a state: the clock of the state starts anew.
  * @param autoUnblockInMs when a block is to be lifted by itself; null = never.
- * @returns that moment.
+ * @returns that moment, and the one at which it entered the state.
  */
 export async function enterState(
   tx: Tx,
   issue: { tenant_id: number; id: number },
   change: EnteredState,
   autoUnblockInMs: number | null,
-): Promise<{ auto_unblock_at: string | null }> {
+): Promise<Pick<Selectable<Issues>, 'auto_unblock_at' | 'state_entered_at'>> {
   const autoUnblockIn = autoUnblockInMs === null ? null : `${autoUnblockInMs} ms`;
   const entered = await enter.first(tx, { ...change, tenantId: issue.tenant_id, issueId: issue.id, autoUnblockIn });
-  return { auto_unblock_at: entered?.auto_unblock_at ?? null };
+  if (!entered) throw new Error(`tenant ${issue.tenant_id} has no issue ${issue.id}`);
+  return entered;
 }
 
 const show = prepared(

@@ -1,4 +1,4 @@
-import { WORK_TASK_TYPES } from '@pipeline/domain';
+import { type Hold, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type Tasks } from './database.generated.ts';
@@ -92,10 +92,20 @@ export async function releaseHandovers(db: Db, tenantId: number, tokenHashes: re
   return Number(result.numAffectedRows ?? 0);
 }
 
-/** Ends the hold of a task whose time has come, unless its issue is paused. @returns whether it may be claimed now. */
-export async function releaseHeldTask(db: Db, tenantId: number, taskId: string): Promise<boolean> {
+/**
+ * Ends the hold of a task whose time has come, unless its issue is paused or has used up its budget.
+ * @param perIssueUsd that budget; null = there is none.
+ * @returns whether it may be claimed now.
+ */
+export async function releaseHeldTask(
+  db: Db,
+  tenantId: number,
+  taskId: string,
+  perIssueUsd: number | null,
+): Promise<boolean> {
   const { rows } = await sql<{ held: string | null }>`
-    update tasks t set held = case when i.is_paused then 'paused' end, run_after = null
+    update tasks t set run_after = null,
+      held = case when i.is_paused then 'paused' when i.cost_usd >= ${perIssueUsd}::numeric then 'budget' end
     from issues i
     where t.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and t.id = ${taskId} and i.id = t.issue_id
       and t.held in ('backoff', 'quota', 'handover') and t.run_after <= svc_now()
@@ -113,12 +123,12 @@ export const putBackTask = (
   tx: Tx,
   tenantId: number,
   taskId: string,
-  as: { attempt: number; paused: boolean },
+  as: { attempt: number; held: Hold | null },
 ): Promise<void> =>
   setTask(tx, tenantId, taskId, {
     status: 'pending',
     attempt: as.attempt,
-    held: as.paused ? 'paused' : null,
+    held: as.held,
     run_id: null,
     claimed_by: null,
     claimed_at: null,
@@ -138,11 +148,11 @@ export async function holdPendingTask(tx: Tx, tenantId: number, issueId: number)
     .execute();
 }
 
-/** Gives the waiting task of a resumed issue back to the claim, or to the backoff that it was in. */
-export async function resumePendingTask(tx: Tx, tenantId: number, issueId: number): Promise<void> {
+/** Gives the waiting task of a resumed issue back to what else holds it, the backoff that it was in, or the claim. */
+export async function resumePendingTask(tx: Tx, tenantId: number, issueId: number, held: Hold | null): Promise<void> {
   await tx
     .updateTable('tasks')
-    .set({ held: sql<'backoff' | null>`case when run_after > svc_now() then 'backoff' end` })
+    .set({ held: held ?? sql<'backoff' | null>`case when run_after > svc_now() then 'backoff' end` })
     .where('tenant_id', '=', tenantId)
     .where('issue_id', '=', issueId)
     .where('status', '=', 'pending')

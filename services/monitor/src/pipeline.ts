@@ -18,6 +18,7 @@ import { RepoPoller } from './loops/repo-poller.ts';
 import { streamTick } from './loops/stream.ts';
 import {
   autoUnblockTick,
+  budgetsTick,
   foldTick,
   inboxTick,
   reclaimTick,
@@ -103,8 +104,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   doorbell.on('svc_stream', () => stream.wake());
   doorbell.on('svc_settings', () => syncLoop.wake());
   doorbell.on('svc_cache', () => {
-    polls.letters.wake();
-    upkeep.waiting.wake();
+    for (const loop of [polls.letters, upkeep.waiting, upkeep.budgets]) loop.wake();
     intake.wake();
   });
 
@@ -182,7 +182,10 @@ function addUpkeep(loops: LoopSet, engine: Engine) {
   loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
   loops.add('sla', 60 * SECOND_MS, slaTick(engine));
   loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
-  return { waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)) };
+  return {
+    budgets: loops.add('budgets', 5 * SECOND_MS, budgetsTick(engine)),
+    waiting: loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine)),
+  };
 }
 
 interface StreamDeps {

@@ -55,7 +55,12 @@ export const FailReport = z.object({
   claimToken,
   errorMessage: z.string().min(1).max(20_000),
   errorClass: z.enum(ERROR_CLASSES),
-  retryAfterMs: z.int().nonnegative().max(86_400_000).optional().meta({ description: 'Not before; at most a day.' }),
+  retryAfterMs: z
+    .int()
+    .nonnegative()
+    .max(86_400_000)
+    .optional()
+    .meta({ description: 'Not before; more than six hours count as six: ask again then.' }),
   invocations: invocations.default([]),
 });
 export type FailReport = z.output<typeof FailReport>;

@@ -2,6 +2,7 @@ import {
   autoUnblock,
   drainInbox,
   type Engine,
+  enforceBudgets,
   foldCounts,
   type HostOf,
   reclaimExpired,
@@ -32,6 +33,7 @@ export const stalledTick = (engine: Engine) => () => reclaimStalled(engine);
 export const silenceTick = (engine: Engine) => () => watchSilence(engine);
 export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
 export const autoUnblockTick = (engine: Engine) => () => autoUnblock(engine);
+export const budgetsTick = (engine: Engine) => async () => ((await enforceBudgets(engine)) ? 'again' : undefined);
 export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
 export const foldTick = (engine: Engine) => () => foldCounts(engine);
 export const slaTick = (engine: Engine) => async () => ((await watchSla(engine)).more ? 'again' : undefined);

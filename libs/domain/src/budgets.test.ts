@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { BUDGET_PERCENTS, budgetNews, isUsedUp, reachedPercent } from './budgets.ts';
+
+test.each([
+  [0, 10, null],
+  [7.999999, 10, null],
+  [8, 10, 80],
+  [8.999999, 10, 80],
+  [9, 10, 90],
+  [9.999999, 10, 90],
+  [10, 10, 100],
+  [250, 10, 100],
+  [0.1 + 0.2, 0.3, 100],
+  [1_000_000, null, null],
+] as const)('%d of %p dollars reaches %p', (spent, limit, reached) => {
+  expect(reachedPercent(spent, limit)).toBe(reached);
+  expect(isUsedUp(spent, limit)).toBe(reached === 100);
+});
+
+const usd = fc.integer({ min: 1, max: 1_000_000_000 }).map((micro) => micro / 1_000_000);
+const percent = fc.constantFrom(null, ...BUDGET_PERCENTS);
+
+test('whatever is booked in whatever steps, each threshold is passed once and in order', () => {
+  fc.assert(
+    fc.property(fc.array(usd, { maxLength: 30 }), usd, (bookings, limit) => {
+      let spent = 0;
+      let told: ReturnType<typeof reachedPercent> = null;
+      const passed: number[] = [];
+      for (const booking of bookings) {
+        spent += booking;
+        const reached = reachedPercent(spent, limit);
+        const news = budgetNews(told, reached);
+        expect(news.left).toEqual([]);
+        passed.push(...news.passed);
+        told = reached;
+      }
+      expect(passed).toEqual(BUDGET_PERCENTS.filter((step) => step <= (told ?? 0)));
+    }),
+  );
+});
+
+test('a limit that changes tells what is passed or left, never both', () => {
+  fc.assert(
+    fc.property(percent, percent, (told, reached) => {
+      const { passed, left } = budgetNews(told, reached);
+      expect(Math.min(passed.length, left.length)).toBe(0);
+      expect(passed.length + left.length).toBe(
+        Math.abs(BUDGET_PERCENTS.indexOf(told as 80) - BUDGET_PERCENTS.indexOf(reached as 80)),
+      );
+    }),
+  );
+});
