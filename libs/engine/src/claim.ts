@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isUsedUp, type TaskPayload, type TaskType } from '@pipeline/domain';
-import { type Claimed, claimTasks, lockIssue, type WorkerRow } from '@pipeline/store';
+import { type Claimed, claimTasks, claimWithinLimits, lockIssue, type WorkerRow } from '@pipeline/store';
 import { isDayUsedUp } from './budgets.ts';
 import { hashToken } from './claim-gate.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
@@ -51,16 +51,21 @@ export async function claim(engine: Engine, request: ClaimRequest): Promise<Clai
   const worker = await requireWorker(engine, request);
   if (worker.draining || request.repoIds?.length === 0 || (await isDayUsedUp(engine, tenantId))) return null;
   for (let tries = 0; tries <= MOST_PUT_ASIDE; tries += 1) {
-    const taken = await claimOne(engine, request);
+    const taken = await claimOne(engine, request, worker.has_limited_repos);
     if (taken !== 'put aside') return taken;
   }
   return null;
 }
 
-async function claimOne(engine: Engine, request: ClaimRequest): Promise<ClaimedTask | null | 'put aside'> {
+async function claimOne(
+  engine: Engine,
+  request: ClaimRequest,
+  isLimited: boolean,
+): Promise<ClaimedTask | null | 'put aside'> {
   const { tenantId, workerId } = request;
   const claimToken = randomUUID();
-  const [claimed] = await claimTasks(engine.store.tenant, tenantId, {
+  const claimNext = isLimited ? claimWithinLimits : claimTasks;
+  const [claimed] = await claimNext(engine.store.tenant, tenantId, {
     workerId,
     taskTypes: request.taskTypes,
     repoIds: request.repoIds,

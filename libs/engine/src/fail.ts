@@ -29,7 +29,7 @@ import { projectIssue } from './project.ts';
 import { recordTaskEvent } from './records.ts';
 import { givenBefore, hashReport } from './report.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
-import { enqueueWork } from './work-tasks.ts';
+import { claimEnded, enqueueWork } from './work-tasks.ts';
 import { reviewWorker } from './worker-status.ts';
 
 export interface Failure {
@@ -97,6 +97,7 @@ async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Fai
   await deleteTask(unit.tx, unit.tenantId, run.task_id);
   if (!issue) return false;
   const subject = await subjectOf(unit, issue);
+  claimEnded(unit, subject);
   recordTaskEvent(unit, subject, 'task_failed', {
     taskId: run.task_id,
     taskType,

@@ -7,6 +7,7 @@ import {
   type VcsHost,
 } from '@pipeline/domain';
 import {
+  announceRepo,
   closeDelivery,
   type Delivery,
   ensureTenant,
@@ -86,16 +87,9 @@ async function takeEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Prom
 async function addRepos(engine: Engine, added: readonly RepoRef[], installationId: number): Promise<void> {
   const tenantId = await ensureTenant(engine.store.tenant, 'default');
   for (const { owner, name } of added) {
-    const slug = { owner, name };
-    await putRepo(engine, tenantId, {
-      slug,
-      vcsHost: 'github',
-      cloneUrl: `https://github.com/${owner}/${name}.git`,
-      defaultBranch: 'main',
-      setupCommand: null,
-      poolSize: null,
-      installationId,
-      enabled: false,
+    await inTransaction(engine.store.tenant, async (tx) => {
+      const repoId = await announceRepo(tx, tenantId, { slug: { owner, name }, installationId });
+      await seedWorkflow(tx, tenantId, repoId, DEFAULT_WORKFLOW);
     });
   }
 }

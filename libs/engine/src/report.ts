@@ -26,6 +26,7 @@ import { moveBy } from './move.ts';
 import { recordPipelineEvent, recordTaskEvent } from './records.ts';
 import { applyResult } from './results.ts';
 import { type Actor, subjectOf } from './subject.ts';
+import { claimEnded } from './work-tasks.ts';
 import { reviewWorker } from './worker-status.ts';
 
 export type Report = Outcome & {
@@ -99,6 +100,7 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
     workerId: run.worker_id,
   });
   const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), body);
+  claimEnded(unit, subject);
   const question = outcome.outcome === 'needs-clarification' ? outcome.result.question : null;
   const moved = await moveBy(unit, subject, {
     cause: { trigger: outcome.outcome, outcome },

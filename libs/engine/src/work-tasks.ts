@@ -21,8 +21,16 @@ export async function replaceWorkTask(
   const { tx, tenantId } = unit;
   const task = await lockWorkTask(tx, tenantId, subject.issue.id);
   if (task) await deleteTask(tx, tenantId, task.id);
-  if (task?.run_id != null) await updateRun(tx, tenantId, task.run_id, { status: 'cancelled' });
+  if (task?.run_id != null) {
+    await updateRun(tx, tenantId, task.run_id, { status: 'cancelled' });
+    claimEnded(unit, subject);
+  }
   return taskType && enqueueWork(unit, subject, { taskType });
+}
+
+/** Somebody may wait for the claim that ended: in a repo with a limit the next one can begin. */
+export function claimEnded(unit: Unit, { repo }: Pick<Subject, 'repo'>): void {
+  if (repo.pool_size !== null) unit.ring('svc_tasks');
 }
 
 interface WorkOrder {

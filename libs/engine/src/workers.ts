@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError, presentStatus } from '@pipeline/domain';
 import {
   beatWorker,
+  type ClaimingWorker,
   claimsOfWorker,
   findWorker,
   type Heard,
@@ -72,7 +73,7 @@ const unknown = (workerId: string): AppError =>
 export async function requireWorker(
   engine: Engine,
   key: { tenantId: number; workerId: string; tokenId?: string },
-): Promise<WorkerRow> {
+): Promise<ClaimingWorker> {
   const worker = await findWorker(engine.store.tenant, key.tenantId, key.workerId);
   if (!worker || !isOwn(worker, key.tokenId)) throw unknown(key.workerId);
   return worker;

@@ -38,6 +38,7 @@ export * from './reads/issue-page.ts';
 export * from './reads/issue-why.ts';
 export * from './reads/overview.ts';
 export * from './records.ts';
+export * from './repo-limits.ts';
 export * from './repos.ts';
 export * from './run-records.ts';
 export * from './runs.ts';

@@ -18,7 +18,7 @@ export interface RepoInput {
   enabled: boolean;
 }
 
-/** Makes or updates a repo of a tenant. A repo that is enabled is never disabled by this. */
+/** Makes or updates a repo of a tenant. It is never disabled by this, and keeps the installation it is known by. */
 export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Promise<RepoRow> {
   const values = {
     owner: input.slug.owner,
@@ -28,20 +28,53 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
     default_branch: input.defaultBranch,
     setup_command: input.setupCommand,
     pool_size: input.poolSize,
-    installation_id: input.installationId,
   };
   return tx
     .insertInto('repos')
-    .values({ ...values, tenant_id: tenantId, slug_key: slugKey(input.slug), enabled: input.enabled })
+    .values({
+      ...values,
+      tenant_id: tenantId,
+      slug_key: slugKey(input.slug),
+      installation_id: input.installationId,
+      enabled: input.enabled,
+    })
     .onConflict((c) =>
       c.columns(['tenant_id', 'slug_key']).doUpdateSet((eb) => ({
         ...values,
+        installation_id: sql<number | null>`coalesce(excluded.installation_id, repos.installation_id)`,
         enabled: sql<boolean>`repos.enabled or excluded.enabled`,
         updated_at: eb.ref('excluded.updated_at'),
       })),
     )
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** Makes a repo that the host's app was given, disabled. One that is there keeps all that it is configured with. */
+export async function announceRepo(
+  tx: Tx,
+  tenantId: number,
+  { slug, installationId }: { slug: Slug; installationId: number },
+): Promise<number> {
+  const row = await tx
+    .insertInto('repos')
+    .values({
+      tenant_id: tenantId,
+      owner: slug.owner,
+      name: slug.name,
+      slug_key: slugKey(slug),
+      vcs_host: 'github',
+      clone_url: `https://github.com/${slug.owner}/${slug.name}.git`,
+      installation_id: installationId,
+    })
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'slug_key'])
+        .doUpdateSet((eb) => ({ installation_id: eb.ref('excluded.installation_id') })),
+    )
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
 }
 
 /** All enabled repos with that slug, one per tenant; almost always one. */

@@ -76,10 +76,22 @@ interface WorkerKey {
 }
 
 const byId = prepared('worker-by-id', (db, p: Params<WorkerKey>) =>
-  db.selectFrom('workers').select(COLUMNS.workers).where('tenant_id', '=', p('tenantId')).where('id', '=', p('id')),
+  db
+    .selectFrom('workers')
+    .select(COLUMNS.workers)
+    .select(
+      sql<boolean>`exists (select from repos where tenant_id = ${p('tenantId')} and pool_size is not null)`.as(
+        'has_limited_repos',
+      ),
+    )
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('id')),
 );
 
-export const findWorker = (db: Db, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
+/** A worker, and whether its tenant has repos that limit how much is claimed at one time (index repos_limited). */
+export type ClaimingWorker = WorkerRow & { has_limited_repos: boolean };
+
+export const findWorker = (db: Db, tenantId: number, id: string): Promise<ClaimingWorker | undefined> =>
   byId.first(db, { tenantId, id });
 
 /** Those of these workers that were told to drain. */
