@@ -134,6 +134,8 @@ describe('the day of a tenant', () => {
     later(2 * 3600);
     await spend(8);
     expect(await events()).toHaveLength(3);
+    const news = { fingerprint: 'budget:day:80', count: 1, first_seen_at: '2026-03-02T00:00:00.000Z' };
+    expect(await alerts()).toContainEqual(expect.objectContaining(news));
     await enforceBudgets(bench.engine);
     expect(await severities()).toEqual([['budget:day:80', 'info']]);
   });

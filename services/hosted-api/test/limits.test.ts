@@ -64,6 +64,19 @@ describe('a budget', () => {
   });
 });
 
+test('a repo that takes one task at a time: a worker that waits gets the next when that one has ended', async () => {
+  const repos = database.db.updateTable('repos').set({ pool_size: 1 });
+  await repos.where('tenant_id', '=', tenant.id).execute();
+  await labelIssue(hosting.api, tenant.repo, 1);
+  await labelIssue(hosting.api, tenant.repo, 2);
+  const { task } = (await claim()).body;
+  expect((await claim()).status).toBe(204);
+  const waiting = hosting.api.post('/api/worker/claim', { workerId, taskTypes: WORK, waitMs: 20_000 }, tenant);
+  await say(task, 'complete', analyzed);
+  expect((await waiting).body.task).toMatchObject({ repo: `${tenant.repo.owner}/${tenant.repo.name}` });
+  expect((await claim()).status).toBe(204);
+});
+
 test('a quota: a worker that asks for a day is asked again after six hours; a whole day of it blocks the issue', async () => {
   await labelIssue(hosting.api, tenant.repo, 1);
   const failure = { errorMessage: '429 too many requests', errorClass: 'quota', retryAfterMs: 86_400_000 };
