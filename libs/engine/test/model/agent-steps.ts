@@ -1,0 +1,242 @@
+import { expect } from '@jest/globals';
+import { AppError, type ErrorClass } from '@pipeline/domain';
+import { claim, fail, heartbeat, progress, type Report, registerWorker, report, start } from '@pipeline/engine';
+import fc from 'fast-check';
+import { ALL_TASKS } from '../harness.ts';
+import { BOT } from './host-state.ts';
+import { outbox } from './host-steps.ts';
+import { FINDING, outcomeOf } from './outcomes.ts';
+import { moves, NOTHING, type Step, type Verdict } from './step.ts';
+import { type Held, invocations, pass, type World } from './world.ts';
+
+/** Refusals are answers; anything else is a defect. */
+const refusal = (error: unknown): string => {
+  if (error instanceof AppError && ['CLAIM_LOST', 'TASK_CANCELLED'].includes(error.code)) return error.code;
+  throw error;
+};
+
+export const refOf = ({ tenantId }: World, { task }: Held) => ({
+  tenantId,
+  taskId: task.id,
+  claimToken: task.claimToken,
+});
+
+/** Claims for a worker. A process that dies between the claim and the start leaves one that never starts. */
+export async function take(world: World, worker: string, starts = true): Promise<Held | null> {
+  const { engine, tenantId } = world;
+  const task = await claim(engine, { tenantId, workerId: worker, taskTypes: ALL_TASKS, repoIds: null });
+  if (!task) return null;
+  const held: Held = { worker, task, costUsd: 0, working: starts };
+  world.held.push(held);
+  if (starts) await start(engine, refOf(world, held));
+  return held;
+}
+
+const claims: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), starts: fc.boolean() }).map((data) => ({
+  name: 'claim',
+  data,
+  onIssue: true,
+  async run(_model, world) {
+    await take(world, world.workers[data.worker] ?? '', data.starts);
+    return NOTHING;
+  },
+}));
+
+/** One of the claims that was ever made; the newest ones are meant most often. */
+const heldAt = ({ held }: World, back: number): Held | undefined => held[held.length - 1 - back];
+
+export interface Ending {
+  /** Index into the outcomes of the task's type; 0 is the good one. */
+  outcome: number;
+  blocking: boolean;
+  usd: number;
+}
+
+export async function finish(world: World, held: Held, ending: Ending): Promise<Verdict> {
+  const outcome = outcomeOf(world, held, ending.outcome);
+  if (outcome.outcome === 'submitted') world.host.state.push(outcome.result.branch, outcome.result.headSha, BOT);
+  held.costUsd += ending.usd;
+  const findings = ending.blocking ? [FINDING] : [];
+  const body: Report = { ...outcome, artefacts: [], findings, invocations: invocations(world, held, held.costUsd) };
+  held.said = { kind: 'report', body };
+  held.working = false;
+  const answer = await report(world.engine, refOf(world, held), body).catch(refusal);
+  const number = held.task.issueNumber ?? 0;
+  if (typeof answer === 'string' || answer.state === null) return NOTHING;
+  return { moves: [number], certain: { number, state: answer.state } };
+}
+
+const reports: fc.Arbitrary<Step> = fc
+  .record({
+    back: fc.nat(3),
+    outcome: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(4) }),
+    blocking: fc.oneof({ weight: 6, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    usd: fc.nat(3),
+  })
+  .map((data) => ({
+    name: 'report',
+    data,
+    onIssue: true,
+    async run(_model, world) {
+      const held = heldAt(world, data.back);
+      return held ? finish(world, held, data) : NOTHING;
+    },
+  }));
+
+const ERRORS: [string, ErrorClass][] = [
+  ['network down: ECONNRESET', 'transient'],
+  ['permission denied', 'permanent'],
+  ['too many requests', 'quota'],
+  ['something odd', 'unknown'],
+  ['something odd', 'quota'],
+  ['something odd', 'permanent'],
+];
+
+async function fails(world: World, held: Held, [message, errorClass]: [string, ErrorClass]): Promise<Verdict> {
+  held.said = { kind: 'fail', message, costUsd: held.costUsd };
+  held.working = false;
+  const failure = { errorMessage: message, errorClass, invocations: invocations(world, held, held.costUsd) };
+  const answer = await fail(world.engine, refOf(world, held), failure).catch(refusal);
+  if (typeof answer === 'string') return NOTHING;
+  return answer.requeued ? NOTHING : moves(held.task.issueNumber ?? 0);
+}
+
+const failures: fc.Arbitrary<Step> = fc
+  .record({ back: fc.nat(2), error: fc.nat(ERRORS.length - 1), usd: fc.nat(2) })
+  .map((data) => ({
+    name: 'fail',
+    data,
+    onIssue: true,
+    async run(_model, world) {
+      const held = heldAt(world, data.back);
+      const error = ERRORS[data.error];
+      if (!held || !error) return NOTHING;
+      held.costUsd += data.usd;
+      return fails(world, held, error);
+    },
+  }));
+
+/** A report that got no answer is sent again, word by word: nothing may follow from the second. */
+const repeats: fc.Arbitrary<Step> = fc.nat(5).map((back) => ({
+  name: 'sayAgain',
+  data: back,
+  onIssue: true,
+  async run(_model, world) {
+    const held = heldAt(world, back);
+    if (held?.said?.kind === 'report') {
+      await report(world.engine, refOf(world, held), held.said.body).catch(refusal);
+    }
+    if (held?.said?.kind === 'fail') {
+      const { message, costUsd } = held.said;
+      const failure = { errorMessage: message, errorClass: 'transient' as const };
+      const told = invocations(world, held, costUsd);
+      await fail(world.engine, refOf(world, held), { ...failure, invocations: told }).catch(refusal);
+    }
+    return NOTHING;
+  },
+}));
+
+const progresses: fc.Arbitrary<Step> = fc.record({ back: fc.nat(3), usd: fc.nat(3) }).map((data) => ({
+  name: 'progress',
+  data,
+  onIssue: true,
+  async run(_model, world) {
+    const held = heldAt(world, data.back);
+    if (!held) return NOTHING;
+    const costUsd = held.costUsd + data.usd;
+    // A claim that does not hold any more has its progress refused, cost and all.
+    const told = {
+      status: 'at it',
+      details: null,
+      invocations: invocations({ ...world, costs: new Map() }, held, costUsd),
+    };
+    const done = await progress(world.engine, refOf(world, held), told).then(() => 'done', refusal);
+    if (done !== 'done') return NOTHING;
+    held.costUsd = costUsd;
+    invocations(world, held, costUsd);
+    return NOTHING;
+  },
+}));
+
+const beats: fc.Arbitrary<Step> = fc
+  .record({ worker: fc.nat(1), status: fc.constantFrom('busy' as const, 'idle' as const, 'leaving' as const) })
+  .map((data) => ({
+    name: 'heartbeat',
+    data,
+    onIssue: true,
+    async run(_model, world) {
+      const worker = world.workers[data.worker] ?? '';
+      const mine = world.held.filter((held) => held.worker === worker && held.working);
+      const tasks = mine.map(({ task }) => ({ taskId: task.id, claimToken: task.claimToken }));
+      const beat = { tenantId: world.tenantId, workerId: worker, status: data.status, tasks };
+      const { cancelTaskIds } = await heartbeat(world.engine, beat);
+      for (const held of mine) if (cancelTaskIds.includes(held.task.id)) held.working = false;
+      if (data.status !== 'leaving') return NOTHING;
+      for (const held of mine) held.working = false;
+      return { moves: 'all' };
+    },
+  }));
+
+/** A worker that vanishes says nothing more; started anew it is the same worker and has lost what it held. */
+const vanishes: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), comesBack: fc.boolean() }).map((data) => ({
+  name: 'vanish',
+  data,
+  onIssue: true,
+  async run(_model, world) {
+    const { engine, tenantId } = world;
+    const worker = world.workers[data.worker] ?? '';
+    for (const held of world.held) if (held.worker === worker) held.working = false;
+    if (!data.comesBack) return NOTHING;
+    const input = {
+      name: `w${data.worker + 1}`,
+      hostname: '',
+      version: '2',
+      repos: [],
+      taskTypes: ALL_TASKS,
+      labels: {},
+    };
+    expect(await registerWorker(engine, tenantId, input)).toBe(worker);
+    return { moves: 'all' };
+  },
+}));
+
+/** One task from its claim to its report. */
+const works: fc.Arbitrary<Step> = fc
+  .record({ outcome: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(4)), usd: fc.nat(2) })
+  .map((data) => ({
+    name: 'work',
+    data,
+    onIssue: true,
+    async run(_model, world) {
+      pass(world, 1);
+      const held = await take(world, world.workers[0] ?? '');
+      return held ? finish(world, held, { ...data, blocking: false }) : NOTHING;
+    },
+  }));
+
+/** Some good work in a row, for otherwise few runs would get far. */
+const runsOfWork: fc.Arbitrary<Step> = fc.integer({ min: 2, max: 8 }).map((tasks) => ({
+  name: 'workOn',
+  data: tasks,
+  onIssue: true,
+  async run(_model, world) {
+    for (let i = 0; i < tasks; i += 1) {
+      const held = await take(world, world.workers[0] ?? '');
+      if (held) await finish(world, held, { outcome: 0, usd: 1, blocking: false });
+      await outbox(world);
+    }
+    return { moves: 'all' };
+  },
+}));
+
+export const AGENT_STEPS: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: works },
+  { weight: 4, arbitrary: runsOfWork },
+  { weight: 4, arbitrary: claims },
+  { weight: 4, arbitrary: reports },
+  { weight: 2, arbitrary: failures },
+  { weight: 1, arbitrary: repeats },
+  { weight: 1, arbitrary: progresses },
+  { weight: 1, arbitrary: beats },
+  { weight: 1, arbitrary: vanishes },
+);

@@ -1,0 +1,116 @@
+import { expect } from '@jest/globals';
+import { isOutputLabel, outputLabels } from '@pipeline/domain';
+import { sql } from 'kysely';
+import { finish, take } from './agent-steps.ts';
+import { deliver, outbox, poll } from './host-steps.ts';
+import { statusCommentOn } from './host-writes.ts';
+import { breaches } from './invariants.ts';
+import { helpEverybody } from './operator-steps.ts';
+import { upkeep } from './time-steps.ts';
+import { issuesOf, pass, register, type World } from './world.ts';
+
+const ROUNDS = 80;
+
+/** Lets time pass and everybody do their work well, until nothing moves any more. */
+export async function settleDown(world: World): Promise<void> {
+  world.host.troubles.length = 0;
+  world.host.nextMerge = null;
+  const worker = await register(world.engine, world.tenantId, 'finisher');
+  let quiet = 0;
+  for (let round = 0; quiet < 2; round += 1) {
+    expect(round).toBeLessThan(ROUNDS);
+    quiet = (await turn(world, worker)) === 0 ? quiet + 1 : 0;
+  }
+}
+
+/** @returns how much happened. */
+async function turn(world: World, worker: string): Promise<number> {
+  let happened = world.host.state.webhooks.length;
+  pass(world, 3_600);
+  await deliver(world, happened);
+  await poll(world);
+  await upkeep(world);
+  for (let sent = await outbox(world); sent > 0; sent = await outbox(world)) happened += sent;
+  for (let held = await take(world, worker); held; held = await take(world, worker)) {
+    await finish(world, held, { outcome: 0, blocking: false, usd: 1 });
+    happened += 1;
+  }
+  return happened;
+}
+
+/** Issues that stand still though no person, no other issue and no dead letter is to be waited for. */
+const forgotten = sql<{ what: string }>`
+  select i.issue_number || ' in ' || i.state as what from issues i
+  where i.state not in ('done', 'needs-clarification', 'human-review-ready', 'failure-blocked') and not i.is_paused
+    and not exists (select from dead_letters d where d.issue_id = i.id
+      and (d.resolved_at is null or d.resolution = 'resolved' and d.resolved_at >= i.state_entered_at))
+    and not exists (select from issue_edges e join issues p on p.issue_number = e.parent_issue_number
+      where i.state = 'dependency-blocked' and e.kind = 'depends_on' and e.active
+        and e.child_issue_number = i.issue_number and p.state <> 'done')
+    -- A parent that the pipeline has no record of: the comment names it, and a finding tells of the edge.
+    and not exists (select from issue_edges e
+      where i.state = 'dependency-blocked' and e.kind = 'depends_on' and e.active
+        and e.child_issue_number = i.issue_number
+        and not exists (select from issues p where p.issue_number = e.parent_issue_number))
+    and not exists (select from issue_edges e join issues c on c.issue_number = e.child_issue_number
+      where i.state = 'waiting-for-subtasks' and e.kind = 'subtask' and e.active
+        and e.parent_issue_number = i.issue_number and c.state <> 'done')`;
+
+/** Writes that are still open, or that a person gave up: of those lanes the host need not agree. */
+const unsettled = sql<{ issue_number: number; lane: string }>`
+  select issue_number, lane from projections where status in ('pending', 'failed')
+  union
+  select p.issue_number, p.lane from projections p join pipeline_events e
+    on e.event_type = 'operator_action' and e.payload ->> 'action' = 'projection-discard'
+    and (e.payload ->> 'projectionId')::bigint = p.id`;
+
+/** What the host shows of every issue, against what the store says. */
+async function disagreements(world: World): Promise<string[]> {
+  const { database, host } = world;
+  const open = new Set((await unsettled.execute(database.db)).rows.map((row) => `${row.issue_number} ${row.lane}`));
+  const rows = await database.db.selectFrom('issues').selectAll().orderBy('issue_number').execute();
+  return rows.flatMap((row) => {
+    const number = row.issue_number;
+    const shown = host.state.issues.get(number);
+    const labels = shown?.labels.filter(isOutputLabel).sort();
+    const wanted = outputLabels({ state: row.state, isBlocked: row.is_blocked, isPaused: row.is_paused });
+    const comment = statusCommentOn(host.state, number) ?? null;
+    const found: string[] = [];
+    if (!open.has(`${number} labels`) && labels?.join() !== wanted.join()) {
+      found.push(`#${number} shows ${labels?.join()} instead of ${wanted.join()}`);
+    }
+    if (!open.has(`${number} talk`) && comment !== row.status_comment_body) {
+      found.push(`#${number} says "${comment}" instead of "${row.status_comment_body}"`);
+    }
+    if (!open.has(`${number} issue`) && (shown?.state === 'closed') !== (row.state === 'done')) {
+      found.push(`#${number} is ${shown?.state} on the host and ${row.state} here`);
+    }
+    return found;
+  });
+}
+
+/** From wherever a run has come: time and good work bring every issue to its end, or to where it says why not. */
+export async function checkEnd(world: World): Promise<void> {
+  await settleDown(world);
+  expect(await breaches(world)).toEqual({});
+  expect((await forgotten.execute(world.database.db)).rows).toEqual([]);
+  expect(await disagreements(world)).toEqual([]);
+}
+
+const HELPS = 8;
+
+/** With an operator who deals with whatever stands still, every issue ends, and nothing is left over. */
+export async function checkHelped(world: World): Promise<void> {
+  const isOpen = async () => [...(await issuesOf(world)).values()].filter(({ state }) => state !== 'done');
+  for (let help = 0; (await isOpen()).length > 0; help += 1) {
+    if (help === HELPS) expect(await isOpen()).toEqual([]);
+    await helpEverybody(world, help);
+    await settleDown(world);
+  }
+  expect(await breaches(world)).toEqual({});
+  expect(await disagreements(world)).toEqual([]);
+  const left = sql<{ what: string }>`
+    select 'run ' || id as what from runs where status = 'claimed' union all select 'task ' || id from tasks
+    union all select 'projection ' || id from projections where status = 'pending'`;
+  expect((await left.execute(world.database.db)).rows).toEqual([]);
+}

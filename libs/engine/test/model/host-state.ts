@@ -1,0 +1,163 @@
+import type { HostComment, HostEvent, HostIssue, HostPullRequest, HostReview, RepoRef } from '@pipeline/domain';
+
+export const BOT = 'pipeline-bot';
+
+/** A person who may write to the repo, one who may only read it, and the author of every issue. */
+export const PEOPLE = { anna: 'write', rob: 'read', alice: 'read' } as const;
+export type Person = keyof typeof PEOPLE;
+
+type Draft<T> = Omit<T, 'url' | 'createdAt'>;
+
+/** What the host holds, in memory. Every change of it is told by a webhook that waits to be delivered. */
+export class HostState {
+  readonly issues = new Map<number, HostIssue>();
+  readonly comments = new Map<number, HostComment[]>();
+  readonly pulls = new Map<number, HostPullRequest>();
+  readonly pullChangedAt = new Map<number, string>();
+  readonly reviews = new Map<number, HostReview[]>();
+  /** Head of each branch. */
+  readonly branches = new Map<string, string>();
+  readonly webhooks: HostEvent[] = [];
+  readonly repo: RepoRef;
+  readonly #now: () => Date;
+  #lastId = 0;
+
+  constructor(repo: RepoRef, now: () => Date) {
+    this.repo = repo;
+    this.#now = now;
+  }
+
+  /** Hosts stamp changes by the second. */
+  at(): string {
+    return `${this.#now().toISOString().slice(0, 19)}.000Z`;
+  }
+
+  /** Issues and pull requests share their numbers; comments and reviews have ids of their own. */
+  nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  openIssue(draft: Pick<HostIssue, 'title' | 'body' | 'labels'>, author: string): HostIssue {
+    const number = this.nextId();
+    const times = { createdAt: this.at(), updatedAt: this.at(), closedAt: null };
+    const url = `http://host/issues/${number}`;
+    const issue: HostIssue = { ...draft, number, url, author, state: 'open', stateReason: null, ...times };
+    this.issues.set(number, issue);
+    this.#tellIssue(issue, 'opened', author);
+    return issue;
+  }
+
+  /** Puts labels on or takes them off, one webhook for each that changed. */
+  label(number: number, change: { add?: readonly string[]; remove?: readonly string[] }, sender: string): void {
+    const issue = this.issues.get(number);
+    if (!issue) return;
+    for (const label of change.remove ?? []) {
+      if (!issue.labels.includes(label)) continue;
+      issue.labels = issue.labels.filter((name) => name !== label);
+      this.#tellIssue(issue, 'unlabeled', sender, label);
+    }
+    for (const label of change.add ?? []) {
+      if (issue.labels.includes(label)) continue;
+      issue.labels = [...issue.labels, label];
+      this.#tellIssue(issue, 'labeled', sender, label);
+    }
+  }
+
+  /** @returns whether that changed anything. */
+  setOpen(number: number, open: boolean, sender: string): boolean {
+    const issue = this.issues.get(number);
+    if (!issue || (issue.state === 'open') === open) return false;
+    Object.assign(issue, { state: open ? 'open' : 'closed', stateReason: open ? 'reopened' : 'completed' });
+    issue.closedAt = open ? null : this.at();
+    this.#tellIssue(issue, open ? 'reopened' : 'closed', sender);
+    return true;
+  }
+
+  say(number: number, body: string, author: string): HostComment {
+    const comment = { id: this.nextId(), author, body, createdAt: this.at(), updatedAt: this.at() };
+    this.comments.set(number, [...(this.comments.get(number) ?? []), comment]);
+    const issue = this.issues.get(number);
+    if (issue) issue.updatedAt = this.at();
+    const issueAuthor = issue?.author ?? null;
+    const about = { repo: this.repo, issueNumber: number, onPullRequest: false, issueAuthor };
+    this.#tell({ kind: 'comment', ...about, comment, sender: author });
+    return comment;
+  }
+
+  openPull(draft: Pick<Draft<HostPullRequest>, 'title' | 'body' | 'headRef' | 'baseRef'>, author: string) {
+    const number = this.nextId();
+    const headSha = this.branches.get(draft.headRef) ?? '';
+    const rest = { state: 'open', merged: false, mergedAt: null, mergeCommitSha: null, draft: false } as const;
+    const pull: HostPullRequest = {
+      ...draft,
+      ...rest,
+      number,
+      url: `http://host/pulls/${number}`,
+      headSha,
+      author,
+      createdAt: this.at(),
+    };
+    this.pulls.set(number, pull);
+    this.#tellPull(pull, 'opened', author);
+    return pull;
+  }
+
+  /** Commits to a branch: its open pull requests have a new head. */
+  push(branch: string, sha: string, sender: string): void {
+    this.branches.set(branch, sha);
+    for (const pull of this.openPullsOf(branch)) {
+      pull.headSha = sha;
+      this.#tellPull(pull, 'synchronize', sender);
+    }
+  }
+
+  endPull(pull: HostPullRequest, merged: boolean, sender: string): void {
+    if (pull.state === 'closed') return;
+    Object.assign(pull, { state: 'closed', merged, mergedAt: merged ? this.at() : null });
+    if (merged) pull.mergeCommitSha = `beef${pull.number}`;
+    this.#tellPull(pull, merged ? 'merged' : 'closed', sender);
+  }
+
+  reopenPull(pull: HostPullRequest, sender: string): void {
+    if (pull.state === 'open' || pull.merged || this.openPullsOf(pull.headRef).length > 0) return;
+    if (!this.branches.has(pull.headRef)) return;
+    pull.state = 'open';
+    this.#tellPull(pull, 'reopened', sender);
+  }
+
+  review(pull: HostPullRequest, verdict: 'approved' | 'changes_requested', author: string): void {
+    const times = { submittedAt: this.at(), commitSha: pull.headSha };
+    const review: HostReview = { id: this.nextId(), author, verdict, body: `I say ${verdict}`, ...times };
+    this.reviews.set(pull.number, [...(this.reviews.get(pull.number) ?? []), review]);
+    this.pullChangedAt.set(pull.number, this.at());
+    this.#tell({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender: author });
+  }
+
+  openPullsOf(branch: string): HostPullRequest[] {
+    return [...this.pulls.values()].filter((pull) => pull.headRef === branch && pull.state === 'open');
+  }
+
+  #tellIssue(
+    issue: HostIssue,
+    action: 'opened' | 'labeled' | 'unlabeled' | 'closed' | 'reopened',
+    sender: string,
+    label: string | null = null,
+  ): void {
+    issue.updatedAt = this.at();
+    this.#tell({ kind: 'issue', action, repo: this.repo, issue, sender, label });
+  }
+
+  #tellPull(
+    pullRequest: HostPullRequest,
+    action: 'opened' | 'reopened' | 'closed' | 'merged' | 'synchronize',
+    sender: string,
+  ): void {
+    this.pullChangedAt.set(pullRequest.number, this.at());
+    this.#tell({ kind: 'pull-request', action, repo: this.repo, pullRequest, sender });
+  }
+
+  #tell(event: HostEvent): void {
+    this.webhooks.push(structuredClone(event));
+  }
+}

@@ -1,0 +1,57 @@
+import type { ExecuteResult, VcsHost } from '@pipeline/domain';
+import { BOT, type HostState, PEOPLE } from './host-state.ts';
+import { write } from './host-writes.ts';
+
+/** The host through its port: it answers as GitHub does, and as badly as it is told to. */
+export class ModelHost implements VcsHost {
+  readonly clientType = 'sandbox';
+  readonly state: HostState;
+  /** What the next writes meet instead of success; they reach the host only where it says so. */
+  readonly troubles: (Trouble | null)[] = [];
+  nextMerge: 'conflict' | 'protected' | null = null;
+
+  constructor(state: HostState) {
+    this.state = state;
+  }
+
+  login = async () => BOT;
+  getRepo: VcsHost['getRepo'] = async (repo) => ({ ...repo, defaultBranch: 'main', cloneUrl: '', private: false });
+  getIssue: VcsHost['getIssue'] = async (_repo, number) => structuredClone(this.state.issues.get(number) ?? null);
+  getPullRequest: VcsHost['getPullRequest'] = async (_repo, number) =>
+    structuredClone(this.state.pulls.get(number) ?? null);
+  findPullRequests: VcsHost['findPullRequests'] = async (_repo, branch) =>
+    [...this.state.pulls.values()].filter((pull) => pull.headRef === branch).reverse();
+  listReviews: VcsHost['listReviews'] = async (_repo, number) => this.state.reviews.get(number) ?? [];
+  listComments: VcsHost['listComments'] = async (_repo, number, since = '') =>
+    (this.state.comments.get(number) ?? []).filter((comment) => comment.updatedAt >= since);
+  permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
+  react: VcsHost['react'] = async () => undefined;
+
+  listIssues: VcsHost['listIssues'] = async (_repo, { since = '', labels = [], state }) => ({
+    issues: [...this.state.issues.values()]
+      .filter((issue) => issue.updatedAt >= since && (state === 'all' || issue.state === state))
+      .filter((issue) => labels.every((label) => issue.labels.includes(label)))
+      .sort((a, b) => a.updatedAt.localeCompare(b.updatedAt))
+      .map((issue) => structuredClone(issue)),
+    changedPullRequests: [...this.state.pullChangedAt].filter(([, at]) => at >= since).map(([number]) => number),
+    etag: null,
+  });
+
+  execute: VcsHost['execute'] = async (_repo, issueNumber, action, { mayHaveHappened }) => {
+    const trouble = this.troubles.shift();
+    if (action.type === 'mergePR' && this.nextMerge && !trouble) {
+      const kind = this.nextMerge;
+      this.nextMerge = null;
+      return { status: 'refused', httpStatus: 405, message: kind, kind };
+    }
+    if (trouble && !trouble.reachesHost) return trouble.answer;
+    const result = write(this.state, issueNumber, action, mayHaveHappened);
+    return trouble && result.status === 'ok' ? trouble.answer : result;
+  };
+}
+
+export interface Trouble {
+  /** The host carries it out, and the answer is lost. */
+  reachesHost: boolean;
+  answer: ExecuteResult;
+}

@@ -1,0 +1,46 @@
+import { type Params, prepared } from '@pipeline/store';
+import { type RawBuilder, sql } from 'kysely';
+import { HISTORY_RULES } from './rules-of-history.ts';
+import { QUEUE_RULES } from './rules-of-queue.ts';
+import type { World } from './world.ts';
+
+/** Selects what breaks the rule, one line of text each. */
+export type Rule = RawBuilder<{ what: string }>;
+
+const RULES: Record<string, Rule> = { ...QUEUE_RULES, ...HISTORY_RULES };
+
+/** Prepared, for it runs after every step and its plan costs more than its run. */
+const checkAll = prepared(
+  'check-all-rules',
+  (_db, p: Params<{ now: string }>) => sql<{ rule: string; what: string }>`
+  with state_task as (
+    select s.name as state, s."taskType" as task_type, s.kind
+    from workflow_snapshots w, jsonb_to_recordset(w.body -> 'states') as s (name text, "taskType" text, kind text)
+    where w.active
+  ),
+  edge as (
+    select e."from" as from_state, e."to" as to_state, e.trigger
+    from workflow_snapshots w, jsonb_to_recordset(w.body -> 'edges') as e ("from" text, "to" text, trigger text)
+    where w.active
+  ),
+  work as (select id, issue_id, issue_number, task_type, status, held, run_id, claimed_at from tasks where task_type in ('analyze', 'plan', 'develop', 'review', 'merge')),
+  clock as (select ${p('now')}::timestamptz as now)
+  ${sql.join(
+    Object.entries(RULES).map(([name, rule]) => sql`select ${sql.lit(name)} as rule, b.what::text from (${rule}) b`),
+    sql` union all `,
+  )}`,
+);
+
+/** Every rule that must hold at every moment, whatever happened before. @returns what breaks which; empty = all hold. */
+export async function breaches({ database, costs }: World): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  const now = (database.clock.now ?? new Date()).toISOString();
+  for (const { rule, what } of await checkAll.all(database.db, { now })) found[rule] = [...(found[rule] ?? []), what];
+  const told = [...costs.values()].reduce((sum, usd) => sum + usd, 0);
+  const booked = await database.db
+    .selectFrom('cost_events')
+    .select((eb) => eb.fn.sum('amount_usd').as('usd'))
+    .execute();
+  if (Number(booked[0]?.usd ?? 0) !== told) found.toldCostIsBooked = [`told ${told}, booked ${booked[0]?.usd}`];
+  return found;
+}

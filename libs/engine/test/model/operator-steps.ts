@@ -1,0 +1,194 @@
+import { AppError, type ConsistencyKind, STATES, type State, validTargets } from '@pipeline/domain';
+import {
+  act,
+  drainWorker,
+  findIssueKey,
+  type IssueAction,
+  listFindings,
+  reclaimFromWorker,
+  repairFinding,
+  resolveLetter,
+  retryDeadLetter,
+  type StoreRepair,
+  steerProjection,
+  transition,
+} from '@pipeline/engine';
+import fc from 'fast-check';
+import { type Model, moves, NOTHING, pick, type Step, type Verdict } from './step.ts';
+import { issuesOf, type Seen, WORKFLOW, type World } from './world.ts';
+
+export const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
+
+const keyOf = (world: World, number: number) => findIssueKey(world.engine, { owner: 'acme', repo: 'model', number });
+
+/** What is certain after an action, by the issue as it was. */
+function certainAfter(action: IssueAction, model: Model, number: number): Verdict {
+  const before = model.issues.get(number);
+  if (!before || before.state === 'done') return NOTHING;
+  const { state } = before;
+  switch (action) {
+    case 'pause':
+    case 'resume':
+      return { moves: [number], certain: { number, state, paused: action === 'pause' } };
+    case 'retry':
+      return { moves: [], certain: { number, state } };
+    case 'cancel':
+      return { moves: [number], certain: { number, state: 'done', paused: false } };
+    case 'reimplement':
+      return { moves: [number], certain: { number, state: 'ready-for-dev' } };
+    case 'unblock':
+      return moves(...(state.endsWith('-blocked') ? [number] : []));
+  }
+}
+
+const ACTIONS: IssueAction[] = ['pause', 'resume', 'unblock', 'retry', 'cancel', 'reimplement'];
+
+const actions: fc.Arbitrary<Step> = fc
+  .record({
+    issue: fc.nat(4),
+    action: fc.oneof(
+      { weight: 5, arbitrary: fc.constantFrom(...ACTIONS.slice(0, 4)) },
+      { weight: 1, arbitrary: fc.constantFrom(...ACTIONS) },
+    ),
+  })
+  .map((data) => ({
+    name: 'act',
+    data,
+    onIssue: true,
+    async run(model, world) {
+      const number = pick(model, data.issue);
+      await act(world.engine, await keyOf(world, number), data.action, OLGA);
+      return certainAfter(data.action, model, number);
+    },
+  }));
+
+/** To a target the state offers, or to any other, which is refused with the targets that would be right. */
+const transitions: fc.Arbitrary<Step> = fc
+  .record({ issue: fc.nat(4), target: fc.nat(20), valid: fc.boolean() })
+  .map((data) => ({
+    name: 'transition',
+    data,
+    onIssue: true,
+    async run(model, world) {
+      const number = pick(model, data.issue);
+      const from = model.issues.get(number)?.state as State;
+      const offered = validTargets(WORKFLOW, from);
+      const targets = data.valid ? offered : STATES.filter((state) => !offered.includes(state));
+      const target = targets[data.target % targets.length] as State;
+      const done = await transition(world.engine, await keyOf(world, number), target, OLGA).catch((error: unknown) => {
+        if (error instanceof AppError && error.code === 'INVALID_TRANSITION' && !data.valid) return null;
+        throw error;
+      });
+      if (!done) return NOTHING;
+      return { moves: [number], certain: { number, state: target === 'new' ? 'analyzing' : target } };
+    },
+  }));
+
+const letters: fc.Arbitrary<Step> = fc.record({ index: fc.nat(3), retry: fc.boolean() }).map((data) => ({
+  name: 'deadLetter',
+  data,
+  onIssue: true,
+  async run(_model, world) {
+    const rows = await world.database.db
+      .selectFrom('dead_letters')
+      .select(['id', 'issue_number'])
+      .where('resolved_at', 'is', null)
+      .orderBy('id')
+      .execute();
+    const letter = rows[data.index % Math.max(1, rows.length)];
+    if (!letter) return NOTHING;
+    if (!data.retry) {
+      await resolveLetter(world.engine, letter.id, OLGA);
+      return NOTHING;
+    }
+    await retryDeadLetter(world.engine, letter.id, OLGA);
+    return moves(letter.issue_number);
+  },
+}));
+
+const projections: fc.Arbitrary<Step> = fc
+  .record({ back: fc.nat(5), to: fc.constantFrom('retry' as const, 'discard' as const) })
+  .map((data) => ({
+    name: 'projection',
+    data,
+    onIssue: true,
+    async run(_model, world) {
+      const rows = await world.database.db
+        .selectFrom('projections')
+        .select('id')
+        .where('status', 'in', ['pending', 'failed'])
+        .orderBy('id', 'desc')
+        .execute();
+      const row = rows[data.back % Math.max(1, rows.length)];
+      if (row) await steerProjection(world.engine, row.id, data.to, OLGA);
+      return NOTHING;
+    },
+  }));
+
+const fleet: fc.Arbitrary<Step> = fc
+  .record({ worker: fc.nat(1), deed: fc.constantFrom('drain', 'goOn', 'reclaim') })
+  .map((data) => ({
+    name: 'worker',
+    data,
+    onIssue: false,
+    async run(_model, world) {
+      const worker = world.workers[data.worker] ?? '';
+      if (data.deed === 'reclaim') await reclaimFromWorker(world.engine, worker, OLGA);
+      else await drainWorker(world.engine, worker, data.deed === 'drain', OLGA);
+      return NOTHING;
+    },
+  }));
+
+const REPAIRS: Partial<Record<ConsistencyKind, StoreRepair>> = {
+  stale_blocked: 'clear-flag',
+  stale_subtask_edge: 'resolve-subtask-edges',
+  orphan_dependency_edge: 'delete-orphan-edges',
+};
+
+const repairs: fc.Arbitrary<Step> = fc.nat(5).map((index) => ({
+  name: 'repair',
+  data: index,
+  onIssue: true,
+  async run(_model, world) {
+    const { findings } = await listFindings(world.engine);
+    const finding = findings[index % Math.max(1, findings.length)];
+    const repair = finding && REPAIRS[finding.kind];
+    if (!finding || !repair) return NOTHING;
+    await repairFinding(world.engine, repair, finding.id, OLGA);
+    return finding.issueNumber === null ? NOTHING : moves(finding.issueNumber);
+  },
+}));
+
+export const OPERATOR_STEPS: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: actions },
+  { weight: 3, arbitrary: transitions },
+  { weight: 2, arbitrary: letters },
+  { weight: 2, arbitrary: projections },
+  { weight: 1, arbitrary: fleet },
+  { weight: 1, arbitrary: repairs },
+);
+
+/** What an operator does for every issue that stands still, whatever it waits for. */
+export async function helpEverybody(world: World, time: number): Promise<void> {
+  const { database, engine } = world;
+  for (const worker of world.workers) await drainWorker(engine, worker, false, OLGA);
+  const failed = await database.db.selectFrom('projections').select('id').where('status', '=', 'failed').execute();
+  for (const { id } of failed) await steerProjection(engine, id, 'retry', OLGA);
+  const open = await database.db.selectFrom('dead_letters').select('id').where('resolved_at', 'is', null).execute();
+  for (const { id } of open) await retryDeadLetter(engine, id, OLGA);
+  for (const issue of (await issuesOf(world)).values()) {
+    if (issue.state !== 'done') await help(world, issue, time);
+  }
+}
+
+async function help(world: World, { number, state, paused, blocked }: Seen, time: number): Promise<void> {
+  const { engine } = world;
+  const key = await keyOf(world, number);
+  if (paused) await act(engine, key, 'resume', OLGA);
+  // Whoever meets the same obstacle again has the work done anew.
+  if (time > 2) await act(engine, key, 'reimplement', OLGA);
+  else if (blocked) await act(engine, key, 'unblock', OLGA);
+  else if (state === 'needs-clarification' || state === 'human-review-ready') {
+    await transition(engine, key, 'done', OLGA);
+  } else await act(engine, key, 'retry', OLGA);
+}

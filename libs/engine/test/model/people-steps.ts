@@ -1,0 +1,97 @@
+import { branchOf, ENQUEUE_LABEL, PAUSED_LABEL } from '@pipeline/domain';
+import fc from 'fast-check';
+import { PEOPLE, type Person } from './host-state.ts';
+import { NOTHING, pick, type Step } from './step.ts';
+import { nextSha, type World } from './world.ts';
+
+const who: fc.Arbitrary<Person> = fc.constantFrom(...(Object.keys(PEOPLE) as Person[]));
+
+/** People act on the host; the pipeline learns of it when a webhook is delivered, or a poll looks. */
+const step = <T>(name: string, data: T, run: (world: World, issue: (index: number) => number) => unknown): Step => ({
+  name,
+  data,
+  onIssue: true,
+  async run(model, world) {
+    await run(world, (index) => pick(model, index));
+    return NOTHING;
+  },
+});
+
+const MOST_ISSUES = 3;
+
+const opens: fc.Arbitrary<Step> = who.map((person) => ({
+  name: 'openIssue',
+  data: person,
+  onIssue: false,
+  async run(_model, { host }) {
+    const own = [...host.state.issues.values()].filter(({ author }) => author !== null && author in PEOPLE);
+    if (own.length >= MOST_ISSUES) return NOTHING;
+    host.state.openIssue({ title: 'Please', body: 'Do it.', labels: [ENQUEUE_LABEL] }, person);
+    return NOTHING;
+  },
+}));
+
+const labels: fc.Arbitrary<Step> = fc
+  .record({ issue: fc.nat(4), label: fc.constantFrom(PAUSED_LABEL, ENQUEUE_LABEL), on: fc.boolean() })
+  .map((data) =>
+    step('label', data, ({ host }, issue) =>
+      host.state.label(issue(data.issue), data.on ? { add: [data.label] } : { remove: [data.label] }, 'anna'),
+    ),
+  );
+
+const COMMENTS = [
+  ...['/svc:pause', '/svc:resume', '/svc:retry', '/svc:unblock', '/svc:cancel because', '/svc:reimplement'],
+  ...['/svc:nonsense', 'Take the first one.', 'Take the first one.'],
+];
+
+const comments: fc.Arbitrary<Step> = fc
+  .record({ issue: fc.nat(4), person: who, text: fc.constantFrom(...COMMENTS) })
+  .map((data) => step('comment', data, ({ host }, issue) => host.state.say(issue(data.issue), data.text, data.person)));
+
+const opensAndCloses: fc.Arbitrary<Step> = fc
+  .record({ issue: fc.nat(4), open: fc.boolean() })
+  .map((data) => step('setOpen', data, ({ host }, issue) => host.state.setOpen(issue(data.issue), data.open, 'anna')));
+
+type Deed = 'merge' | 'close' | 'reopen' | 'push' | 'approve' | 'request changes' | 'open another';
+
+function touchPull({ host, ...world }: World, number: number, deed: Deed, person: Person): void {
+  const { state } = host;
+  const pull = [...state.pulls.values()].findLast(({ headRef }) => headRef === branchOf(number));
+  if (deed === 'open another') {
+    if (state.openPullsOf(`by-hand-${number}`).length > 0) return;
+    state.push(`by-hand-${number}`, nextSha(world as World), 'anna');
+    const draft = { title: 'By hand', body: `Fixes #${number}`, headRef: `by-hand-${number}`, baseRef: 'main' };
+    state.openPull(draft, 'anna');
+    return;
+  }
+  if (!pull) return;
+  if (deed === 'merge') state.endPull(pull, true, 'anna');
+  if (deed === 'close') state.endPull(pull, false, 'anna');
+  if (deed === 'reopen') state.reopenPull(pull, 'anna');
+  if (deed === 'push' && state.branches.has(pull.headRef)) state.push(pull.headRef, nextSha(world as World), 'anna');
+  if (deed === 'approve') state.review(pull, 'approved', person);
+  if (deed === 'request changes') state.review(pull, 'changes_requested', person);
+}
+
+const DEEDS: Deed[] = ['merge', 'close', 'reopen', 'push', 'approve', 'approve', 'request changes', 'open another'];
+
+const pulls: fc.Arbitrary<Step> = fc
+  .record({ issue: fc.nat(4), deed: fc.constantFrom(...DEEDS), person: who })
+  .map((data) => step('pull', data, (world, issue) => touchPull(world, issue(data.issue), data.deed, data.person)));
+
+/** A pull request opened by hand may be closed or merged as well. */
+const handMade: fc.Arbitrary<Step> = fc.record({ issue: fc.nat(4), merge: fc.boolean() }).map((data) =>
+  step('endHandMade', data, ({ host }, issue) => {
+    for (const pull of host.state.openPullsOf(`by-hand-${issue(data.issue)}`))
+      host.state.endPull(pull, data.merge, 'anna');
+  }),
+);
+
+export const PEOPLE_STEPS: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: opens },
+  { weight: 3, arbitrary: labels },
+  { weight: 4, arbitrary: comments },
+  { weight: 2, arbitrary: opensAndCloses },
+  { weight: 4, arbitrary: pulls },
+  { weight: 1, arbitrary: handMade },
+);

@@ -1,0 +1,78 @@
+import { expect } from '@jest/globals';
+import type { State } from '@pipeline/domain';
+import type { AsyncCommand } from 'fast-check';
+import { breaches } from './invariants.ts';
+import { issuesOf, type World } from './world.ts';
+
+/** All that the model knows of an issue: whatever else happens must follow from the rules. */
+interface ModelIssue {
+  state: State;
+  paused: boolean;
+}
+
+export interface Model {
+  issues: Map<number, ModelIssue>;
+}
+
+/** What a step may have changed, and what must hold of one issue afterwards. */
+export interface Verdict {
+  /** Numbers of the issues that may have moved, or `all`; no other issue may. */
+  moves: readonly number[] | 'all';
+  /** Of which issue, and what is certain of it. */
+  certain?: { number: number; state?: State; paused?: boolean };
+}
+
+export const NOTHING: Verdict = { moves: [] };
+export const moves = (...numbers: number[]): Verdict => ({ moves: numbers });
+
+/** One thing that happens, as plain data, so that a counterexample can be read. */
+export interface Step {
+  readonly name: string;
+  readonly data: unknown;
+  /** Needs an issue in the pipeline. */
+  readonly onIssue: boolean;
+  run(model: Model, world: World): Promise<Verdict>;
+}
+
+/** The store, as the model sees it. */
+export const modelOf = async (world: World): Promise<Model['issues']> =>
+  new Map([...(await issuesOf(world))].map(([number, { state, paused }]) => [number, { state, paused }]));
+
+export class StepCommand implements AsyncCommand<Model, World> {
+  readonly #step: Step;
+
+  constructor(step: Step) {
+    this.#step = step;
+  }
+
+  check(model: Readonly<Model>): boolean {
+    return !this.#step.onIssue || model.issues.size > 0;
+  }
+
+  /** Runs the step, holds the model against the store and looks at every rule. */
+  async run(model: Model, world: World): Promise<void> {
+    const before = model.issues;
+    const verdict = await this.#step.run(model, world);
+    const after = await modelOf(world);
+    for (const [number, issue] of before) {
+      if (verdict.moves === 'all' || verdict.moves.includes(number)) continue;
+      expect({ issue: number, ...after.get(number) }).toEqual({ issue: number, ...issue });
+    }
+    if (verdict.certain) {
+      const { number, ...certain } = verdict.certain;
+      expect(after.get(number)).toMatchObject(certain);
+    }
+    model.issues = after;
+    expect(await breaches(world)).toEqual({});
+  }
+
+  toString(): string {
+    return `${this.#step.name}(${JSON.stringify(this.#step.data)})`;
+  }
+}
+
+/** The issue that a step means: any number picks one of those that are there. */
+export function pick(model: Model, index: number): number {
+  const numbers = [...model.issues.keys()];
+  return numbers[index % numbers.length] ?? 0;
+}

@@ -1,0 +1,127 @@
+import {
+  DEFAULT_SETTINGS,
+  DEFAULT_WORKFLOW,
+  ENQUEUE_LABEL,
+  type Invocation,
+  type Settings,
+  type State,
+} from '@pipeline/domain';
+import { type ClaimedTask, type Engine, putRepo, type Report, registerWorker, takeHostEvent } from '@pipeline/engine';
+import { ensureTenant, type RepoRow } from '@pipeline/store';
+import type { TestDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
+import { ALL_TASKS } from '../harness.ts';
+import { ModelHost } from './host.ts';
+import { HostState } from './host-state.ts';
+
+const START = Date.parse('2026-03-01T00:00:00Z');
+
+/** What a worker remembers of a claim; it never forgets the token. */
+export interface Held {
+  worker: string;
+  task: ClaimedTask;
+  /** Cumulative cost in USD that it has told of its one call of a model. */
+  costUsd: number;
+  /** The report or failure it sent last, to be sent again. */
+  said?: { kind: 'report'; body: Report } | { kind: 'fail'; message: string; costUsd: number };
+  /** It believes that it still works on the task. */
+  working: boolean;
+}
+
+/** The real thing: engine, store and clock, with a host and workers that do what the steps say. */
+export interface World {
+  database: TestDatabase;
+  engine: Engine;
+  tenantId: number;
+  repo: RepoRow;
+  host: ModelHost;
+  workers: string[];
+  held: Held[];
+  /** What was told of cost for each claim: the ledger that the store is held against. */
+  costs: Map<string, number>;
+  shas: number;
+}
+
+/** Everything but the schema and the numbering goes: a run starts on an empty store, and loops see nothing else. */
+const TABLES = [
+  ...['projection_attempts', 'projections', 'dead_letters', 'webhook_deliveries', 'tasks', 'runs', 'agent_invocations'],
+  ...['artefacts', 'cost_events', 'issue_events', 'pipeline_events', 'agent_messages', 'stream_outbox', 'transitions'],
+  ...['review_comments', 'seen_remarks', 'findings', 'pull_requests', 'issue_edges', 'issues', 'worker_periods'],
+  ...['workers', 'repo_sync', 'workflow_snapshots'],
+];
+
+export async function makeWorld(database: TestDatabase): Promise<World> {
+  database.clock.now = new Date(START);
+  await sql.raw(TABLES.map((table) => `delete from ${table}`).join(';')).execute(database.db);
+  const settings: Settings = { ...DEFAULT_SETTINGS };
+  const engine: Engine = {
+    store: database.store,
+    ring: () => undefined,
+    settings: () => settings,
+    random: () => 0.5,
+  };
+  const slug = { owner: 'acme', name: 'model' };
+  const tenantId = await ensureTenant(database.store.tenant, 'model');
+  const repo = await putRepo(engine, tenantId, {
+    slug,
+    vcsHost: 'sandbox',
+    cloneUrl: 'http://127.0.0.1/acme/model.git',
+    defaultBranch: 'main',
+    setupCommand: null,
+    poolSize: null,
+    installationId: null,
+    enabled: true,
+  });
+  const host = new ModelHost(new HostState(slug, () => new Date(database.clock.now ?? START)));
+  const workers = [await register(engine, tenantId, 'w1'), await register(engine, tenantId, 'w2')];
+  for (const title of ['First', 'Second']) {
+    host.state.openIssue({ title, body: 'Do it.', labels: [ENQUEUE_LABEL] }, 'alice');
+  }
+  for (const event of host.state.webhooks.splice(0)) await takeHostEvent({ engine, repo, host }, event);
+  return { database, engine, tenantId, repo, host, workers, held: [], costs: new Map(), shas: 0 };
+}
+
+export const register = (engine: Engine, tenantId: number, name: string): Promise<string> =>
+  registerWorker(engine, tenantId, { name, hostname: '', version: '1', repos: [], taskTypes: ALL_TASKS, labels: {} });
+
+export function pass({ database }: World, seconds: number): void {
+  database.clock.now = new Date((database.clock.now?.getTime() ?? START) + seconds * 1_000);
+}
+
+export const nextSha = (world: World): string => {
+  world.shas += 1;
+  return `abc${String(world.shas).padStart(5, '0')}`;
+};
+
+/** A claim's only call of a model, at what it has cost so far. */
+export function invocations(world: World, held: Held, costUsd: number): Invocation[] {
+  const before = world.costs.get(held.task.claimToken) ?? 0;
+  world.costs.set(held.task.claimToken, Math.max(before, costUsd));
+  const tokens = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  return [{ index: 0, model: 'm', provider: 'p', ...tokens, turns: 1, costUsd, stopReason: 'completed' }];
+}
+
+export interface Seen {
+  id: number;
+  number: number;
+  state: State;
+  paused: boolean;
+  blocked: boolean;
+}
+
+/** The issues as the store has them, by number. */
+export async function issuesOf({ database }: World): Promise<Map<number, Seen>> {
+  const rows = await database.db
+    .selectFrom('issues')
+    .select(['id', 'issue_number', 'state', 'is_paused', 'is_blocked'])
+    .orderBy('issue_number')
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.issue_number,
+      { id: row.id, number: row.issue_number, state: row.state, paused: row.is_paused, blocked: row.is_blocked },
+    ]),
+  );
+}
+
+export const WORKFLOW = DEFAULT_WORKFLOW;
