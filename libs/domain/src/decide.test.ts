@@ -15,7 +15,7 @@ const issue = (state: State, over: Partial<IssueFacts> = {}): IssueFacts => ({
   defaultBranch: 'main',
   ...over,
 });
-const PR = { number: 12, headSha: 'abc1234' };
+const PR = { number: 12, headSha: 'abc1234', headRef: 'b' };
 
 /** One good result per outcome. */
 const OUTCOMES: Record<string, Outcome> = {

@@ -10,8 +10,8 @@ export interface IssueFacts {
   state: State;
   blockedFromState: State | null;
   blockReason: string | null;
-  /** The open pull request of the issue, if any. */
-  pr: { number: number; headSha: string } | null;
+  /** The open pull request of the issue, if any; the one on its own branch before any other. */
+  pr: { number: number; headSha: string; headRef: string } | null;
   /** Open or accepted findings that block progress. */
   openBlockers: number;
   defaultBranch: string;
@@ -72,7 +72,7 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cau
       reason: `state ${target} is unknown to workflow version ${workflow.version}`,
     };
   }
-  const waitsForPr = target === 'in-review' && cause.trigger === 'submitted' && issue.pr === null;
+  const waitsForPr = cause.outcome?.outcome === 'submitted' && !isOn(cause.outcome.result.branch, issue);
   const waitsForMerge = cause.trigger === 'mergeable';
   const waitsForBranch = cause.trigger === 'reimplement' && issue.pr !== null;
   return {
@@ -92,7 +92,7 @@ function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, 
   const free = FREE[cause.trigger];
   if (free) return free;
   if (cause.trigger === 'operator') return operatorTarget(workflow, issue.state, cause.target);
-  if (cause.trigger === 'mergeable') return origin;
+  if (cause.trigger === 'mergeable') return issue.pr ? origin : NOTHING_TO_MERGE;
   // A retry that fails again leaves the issue where its first failure put it.
   if (cause.trigger === 'exhausted' && issue.state === 'failure-blocked') return issue.state;
   // A finding that blocks progress sends an approval to a person instead of to the merge.
@@ -109,6 +109,13 @@ function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, 
   if (back && targets.includes(back)) return back;
   return targets.includes('planning') ? 'planning' : first;
 }
+
+/** The pull request was closed, or never opened: an issue that waited for its merge would wait for ever. */
+const NOTHING_TO_MERGE: Refusal = {
+  kind: 'refused',
+  targetState: 'done',
+  reason: 'the issue has no open pull request to merge; reopen it and retry, or have the issue implemented anew',
+};
 
 const returnsToOrigin = (trigger: Trigger): boolean =>
   trigger === 'clarified' || trigger === 'unblocked' || trigger === 'dependencies-done';
@@ -139,7 +146,7 @@ function originRemembered(target: State, origin: State, issue: IssueFacts): Stat
 function askedOfHost(issue: IssueFacts, outcome: Outcome): ProjectionAction[] {
   switch (outcome.outcome) {
     case 'submitted':
-      return issue.pr ? [] : [openPullRequest(issue, outcome.result)];
+      return isOn(outcome.result.branch, issue) ? [] : [openPullRequest(issue, outcome.result)];
     case 'approved':
       return reviewOf(issue, 'success', outcome.result.body || 'Approved.', []);
     case 'changes-requested':
@@ -167,6 +174,9 @@ function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
     { type: 'deleteBranch', branch: branchOf(issue.number) },
   ];
 }
+
+/** A pull request that somebody opened by hand from another branch is not the one that was worked on. */
+const isOn = (branch: string, { pr, number }: IssueFacts): boolean => pr?.headRef === (branch || branchOf(number));
 
 type Submission = Extract<Outcome, { outcome: 'submitted' }>['result'];
 

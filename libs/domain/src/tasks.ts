@@ -40,8 +40,11 @@ export const AGENT_OF: Record<TaskType, string> = {
   'code-map-scan': 'code-mapper',
 };
 
+/** Begins the name of every branch on which agents work. */
+export const OWN_BRANCH_PREFIX = 'svc/issue-';
+
 /** The branch on which the agents of one issue work. */
-export const branchOf = (issueNumber: number): string => `svc/issue-${issueNumber}`;
+export const branchOf = (issueNumber: number): string => `${OWN_BRANCH_PREFIX}${issueNumber}`;
 
 /** What a worker is told about its task. */
 export interface TaskPayload {

@@ -139,7 +139,16 @@ export type ExecuteResult =
 
 /** What the host tells us, whether a webhook brought it or a poll found it; both meet in the engine's intake. */
 export type HostEvent =
-  | { kind: 'issue'; action: IssueAction; repo: RepoRef; issue: HostIssue; sender: string | null; label: string | null }
+  | {
+      kind: 'issue';
+      action: IssueAction;
+      repo: RepoRef;
+      issue: HostIssue;
+      sender: string | null;
+      label: string | null;
+      /** When it was read from the host, by the store's clock; only of what a poll has seen. */
+      readAt?: string;
+    }
   | {
       kind: 'comment';
       repo: RepoRef;

@@ -1,5 +1,5 @@
-import { autoUnblockDelayMs, type Decision, type ErrorClass } from '@pipeline/domain';
-import { enterState, type IssueRow, resolveEdgesAtEnd, updateIssue } from '@pipeline/store';
+import { autoUnblockDelayMs, type Decision, type ErrorClass, type ProjectionAction } from '@pipeline/domain';
+import { enterState, type IssueRow, resolveEdgesAtEnd, updateIssue, withdrawProjections } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { closingActions, projectIssue } from './project.ts';
 import { recordPipelineEvent, recordTransition } from './records.ts';
@@ -28,10 +28,24 @@ export interface Carrier {
 export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
   const moved =
     decision.kind === 'move' ? await move(unit, subject, decision, by) : await stay(unit, subject, decision, by);
+  if (decision.kind === 'move') await withdraw(unit, subject, decision);
   const task = await replaceWorkTask(unit, moved, decision.nextTask);
   const closing = await closingActions(unit, moved, decision);
   await projectIssue(unit, moved, [...decision.projections, ...closing], task);
   return moved;
+}
+
+/**
+ * What only the state wanted that is left now: a merge of work that was sent back or cancelled must not happen after
+ * all, nor parts of an issue that is not split any more, nor the close of one that came back.
+ */
+async function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decision): Promise<void> {
+  const unwanted: ProjectionAction['type'][] = [];
+  if (from === 'merge-pending' && trigger !== 'merged') unwanted.push('mergePR');
+  if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
+  if (from === 'in-review' && to === 'done') unwanted.push('createPR');
+  if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
+  if (unwanted.length > 0) await withdrawProjections(unit.tx, issue, unwanted);
 }
 
 async function move(unit: Unit, subject: Subject, decision: Decision, { actor, stop = {} }: Carrier): Promise<Subject> {
@@ -79,7 +93,7 @@ const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
 /** Ways to the end on which the work was taken over. */
 const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];
 
-/** Failed again where it stands: the state holds, its reason is the newest one. */
+/** Failed again where it stands: the state holds, its reason is the newest one. Only a transient block lifts itself. */
 async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: Carrier): Promise<Subject> {
   if (!stop) return subject;
   const { issue } = subject;
@@ -88,8 +102,9 @@ async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: 
     block_classification: stop.blockClassification ?? issue.block_classification,
     last_error: stop.lastError ?? issue.last_error,
   };
-  await updateIssue(unit.tx, unit.tenantId, issue.id, change);
-  return { ...subject, issue: { ...issue, ...change } };
+  const lifted = change.block_classification === 'transient' ? {} : { auto_unblock_at: null };
+  await updateIssue(unit.tx, unit.tenantId, issue.id, { ...change, ...lifted });
+  return { ...subject, issue: { ...issue, ...change, ...lifted } };
 }
 
 function recordBlock(unit: Unit, moved: Subject, reasonBefore: string | null, actor: Actor): void {

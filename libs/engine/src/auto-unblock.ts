@@ -37,8 +37,9 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<boolea
       return false;
     }
     const count = issue.auto_unblock_count + 1;
-    await updateIssue(unit.tx, tenantId, issueId, { auto_unblock_count: count });
-    const subject = await subjectOf(unit, { ...issue, auto_unblock_count: count });
+    const counted = { auto_unblock_count: count, auto_unblock_at: null };
+    await updateIssue(unit.tx, tenantId, issueId, counted);
+    const subject = await subjectOf(unit, { ...issue, ...counted });
     await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: TRANSIENT });
     return true;
   });

@@ -1,5 +1,5 @@
 import { branchOf, type ExecuteResult, type ProjectionAction } from '@pipeline/domain';
-import { lockWorkTask, markMerged, openedPullRequest, storeNow, upsertEdge } from '@pipeline/store';
+import { lockIssueByNumber, lockWorkTask, markMerged, openedPullRequest, storeNow, upsertEdge } from '@pipeline/store';
 import { admitNew } from './admit.ts';
 import type { Unit } from './context.ts';
 import { moveBy } from './move.ts';
@@ -93,7 +93,7 @@ export async function onCreatedIssue(
   const child = { repoId: issue.repo_id, number: created.number, issueId: null };
   await upsertEdge(unit.tx, unit.tenantId, { kind: 'subtask', child, parent: epic });
   const now = await storeNow(unit.tx);
-  await admitNew(unit, issue.repo_id, {
+  const isNew = await admitNew(unit, issue.repo_id, {
     number: created.number,
     title: action.title,
     body: action.body,
@@ -103,4 +103,7 @@ export async function onCreatedIssue(
     createdAt: now,
     updatedAt: now,
   });
+  // One that stood there before shows its epic from now on.
+  const known = isNew ? undefined : await lockIssueByNumber(unit.tx, unit.tenantId, issue.repo_id, created.number);
+  if (known) unit.relisted.changed.add(known.id);
 }

@@ -1,5 +1,13 @@
-import type { HostEvent, State } from '@pipeline/domain';
-import { findIssue, findPullRequest, insertRemarks, issueById, lockIssue, takeRemark } from '@pipeline/store';
+import type { HostComment, HostEvent, State } from '@pipeline/domain';
+import {
+  findIssue,
+  findPullRequest,
+  type IssueRow,
+  insertRemarks,
+  issueById,
+  lockIssue,
+  takeRemark,
+} from '@pipeline/store';
 import { inTenant, type Unit } from './context.ts';
 import type { Intake } from './intake.ts';
 import { type IssueAction, perform } from './issue-actions.ts';
@@ -51,6 +59,13 @@ async function mayAct({ host }: Intake, event: CommentEvent, isCommand: boolean)
   return permission === 'admin' || permission === 'write';
 }
 
+/** Hosts stamp by the second, and their clock is not ours. */
+const CLOCKS_DIFFER_MS = 5_000;
+
+/** What was said before the question was put does not answer it. A poll may bring old comments. */
+const mayAnswer = (issue: IssueRow, comment: HostComment): boolean =>
+  Date.parse(comment.createdAt) + CLOCKS_DIFFER_MS > Date.parse(issue.state_entered_at);
+
 interface Said {
   event: CommentEvent;
   command: RegExpExecArray | null;
@@ -70,7 +85,7 @@ async function apply(unit: Unit, issueId: number, said: Said): Promise<'applied'
     await perform(unit, await subjectOf(unit, issue), action, actor);
     return 'applied';
   }
-  if (!said.allowed || (issue.state as State) !== 'needs-clarification') return 'ignored';
+  if (!said.allowed || (issue.state as State) !== 'needs-clarification' || !mayAnswer(issue, comment)) return 'ignored';
   const answer = { kind: 'answer' as const, author: comment.author ?? 'unknown', body: comment.body };
   await insertRemarks(unit.tx, unit.tenantId, issue.id, [answer]);
   await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'clarified' }, actor: actor });

@@ -6,6 +6,7 @@ import {
   lastCompletedAt,
   lockIssueByNumber,
   pullRequestsOf,
+  resolveEdgesAtEnd,
   updateIssue,
 } from '@pipeline/store';
 import { admit, admitNew } from './admit.ts';
@@ -14,20 +15,30 @@ import type { Intake } from './intake.ts';
 import { takePullRequest } from './intake-pull-request.ts';
 import { perform } from './issue-actions.ts';
 import { moveBy } from './move.ts';
+import { projectIssue, queueProjections } from './project.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
 
 type IssueEvent = Extract<HostEvent, { kind: 'issue' }>;
 
-/** Takes up an issue as the host shows it: lets it in, follows people's changes, closes and reopens with the host. */
-export async function takeIssue(intake: Intake, event: IssueEvent): Promise<void> {
+/**
+ * Takes up an issue as the host shows it: lets it in, follows people's changes, closes and reopens with the host.
+ * @returns later = what was seen may be older than our own writes under way; it must be looked at again after them.
+ */
+export async function takeIssue(intake: Intake, event: IssueEvent): Promise<'taken' | 'later'> {
   const { engine, repo } = intake;
   if (event.issue.state === 'closed') await lookForMerge(intake, event);
-  await inTenant(engine, repo.tenant_id, async (unit) => {
+  return inTenant(engine, repo.tenant_id, async (unit) => {
     const row = await lockIssueByNumber(unit.tx, unit.tenantId, repo.id, event.issue.number);
     if (row) return follow(unit, await subjectOf(unit, row), event);
     if (wantsIn(event.issue)) await admitNew(unit, repo.id, event.issue);
+    else if (event.issue.state === 'closed') await endedElsewhere(unit, repo.id, event.issue.number);
+    return 'taken';
   });
 }
+
+/** Issues may depend on one that the pipeline has no record of: its close is all they wait for. */
+const endedElsewhere = (unit: Unit, repoId: number, number: number): Promise<void> =>
+  resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId, number }, 'cancelled');
 
 const wantsIn = (issue: HostIssue): boolean => issue.state === 'open' && issue.labels.includes(ENQUEUE_LABEL);
 
@@ -44,29 +55,37 @@ async function lookForMerge(intake: Intake, event: IssueEvent): Promise<void> {
   }
 }
 
-async function follow(unit: Unit, subject: Subject, event: IssueEvent): Promise<void> {
-  const current = await isCurrent(unit, subject.issue, event);
+async function follow(unit: Unit, subject: Subject, event: IssueEvent): Promise<'taken' | 'later'> {
+  const standing = await standingOf(unit, subject.issue, event);
+  const current = standing === 'current';
   const issue = { ...subject.issue, ...facts(subject.issue, event, current) };
   await updateIssue(unit.tx, unit.tenantId, issue.id, facts(subject.issue, event, current));
   const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
-  if (!current) return;
-  const after = { ...subject, issue };
-  if (event.issue.state === 'closed') return closed(unit, after, actor);
+  if (current) await followChange(unit, { ...subject, issue }, event, actor);
+  return standing === 'later' ? 'later' : 'taken';
+}
+
+async function followChange(unit: Unit, after: Subject, event: IssueEvent, actor: Actor): Promise<void> {
+  const { issue } = after;
   if (issue.state === 'done') return comeBack(unit, after, event, actor);
+  if (event.issue.state === 'closed') return closed(unit, after, actor);
   const shownPaused = issue.labels.includes(PAUSED_LABEL);
   if (shownPaused === issue.is_paused) return;
   await perform(unit, after, shownPaused ? 'pause' : 'resume', actor);
 }
 
 /**
- * A webhook tells what somebody else just did. A poll shows the host as it is, which may be older than our own word:
- * it counts only when nothing of ours is under way and the host changed after our last write.
+ * A webhook tells what somebody else just did. A poll shows the host as it was when it was read, which may be older
+ * than our own word: it counts only when nothing of ours is under way and it was read after our last write was done.
+ * A write that failed for good holds it until a person deals with the write.
  */
-async function isCurrent(unit: Unit, issue: IssueRow, event: IssueEvent): Promise<boolean> {
-  if (event.action !== 'seen') return true;
-  if (await hasOpenProjections(unit.tx, issue)) return false;
+async function standingOf(unit: Unit, issue: IssueRow, event: IssueEvent): Promise<'current' | 'later' | 'held'> {
+  if (event.action !== 'seen') return 'current';
+  if (await hasOpenProjections(unit.tx, issue, ['pending'])) return 'later';
+  if (await hasOpenProjections(unit.tx, issue, ['failed'])) return 'held';
   const written = await lastCompletedAt(unit.tx, unit.tenantId, issue.id);
-  return written === null || Date.parse(event.issue.updatedAt) > Date.parse(written);
+  const readAt = Date.parse(event.readAt ?? event.issue.updatedAt);
+  return written === null || readAt >= Date.parse(written) ? 'current' : 'later';
 }
 
 function facts(issue: IssueRow, event: IssueEvent, current: boolean) {
@@ -84,14 +103,19 @@ function labelsAfter(issue: IssueRow, event: IssueEvent): string[] {
 }
 
 async function closed(unit: Unit, subject: Subject, actor: Actor): Promise<void> {
-  if (subject.issue.state === 'done') return;
   await moveBy(unit, subject, { cause: { trigger: 'host-closed' }, actor: actor });
 }
 
 /** A person reopened a finished issue, or asked for it again by label: it starts anew. */
 async function comeBack(unit: Unit, subject: Subject, event: IssueEvent, actor: Actor): Promise<void> {
-  const reopened = event.action === 'reopened' || (event.action === 'seen' && event.issue.stateReason === 'reopened');
-  if (!reopened && !subject.issue.labels.includes(ENQUEUE_LABEL)) return;
+  const isOpen = event.issue.state === 'open';
+  const seenOpen = event.action === 'seen' && event.issue.stateReason === 'reopened';
+  const reopened = isOpen && (event.action === 'reopened' || seenOpen);
+  const asked = subject.issue.labels.includes(ENQUEUE_LABEL) && event.action !== 'closed';
+  // Nothing else changes a finished issue; what people put on it beside its label goes.
+  if (!reopened && !asked) return projectIssue(unit, subject);
   const { subject: fresh } = await moveBy(unit, subject, { cause: { trigger: 'reopened' }, actor: actor });
   await admit(unit, fresh);
+  // Asked by label only, the host still shows it closed, or is about to.
+  if (!reopened) await queueProjections(unit, fresh, [{ type: 'reopenIssue' }]);
 }

@@ -54,11 +54,14 @@ async function followPullRequest(
   if (now.merged && issue.state !== 'done') {
     await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
   } else if (now.state === 'closed' && !now.merged && isReviewable(issue.state)) {
+    const subject = await subjectOf(unit, issue);
+    // Another one is what the review is about.
+    if (subject.pr) return;
     const why = {
       lastError: `Pull request #${now.number} was closed without a merge.`,
       blockClassification: 'permanent' as const,
     };
-    await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'pr-closed' }, actor: actor, stop: why });
+    await moveBy(unit, subject, { cause: { trigger: 'pr-closed' }, actor: actor, stop: why });
   }
 }
 

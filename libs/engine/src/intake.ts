@@ -20,7 +20,8 @@ export async function takeHostEvent(intake: Intake, event: HostEvent): Promise<v
   if (event.sender !== null && event.sender === (await intake.host.login())) return;
   switch (event.kind) {
     case 'issue':
-      return takeIssue(intake, event);
+      await takeIssue(intake, event);
+      return;
     case 'comment':
       return takeComment(intake, event);
     case 'pull-request':

@@ -2,6 +2,7 @@ import { AppError, type State, taskTypeOf, type WorkTaskType } from '@pipeline/d
 import {
   clearReviewRemarks,
   holdPendingTask,
+  lingeringRun,
   lockIssue,
   lockWorkTask,
   resolveEdgesOf,
@@ -102,8 +103,10 @@ async function retry(unit: Unit, subject: Subject): Promise<Subject> {
   const task = await lockWorkTask(unit.tx, unit.tenantId, issue.id);
   if (!task) await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType });
   else if (task.status === 'pending') {
+    const lingers = (await lingeringRun(unit.tx, unit.tenantId, issue.id)) !== undefined;
     const held = await standingHold(unit, issue);
-    await setTask(unit.tx, unit.tenantId, task.id, { attempt: 0, held, run_after: null });
+    // While the worker of a withdrawn task may still be at it, the branch is not free.
+    await setTask(unit.tx, unit.tenantId, task.id, { attempt: 0, ...(!lingers && { held, run_after: null }) });
     unit.ring('svc_tasks');
   }
   await projectIssue(unit, subject);

@@ -1,6 +1,7 @@
 import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
-import { findIssue, findPullRequest, saveSyncState, syncStateOf } from '@pipeline/store';
+import { findIssue, findPullRequest, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
 import { type Intake, takeHostEvent } from './intake.ts';
+import { takeIssue } from './intake-issue.ts';
 
 /** Changes this much older than the newest one seen are read again: hosts stamp changes by the second. */
 const OVERLAP_MS = 2_000;
@@ -17,6 +18,7 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
   const sync = await syncStateOf(db, repo.tenant_id, repo.id);
   const since = sync.cursor;
   const startedAt = new Date(now().getTime() - OVERLAP_MS).toISOString();
+  const readAt = await storeNow(db);
   const answer = await host.listIssues(
     repo,
     since === null
@@ -24,25 +26,37 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
       : { state: 'all', since, ...(sync.etag !== null && { etag: sync.etag }) },
   );
   if (answer === null) return 0;
-  for (const issue of answer.issues) await takeSeenIssue(intake, issue, since);
+  const later: HostIssue[] = [];
+  for (const issue of answer.issues) {
+    if ((await takeSeenIssue(intake, issue, { since, readAt })) === 'later') later.push(issue);
+  }
   for (const number of answer.changedPullRequests) await takeSeenPullRequest(intake, number);
-  const cursor = cursorAfter(answer.issues, since ?? startedAt);
-  const etag = cursor === since ? answer.etag : null;
+  const cursor = cursorAfter(answer.issues, later, since ?? startedAt);
+  const etag = cursor === since && later.length === 0 ? answer.etag : null;
   await saveSyncState(db, repo.tenant_id, repo.id, { etag, cursor, error: null });
   return answer.issues.length;
 }
 
-/** Never moves back: an overlap that is read again leaves the cursor, and so the etag, where they are. */
-function cursorAfter(issues: readonly HostIssue[], since: string): string {
-  const newest = Math.max(...issues.map((issue) => Date.parse(issue.updatedAt) - OVERLAP_MS), Date.parse(since));
-  return new Date(newest).toISOString();
+/**
+ * Never moves back: an overlap that is read again leaves the cursor, and so the etag, where they are. Nor does it pass
+ * an issue that must be looked at again.
+ */
+function cursorAfter(issues: readonly HostIssue[], later: readonly HostIssue[], since: string): string {
+  const before = (issue: HostIssue) => Date.parse(issue.updatedAt) - OVERLAP_MS;
+  const newest = Math.max(...issues.map(before));
+  return new Date(Math.max(Math.min(newest, ...later.map(before)), Date.parse(since))).toISOString();
 }
 
-async function takeSeenIssue(intake: Intake, issue: HostIssue, since: string | null): Promise<void> {
+async function takeSeenIssue(
+  intake: Intake,
+  issue: HostIssue,
+  { since, readAt }: { since: string | null; readAt: string },
+): Promise<'taken' | 'later'> {
   const { engine, repo, host } = intake;
   const before = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
-  await takeHostEvent(intake, { kind: 'issue', action: 'seen', repo, issue, sender: null, label: null });
-  if (!before || Date.parse(before.host_updated_at) === Date.parse(issue.updatedAt)) return;
+  const seen = { kind: 'issue', action: 'seen', repo, issue, sender: null, label: null, readAt } as const;
+  const taken = await takeIssue(intake, seen);
+  if (!before || Date.parse(before.host_updated_at) === Date.parse(issue.updatedAt)) return taken;
   for (const comment of await host.listComments(repo, issue.number, since ?? undefined)) {
     await takeHostEvent(intake, {
       kind: 'comment',
@@ -54,6 +68,7 @@ async function takeSeenIssue(intake: Intake, issue: HostIssue, since: string | n
       sender: comment.author,
     });
   }
+  return taken;
 }
 
 async function takeSeenPullRequest(intake: Intake, number: number): Promise<void> {

@@ -1,8 +1,16 @@
 import { AppError } from '@pipeline/domain';
-import { locateProjection, lockIssue, lockProjection, retryProjection, updateProjection } from '@pipeline/store';
-import { type Engine, inTenant } from './context.ts';
+import {
+  locateProjection,
+  lockIssue,
+  lockProjection,
+  type ProjectionRow,
+  retryProjection,
+  updateProjection,
+} from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from './context.ts';
+import { buryProjection, isAwaited } from './projection-letters.ts';
 import { recordOperation } from './records.ts';
-import type { Actor } from './subject.ts';
+import { type Actor, type Subject, subjectOf } from './subject.ts';
 
 /**
  * What an operator can do to an entry of the outbox: send it again from its first attempt on, or give it up so that its
@@ -23,10 +31,18 @@ export async function steerProjection(
     const projection = await lockProjection(unit.tx, unit.tenantId, id);
     if (!projection) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
     if (to === 'retry') await retryProjection(unit.tx, projection);
-    else await updateProjection(unit.tx, unit.tenantId, id, { status: 'discarded', retry_after: null });
+    else await discard(unit, projection, issue && (await subjectOf(unit, issue)));
     unit.ring('svc_projections');
     const { repo_id, issue_number } = projection;
     const about = issue ?? { id: null, repo_id, issue_number };
     recordOperation(unit, { issue: about }, actor, { action: `projection-${to}`, projectionId: id });
   });
+}
+
+/** An issue that waited for it says so by a dead letter; a failed entry has left one when it failed. */
+async function discard(unit: Unit, projection: ProjectionRow, subject: Subject | undefined): Promise<void> {
+  await updateProjection(unit.tx, unit.tenantId, projection.id, { status: 'discarded', retry_after: null });
+  if (subject && projection.status === 'pending' && isAwaited(projection.action)) {
+    await buryProjection(unit, subject, projection, 'discarded by an operator');
+  }
 }

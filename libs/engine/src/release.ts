@@ -2,9 +2,11 @@ import type { Trigger } from '@pipeline/domain';
 import {
   activeDependencies,
   finishedEpics,
+  hasOpenDeadLetter,
   lockIssue,
   releasableIssues,
   resolveEdgesToEnded,
+  resolveEndedSubtasks,
   subtasksOf,
 } from '@pipeline/store';
 import { type Engine, inTenant } from './context.ts';
@@ -38,9 +40,10 @@ function release(engine: Engine, tenantId: number, issueId: number, state: Waiti
     if (issue?.state !== state) return false;
     const subject = await subjectOf(unit, issue);
     const trigger = await triggerOf(unit.tx, subject);
-    if (!trigger) return false;
-    await moveBy(unit, subject, { cause: { trigger }, actor: ENGINE });
-    return true;
+    // A workflow that lacks the edge: the dead letter of the first try says so, more of them would not help.
+    if (!trigger || (await hasOpenDeadLetter(unit.tx, tenantId, issueId))) return false;
+    const { deadLetterId } = await moveBy(unit, subject, { cause: { trigger }, actor: ENGINE });
+    return deadLetterId === undefined;
   });
 }
 
@@ -51,6 +54,7 @@ async function triggerOf(tx: Parameters<typeof lockIssue>[0], { issue }: Subject
     const open = await activeDependencies(tx, issue.tenant_id, self);
     return open.length === 0 ? 'dependencies-done' : null;
   }
+  await resolveEndedSubtasks(tx, issue.tenant_id, self);
   const subtasks = await subtasksOf(tx, issue.tenant_id, self);
   if (subtasks.some((edge) => edge.active)) return null;
   const allMerged = subtasks.length > 0 && subtasks.every((edge) => edge.resolved_by === 'merged');

@@ -1,9 +1,8 @@
-import { type ExecuteResult, type ProjectionAction, projectionDelayMs, type State } from '@pipeline/domain';
+import { type ExecuteResult, projectionDelayMs } from '@pipeline/domain';
 import {
   beginAttempt,
   findProjection,
   insertAttempt,
-  insertDeadLetter,
   lockIssue,
   lockProjection,
   type ProjectionRow,
@@ -16,6 +15,7 @@ import {
 } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
+import { buryProjection } from './projection-letters.ts';
 import { recordPipelineEvent } from './records.ts';
 import { ENGINE, type Subject, subjectOf } from './subject.ts';
 
@@ -32,11 +32,13 @@ export const sendable = (engine: Engine, clientType: string, limit: number): Pro
 
 /** Takes an entry for sending. @returns null when it is no longer pending. */
 export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
-  const db = engine.store.tenant;
-  const projection = await findProjection(db, tenantId, id);
-  if (!projection || !(await beginAttempt(db, tenantId, id))) return null;
-  const repo = await repoById(db, tenantId, projection.repo_id);
-  return { projection, repo, mayHaveHappened: projection.attempt_started_at !== null };
+  return inTenant(engine, tenantId, async ({ tx }) => {
+    // Read under the lock: a comment that waits may be rewritten until its attempt begins.
+    const projection = await lockProjection(tx, tenantId, id);
+    if (!projection || !(await beginAttempt(tx, tenantId, id))) return null;
+    const repo = await repoById(tx, tenantId, projection.repo_id);
+    return { projection, repo, mayHaveHappened: projection.attempt_started_at !== null };
+  });
 }
 
 /**
@@ -139,13 +141,6 @@ async function onFailed(unit: Unit, settled: Settled<'failed'>): Promise<void> {
   await gaveUp(unit, subject, projection, result.message);
 }
 
-/** Operations on which a transition depends: without them the issue would wait for ever, so they leave a dead letter. */
-const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
-  createPR: 'in-review',
-  mergePR: 'done',
-  deleteBranch: 'ready-for-dev',
-};
-
 async function gaveUp(unit: Unit, subject: Subject | null, projection: ProjectionRow, error: string): Promise<void> {
   const { type } = projection.action;
   const { repo_id, issue_number } = projection;
@@ -154,23 +149,5 @@ async function gaveUp(unit: Unit, subject: Subject | null, projection: Projectio
     agent: ENGINE.type,
     payload: { projectionId: projection.id, type },
   });
-  const targetState = TARGET_OF[type];
-  if (!subject || !targetState) return;
-  const { issue } = subject;
-  const deadLetterId = await insertDeadLetter(unit.tx, unit.tenantId, {
-    repoId: issue.repo_id,
-    issueId: issue.id,
-    issueNumber: issue.issue_number,
-    fromState: issue.state as State,
-    targetState,
-    agentName: null,
-    error: `${type}: ${error}`,
-    cause: { kind: 'projection', projectionId: projection.id },
-  });
-  recordPipelineEvent(unit, subject, {
-    eventType: 'dead_letter_created',
-    agent: ENGINE.type,
-    payload: { deadLetterId },
-  });
-  unit.ring('svc_cache');
+  if (subject) await buryProjection(unit, subject, projection, error);
 }

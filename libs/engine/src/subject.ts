@@ -42,7 +42,7 @@ export function decideFor(subject: Subject, cause: Cause): Decision | Refusal {
       state: issue.state as State,
       blockedFromState: issue.blocked_from_state as State | null,
       blockReason: issue.block_reason,
-      pr: pr ? { number: pr.number, headSha: pr.head_sha } : null,
+      pr: pr ? { number: pr.number, headSha: pr.head_sha, headRef: pr.head_ref } : null,
       openBlockers: subject.openBlockers,
       defaultBranch: subject.repo.default_branch,
     },

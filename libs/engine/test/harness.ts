@@ -232,7 +232,8 @@ let comments = 0;
 /** What a webhook would bring about a new comment. */
 export function say({ engine, repo, host }: Bench, issueNumber: number, body: string, author = 'alice'): Promise<void> {
   comments += 1;
-  const at = '2026-01-02T00:00:00.000Z';
+  // After whatever time a test holds.
+  const at = '2027-01-02T00:00:00.000Z';
   return takeHostEvent(
     { engine, repo, host },
     {

@@ -277,6 +277,7 @@ describe('a poll', () => {
     expect((await issue()).state).toBe('analyzing');
     answer = { issues: [hostIssue(2, { updatedAt: '2026-03-01T00:05:00Z' })], changedPullRequests: [], etag: '"two"' };
     await poll();
+    await drain(bench);
     await poll();
     answer = null;
     await poll();

@@ -156,22 +156,79 @@ export const releasableIssues = (fleet: Db, limit: number): Promise<{ tenant_id:
 
 const MAX_DEPTH = 50;
 
-/** True when `parent` already waits, over at most 50 steps, for `child`. */
+/**
+ * True when `parent` already waits, over at most 50 steps, for `child`: because it depends on it, or because it is an
+ * epic of which it is a part.
+ */
 export async function wouldCycle(db: Db, tenantId: number, child: EdgeEnd, parent: EdgeEnd): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     with recursive waits (repo_id, number, depth) as (
       select ${parent.repoId}::bigint, ${parent.number}::integer, 0
       union
-      select e.parent_repo_id, e.parent_issue_number, w.depth + 1
+      select n.repo_id, n.number, w.depth + 1
       from waits w
-      join issue_edges e on e.tenant_id = ${tenantId} and e.kind = 'depends_on' and e.active
-        and e.child_repo_id = w.repo_id and e.child_issue_number = w.number
+      cross join lateral (
+        select e.parent_repo_id, e.parent_issue_number from issue_edges e
+        where e.tenant_id = ${tenantId} and e.kind = 'depends_on' and e.active
+          and e.child_repo_id = w.repo_id and e.child_issue_number = w.number
+        union all
+        select e.child_repo_id, e.child_issue_number from issue_edges e
+        where e.tenant_id = ${tenantId} and e.kind = 'subtask' and e.active
+          and e.parent_repo_id = w.repo_id and e.parent_issue_number = w.number
+      ) as n (repo_id, number)
       where w.depth < ${MAX_DEPTH}
     )
     select exists (select from waits where repo_id = ${child.repoId} and number = ${child.number}) as found`.execute(
     db,
   );
   return rows[0]?.found ?? false;
+}
+
+/** The child of edge `e`, if it is done; by the unique key of issues. */
+const endedChild = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>) =>
+  eb
+    .selectFrom('issues as c')
+    .select('c.id')
+    .whereRef('c.tenant_id', '=', 'e.tenant_id')
+    .whereRef('c.repo_id', '=', 'e.child_repo_id')
+    .whereRef('c.issue_number', '=', 'e.child_issue_number')
+    .where('c.state', '=', 'done');
+
+const mergedChild = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>) =>
+  endedChild(eb)
+    .innerJoin('pull_requests as pr', (join) =>
+      join.onRef('pr.tenant_id', '=', 'c.tenant_id').onRef('pr.issue_id', '=', 'c.id'),
+    )
+    .where('pr.merged', '=', true);
+
+/**
+ * Resolves the edges of an epic to subtasks that were done before the edge was there, or when it was made anew: the end
+ * of a subtask resolves only what it sees.
+ */
+export async function resolveEndedSubtasks(
+  tx: Tx,
+  tenantId: number,
+  epic: { repoId: number; number: number },
+): Promise<void> {
+  await tx
+    .updateTable('issue_edges as e')
+    .set((eb) => ({
+      active: false,
+      resolved_by: eb
+        .case()
+        .when(eb.exists(mergedChild(eb)))
+        .then('merged')
+        .else('cancelled')
+        .end(),
+      resolved_at: svcNow,
+    }))
+    .where('e.tenant_id', '=', tenantId)
+    .where('e.kind', '=', 'subtask')
+    .where('e.parent_repo_id', '=', epic.repoId)
+    .where('e.parent_issue_number', '=', epic.number)
+    .where('e.active', '=', true)
+    .where((eb) => eb.exists(endedChild(eb)))
+    .execute();
 }
 
 /** Epics all of whose subtasks have ended, none still to be created: candidates, each is checked under its lock. */
@@ -191,7 +248,8 @@ export const finishedEpics = (fleet: Db, limit: number): Promise<{ tenant_id: nu
             .whereRef('e.parent_repo_id', '=', 'i.repo_id')
             .whereRef('e.parent_issue_number', '=', 'i.issue_number')
             .where('e.kind', '=', 'subtask')
-            .where('e.active', '=', true),
+            .where('e.active', '=', true)
+            .where((inner) => inner.not(inner.exists(endedChild(inner)))),
         ),
       ),
     )

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Tx } from './connection.ts';
 import { COLUMNS } from './database.generated.ts';
 import { type Params, prepared } from './prepared.ts';
-import type { PullRequestRow } from './pull-requests.ts';
+import { onOwnBranch, type PullRequestRow } from './pull-requests.ts';
 import type { RepoRow } from './repos.ts';
 
 /** What decisions about an issue depend on beside its own row. */
@@ -11,7 +11,7 @@ export interface IssueContext {
   repo: RepoRow;
   /** Null = the repo has no active one. */
   workflow: WorkflowSnapshot | null;
-  /** The open pull request; the newest one if there are several. */
+  /** The open pull request; of several the one on the issue's own branch, else the newest. */
   pr: PullRequestRow | undefined;
   /** Findings that keep the issue from being merged: open or accepted, and marked as blocking. */
   openBlockers: number;
@@ -33,7 +33,7 @@ const around = prepared(
     left join lateral (
       select ${sql.join(COLUMNS.pull_requests.map((column) => sql.ref(column)))} from pull_requests
       where tenant_id = repo.tenant_id and issue_id = ${p('issueId')} and state = 'open'
-      order by number desc limit 1
+      order by ${onOwnBranch} desc, number desc limit 1
     ) pr on true
     where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,
 );

@@ -152,20 +152,49 @@ export async function insertAttempt(tx: Tx, projection: ProjectionRow, result: E
 }
 
 /**
- * True while the host does not yet show what the store wants of this issue. Failed entries count: they still hold. Reads
- * the open entries of the issue (index projections_open).
+ * True while the host does not yet show what the store wants of this issue, because an entry is still to be sent, or
+ * because one failed. Reads the open entries of the issue (index projections_open).
  */
-export async function hasOpenProjections(tx: Tx, issue: IssueKey): Promise<boolean> {
+export async function hasOpenProjections(
+  tx: Tx,
+  issue: IssueKey,
+  statuses: readonly ('pending' | 'failed')[],
+): Promise<boolean> {
   const row = await tx
     .selectFrom('projections')
     .select('id')
     .where('tenant_id', '=', issue.tenant_id)
     .where('repo_id', '=', issue.repo_id)
     .where('issue_number', '=', issue.issue_number)
-    .where('status', 'in', ['pending', 'failed'] satisfies ProjectionStatus[])
+    .where('status', 'in', statuses)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/**
+ * Gives up entries that the issue does not want any more: those that wait, and failed ones, which would hold what comes
+ * after them. One that may be on its way to the host is left alone.
+ */
+export async function withdrawProjections(
+  tx: Tx,
+  issue: IssueKey,
+  types: readonly ProjectionAction['type'][],
+): Promise<void> {
+  await tx
+    .updateTable('projections')
+    .set({ status: 'discarded', retry_after: null, error: 'not wanted any more', updated_at: svcNow })
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('repo_id', '=', issue.repo_id)
+    .where('issue_number', '=', issue.issue_number)
+    .where((eb) =>
+      eb.or([
+        eb('status', '=', 'failed'),
+        eb.and([eb('status', '=', 'pending'), eb('attempt_started_at', 'is', null)]),
+      ]),
+    )
+    .where(sql<string>`action ->> 'type'`, 'in', types)
+    .execute();
 }
 
 /** When the newest write for an issue was finished; what the host said before that may be older than our own word. */

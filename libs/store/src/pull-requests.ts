@@ -1,4 +1,4 @@
-import type { HostPullRequest } from '@pipeline/domain';
+import { type HostPullRequest, OWN_BRANCH_PREFIX } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type PullRequests } from './database.generated.ts';
@@ -7,6 +7,9 @@ import { type Params, prepared } from './prepared.ts';
 
 export type PullRequestRow = Selectable<PullRequests>;
 
+/** Whether a pull request is the pipeline's own work; people may open others for the same issue. */
+export const onOwnBranch = sql<boolean>`starts_with(head_ref, ${sql.lit(OWN_BRANCH_PREFIX)})`;
+
 const open = prepared('open-pull-request', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('pull_requests')
@@ -14,11 +17,12 @@ const open = prepared('open-pull-request', (db, p: Params<{ tenantId: number; is
     .where('tenant_id', '=', p('tenantId'))
     .where('issue_id', '=', p('issueId'))
     .where('state', '=', sql.lit('open'))
+    .orderBy(onOwnBranch, 'desc')
     .orderBy('number', 'desc')
     .limit(sql.lit(1)),
 );
 
-/** The open pull request of an issue; the newest one if there are several. */
+/** The open pull request of an issue; of several the one on its own branch, else the newest. */
 export const openPullRequest = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow | undefined> =>
   open.first(db, { tenantId, issueId });
 
@@ -134,7 +138,9 @@ export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPull
       opened_at: svcNow,
     })
     .onConflict((c) =>
-      c.columns(['tenant_id', 'repo_id', 'number']).doUpdateSet({ issue_id: pr.issueId, agent_authored: true }),
+      c
+        .columns(['tenant_id', 'repo_id', 'number'])
+        .doUpdateSet({ issue_id: pr.issueId, agent_authored: true, head_sha: pr.headSha }),
     )
     .execute();
 }

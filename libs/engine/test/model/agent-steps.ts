@@ -58,11 +58,12 @@ export async function finish(world: World, held: Held, ending: Ending): Promise<
   held.costUsd += ending.usd;
   const findings = ending.blocking ? [FINDING] : [];
   const body: Report = { ...outcome, artefacts: [], findings, invocations: invocations(world, held, held.costUsd) };
+  const isFirst = held.said === undefined;
   held.said = { kind: 'report', body };
   held.working = false;
   const answer = await report(world.engine, refOf(world, held), body).catch(refusal);
   const number = held.task.issueNumber ?? 0;
-  if (typeof answer === 'string' || answer.state === null) return NOTHING;
+  if (typeof answer === 'string' || answer.state === null || !isFirst) return NOTHING;
   return { moves: [number], certain: { number, state: answer.state } };
 }
 

@@ -27,7 +27,9 @@ const RESULTS: { [N in OutcomeName]: (world: World, held: Held) => Extract<Outco
   approved: () => ({ body: TEXT }),
   'changes-requested': () => ({ body: TEXT, comments: [{ path: 'README.md', line: 1, body: TEXT }] }),
   'needs-human': () => ({ reason: TEXT }),
-  mergeable: (_world, { task }) => ({ headSha: task.payload.pr?.headSha || 'abc0000' }),
+  mergeable: ({ host }, { task }) => ({
+    headSha: host.state.branches.get(branchOf(task.issueNumber ?? 0)) ?? task.payload.pr?.headSha ?? 'abc0000',
+  }),
   conflict: () => ({ files: [] }),
   'not-ready': () => ({ reason: TEXT }),
   retrospective: () => ({

@@ -47,7 +47,7 @@ const TABLES = [
   ...['projection_attempts', 'projections', 'dead_letters', 'webhook_deliveries', 'tasks', 'runs', 'agent_invocations'],
   ...['artefacts', 'cost_events', 'issue_events', 'pipeline_events', 'agent_messages', 'stream_outbox', 'transitions'],
   ...['review_comments', 'seen_remarks', 'findings', 'pull_requests', 'issue_edges', 'issues', 'worker_periods'],
-  ...['workers', 'repo_sync', 'workflow_snapshots'],
+  ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
 ];
 
 export async function makeWorld(database: TestDatabase): Promise<World> {
