@@ -93,7 +93,10 @@ const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
 /** Ways to the end on which the work was taken over. */
 const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];
 
-/** Failed again where it stands: the state holds, its reason is the newest one. Only a transient block lifts itself. */
+/** Blocks that end by themselves. */
+const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
+
+/** Failed again where it stands: the state holds, its reason is the newest one, and may end what would have lifted it. */
 async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: Carrier): Promise<Subject> {
   if (!stop) return subject;
   const { issue } = subject;
@@ -102,7 +105,7 @@ async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: 
     block_classification: stop.blockClassification ?? issue.block_classification,
     last_error: stop.lastError ?? issue.last_error,
   };
-  const lifted = change.block_classification === 'transient' ? {} : { auto_unblock_at: null };
+  const lifted = LIFTED.includes(change.block_classification) ? {} : { auto_unblock_at: null };
   await updateIssue(unit.tx, unit.tenantId, issue.id, { ...change, ...lifted });
   return { ...subject, issue: { ...issue, ...change, ...lifted } };
 }

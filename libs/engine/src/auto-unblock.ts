@@ -27,7 +27,12 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<boolea
     const issue = await lockIssue(unit.tx, tenantId, issueId);
     if (!issue || issue.auto_unblock_at === null) return false;
     if (issue.state === 'failure-blocked' && issue.block_classification === 'quota') {
-      await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'unblocked' }, actor: QUOTA });
+      const over = { auto_unblock_at: null };
+      await updateIssue(unit.tx, tenantId, issueId, over);
+      await moveBy(unit, await subjectOf(unit, { ...issue, ...over }), {
+        cause: { trigger: 'unblocked' },
+        actor: QUOTA,
+      });
       return true;
     }
     const { autoUnblockTransient, maxAutoUnblocksPerIssue } = unit.settings.selfHealing;

@@ -11,9 +11,9 @@ export const HISTORY_RULES: Record<string, Rule> = {
       or (state = 'needs-clarification' and question is null and blocked_from_state is null)
       or (blocked_from_state is null) = (state in ('dependency-blocked', 'failure-blocked', 'needs-clarification'))`,
 
-  onlyTransientBlocksLiftThemselves: sql`
+  onlyPassingBlocksLiftThemselves: sql`
     select issue_number || ' in ' || state as what from issues
-    where auto_unblock_at is not null and (state <> 'failure-blocked' or block_classification <> 'transient')`,
+    where auto_unblock_at is not null and (state <> 'failure-blocked' or block_classification not in ('transient', 'quota'))`,
 
   transitionsAreAChain: sql`
     select issue_number || ': ' || coalesce(came, 'nothing') || ' then ' || from_state as what from (
