@@ -18,6 +18,7 @@ export * from './monitor/dead-letters.ts';
 export * from './monitor/events.ts';
 export * from './monitor/index.ts';
 export * from './monitor/issue-actions.ts';
+export * from './monitor/logs.ts';
 export * from './monitor/projections.ts';
 export * from './monitor/queue.ts';
 export * from './monitor/static.ts';

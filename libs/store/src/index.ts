@@ -1,3 +1,4 @@
+export * from './agent-messages.ts';
 export * from './agent-restarts.ts';
 export * from './alerts.ts';
 export * from './audit-log.ts';

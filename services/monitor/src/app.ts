@@ -6,11 +6,13 @@ import { handlersTellingOutages, type StoreWatch } from '@pipeline/store-watch';
 import type { Express } from 'express';
 import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
+import type { LogIndex } from './logs/log-index.ts';
 import { authHandlers } from './routes/auth.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { type EventDeps, eventHandlers } from './routes/events.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
+import { logHandlers } from './routes/logs.ts';
 import { projectionHandlers } from './routes/projections.ts';
 import { queueHandlers } from './routes/queue.ts';
 import { staticHandlers } from './routes/static.ts';
@@ -22,6 +24,8 @@ export interface MonitorApp {
   /** null = no store is configured: every route that needs one answers 503. */
   pipeline: (DeadLetterDeps & ConsistencyDeps & EventDeps & { storeWatch: StoreWatch }) | null;
   readiness: () => Readiness;
+  /** null = there is no log folder. */
+  logs: LogIndex | null;
   /** Folder of the built dashboard. */
   webDir: string;
   /** Requests per minute and credential; 0 = no limit. */
@@ -59,6 +63,14 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
       ...authHandlers(auth),
       ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
+      ...storeBacked(deadLetterHandlers(connected), status),
+      ...storeBacked(consistencyHandlers(connected), status),
+      ...storeBacked(issueActionHandlers(connected), status),
+      ...storeBacked(projectionHandlers(connected), status),
+      ...storeBacked(queueHandlers(connected), status),
+      ...storeBacked(workerHandlers(connected), status),
+      ...storeBacked(eventHandlers(pipeline, options.streamLimits), status),
+      ...storeBacked(logHandlers(connected, { index: options.logs, now: options.now }), status),
       ...staticHandlers(options.webDir),
     },
     authenticators: { operator: auth.operator },

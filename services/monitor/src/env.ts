@@ -1,4 +1,4 @@
-import { envInt, envPort } from '@pipeline/runtime';
+import { type commonEnv, envInt, envPort } from '@pipeline/runtime';
 import { z } from 'zod';
 
 const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
@@ -34,4 +34,4 @@ export const monitorEnv = {
     .describe('How many proxies in front are believed about the address of the caller.'),
 };
 
-export type MonitorEnv = z.output<z.ZodObject<typeof monitorEnv>>;
+export type MonitorEnv = z.output<z.ZodObject<typeof monitorEnv & typeof commonEnv>>;

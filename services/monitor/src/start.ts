@@ -9,6 +9,7 @@ import type { Credentials } from './auth/credentials.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
 import type { MonitorEnv } from './env.ts';
 import { type ConnectedHost, connectHosts } from './hosts.ts';
+import { LogIndex } from './logs/log-index.ts';
 import { WriteBudget } from './loops/write-budget.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
 
@@ -38,6 +39,7 @@ export async function startMonitor(context: Context, variables: Variables): Prom
       const { state, isConnected } = pipeline.storeWatch;
       return { status: isConnected ? 'ready' : 'not-ready', store: state, ...pipeline.health() };
     },
+    logs: env.LOG_DIR === undefined ? null : new LogIndex(env.LOG_DIR),
     webDir: WEB_DIR,
     requestsPerMinute: env.REQUESTS_PER_MINUTE,
     streamLimits: { perCredential: env.STREAMS_PER_CREDENTIAL, inAll: env.STREAMS_IN_ALL },

@@ -63,6 +63,7 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
     auth: createAuthentication(null, now),
     pipeline: pipeline ? { ...nothingYet(pipeline.engine), ...pipeline } : null,
     readiness: () => ({ status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' }),
+    logs: null,
     webDir: '/nonexistent',
     requestsPerMinute: 0,
     streamLimits: { perCredential: 0, inAll: 0 },

@@ -6,6 +6,7 @@ import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { eventRoutes } from './events.ts';
 import { issueActionRoutes } from './issue-actions.ts';
+import { logRoutes } from './logs.ts';
 import { projectionRoutes } from './projections.ts';
 import { queueRoutes } from './queue.ts';
 import { staticRoutes } from './static.ts';
@@ -27,6 +28,7 @@ export const monitorSurface = defineSurface({
     { name: 'Queue', description: 'What waits to be done.' },
     { name: 'Workers', description: 'Who does it.' },
     { name: 'Event stream', description: 'What happens, as it happens.' },
+    { name: 'Logs', description: 'What processes and agents said.' },
     { name: 'Dashboard', description: 'Pages and files for browsers.' },
   ],
   routes: [
@@ -39,6 +41,7 @@ export const monitorSurface = defineSurface({
     ...queueRoutes,
     ...workerOperationRoutes,
     ...eventRoutes,
+    ...logRoutes,
     ...staticRoutes,
   ],
   fallbacks: [

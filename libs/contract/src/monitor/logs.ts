@@ -1,0 +1,133 @@
+import { parseIssueNumber, parseSince } from '@pipeline/domain';
+import { z } from 'zod';
+import { PaginatedResponse, Timestamp } from '../envelopes.ts';
+import { pageQuery } from '../paging.ts';
+import { route } from '../route.ts';
+
+const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+/** interface: Log entry. */
+export const LogEntry = z
+  .object({
+    timestamp: Timestamp,
+    level: z.enum(LEVELS),
+    msg: z.string(),
+    agent: z.string().meta({ description: 'From the name of the log file.' }),
+    context: z.record(z.string(), z.unknown()).meta({ description: 'All other fields of the entry.' }),
+  })
+  .meta({ id: 'LogEntry', description: 'A line in the log of a process or an agent.' });
+
+/** interface: Agent message. */
+export const AgentMessage = z
+  .object({
+    taskId: z.uuid(),
+    invocationIndex: z.int().nonnegative(),
+    sequence: z.int().nonnegative(),
+    agent: z.string(),
+    role: z.enum(['assistant', 'user', 'system']),
+    subtype: z.enum(['text', 'thinking', 'tool_use', 'tool_result', 'system']),
+    toolName: z.string().nullable(),
+    toolInput: z.unknown().optional().meta({ description: 'Of tool_use, with include=tools.' }),
+    toolOutput: z.unknown().optional().meta({ description: 'Of tool_result, with include=tools.' }),
+    content: z.string().nullable().meta({ description: 'Null for tool_use and tool_result unless include=tools.' }),
+    truncated: z.boolean(),
+    createdAt: Timestamp,
+  })
+  .meta({ id: 'AgentMessage', description: 'What an agent said or did during a task.' });
+
+const logs = { auth: 'operator', tags: ['Logs'], method: 'get' } as const;
+const MAX_OFFSET = 100_000;
+
+/** A whole number within bounds; what is above `max` is clamped, anything else that does not fit is refused. */
+const whole = (rule: { min: number; max: number; fallback: number; description: string; clamp: boolean }) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(rule.min, `must be ${rule.min} or more`))
+    .transform((value) => (rule.clamp ? Math.min(rule.max, value) : value))
+    .pipe(z.number().max(rule.max, `must be ${rule.max} or less: narrow the search by since, level or agent`))
+    .default(rule.fallback)
+    .meta({ description: rule.description, example: String(rule.fallback) });
+
+export const listAgentMessages = route({
+  ...logs,
+  id: 'listAgentMessages',
+  path: '/api/logs/messages',
+  summary: 'Read what agents said',
+  description: 'The messages of the agents at work on an issue, in their order. An unknown issue has none.',
+  query: z.object({
+    owner: z.string().min(1).max(100).meta({ description: 'Owner of the repo.', example: 'acme' }),
+    repo: z.string().min(1).max(100).meta({ description: 'Name of the repo.', example: 'shop' }),
+    tenant: z.string().max(200).optional().meta({
+      description: 'External id of the tenant; needed only where several have a repo of that name.',
+      example: 'default',
+    }),
+    issue: z
+      .string()
+      .refine((text) => parseIssueNumber(text) !== null, 'must be a positive integer')
+      .meta({ description: 'Number of the issue on the host.', example: '7' }),
+    taskId: z
+      .uuid('must be the id of a task')
+      .optional()
+      .meta({ description: 'Only of this task.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
+    invocation: z
+      .string()
+      .regex(/^\d{1,9}$/, 'must be a whole number, 0 or more')
+      .transform(Number)
+      .optional()
+      .meta({ description: 'Only of this call of the model, counted from 0.', example: '0' }),
+    include: z
+      .literal('tools', 'must be tools')
+      .optional()
+      .meta({ description: 'Adds what tools were given and what they answered.', example: 'tools' }),
+    ...pageQuery({ limit: { default: 500, max: 2000 }, notANumber: 'refuse' }),
+  }),
+  replies: { 200: { description: 'One page; its total is null.', body: PaginatedResponse(AgentMessage) } },
+});
+
+export const listLogs = route({
+  ...logs,
+  id: 'listLogs',
+  path: '/api/logs',
+  needsStore: false,
+  summary: 'Search the logs',
+  description: 'Entries of the log files, rotated ones included, newest first. Without a log folder there are none.',
+  query: z.object({
+    agent: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: 'Name of the log file without its extension.', example: 'monitor' }),
+    level: z
+      .enum(LEVELS, `must be one of ${LEVELS.join(', ')}`)
+      .optional()
+      .meta({ description: 'The least severe level wanted.', example: 'warn' }),
+    issue: z.string().min(1).max(100).optional().meta({ description: 'Value of the field `issue`.', example: '7' }),
+    since: z
+      .string()
+      .refine((text) => parseSince(text, new Date(0)) !== null, {
+        error: 'must be a timestamp with its zone, or a duration back from now such as 5s, 30m, 1h or 2d',
+      })
+      .optional()
+      .meta({ description: 'A timestamp, or a duration back from now.', example: '1h' }),
+    search: z
+      .string()
+      .max(1000)
+      .optional()
+      .meta({ description: 'A part of the message, in any case.', example: 'refused' }),
+    limit: whole({
+      min: 1,
+      max: 1000,
+      fallback: 200,
+      description: 'How many entries, 1 to 1000; more is clamped.',
+      clamp: true,
+    }),
+    offset: whole({ min: 0, max: MAX_OFFSET, fallback: 0, description: 'How many entries to skip.', clamp: false }),
+  }),
+  replies: { 200: { description: 'One page; its total counts all that match.', body: PaginatedResponse(LogEntry) } },
+});
+
+// The first match wins.
+export const logRoutes = [listAgentMessages, listLogs] as const;

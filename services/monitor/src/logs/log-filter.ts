@@ -1,0 +1,110 @@
+import type { LogLevel } from '@pipeline/runtime';
+import type { Zone } from './log-index.ts';
+import { headOf, type LogEntry, parseLine, rankOf } from './log-line.ts';
+import { eachLine } from './read-blocks.ts';
+
+/** What is asked for; null = whatever it is. */
+export interface LogQuery {
+  agent: string | null;
+  /** The least severe one wanted. */
+  level: LogLevel | null;
+  issue: string | null;
+  /** ISO 8601 in UTC with milliseconds. */
+  since: string | null;
+  /** In `msg`, without regard to case. */
+  search: string | null;
+}
+
+/** An entry that was found: its time, and its line in a block. */
+export interface Hit {
+  timestamp: string;
+  start: number;
+  end: number;
+}
+
+/** A query made ready for many blocks. */
+export class LogFilter {
+  readonly #query: LogQuery;
+  readonly #maxRank: number;
+  /** Finds lines worth parsing; null = the head of a line decides. */
+  readonly #hint: RegExp | null;
+  readonly #text: RegExp | null;
+
+  constructor(query: LogQuery) {
+    this.#query = query;
+    this.#maxRank = query.level === null ? Number.POSITIVE_INFINITY : rankOf(query.level);
+    const search = query.search || null;
+    // The same rules of case as the hint has; lower-casing both has others, for a few letters.
+    this.#text = search === null ? null : new RegExp(RegExp.escape(search), 'i');
+    this.#hint = hintOf(query.issue, search);
+  }
+
+  /** True when entries of the zone may match. */
+  mayMatch({ file, newest, counts }: Zone): boolean {
+    const { agent, since } = this.#query;
+    if (agent !== null && file.agent !== agent) return false;
+    if (newest === '' || (since !== null && newest < since)) return false;
+    return counts.some((count, rank) => count > 0 && rank <= this.#maxRank);
+  }
+
+  /** How many entries of the zone match, when that follows from what is known of it; null when its lines decide. */
+  countIn({ oldest, counts }: Zone): number | null {
+    const { issue, since } = this.#query;
+    if (this.#text !== null || issue !== null || (since !== null && oldest < since)) return null;
+    return counts.reduce((sum, count, rank) => (rank <= this.#maxRank ? sum + count : sum), 0);
+  }
+
+  /** The matching lines of a block, in their order. */
+  hits(bytes: Buffer): Hit[] {
+    return this.#hint === null ? this.#byHead(bytes) : this.#byHint(bytes, this.#hint);
+  }
+
+  #byHead(bytes: Buffer): Hit[] {
+    const { since } = this.#query;
+    const hits: Hit[] = [];
+    eachLine(bytes, (start, end) => {
+      const head = headOf(bytes, start, end);
+      if (head === null || head.rank > this.#maxRank || (since !== null && head.timestamp < since)) return;
+      hits.push({ timestamp: head.timestamp, start, end });
+    });
+    return hits;
+  }
+
+  #byHint(bytes: Buffer, hint: RegExp): Hit[] {
+    const hits: Hit[] = [];
+    // One character per octet, so that positions in the text are those in the block.
+    const text = bytes.toString('latin1');
+    hint.lastIndex = 0;
+    for (let found = hint.exec(text); found !== null; found = hint.exec(text)) {
+      const start = text.lastIndexOf('\n', found.index) + 1;
+      const end = text.indexOf('\n', found.index);
+      hint.lastIndex = end + 1;
+      const entry = parseLine(bytes.toString('utf8', start, end), '');
+      if (entry && this.#matches(entry)) hits.push({ timestamp: entry.timestamp, start, end });
+    }
+    return hits;
+  }
+
+  #matches({ timestamp, level, msg, context }: LogEntry): boolean {
+    const { issue, since } = this.#query;
+    if (rankOf(level) > this.#maxRank || (since !== null && timestamp < since)) return false;
+    if (issue !== null && !(isText(context.issue) && String(context.issue) === issue)) return false;
+    return this.#text === null || this.#text.test(msg);
+  }
+}
+
+const isText = (value: unknown): boolean => typeof value === 'number' || typeof value === 'string';
+
+/** What is not printable ASCII, or is escaped in JSON. */
+const NOT_PLAIN = /[^ !#-[\]-~]+/;
+
+/**
+ * A pattern that every matching line has, for looking at a block as a whole. Text that is not plain has several
+ * spellings in JSON, so there only its longest plain part counts.
+ */
+function hintOf(issue: string | null, search: string | null): RegExp | null {
+  if (search === null) return issue === null ? null : /"issue"\s*:/g;
+  const parts = search.split(NOT_PLAIN);
+  const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '');
+  return longest === '' ? /\{/g : new RegExp(RegExp.escape(longest), 'gi');
+}
