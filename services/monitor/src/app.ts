@@ -55,6 +55,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...queueHandlers(connected),
     ...workerHandlers(connected),
     ...eventHandlers(pipeline, options.streamLimits),
+    ...logHandlers(connected, { index: options.logs, now: options.now }),
   };
   const operator = createRateLimiter({ name: 'operator', limit: options.requestsPerMinute, windowSeconds: 60 });
   return createApp({
@@ -63,14 +64,6 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
       ...authHandlers(auth),
       ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
-      ...storeBacked(deadLetterHandlers(connected), status),
-      ...storeBacked(consistencyHandlers(connected), status),
-      ...storeBacked(issueActionHandlers(connected), status),
-      ...storeBacked(projectionHandlers(connected), status),
-      ...storeBacked(queueHandlers(connected), status),
-      ...storeBacked(workerHandlers(connected), status),
-      ...storeBacked(eventHandlers(pipeline, options.streamLimits), status),
-      ...storeBacked(logHandlers(connected, { index: options.logs, now: options.now }), status),
       ...staticHandlers(options.webDir),
     },
     authenticators: { operator: auth.operator },

@@ -10,7 +10,7 @@ import { type Call, serveApp } from './served-app.ts';
 
 const database = testDatabase();
 const NOW = new Date('2026-03-01T12:00:00.000Z');
-const status = { isConnected: true, explain: () => undefined } as never;
+const storeWatch = { isConnected: true } as never;
 
 let dir: string;
 let call: Call;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'logs-'));
   const served = await serveApp({
-    pipeline: { engine: bench.engine, status },
+    pipeline: { engine: bench.engine, storeWatch },
     logs: new LogIndex(dir),
     now: () => NOW,
   });
