@@ -14,12 +14,19 @@ import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 
+/** The command for operators goes with every image: what is running is what they can reach. */
+const pipeline = 'libs/cli/src/main.ts';
+
 /** Programs of each image by the name of their file, and a folder that `main` serves. */
 const IMAGES = {
-  'hosted-api': { programs: { main: 'services/hosted-api/src/main.ts' } },
-  monitor: { programs: { main: 'services/monitor/src/main.ts' }, web: 'services/monitor/web/dist' },
+  'hosted-api': { programs: { main: 'services/hosted-api/src/main.ts', pipeline } },
+  monitor: { programs: { main: 'services/monitor/src/main.ts', pipeline }, web: 'services/monitor/web/dist' },
   migrate: {
-    programs: { main: 'libs/store/src/migrate-main.ts', 'worker-token': 'libs/engine/src/worker-token-main.ts' },
+    programs: {
+      main: 'libs/store/src/migrate-main.ts',
+      'worker-token': 'libs/engine/src/worker-token-main.ts',
+      pipeline,
+    },
   },
 };
 

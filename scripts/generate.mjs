@@ -11,6 +11,7 @@ const generators = [
   { what: 'workflow drawing, block reasons, schema of the configuration', file: 'libs/domain/scripts/generate.ts' },
   { what: 'OpenAPI documents, error reference', file: 'libs/contract/scripts/generate.ts' },
   { what: 'examples and reference of the environment', file: 'scripts/env-examples.ts' },
+  { what: 'reference of the command line', file: 'libs/cli/scripts/generate.ts' },
   { what: 'row types of the store', file: 'libs/store/scripts/generate-types.ts' },
 ];
 

@@ -28,3 +28,5 @@ export * from './why/waits.ts';
 export * from './windows.ts';
 export * from './workers.ts';
 export * from './workflow.ts';
+export * from './workflow-check.ts';
+export { effectOnIssues } from './workflow-ways.ts';

@@ -1,4 +1,6 @@
 export { findIssueKey, findRepoAt, type IssueAddress, type RepoAddress } from './address.ts';
+export * as admin from './admin/index.ts';
+export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';
 export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';
 export { raiseAlert, resolveAlert } from './alerts.ts';
 export { autoUnblock } from './auto-unblock.ts';

@@ -1,17 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
-import { DEFAULT_TENANT } from '@pipeline/domain';
-import {
-  assertSchema,
-  ensureTenant,
-  insertWorkerToken,
-  openStore,
-  revokeWorkerTokensNamed,
-  type Store,
-  tenantIdOf,
-} from '@pipeline/store';
-import { hashToken } from './claim-gate.ts';
+import { DEFAULT_SETTINGS, DEFAULT_TENANT } from '@pipeline/domain';
+import { assertSchema, ensureTenant, openStore } from '@pipeline/store';
+import type { Admin } from './admin/context.ts';
+import { createWorkerToken, revokeWorkerTokens } from './admin/worker-tokens.ts';
 
+/** The short form of `pipeline admin worker-token`, kept for scripts that call it. */
 const USAGE = `usage: worker-token --name NAME [--revoke] [--tenant ID]
 Makes a token for workers and prints it; it is kept nowhere, only its SHA-256 is stored.
   --name NAME   what the token is for, shown where tokens are listed
@@ -29,7 +23,7 @@ async function main(): Promise<number> {
   if (!DATABASE_URL) return complain('DATABASE_URL: must be set: must be a postgres:// URL\n', EXIT_CONFIG);
   try {
     const work = given.revoke ? revokeTokens : makeToken;
-    process.stdout.write(`${await withStore(DATABASE_URL, (store) => work(store, given))}\n`);
+    process.stdout.write(`${await withStore(DATABASE_URL, (admin) => work(admin, given))}\n`);
     return 0;
   } catch (error) {
     return complain(`no token was ${given.revoke ? 'revoked' : 'made'}: ${String(error)}\n`, 1);
@@ -59,7 +53,7 @@ function readArguments(): Given | string {
   }
 }
 
-async function withStore<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
+async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise<T>): Promise<T> {
   const store = openStore({
     databaseUrl,
     applicationName: 'worker-token',
@@ -68,25 +62,22 @@ async function withStore<T>(databaseUrl: string, work: (store: Store) => Promise
   });
   try {
     await assertSchema(store.fleet);
-    return await work(store);
+    const engine = { store, ring: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
+    return await work({ engine, actor: userInfo().username, reason: null });
   } finally {
     await store.close();
   }
 }
 
-async function makeToken(store: Store, { name, tenant }: Given): Promise<string> {
-  const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
-  const tenantId = await ensureTenant(store.fleet, tenant);
-  await insertWorkerToken(store.tenant, { tenantId, name, tokenHash: hashToken(token), repoIds: null });
-  return token;
+/** The command has always made the organisation where it was not there. */
+async function makeToken(admin: Admin, { name, tenant: org }: Given): Promise<string> {
+  await ensureTenant(admin.engine.store.tenant, org);
+  return (await createWorkerToken(admin, { org, name, repos: [] })).token;
 }
 
-/** @returns what to tell. @throws Error when there is no such token. */
-async function revokeTokens(store: Store, { name, tenant }: Given): Promise<string> {
-  const tenantId = await tenantIdOf(store.fleet, tenant);
-  const revoked = tenantId === null ? 0 : await revokeWorkerTokensNamed(store.tenant, tenantId, name);
-  if (revoked === 0) throw new Error(`tenant "${tenant}" has no live worker token named "${name}"`);
-  return `${revoked} revoked`;
+/** @returns what to tell. @throws AppError when there is no such token. */
+async function revokeTokens(admin: Admin, { name, tenant: org }: Given): Promise<string> {
+  return `${(await revokeWorkerTokens(admin, { org, name })).revoked} revoked`;
 }
 
 function complain(message: string, code: number): number {

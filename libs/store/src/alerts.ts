@@ -1,7 +1,7 @@
 import type { AlertDetector, AlertSeverity } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tx } from './connection.ts';
+import type { Db, Tx } from './connection.ts';
 import type { Alerts } from './database.generated.ts';
 import { svcNow } from './json.ts';
 
@@ -65,3 +65,16 @@ export const closeAlert = (tx: Tx, tenantId: number, fingerprint: string): Promi
     .where('resolved_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
+
+/** Fingerprints of the open alerts of one detector; few, for a tenant has few open alerts (index alerts_open). */
+export async function openFingerprints(db: Db, tenantId: number, detector: AlertDetector): Promise<string[]> {
+  const rows = await db
+    .selectFrom('alerts')
+    .select('fingerprint')
+    .where('tenant_id', '=', tenantId)
+    .where('detector', '=', detector)
+    .where('resolved_at', 'is', null)
+    .orderBy('fingerprint')
+    .execute();
+  return rows.map(({ fingerprint }) => fingerprint);
+}

@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import type { Db } from './connection.ts';
-import { svcNow } from './json.ts';
+import { fleetNote, svcNow } from './json.ts';
 
 /** Whose a worker token is, and which repos it may work for; null = all of the tenant. */
 export interface WorkerScope {
@@ -64,4 +65,27 @@ export async function revokeWorkerTokensNamed(db: Db, tenantId: number, name: st
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
+}
+
+export interface WorkerTokenSummary {
+  id: string;
+  org: string;
+  name: string;
+  /** Slugs; null = all of the organisation. */
+  repos: string[] | null;
+  created_at: string;
+  revoked_at: string | null;
+}
+
+/** Tokens of a tenant, or all, the newest first; never the tokens themselves, which are kept nowhere. */
+export async function listWorkerTokens(fleet: Db, tenantId: number | null): Promise<WorkerTokenSummary[]> {
+  const { rows } = await sql<WorkerTokenSummary>`
+    ${fleetNote('who administers the deployment sees all of it')}
+    select w.id, t.external_id as org, w.name, w.created_at, w.revoked_at, case when w.repo_ids is not null then coalesce((
+      select array_agg(r.owner || '/' || r.name order by r.slug_key) from repos r
+      where r.tenant_id = w.tenant_id and r.id = any(w.repo_ids)), '{}') end as repos
+    from worker_tokens w join tenants t on t.id = w.tenant_id
+    where ${tenantId}::bigint is null or w.tenant_id = ${tenantId}
+    order by w.created_at desc, w.id`.execute(fleet);
+  return rows;
 }

@@ -32,6 +32,7 @@ beforeEach(async () => {
   at(0);
   await database.db.deleteFrom('agent_restarts').execute();
   await database.db.deleteFrom('audit_log').execute();
+  await database.db.deleteFrom('alerts').execute();
   files = makeFolder();
   docker = await startDocker(files.folder, ['developer-1']);
   agent = await startAgent(says('down', 503));
@@ -45,6 +46,7 @@ afterEach(async () => {
 
 interface Given {
   selfHealing?: Partial<Settings['selfHealing']>;
+  agents?: PipelineConfig['agents'];
   agent?: { pidFile?: string; container?: string };
   bell?: Doorbell;
   /** Another name of the lead lets two lead at once, as when a session is lost and nobody has noticed yet. */
@@ -60,7 +62,7 @@ function monitor(given: Given = {}) {
   };
   const made = createAgents({
     engine: engineOn(database.store, { selfHealing: { ...selfHealing, ...given.selfHealing } }),
-    agents,
+    agents: given.agents ?? agents,
     lead: new Lead(given.bell ?? doorbell, given.lead ?? 'agent-restarts'),
     dockerHost: docker.dockerHost,
     processes: given.processes ?? process,
@@ -79,6 +81,10 @@ function monitor(given: Given = {}) {
   return { ...made, round };
 }
 
+const alerts = async () => {
+  const open = database.db.selectFrom('alerts').select(['severity', 'message']).where('resolved_at', 'is', null);
+  return (await open.orderBy('fingerprint').execute()).map(({ severity, message }) => `${severity}: ${message}`);
+};
 const audit = async () =>
   (await auditEntries(database.store.tenant, 50)).reverse().map(({ action, reason }) => `${action}: ${reason}`);
 
@@ -142,6 +148,35 @@ describe('restart of an agent', () => {
     expect(await audit()).toContain('agent-recovered: it stayed healthy');
   });
 
+  test('an agent that is down is an alert until it answers again; more than its attempts is another', async () => {
+    const { round } = monitor({ selfHealing: { maxRestartAttempts: 1 } });
+    await round(2);
+    expect(await alerts()).toEqual([]);
+    await round(2);
+    expect(await alerts()).toEqual([
+      'warning: agent developer is down: unhealthy, answers 503',
+      'critical: agent developer is not mended by a restart: it was restarted 1× and is still down',
+    ]);
+    agent.answer = says({ status: 'healthy' });
+    await round();
+    expect(await alerts()).toEqual([]);
+  });
+
+  test('a monitor that has not looked yet takes no alert back; one without the agent does', async () => {
+    const first = monitor();
+    await first.round(4);
+    const before = await alerts();
+    expect(before).toHaveLength(1);
+    await doorbell.close();
+    doorbell = await connectedDoorbell(database.url);
+    await monitor().restarter.tick();
+    expect(await alerts()).toEqual(before);
+    await doorbell.close();
+    doorbell = await connectedDoorbell(database.url);
+    await monitor({ agents: {} }).restarter.tick();
+    expect(await alerts()).toEqual([]);
+  });
+
   test('two monitors that both believe to lead restart it once', async () => {
     const monitors = [monitor({ lead: 'one' }), monitor({ lead: 'two' })];
     for (const { watch } of monitors) for (let look = 0; look < 3; look += 1) await watch.tick();
@@ -172,8 +207,13 @@ describe('restart of an agent', () => {
   test('one that fails is told, counts, and does not end the loop', async () => {
     const { round, restarter } = monitor({ agent: { container: 'gone' } });
     await round(3);
+    await restarter.tick();
     const told = 'the Docker engine does not restart gone: 404 No such container: gone';
     expect(await audit()).toContain(`agent-restart-failed: ${told}`);
+    expect(await alerts()).toEqual([
+      'warning: agent developer is down: unhealthy, answers 503',
+      `critical: agent developer is not mended by a restart: ${told}`,
+    ]);
     expect(restarter.restartsOf('developer')).toMatchObject({ restarts: 1, lastError: told });
     at(300);
     await round();

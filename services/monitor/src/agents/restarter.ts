@@ -1,10 +1,12 @@
 import { FORGIVEN_AFTER_MS, needsRestart, type PipelineConfig } from '@pipeline/domain';
 import {
+  type AgentTrouble,
   beginAgentRestart,
   type Engine,
   failAgentRestart,
   forgiveAgentRestarts,
   type RestartRequest,
+  tellOfAgents,
 } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { type AgentRestartRow, agentRestarts } from '@pipeline/store';
@@ -57,6 +59,7 @@ export class AgentRestarter {
     const { engine, watch, lead } = this.#deps;
     this.#rows = await agentRestarts(engine.store.fleet);
     if ((await lead.hold()) === null) return;
+    await this.#tell();
     for (const seen of watch.seen()) {
       if (this.#flights.has(seen.agentName)) continue;
       if (needsRestart(seen.health)) await this.#begin(seen);
@@ -71,6 +74,28 @@ export class AgentRestarter {
 
   stop(): Promise<void> {
     return this.#flights.stop(STOP_GRACE_MS);
+  }
+
+  /** Told by the leader alone, which also knows what restarts have come to. */
+  #tell(): Promise<void> {
+    const { engine, agents, watch } = this.#deps;
+    const seen = watch.seen();
+    const names = new Set(seen.map(({ agentName }) => agentName));
+    const unknown = Object.keys(agents).filter((name) => !names.has(name));
+    return tellOfAgents(
+      engine,
+      seen.map((one) => this.#troubleOf(one)),
+      unknown,
+    );
+  }
+
+  #troubleOf({ agentName: agent, health }: AgentSeen): AgentTrouble {
+    if (!needsRestart(health)) return { agent, down: null, stuck: null };
+    const { autoRestart, maxRestartAttempts } = this.#deps.engine.settings().selfHealing;
+    const row = this.#rows.find((one) => one.agent === agent);
+    const usedUp = row !== undefined && row.attempts > 0 && row.attempts >= maxRestartAttempts;
+    const why = row?.last_error ?? (usedUp ? `it was restarted ${row.attempts}× and is still down` : null);
+    return { agent, down: `${health.status}, ${health.lastError}`, stuck: autoRestart ? why : null };
   }
 
   async #begin({ agentName, health }: AgentSeen): Promise<void> {

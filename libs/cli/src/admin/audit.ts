@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { group, leaf, type Run } from '../command.ts';
+import { InputError } from '../input.ts';
+import { table } from '../table.ts';
+
+const MOST = 10_000;
+
+export function auditCommands(admin: Command, run: Run): void {
+  const audit = group(admin, 'audit', 'who did what to users, organisations, tokens and agents');
+  leaf<{ limit?: string }>(audit, run, {
+    usage: 'list',
+    description: 'list the latest deeds, the newest first; those that concern a repo are among its pipeline events',
+    writes: false,
+    options: [['--limit <n>', 'how many (default: 100)']],
+    async deed({ use, admin }, _args, { limit = '100' }) {
+      const wanted = Number(limit);
+      if (!Number.isInteger(wanted) || wanted < 1 || wanted > MOST) {
+        throw new InputError(`--limit must be a whole number from 1 to ${MOST}, not ${limit}`);
+      }
+      const data = await use.listAudit(admin, wanted);
+      const rows = data.map((one) => [one.at, one.actor, one.action, one.subject, one.reason]);
+      return { data, text: table(['AT', 'WHO', 'WHAT', 'TO', 'WHY'], rows, 'nothing yet') };
+    },
+  });
+}

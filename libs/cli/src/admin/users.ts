@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { group, leaf, type Run, type Session } from '../command.ts';
+import { table } from '../table.ts';
+
+export function userCommands(admin: Command, run: Run): void {
+  const user = group(admin, 'user', 'people who log in to connect programs');
+  leaf<{ name?: string; password: boolean }>(user, run, {
+    usage: 'create <email>',
+    description: 'make a user; the password is asked for, or read from standard input',
+    writes: true,
+    options: [
+      ['--name <name>', 'the name for people (default: the address)'],
+      ['--no-password', 'set none now: nobody can log in as the user until set-password'],
+    ],
+    async deed({ use, admin, readPassword }, [email = ''], options) {
+      const password = options.password ? await readPassword() : null;
+      const data = await use.createUser(admin, { email, name: options.name ?? email, password });
+      return { data, text: `user ${data.email} made` };
+    },
+  });
+  leaf(user, run, {
+    usage: 'list',
+    description: 'list all users',
+    writes: false,
+    async deed({ use, admin }) {
+      const data = await use.listUsers(admin);
+      const rows = data.map((one) => {
+        const roles = Object.entries(one.roles).map(([org, role]) => `${org}:${role}`);
+        return [one.email, one.name, one.disabled, one.hasPassword, roles];
+      });
+      return { data, text: table(['EMAIL', 'NAME', 'DISABLED', 'PASSWORD', 'ROLES'], rows, 'no users') };
+    },
+  });
+  const disable = async ({ use, admin }: Session, email: string, disabled: boolean) => {
+    const data = await use.disableUser(admin, email, disabled);
+    const now = disabled ? 'disabled' : 'enabled';
+    return { data, text: `user ${data.email} ${data.changed ? `is ${now}` : `was ${now} already`}` };
+  };
+  leaf(user, run, {
+    usage: 'disable <email>',
+    description: 'end the sessions of a user; connections of the user show nothing any more',
+    writes: true,
+    deed: (session, [email = '']) => disable(session, email, true),
+  });
+  leaf(user, run, {
+    usage: 'enable <email>',
+    description: 'take a disable back; connections that were not revoked work again',
+    writes: true,
+    deed: (session, [email = '']) => disable(session, email, false),
+  });
+  leaf(user, run, {
+    usage: 'set-password <email>',
+    description: 'set a new password, asked for or read from standard input, and end all sessions of the user',
+    writes: true,
+    async deed({ use, admin, readPassword }, [email = '']) {
+      const data = await use.setPassword(admin, email, await readPassword());
+      return { data, text: `password of ${data.email} set, ${data.sessionsEnded} sessions ended` };
+    },
+  });
+}

@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { group, leaf, type Run } from '../command.ts';
+import { InputError } from '../input.ts';
+import { table } from '../table.ts';
+
+export function workerTokenCommands(admin: Command, run: Run): void {
+  const token = group(admin, 'worker-token', 'what workers log in with');
+  leaf<{ org?: string; repos?: string }>(token, run, {
+    usage: 'create <name>',
+    description: 'make a token and print it; it is shown this once and stored as a hash only',
+    writes: true,
+    options: [
+      ['--org <id>', 'whose work it may do (default: default)'],
+      ['--repos <slugs>', 'only the work of these, owner/name,… (default: all, those of later too)'],
+    ],
+    async deed({ use, admin }, [name = ''], { org = 'default', repos }) {
+      const list = (repos ?? '').split(',').flatMap((slug) => slug.trim() || []);
+      const data = await use.createWorkerToken(admin, { org, name, repos: list });
+      return { data, text: data.token };
+    },
+  });
+  leaf<{ org?: string }>(token, run, {
+    usage: 'list',
+    description: 'list tokens, revoked ones too',
+    writes: false,
+    options: [['--org <id>', 'only those of this organisation']],
+    async deed({ use, admin }, _args, { org }) {
+      const data = await use.listWorkerTokens(admin, org ?? null);
+      const rows = data.map((one) => [one.id, one.name, one.org, one.repos ?? 'all', one.createdAt, one.revokedAt]);
+      return { data, text: table(['ID', 'NAME', 'ORG', 'REPOS', 'CREATED', 'REVOKED'], rows, 'no worker tokens') };
+    },
+  });
+  leaf<{ name?: string; org?: string }>(token, run, {
+    usage: 'revoke [id]',
+    description: 'revoke a token; it ends within two seconds, and the names of its workers are free',
+    writes: true,
+    options: [
+      ['--name <name>', 'revoke all of that name instead'],
+      ['--org <id>', 'of this organisation, for --name (default: default)'],
+    ],
+    async deed({ use, admin }, [id = ''], { name, org = 'default' }) {
+      if ((id === '') === (name === undefined)) throw new InputError('say which token: an id, or --name');
+      const data = name ? await use.revokeWorkerTokens(admin, { org, name }) : await use.revokeWorkerToken(admin, id);
+      return { data, text: `${data.revoked} revoked` };
+    },
+  });
+}

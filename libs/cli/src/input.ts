@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+/** What was given cannot be used, or is not there. */
+export class InputError extends Error {}
+
+/** @throws InputError naming the file. */
+export async function readText(file: string): Promise<string> {
+  if (file === '-') return text(process.stdin);
+  return readFile(file, 'utf8').catch((cause: Error) => {
+    throw new InputError(`${file} cannot be read: ${cause.message}`, { cause });
+  });
+}
+
+/**
+ * A password, never from the command line, where every user of the machine could read it: a terminal is asked twice
+ * and shows nothing; otherwise the first line of standard input.
+ * @throws InputError when it is empty, or the two differ.
+ */
+export async function readPassword(): Promise<string> {
+  if (!process.stdin.isTTY) {
+    const [line = ''] = (await text(process.stdin)).split(/\r?\n/);
+    if (line !== '') return line;
+    throw new InputError('no password came on standard input');
+  }
+  const password = await ask('Password: ');
+  if (password === '') throw new InputError('no password was given');
+  if (password !== (await ask('Again: '))) throw new InputError('the two passwords differ');
+  return password;
+}
+
+async function ask(question: string): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const given = new AbortController();
+  lines.on('SIGINT', () => given.abort());
+  lines.on('close', () => given.abort());
+  process.stderr.write(question);
+  try {
+    return await lines.question('', { signal: given.signal });
+  } catch (cause) {
+    throw new InputError('no password was given', { cause });
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,104 @@
+import { userInfo } from 'node:os';
+import { AppError, DEFAULT_SETTINGS } from '@pipeline/domain';
+import { admin, type Bell, type Engine } from '@pipeline/engine';
+import { EnvError, parseEnv, silentLogger, sleep, withDeadline } from '@pipeline/runtime';
+import {
+  assertSchema,
+  createDoorbell,
+  isRefusedLogin,
+  isUnavailable,
+  openStore,
+  SchemaError,
+  type Store,
+} from '@pipeline/store';
+import { z } from 'zod';
+import type { Answer, Deed, Flags } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { InputError, readPassword, readText } from './input.ts';
+
+const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
+const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.optional() });
+
+const RING_DEADLINE_MS = 2_000;
+
+interface Order {
+  flags: Flags;
+  deed: Deed;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Carries out a command and prints its answer, or its error to standard error. @returns the exit code. */
+export async function run({ flags, deed, env }: Order): Promise<number> {
+  try {
+    const answer = await answerOf({ flags, deed, env });
+    process.stdout.write(`${flags.json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
+    return answer.ok === false ? EXIT.refused : EXIT.ok;
+  } catch (error) {
+    const failure = failureOf(error);
+    const { code, message } = failure;
+    process.stderr.write(flags.json ? `${JSON.stringify({ error: { code, message } })}\n` : `error: ${message}\n`);
+    return failure.exitCode;
+  }
+}
+
+async function answerOf({ flags, deed, env }: Order): Promise<Answer> {
+  const { DATABASE_URL, DATABASE_DIRECT_URL } = parseEnv(Env, env);
+  const store = openStore({
+    databaseUrl: DATABASE_URL,
+    applicationName: 'pipeline-cli',
+    poolSize: 2,
+    onConnectionError: () => undefined, // the statement under way fails with the same error
+  });
+  const rings = new Map<Bell, Set<number>>();
+  try {
+    await assertSchema(store.fleet);
+    const actor = flags.as ?? userInfo().username;
+    const by: admin.Admin = { engine: engineOn(store, rings), actor, reason: flags.reason ?? null };
+    const answer = await deed({ admin: by, use: admin, readPassword, readText });
+    await ringAll(rings, DATABASE_DIRECT_URL ?? DATABASE_URL);
+    return answer;
+  } finally {
+    await store.close();
+  }
+}
+
+const engineOn = (store: Store, rings: Map<Bell, Set<number>>): Engine => ({
+  store,
+  ring: (bell, tenantId) => void rings.set(bell, (rings.get(bell) ?? new Set()).add(tenantId)),
+  settings: () => DEFAULT_SETTINGS,
+  random: Math.random,
+});
+
+/** Wakes who waits for the news. A ring that is lost costs a moment only: whoever waits also polls. */
+async function ringAll(rings: ReadonlyMap<Bell, ReadonlySet<number>>, directUrl: string): Promise<void> {
+  if (rings.size === 0) return;
+  const doorbell = createDoorbell({ directUrl, applicationName: 'pipeline-cli', sleep, log: silentLogger });
+  try {
+    doorbell.start();
+    const connected = new Promise<void>((resolve) => void doorbell.on('svc_cache', () => resolve()));
+    await withDeadline(connected, RING_DEADLINE_MS, 'the doorbell').catch(() => undefined);
+    for (const [bell, tenants] of rings) doorbell.ring(bell, [...tenants]);
+  } finally {
+    await doorbell.close();
+  }
+}
+
+interface Failure {
+  code: string;
+  message: string;
+  exitCode: number;
+}
+
+function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message || String(error) : String(error);
+  if (error instanceof AppError) return { code: error.code, message, exitCode: EXIT.refused };
+  if (error instanceof InputError) return { code: 'INVALID_INPUT', message, exitCode: EXIT.refused };
+  if (error instanceof EnvError) return { code: 'CONFIG', message, exitCode: EXIT.config };
+  if (error instanceof SchemaError) return { code: 'SCHEMA', message, exitCode: EXIT.config };
+  if (isRefusedLogin(error)) return { code: 'CONFIG', message: `DATABASE_URL: ${message}`, exitCode: EXIT.config };
+  if (isUnavailable(error)) {
+    const told = `the database cannot be reached: ${message}`;
+    return { code: 'STORE_UNAVAILABLE', message: told, exitCode: EXIT.unavailable };
+  }
+  return { code: 'INTERNAL_ERROR', message, exitCode: EXIT.internal };
+}

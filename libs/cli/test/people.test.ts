@@ -1,0 +1,169 @@
+import { describe, expect, test } from '@jest/globals';
+import { verifyPassword } from '@pipeline/engine';
+import { insertConnection } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { cliOn } from './cli.ts';
+import { addRepo } from './rows.ts';
+
+const database = testDatabase();
+const cli = cliOn(() => database.url);
+const PASSWORD = 'correct horse battery';
+
+const userRow = (email: string) =>
+  database.db.selectFrom('users').selectAll().where('email_key', '=', email.toLowerCase()).executeTakeFirstOrThrow();
+const sessionsOf = async (userId: number) =>
+  (await database.db.selectFrom('user_sessions').select('hash').where('user_id', '=', userId).execute()).length;
+const logIn = (userId: number) =>
+  database.db
+    .insertInto('user_sessions')
+    .values({ hash: Buffer.from(`${userId}-${Math.random()}`), user_id: userId, expires_at: '2999-01-01T00:00:00Z' })
+    .execute();
+
+describe('organisations', () => {
+  test('are made once, listed and shown', async () => {
+    expect(await cli.json(['admin', 'org', 'create', 'acme', '--name', 'Acme Inc.'])).toMatchObject({ id: 'acme' });
+    expect(await cli.refusal(['admin', 'org', 'create', 'acme'])).toEqual({
+      code: 'INVALID_INPUT',
+      message: 'organisation acme is there already',
+    });
+    expect((await cli.refusal(['admin', 'org', 'create', 'Not An Id'])).message).toMatch(
+      /^an id is lower-case letters/,
+    );
+    expect(await cli.json(['admin', 'org', 'list'])).toEqual([
+      { id: 'acme', name: 'Acme Inc.', createdAt: expect.any(String), members: 0, repos: 0, enabledRepos: 0 },
+    ]);
+    expect((await cli.run(['admin', 'org', 'list'])).stdout).toMatch(
+      /^ID +NAME +MEMBERS .*\nacme +Acme Inc\. +0 +0\/0 /,
+    );
+    expect((await cli.refusal(['admin', 'org', 'show', 'nobody'])).code).toBe('NOT_FOUND');
+  });
+});
+
+describe('users', () => {
+  test('get the password that came on standard input, and never show it', async () => {
+    const made = await cli.run(['admin', 'user', 'create', 'Anna@Example.org', '--name', 'Anna'], `${PASSWORD}\n`);
+    expect(made).toEqual({ code: 0, stdout: 'user Anna@Example.org made\n', stderr: '' });
+    const { password_hash: hash } = await userRow('anna@example.org');
+    expect(hash).toMatch(/^\$argon2id\$/);
+    expect(await verifyPassword(PASSWORD, hash)).toBe(true);
+    expect((await cli.refusal(['admin', 'user', 'create', 'anna@example.org'], PASSWORD)).message).toMatch(/already$/);
+  });
+
+  test.each([
+    ['', 'no password came on standard input'],
+    ['short\n', 'a password has 12 to 256 characters; this one has 5'],
+  ])('are refused the password %j', async (stdin, message) => {
+    expect(await cli.refusal(['admin', 'user', 'create', 'eve@example.org'], stdin)).toEqual({
+      code: 'INVALID_INPUT',
+      message,
+    });
+  });
+
+  test('are refused an address that is none', async () => {
+    expect((await cli.refusal(['admin', 'user', 'create', 'anna', '--no-password'])).message).toMatch(/no address/);
+  });
+
+  test('a new password and a disable end the sessions; enabling takes the disable back', async () => {
+    await cli.json(['admin', 'user', 'create', 'bob@example.org', '--no-password']);
+    const { id, password_hash } = await userRow('bob@example.org');
+    expect(password_hash).toBeNull();
+    await logIn(id);
+    const set = ['admin', 'user', 'set-password', 'bob@example.org'];
+    expect(await cli.json(set, PASSWORD)).toEqual({ email: 'bob@example.org', sessionsEnded: 1 });
+    expect(await verifyPassword(PASSWORD, (await userRow('bob@example.org')).password_hash)).toBe(true);
+    await logIn(id);
+    const disable = ['admin', 'user', 'disable', 'BOB@example.org'];
+    expect(await cli.json(disable)).toMatchObject({ disabled: true, changed: true, sessionsEnded: 1 });
+    expect(await cli.json(disable)).toMatchObject({ changed: false });
+    expect(await sessionsOf(id)).toBe(0);
+    expect((await userRow('bob@example.org')).disabled_at).not.toBeNull();
+    await cli.json(['admin', 'user', 'enable', 'bob@example.org']);
+    expect((await userRow('bob@example.org')).disabled_at).toBeNull();
+    expect(await cli.json(['admin', 'user', 'list'])).toContainEqual({
+      ...{ email: 'bob@example.org', name: 'bob@example.org', disabled: false, hasPassword: true, roles: {} },
+      createdAt: expect.any(String),
+    });
+    expect((await cli.refusal([...set.slice(0, 3), 'who@example.org'], PASSWORD)).code).toBe('NOT_FOUND');
+  });
+});
+
+describe('members and grants', () => {
+  const member = (...args: string[]) => ['admin', 'member', ...args];
+
+  test('a role is one of three, and the last owner stays', async () => {
+    await cli.json(['admin', 'org', 'create', 'beta']);
+    for (const name of ['olga', 'mia']) {
+      await cli.json(['admin', 'user', 'create', `${name}@beta.org`, '--no-password']);
+    }
+    expect((await cli.refusal(member('add', 'beta', 'olga@beta.org', '--role', 'king'))).message).toBe(
+      'a role is one of owner, admin, member, not "king"',
+    );
+    await cli.json(member('add', 'beta', 'olga@beta.org', '--role', 'owner'));
+    expect((await cli.refusal(member('add', 'beta', 'olga@beta.org'))).message).toMatch(/is a member of beta already/);
+    const last = 'olga@beta.org is the last owner of beta: make somebody else an owner first';
+    expect((await cli.refusal(member('remove', 'beta', 'olga@beta.org'))).message).toBe(last);
+    expect((await cli.refusal(member('role', 'beta', 'olga@beta.org', 'member'))).message).toBe(last);
+    await cli.json(member('add', 'beta', 'mia@beta.org'));
+    expect(await cli.json(member('role', 'beta', 'mia@beta.org', 'owner'))).toMatchObject({ changed: true });
+    expect(await cli.json(member('remove', 'beta', 'olga@beta.org'))).toMatchObject({ removed: true });
+    expect((await cli.refusal(member('remove', 'beta', 'olga@beta.org'))).code).toBe('NOT_FOUND');
+  });
+
+  test('a grant needs a member, is taken back, and goes with the membership', async () => {
+    await addRepo(database, 'gamma', 'gamma/site');
+    await cli.json(['admin', 'user', 'create', 'gina@gamma.org', '--no-password']);
+    const grant = (verb: string) => ['admin', 'grant', verb, 'gina@gamma.org', 'Gamma/Site'];
+    expect((await cli.refusal(grant('add'))).message).toMatch(/gina@gamma.org is no member of gamma: .* comes first/);
+    await cli.json(member('add', 'gamma', 'gina@gamma.org'));
+    expect(await cli.json(grant('add'))).toMatchObject({ repo: 'gamma/site', granted: true, reachesAll: false });
+    const list = ['admin', 'grant', 'list', 'gamma'];
+    const shown = (repos: string[]) => [{ org: 'gamma', email: 'gina@gamma.org', role: 'member', repos }];
+    expect(await cli.json(list)).toEqual(shown(['gamma/site']));
+    expect(await cli.json(grant('remove'))).toMatchObject({ changed: true });
+    expect(await cli.json(grant('remove'))).toMatchObject({ changed: false });
+    expect(await cli.json(list)).toEqual(shown([]));
+    await cli.json(grant('add'));
+    await cli.json(member('remove', 'gamma', 'gina@gamma.org'));
+    await cli.json(member('add', 'gamma', 'gina@gamma.org'));
+    expect(await cli.json(list)).toEqual(shown([]));
+  });
+});
+
+test('connections are listed and end one by one or all of a user', async () => {
+  const { tenantId } = await addRepo(database, 'delta', 'delta/app');
+  await cli.json(['admin', 'user', 'create', 'dora@delta.org', '--no-password']);
+  await cli.json(['admin', 'member', 'add', 'delta', 'dora@delta.org']);
+  const { id: userId } = await userRow('dora@delta.org');
+  for (const id of ['conn_1', 'conn_2', 'conn_3']) {
+    const client = { clientId: 'c', clientName: 'Editor', resource: 'https://x', scope: 'pipeline:read' };
+    await insertConnection(database.store.tenant, { id, tenantId, userId, ...client, payload: {}, ttlMs: 60_000 });
+  }
+  const revoke = ['admin', 'connections', 'revoke'];
+  expect(await cli.json([...revoke, 'conn_1'])).toEqual({ revoked: ['conn_1'] });
+  expect((await cli.refusal([...revoke, 'conn_1'])).message).toBe('there is no live connection conn_1');
+  expect((await cli.refusal(revoke)).message).toBe('say which connection: an id, or --user');
+  const list = await cli.json<{ id: string; live: boolean }[]>(['admin', 'connections', 'list', '--org', 'delta']);
+  expect(list.map(({ id, live }) => [id, live]).sort()).toEqual([
+    ['conn_1', false],
+    ['conn_2', true],
+    ['conn_3', true],
+  ]);
+  const { revoked } = await cli.json<{ revoked: string[] }>([...revoke, '--user', 'dora@delta.org']);
+  expect(revoked.sort()).toEqual(['conn_2', 'conn_3']);
+});
+
+test('every deed is in the log with who and why, and no password', async () => {
+  await cli.json(['admin', 'user', 'create', 'zoe@example.org', '--as', 'root', '--reason', 'new hire'], PASSWORD);
+  const [latest, ...older] = await cli.json<object[]>(['admin', 'audit', 'list', '--limit', '50']);
+  expect(latest).toMatchObject({
+    ...{
+      actorType: 'operator',
+      actor: 'root',
+      action: 'user-create',
+      subject: 'user zoe@example.org',
+      reason: 'new hire',
+    },
+  });
+  expect(older.length).toBeGreaterThan(5);
+  expect(JSON.stringify([latest, ...older])).not.toContain(PASSWORD);
+});

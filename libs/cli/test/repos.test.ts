@@ -1,0 +1,70 @@
+import { expect, test } from '@jest/globals';
+import { hashToken } from '@pipeline/engine';
+import { silentLogger, sleep } from '@pipeline/runtime';
+import { createDoorbell, findWorkerScope, repoById } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { cliOn } from './cli.ts';
+import { addRepo, deedsOn } from './rows.ts';
+
+const database = testDatabase();
+const cli = cliOn(() => database.url);
+
+test('repos are listed, enabled and disabled; whoever polls is told at once', async () => {
+  const { tenantId, repo } = await addRepo(database, 'acme', 'Acme/Shop', false);
+  const bell = createDoorbell({ directUrl: database.url, applicationName: 'test', sleep, log: silentLogger });
+  const rung: unknown[] = [];
+  bell.start();
+  await new Promise<void>((resolve) => {
+    bell.on('svc_cache', (tenants) => {
+      rung.push(tenants);
+      resolve();
+    });
+  });
+  const enable = ['admin', 'repo', 'enable', 'acme/shop', '--as', 'olga'];
+  expect(await cli.json(enable)).toMatchObject({ repo: 'Acme/Shop', org: 'acme', enabled: true, changed: true });
+  expect((await repoById(database.store.tenant, tenantId, repo.id)).enabled).toBe(true);
+  expect(await cli.json(enable)).toMatchObject({ changed: false });
+  expect(await cli.json(['admin', 'repo', 'list', '--org', 'acme'])).toMatchObject([
+    { repo: 'Acme/Shop', enabled: true },
+  ]);
+  expect(await cli.json(['admin', 'repo', 'disable', 'acme/shop'])).toMatchObject({ enabled: false, changed: true });
+  expect((await deedsOn(database, repo)).map(({ action }) => action)).toEqual(['repo-enable', 'repo-disable']);
+  expect(rung).toContainEqual([tenantId]);
+  expect((await cli.refusal(['admin', 'repo', 'list', '--org', 'none'])).code).toBe('NOT_FOUND');
+  await bell.close();
+});
+
+const scopeOf = (token: string) => findWorkerScope(database.store.tenant, hashToken(token));
+
+test('worker tokens are made for an organisation or some of its repos, listed without their secret, and revoked', async () => {
+  const { tenantId, repo } = await addRepo(database, 'beta', 'beta/api');
+  await addRepo(database, 'beta', 'beta/off', false);
+  const create = ['admin', 'worker-token', 'create', 'build', '--org', 'beta'];
+  const printed = await cli.run(create);
+  expect(printed.stdout).toMatch(/^wrk_at_[\w-]{43}\n$/);
+  expect(await scopeOf(printed.stdout.trim())).toMatchObject({ tenantId, repoIds: null });
+  const some = await cli.json<{ id: string; token: string }>([...create, '--repos', 'Beta/API']);
+  expect(await scopeOf(some.token)).toMatchObject({ tenantId, repoIds: [repo.id] });
+  for (const [repos, message] of [
+    ['beta/off', 'beta has no enabled repo beta/off'],
+    ['beta', 'repo must be owner/name, got "beta"'],
+  ]) {
+    expect((await cli.refusal([...create, '--repos', repos ?? ''])).message).toBe(message);
+  }
+  expect((await cli.refusal(['admin', 'worker-token', 'create', 'x', '--org', 'none'])).code).toBe('NOT_FOUND');
+
+  const list = ['admin', 'worker-token', 'list', '--org', 'beta'];
+  const listed = await cli.run([...list, '--json']);
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    { id: some.id, name: 'build', org: 'beta', repos: ['beta/api'], revokedAt: null },
+    { repos: null },
+  ]);
+  expect(listed.stdout).not.toContain('wrk_at_');
+
+  expect(await cli.json(['admin', 'worker-token', 'revoke', some.id])).toEqual({ revoked: 1 });
+  expect(await scopeOf(some.token)).toBeNull();
+  expect((await cli.refusal(['admin', 'worker-token', 'revoke', some.id])).code).toBe('NOT_FOUND');
+  const byName = ['admin', 'worker-token', 'revoke', '--name', 'build', '--org', 'beta'];
+  expect(await cli.json(byName)).toEqual({ revoked: 1 });
+  expect((await cli.refusal(byName)).message).toBe('tenant "beta" has no live worker token named "build"');
+});

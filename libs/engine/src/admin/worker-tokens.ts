@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { requireSlug } from '@pipeline/domain';
+import {
+  insertWorkerToken,
+  listWorkerTokens as readTokens,
+  repoIdsOf,
+  revokeWorkerToken as revokeById,
+  revokeWorkerTokensNamed,
+} from '@pipeline/store';
+import { hashToken } from '../claim-gate.ts';
+import { type Admin, administer, audit, notFound, refuse } from './context.ts';
+import { requireOrg } from './orgs.ts';
+
+export interface NewWorkerToken {
+  org: string;
+  name: string;
+  /** Slugs of enabled repos; none = all of the organisation, those of later too. */
+  repos: readonly string[];
+}
+
+/**
+ * Makes a token for workers. It is given out here and kept nowhere: only its SHA-256 is stored.
+ * @throws AppError NOT_FOUND, INVALID_INPUT.
+ */
+export async function createWorkerToken(admin: Admin, { org: orgId, name, repos }: NewWorkerToken) {
+  const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
+  return administer(admin, async (tx) => {
+    const org = await requireOrg(tx, orgId);
+    const repoIds: number[] = [];
+    for (const repo of repos) {
+      const [id] = await repoIdsOf(tx, org.id, [requireSlug(repo)]);
+      repoIds.push(id ?? refuse(`${orgId} has no enabled repo ${repo}`));
+    }
+    const scope = { tenantId: org.id, name, repoIds: repos.length === 0 ? null : repoIds };
+    const id = await insertWorkerToken(tx, { ...scope, tokenHash: hashToken(token) });
+    const subject = `worker token ${name} of org ${orgId}`;
+    await audit(tx, admin, { action: 'worker-token-create', subject, details: { id, repos } });
+    return { id, token, org: orgId, name, repos: repos.length === 0 ? null : repos };
+  });
+}
+
+export async function listWorkerTokens({ engine }: Admin, orgId: string | null) {
+  const tenantId = orgId === null ? null : (await requireOrg(engine.store.tenant, orgId)).id;
+  const rows = await readTokens(engine.store.fleet, tenantId);
+  return rows.map(({ id, org, name, repos, created_at, revoked_at }) => ({
+    id,
+    org,
+    name,
+    repos,
+    createdAt: created_at,
+    revokedAt: revoked_at,
+  }));
+}
+
+/** Revokes one token; it ends within two seconds. @throws AppError NOT_FOUND. */
+export function revokeWorkerToken(admin: Admin, id: string) {
+  return administer(admin, async (tx) => {
+    if (!(await revokeById(tx, id)))
+      notFound(`there is no live worker token ${id}; pipeline admin worker-token list shows all`);
+    await audit(tx, admin, { action: 'worker-token-revoke', subject: `worker token ${id}` });
+    return { revoked: 1 };
+  });
+}
+
+/** Revokes all live tokens of that name. @throws AppError NOT_FOUND. */
+export function revokeWorkerTokens(admin: Admin, { org: orgId, name }: { org: string; name: string }) {
+  return administer(admin, async (tx) => {
+    const org = await requireOrg(tx, orgId);
+    const revoked = await revokeWorkerTokensNamed(tx, org.id, name);
+    if (revoked === 0) notFound(`tenant "${orgId}" has no live worker token named "${name}"`);
+    const subject = `worker token ${name} of org ${orgId}`;
+    await audit(tx, admin, { action: 'worker-token-revoke', subject, details: { revoked } });
+    return { revoked };
+  });
+}

@@ -1,0 +1,30 @@
+import { type Slug, slugKey } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db, Tx } from './connection.ts';
+import { fleetNote, svcNow } from './json.ts';
+import type { RepoRow } from './repos.ts';
+
+export type OwnedRepo = RepoRow & { org: string };
+
+/** Repos of a slug, or all, enabled or not, with the external id of whose they are. */
+export async function reposOfAll(fleet: Db, slug: Slug | null): Promise<OwnedRepo[]> {
+  const { rows } = await sql<OwnedRepo>`
+    ${fleetNote('who administers the deployment sees all of it')}
+    select r.*, t.external_id as org from repos r join tenants t on t.id = r.tenant_id
+    where ${slug === null ? sql`true` : sql`r.slug_key = ${slugKey(slug)}`}
+    order by t.external_id, r.slug_key`.execute(fleet);
+  return rows;
+}
+
+/** @returns false when the repo was so already. */
+export async function setRepoEnabled(tx: Tx, tenantId: number, repoId: number, enabled: boolean): Promise<boolean> {
+  const row = await tx
+    .updateTable('repos')
+    .set({ enabled, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', repoId)
+    .where('enabled', '=', !enabled)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
