@@ -14,6 +14,7 @@ export async function openHostedApi(bench: Bench, ours: OurStore, name: string):
       // One for each request that can be under way, as its peers have.
       DATABASE_POOL_SIZE: `${LANES}`,
       WORKER_RATE_LIMIT: '0',
+      ADDRESS_RATE_LIMIT: '0',
       NODE_ENV: 'production',
     },
     logFile: join(bench.workDir, `${name}.log`),

@@ -3,7 +3,7 @@ import type { Logger } from '@pipeline/runtime';
 import type { HelmetOptions } from 'helmet';
 import type { Registry } from 'prom-client';
 import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './handler.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import type { IdentityLimiter, RateLimiter } from './rate-limit.ts';
 
 /** One authenticator for every kind of credentials that the routes ask for. */
 export type AuthenticatorsFor<Routes extends readonly AnyRoute[]> = {
@@ -16,7 +16,7 @@ export interface Limits<Routes extends readonly AnyRoute[]> {
   /** Per address, before authentication, on these routes. */
   routes?: { readonly [Id in Routes[number]['id']]?: RateLimiter };
   /** Per credential, after authentication. */
-  identity?: { readonly [K in CheckedAuth]?: RateLimiter };
+  identity?: { readonly [K in CheckedAuth]?: RateLimiter | IdentityLimiter };
 }
 
 export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authenticators> {

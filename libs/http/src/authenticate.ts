@@ -21,7 +21,11 @@ export function guard(
   const identify = async (scope: RequestScope, kind: CheckedAuth, authenticate: Authenticate) => {
     const identity = await authenticate(scope.request);
     scope.identityKey = identity.key;
-    Object.assign(scope.headers, await limits[kind]?.take(identity.key));
+    const limiter = limits[kind];
+    if (limiter) {
+      const told = 'takeFor' in limiter ? limiter.takeFor(identity) : limiter.take(identity.key);
+      Object.assign(scope.headers, await told);
+    }
     return identity;
   };
   return {

@@ -1,5 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { AnswerError } from './answer-error.ts';
+import type { Identity } from './handler.ts';
 
 export interface RateLimitOptions {
   /** Name of the policy in the RateLimit fields. */
@@ -19,6 +20,11 @@ export interface RateLimiter {
    * @throws RateLimited when the window is used up.
    */
   take(key: string): Promise<Fields>;
+}
+
+/** Counts one request of a caller, by more than its credential. */
+export interface IdentityLimiter {
+  takeFor(identity: Identity): Promise<Fields>;
 }
 
 /** 429, with the time to wait. */
@@ -49,6 +55,26 @@ export function createRateLimiter({ name, limit, windowSeconds }: RateLimitOptio
         if (!(refusal instanceof RateLimiterRes)) throw refusal;
         throw new RateLimited(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)), fields(refusal));
       }
+    },
+  };
+}
+
+/**
+ * Several limits of one caller, each with a key of its own; the answer tells them all. A request that one of them refuses
+ * was counted by those before it.
+ */
+export function combineLimits<I extends Identity>(
+  limits: readonly { limiter: RateLimiter; keyOf(identity: I): string }[],
+): IdentityLimiter {
+  return {
+    async takeFor(identity) {
+      const told: Record<string, string> = {};
+      for (const { limiter, keyOf } of limits) {
+        for (const [name, value] of Object.entries(await limiter.take(keyOf(identity as I)))) {
+          told[name] = told[name] === undefined ? value : `${told[name]}, ${value}`;
+        }
+      }
+      return told;
     },
   };
 }

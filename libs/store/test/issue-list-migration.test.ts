@@ -22,7 +22,7 @@ test('a database that has issues already gets their lists and counts', async () 
   await world.edge('subtask', 4, 2);
   await sql`drop table issue_list, issue_counts, issue_count_deltas`.execute(db);
   await sql`drop sequence issue_count_delta_id_seq`.execute(db);
-  await sql`drop index runs_failed_of_repo, cost_events_of_repo`.execute(db);
+  await sql`drop index runs_failed_of_repo, cost_events_of_repo, findings_of_repo`.execute(db);
   await MIGRATIONS['0013-issue-lists']?.up(db as never);
   const clean = { missing: 0, surplus: 0, stale: 0, miscounted: 0 };
   expect(await checkIssueList(store.tenant, tenantId)).toEqual(clean);

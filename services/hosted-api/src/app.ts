@@ -1,9 +1,10 @@
 import { hostedSurface, type Readiness } from '@pipeline/contract';
-import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
+import { createApp, serviceHandlers } from '@pipeline/http';
 import { handlersTellingOutages } from '@pipeline/store-watch';
 import type { Express } from 'express';
 import type { HostedContext } from './context.ts';
 import { claimHandlers } from './routes/claims.ts';
+import { mcpHandlers } from './routes/mcp.ts';
 import { readHandlers } from './routes/reads.ts';
 import { taskHandlers } from './routes/tasks.ts';
 import { webhookHandlers } from './routes/webhooks.ts';
@@ -11,10 +12,11 @@ import { workerHandlers } from './routes/workers.ts';
 
 /** The hosted API on these dependencies. `answerCheck`: what an answer that the contract does not declare leads to. */
 export function createHostedApp(context: HostedContext, answerCheck: 'throw' | 'log'): Express {
-  const { storeWatch, log, metrics, now, workerRateLimit } = context;
+  const { storeWatch, log, metrics, now, limits } = context;
   const handlers = {
     ...serviceHandlers({ surface: hostedSurface, readiness: () => readinessOf(context), now }),
     ...readHandlers(context),
+    ...mcpHandlers(context),
     ...workerHandlers(context),
     ...claimHandlers(context),
     ...taskHandlers(context),
@@ -28,7 +30,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     registry: metrics.registry,
     storeReady: () => storeWatch.isConnected,
     answerCheck,
-    limits: { identity: { worker: createRateLimiter({ name: 'worker', limit: workerRateLimit, windowSeconds: 1 }) } },
+    limits: { address: limits.address, identity: { worker: limits.worker, connection: limits.connection } },
   });
 }
 

@@ -7,6 +7,7 @@ import { ClaimWaiters } from './claim-waiters.ts';
 import { type ConnectionIdentity, connectionAuthenticator } from './connection-tokens.ts';
 import { type PublicAddress, publicAddress } from './public-address.ts';
 import { queueHealing } from './queue-healing.ts';
+import { type RequestLimitOptions, type RequestLimits, requestLimits } from './request-limits.ts';
 import { SettingsFollower } from './settings-follower.ts';
 import type { StoreDetails } from './store-details.ts';
 import { type WorkerIdentity, workerAuthenticator } from './worker-tokens.ts';
@@ -26,19 +27,16 @@ export interface HostedOptions {
   storeDetails: StoreDetails | undefined;
   /** Undefined: every delivery is refused. */
   webhookSecret: string | undefined;
-  /** Requests a second per worker token; 0 = no limit. */
-  workerRateLimit: number;
+  limits: RequestLimitOptions;
   /** Pause of the slow poll of claims that wait; default 1.5 s. */
   claimPollMs?: number | undefined;
 }
 
 /** What the routes of the hosted API work with. */
 export interface HostedContext
-  extends Pick<
-    HostedOptions,
-    'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret' | 'workerRateLimit'
-  > {
+  extends Pick<HostedOptions, 'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret'> {
   engine: Engine;
+  limits: RequestLimits;
   waiters: ClaimWaiters;
   address: PublicAddress;
   authenticateWorker: Authenticate<WorkerIdentity>;
@@ -74,6 +72,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
   const storeReady = () => storeWatch.isConnected;
   return {
     ...options,
+    limits: requestLimits(options.limits),
     engine,
     waiters,
     address,

@@ -37,4 +37,16 @@ export const hostedEnv = {
     .optional()
     .describe('Signs the deliveries of GitHub. Without it none can be verified, so every one is refused.'),
   WORKER_RATE_LIMIT: envInt(0, 1_000_000).default(100).describe('Requests a second per worker token; 0 = no limit.'),
+  CONNECTION_RATE_LIMIT: envInt(0, 1_000_000)
+    .default(600)
+    .describe('Requests a minute per connection and replica; 0 = no limit.'),
+  ORG_RATE_LIMIT: envInt(0, 10_000_000)
+    .default(3_000)
+    .describe('Requests a minute of all connections of an organisation, per replica; 0 = no limit.'),
+  MCP_RATE_LIMIT: envInt(0, 1_000_000)
+    .default(120)
+    .describe('MCP messages a minute per connection and replica; 0 = no limit.'),
+  ADDRESS_RATE_LIMIT: envInt(0, 10_000_000)
+    .default(12_000)
+    .describe('Requests a minute per address and replica, workers included; 0 = no limit.'),
 };

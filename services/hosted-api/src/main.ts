@@ -41,7 +41,13 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     monitorUrl: env.MONITOR_URL,
     storeDetails: env.TELL_STORE_DETAILS ? storeDetailsOf(env.DATABASE_URL) : undefined,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
-    workerRateLimit: env.WORKER_RATE_LIMIT,
+    limits: {
+      connection: env.CONNECTION_RATE_LIMIT,
+      org: env.ORG_RATE_LIMIT,
+      mcp: env.MCP_RATE_LIMIT,
+      address: env.ADDRESS_RATE_LIMIT,
+      worker: env.WORKER_RATE_LIMIT,
+    },
   });
   if (env.GITHUB_WEBHOOK_SECRET === undefined) log.warn('GITHUB_WEBHOOK_SECRET is not set: webhooks are refused');
   await requireStore(context.storeWatch);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { hashToken } from '@pipeline/engine';
 import { findWorkerScope, revokeWorkerToken } from '@pipeline/store';
-import { makeTenant, register, testHosted } from './hosted.ts';
+import { makeTenant, NO_LIMITS, register, testHosted } from './hosted.ts';
 
 const clock = { now: new Date() };
 const hosting = testHosted({ now: () => clock.now });
@@ -71,7 +71,7 @@ test('strangers learn nothing about paths below /api', async () => {
 });
 
 test('a token has its number of requests a second', async () => {
-  const api = await hosting.start({ workerRateLimit: 2 });
+  const api = await hosting.start({ limits: { ...NO_LIMITS, worker: 2 } });
   const [one, two] = [await makeTenant(api), await makeTenant(api)];
   await register(api, one.token);
   await register(api, one.token);

@@ -39,6 +39,8 @@ export interface Hosted {
 
 const checked = checkedFetch(hostedSurface);
 
+export const NO_LIMITS = { connection: 0, org: 0, mcp: 0, address: 0, worker: 0 };
+
 type Options = Partial<HostedOptions> & {
   /** Where the doorbell listens, if not at the store's own database. */
   listenUrl?: string;
@@ -101,7 +103,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
     monitorUrl: undefined,
     storeDetails: undefined,
     webhookSecret: undefined,
-    workerRateLimit: 0,
+    limits: NO_LIMITS,
     ...rest,
   });
   await context.storeWatch.check();

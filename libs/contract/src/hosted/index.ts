@@ -1,6 +1,7 @@
 import { healthRoutes } from '../shared/health.ts';
 import { defineSurface } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
+import { mcpRoutes } from './mcp.ts';
 import { readRoutes } from './reads.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workerRoutes } from './worker.ts';
@@ -15,10 +16,11 @@ export const hostedSurface = defineSurface({
   tags: [
     { name: 'Service', description: 'The process itself.' },
     { name: 'Reads', description: 'What a connection may see: one organisation, read-only.' },
+    { name: 'MCP', description: 'The same reads as tools for assistants.' },
     { name: 'Worker protocol', description: 'How workers get tasks and report on them.' },
     { name: 'Webhooks', description: 'Deliveries of the version-control host.' },
   ],
-  routes: [...healthRoutes, ...readRoutes, ...workerRoutes, ...webhookRoutes],
+  routes: [...healthRoutes, ...readRoutes, ...mcpRoutes, ...workerRoutes, ...webhookRoutes],
   fallbacks: [],
   requireJsonType: true,
   unknownPathAuth: ['connection', 'worker'],

@@ -40,6 +40,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     insert into pipeline.issue_counts (tenant_id, repo_id, state, is_paused, is_blocked, n, writes)
     select tenant_id, repo_id, state, is_paused, is_blocked, count(*), count(*) from pipeline.issue_list
     group by 1, 2, 3, 4, 5`.execute(db);
+  await sql`
+    create index findings_of_repo on pipeline.findings (tenant_id, repo_id, created_at desc, id)`.execute(db);
   // What failed lately in a repo, and what it cost: both read by time.
   await sql`
     create index runs_failed_of_repo on pipeline.runs (tenant_id, repo_id, finished_at desc)
