@@ -188,7 +188,12 @@ export async function makeToken(store: Store, tenantId: number, repoIds: number[
 const host = { clientType: 'sandbox', login: async () => 'pipeline-bot' } as Partial<VcsHost> as VcsHost;
 
 /** An issue is labelled on the host: it enters, and its first task, to analyze it, is enqueued. */
-export async function labelIssue({ context }: Hosted, repo: RepoRow, number: number): Promise<void> {
+export async function labelIssue(
+  { context }: Hosted,
+  repo: RepoRow,
+  number: number,
+  over: Partial<HostIssue> = {},
+): Promise<void> {
   const issue: HostIssue = {
     number,
     title: `Issue ${number}`,
@@ -201,6 +206,7 @@ export async function labelIssue({ context }: Hosted, repo: RepoRow, number: num
     createdAt: '2026-01-01T00:00:00.000Z',
     updatedAt: '2026-01-01T00:00:00.000Z',
     closedAt: null,
+    ...over,
   };
   const event = { kind: 'issue', action: 'labeled', repo, issue, sender: 'ann', label: 'svc:enqueue' } as const;
   await takeHostEvent({ engine: context.engine, repo, host }, event);
