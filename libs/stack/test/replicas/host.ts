@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type SandboxHost, startSandbox } from '@pipeline/vcs';
+import { gitEnv } from '../../src/demo/git-env.ts';
+import type { Push } from './worker.ts';
+
+const run = promisify(execFile);
+export const SLUG = 'acme/twins';
+export const SECRET = 'hook-secret';
+export const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
+const ANNA = { login: 'anna', token: 'anna-token-1', type: 'User' as const };
+
+export interface Host {
+  sandbox: SandboxHost;
+  /** The replicas that webhooks go to, in turn; until there are any, deliveries are lost. */
+  hooks: string[];
+  /** A call of the host's API as Anna. */
+  api<T>(method: string, path: string, body?: unknown): Promise<T>;
+  push: Push;
+  stop(): Promise<void>;
+}
+
+/** A sandbox host whose webhooks go to one replica of the hosted API and then to the other. */
+export async function startHost(): Promise<Host> {
+  const folder = mkdtempSync(join(tmpdir(), 'replicas-'));
+  const hooks: string[] = [];
+  let sent = 0;
+  const sandbox = await startSandbox({
+    dataDir: join(folder, 'host'),
+    users: [BOT, ANNA],
+    repos: [{ slug: SLUG, collaborators: { [BOT.login]: 'write', [ANNA.login]: 'write' } }],
+    webhooks: [{ url: 'http://127.0.0.1:9/webhooks/github', secret: SECRET }],
+    retryDelaysMs: [100],
+    fetch: async (_url, init) => {
+      sent += 1;
+      return fetch(`${hooks[sent % hooks.length]}/webhooks/github`, init);
+    },
+  });
+  const clone = join(folder, 'clone');
+  const url = `${sandbox.url}/${SLUG}.git`;
+  const git = async (...args: string[]) =>
+    (await run('git', args, { cwd: folder, env: gitEnv({ PATH: process.env.PATH }, url, BOT.token) })).stdout.trim();
+  await git('clone', '-q', url, clone);
+  let commits = 0;
+  return {
+    sandbox,
+    hooks,
+    async api(method, path, body) {
+      const headers = { authorization: `Bearer ${ANNA.token}` };
+      const response = await fetch(sandbox.url + path, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+      return (await response.json()) as never;
+    },
+    async push(branch) {
+      commits += 1;
+      await git('-C', clone, 'checkout', '-q', '-B', branch, 'origin/main');
+      await writeFile(join(clone, `file-${commits}.txt`), `${commits}\n`);
+      await git('-C', clone, 'add', '.');
+      await git('-C', clone, 'commit', '-qm', `Change ${commits}`);
+      await git('-C', clone, 'push', '-qf', 'origin', branch);
+      return git('-C', clone, 'rev-parse', 'HEAD');
+    },
+    async stop() {
+      await sandbox.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ROOT } from '../../src/children/context.ts';
+import { addressFrom, type Line } from '../../src/supervision/child-spec.ts';
+
+/** One replica, as the process that it is anywhere. */
+export interface Service {
+  url: string;
+  /** What it has logged so far. */
+  lines: Line[];
+  kill(): Promise<void>;
+}
+
+/** Starts a service on a free port and waits until it listens. @throws Error with its last words when it ends before. */
+export function startService(name: 'hosted-api' | 'monitor', env: Record<string, string>): Promise<Service> {
+  const main = join(ROOT, 'services', name, 'src/main.ts');
+  const child: ChildProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  const lines: Line[] = [];
+  let words = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    words += text;
+  });
+  return new Promise((resolve, reject) => {
+    if (child.stdout === null) throw new Error('no output');
+    createInterface(child.stdout).on('line', (text) => {
+      const line = JSON.parse(text) as Line;
+      lines.push(line);
+      const url = addressFrom(line);
+      if (url !== null) resolve({ url, lines, kill });
+    });
+    void ended.then(() =>
+      reject(new Error(`${name} ended before it listened: ${words} ${JSON.stringify(lines.at(-1))}`)),
+    );
+  });
+}
