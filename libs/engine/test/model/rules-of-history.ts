@@ -1,5 +1,12 @@
 import { sql } from 'kysely';
+import { PEOPLE } from './host-state.ts';
 import type { Rule } from './invariants.ts';
+
+const READERS = sql.join(
+  Object.entries(PEOPLE)
+    .filter(([, permission]) => permission === 'read')
+    .map(([name]) => sql.lit(name)),
+);
 
 /** What must hold of states, flags, the tale of how they came about, and costs. `edge` stands in front of the statement. */
 export const HISTORY_RULES: Record<string, Rule> = {
@@ -43,6 +50,14 @@ export const HISTORY_RULES: Record<string, Rule> = {
   peopleAreNamed: sql`
     select i.issue_number || ': ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
     where t.trigger in ('operator', 'cancelled') and (t.actor_type <> 'operator' or t.actor_id is null)`,
+
+  /** Of those who may only read, the author of an issue may answer its question, and that is all. */
+  onlyWritersAreObeyed: sql`
+    select e.issue_number || ': ' || e.agent as what from pipeline_events e
+    where e.event_type = 'operator_action' and e.agent in (${READERS})
+    union all
+    select i.issue_number || ': ' || t.trigger || ' by ' || t.actor_id from transitions t join issues i on i.id = t.issue_id
+    where t.actor_id in (${READERS}) and (t.trigger <> 'clarified' or t.actor_id <> i.author)`,
 
   everyTransitionHasItsEvent: sql`
     select i.issue_number as what from issues i where
