@@ -14,6 +14,7 @@ import {
   transition,
 } from '@pipeline/engine';
 import fc from 'fast-check';
+import { take } from './agent-steps.ts';
 import { type Model, moves, NOTHING, pick, type Step, type Verdict } from './step.ts';
 import { issuesOf, type Seen, WORKFLOW, type World } from './world.ts';
 
@@ -83,6 +84,24 @@ const transitions: fc.Arbitrary<Step> = fc
       return { moves: [number], certain: { number, state: target === 'new' ? 'analyzing' : target } };
     },
   }));
+
+/** The issue goes elsewhere while its worker is at it, and another worker asks for work. */
+const movesUnderAWorker: fc.Arbitrary<Step> = fc.record({ target: fc.nat(20), retry: fc.boolean() }).map((data) => ({
+  name: 'moveUnderAWorker',
+  data,
+  onIssue: true,
+  async run(model, world) {
+    const held = await take(world, world.workers[0] ?? '');
+    if (!held) return NOTHING;
+    const number = held.task.issueNumber ?? 0;
+    const key = await keyOf(world, number);
+    const targets = validTargets(WORKFLOW, model.issues.get(number)?.state as State);
+    await transition(world.engine, key, targets[data.target % targets.length] as State, OLGA);
+    if (data.retry) await act(world.engine, key, 'retry', OLGA);
+    await take(world, world.workers[1] ?? '');
+    return moves(number);
+  },
+}));
 
 const letters: fc.Arbitrary<Step> = fc.record({ index: fc.nat(3), retry: fc.boolean() }).map((data) => ({
   name: 'deadLetter',
@@ -162,6 +181,7 @@ const repairs: fc.Arbitrary<Step> = fc.nat(5).map((index) => ({
 export const OPERATOR_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: actions },
   { weight: 3, arbitrary: transitions },
+  { weight: 1, arbitrary: movesUnderAWorker },
   { weight: 2, arbitrary: letters },
   { weight: 2, arbitrary: projections },
   { weight: 1, arbitrary: fleet },
