@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ScannedResult } from './code-map.ts';
+import { RetrospectiveResult } from './retrospectives.ts';
 import type { TaskType } from './tasks.ts';
 
 const text = (max: number) => z.string().min(1).max(max);
@@ -40,18 +42,8 @@ export const OUTCOME_RESULTS = {
   mergeable: z.object({ headSha: sha }),
   conflict: z.object({ files: z.array(path).max(3_000).default([]) }),
   'not-ready': z.object({ reason: text(5_000) }),
-  retrospective: z.object({
-    outcomeClassification: z.enum(['success', 'partial', 'failure', 'abandoned']),
-    summary: text(20_000),
-    plannedFiles: z.record(z.string(), z.unknown()).nullable().default(null),
-    actualFiles: z.record(z.string(), z.unknown()).nullable().default(null),
-    failures: z.record(z.string(), z.unknown()).nullable().default(null),
-    lessons: z.record(z.string(), z.unknown()).nullable().default(null),
-  }),
-  scanned: z.object({
-    files: z.array(z.record(z.string(), z.unknown())).max(50_000),
-    symbols: z.array(z.record(z.string(), z.unknown())).max(100_000),
-  }),
+  retrospective: RetrospectiveResult,
+  scanned: ScannedResult,
 } as const;
 
 export type OutcomeName = keyof typeof OUTCOME_RESULTS;
@@ -78,6 +70,8 @@ export const DEFAULT_OUTCOME: Partial<Record<TaskType, OutcomeName>> = {
   plan: 'planned',
   develop: 'submitted',
   merge: 'mergeable',
+  retrospect: 'retrospective',
+  'code-map-scan': 'scanned',
 };
 
 export const ERROR_CLASSES = ['transient', 'permanent', 'quota', 'unknown'] as const;

@@ -1,3 +1,4 @@
+import type { IssueHistory } from './retrospectives.ts';
 import type { State } from './states.ts';
 
 /** Work that moves an issue: at most one such task is alive per issue. */
@@ -7,7 +8,11 @@ export const SIDE_TASK_TYPES = ['retrospect', 'code-map-scan'] as const;
 export const TASK_TYPES = [...WORK_TASK_TYPES, ...SIDE_TASK_TYPES] as const;
 
 export type WorkTaskType = (typeof WORK_TASK_TYPES)[number];
+export type SideTaskType = (typeof SIDE_TASK_TYPES)[number];
 export type TaskType = (typeof TASK_TYPES)[number];
+
+export const isSideTask = (taskType: TaskType): taskType is SideTaskType =>
+  (SIDE_TASK_TYPES as readonly string[]).includes(taskType);
 
 /** Why a pending task may not be claimed now; null = it may. Held tasks still count as pending on the wire. */
 export const HOLDS = ['paused', 'budget', 'backoff', 'quota', 'handover'] as const;
@@ -62,4 +67,6 @@ export interface TaskPayload {
   previousAttempts: { attempt: number; errorMessage: string | null; outcome: string | null }[];
   /** The state the outcome will be decided from. */
   state: State | null;
+  /** The life of the issue, for its retrospective; null for other work. */
+  history: IssueHistory | null;
 }

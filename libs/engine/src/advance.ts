@@ -3,6 +3,7 @@ import { enterState, type IssueRow, resolveEdgesAtEnd, updateIssue, withdrawProj
 import type { Unit } from './context.ts';
 import { closingActions, projectIssue } from './project.ts';
 import { recordPipelineEvent, recordTransition } from './records.ts';
+import { lookBack } from './retrospects.ts';
 import type { Actor, Subject } from './subject.ts';
 import { replaceWorkTask } from './work-tasks.ts';
 
@@ -70,6 +71,8 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
   if (decision.to === 'done') {
     const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
+    const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';
+    await lookBack(unit, moved, { merged, wasPaused: issue.is_paused });
   }
   return moved;
 }

@@ -1,6 +1,7 @@
 import { branchOf, type ExecuteResult, type ProjectionAction } from '@pipeline/domain';
 import { lockIssueByNumber, lockWorkTask, markMerged, openedPullRequest, storeNow, upsertEdge } from '@pipeline/store';
 import { admitNew } from './admit.ts';
+import { noteMerge } from './code-map.ts';
 import type { Unit } from './context.ts';
 import { moveBy } from './move.ts';
 import { projectIssue } from './project.ts';
@@ -30,6 +31,7 @@ export async function onOpenedPullRequest(
     baseRef: action.base,
     title: action.title,
     body: action.body,
+    changedFiles: issue.submitted_files,
   });
   recordPipelineEvent(unit, subject, {
     eventType: 'pr_opened',
@@ -59,11 +61,7 @@ export async function onMerged(
 ): Promise<void> {
   const { issue } = subject;
   await markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha });
-  recordPipelineEvent(unit, subject, {
-    eventType: 'pr_merged',
-    agent: 'merger',
-    payload: { prNumber: action.prNumber },
-  });
+  await noteMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
   if (issue.state === 'done') return;
   const trigger = issue.state === 'merge-pending' ? 'merged' : 'host-merged';
   await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger }, actor: ENGINE });

@@ -6,21 +6,15 @@ import {
   type ErrorClass,
   fingerprint,
   type Invocation,
+  isSideTask,
   MAX_ASKED_WAIT_MS,
   quotaWait,
   retryDelayMs,
+  type SideTaskType,
   type TaskType,
   type WorkTaskType,
 } from '@pipeline/domain';
-import {
-  closeRun,
-  countSameFailures,
-  deleteTask,
-  type IssueRow,
-  type RunRow,
-  taskById,
-  updateIssue,
-} from '@pipeline/store';
+import { closeRun, countSameFailures, deleteTask, type RunRow, taskById, updateIssue } from '@pipeline/store';
 import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
 import type { Engine, Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
@@ -28,6 +22,7 @@ import { moveBy } from './move.ts';
 import { projectIssue } from './project.ts';
 import { recordTaskEvent } from './records.ts';
 import { givenBefore, hashReport } from './report.ts';
+import { enqueueSide, giveUpSide, subjectOfRun } from './side-tasks.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
 import { claimEnded, enqueueWork } from './work-tasks.ts';
 import { reviewWorker } from './worker-status.ts';
@@ -81,7 +76,10 @@ interface Classified {
 
 async function classify(unit: Unit, run: RunRow, failure: Failure): Promise<Classified> {
   const print = fingerprint(failure.errorMessage);
-  const before = run.issue_id === null ? 0 : await countSameFailures(unit.tx, unit.tenantId, run.issue_id, print);
+  // Side work has attempts of its own; what it meets says nothing about the issue's.
+  const counted = run.issue_id !== null && !isSideTask(run.task_type);
+  const before =
+    !counted || run.issue_id === null ? 0 : await countSameFailures(unit.tx, unit.tenantId, run.issue_id, print);
   const errorClass = classifyError({
     message: failure.errorMessage,
     reported: failure.errorClass,
@@ -95,17 +93,21 @@ async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Fai
   const taskType = run.task_type as TaskType;
   const task = await taskById(unit.tx, unit.tenantId, run.task_id);
   await deleteTask(unit.tx, unit.tenantId, run.task_id);
-  if (!issue) return false;
-  const subject = await subjectOf(unit, issue);
-  claimEnded(unit, subject);
-  recordTaskEvent(unit, subject, 'task_failed', {
+  if (!issue && !isSideTask(taskType)) return false;
+  recordTaskEvent(unit, subjectOfRun(run, issue), 'task_failed', {
     taskId: run.task_id,
     taskType,
     attempt: run.attempt,
     workerId: run.worker_id,
     error: failure.errorMessage,
   });
-  const next = afterFailure(unit, { run, issue }, failure, task?.max_attempts ?? unit.settings.maxAttempts);
+  const quotaWaitedMs = issue && !isSideTask(taskType) ? issue.quota_waited_ms : 0;
+  const maxAttempts = task?.max_attempts ?? unit.settings.maxAttempts;
+  const next = afterFailure(unit, run, { ...failure, quotaWaitedMs }, maxAttempts);
+  if (isSideTask(taskType)) return againOrNever(unit, { run, issue }, taskType, { next, error: failure.errorMessage });
+  if (!issue) return false;
+  const subject = await subjectOf(unit, issue);
+  claimEnded(unit, subject);
   if (next.kind === 'retry') {
     await tryAgain(unit, subject, { ...next, workId: run.work_id }, { ...failure, taskType });
     return true;
@@ -121,14 +123,31 @@ type AfterFailure =
   /** `quotaMs`: it waited for a quota for too long; that much later it is tried once more. */
   | { kind: 'give-up'; quotaMs?: number };
 
+async function againOrNever(
+  unit: Unit,
+  { run, issue }: HeldClaim,
+  taskType: SideTaskType,
+  { next, error }: { next: AfterFailure; error: string },
+): Promise<boolean> {
+  unit.ring('svc_tasks');
+  if (next.kind === 'give-up') {
+    await giveUpSide(unit, { run, issue }, error);
+    return false;
+  }
+  const { attempt, held, delayMs } = next;
+  const retry = { workId: run.work_id, attempt, held, delayMs };
+  await enqueueSide(unit, { taskType, repoId: run.repo_id, issue: issue ?? null, retry });
+  return true;
+}
+
 function afterFailure(
   unit: Unit,
-  { run, issue }: { run: RunRow; issue: IssueRow },
-  { errorClass, retryAfterMs }: Failure & Classified,
+  run: RunRow,
+  { errorClass, retryAfterMs, quotaWaitedMs }: Failure & Classified & { quotaWaitedMs: number },
   maxAttempts: number,
 ): AfterFailure {
   if (errorClass === 'quota') {
-    const wait = quotaWait(issue.quota_waited_ms, retryAfterMs ?? unit.settings.quotaBackoffMs);
+    const wait = quotaWait(quotaWaitedMs, retryAfterMs ?? unit.settings.quotaBackoffMs);
     if ('blockMs' in wait) return { kind: 'give-up', quotaMs: wait.blockMs };
     return { kind: 'retry', attempt: run.attempt, held: 'quota', delayMs: wait.waitMs };
   }
@@ -143,14 +162,14 @@ async function tryAgain(
   unit: Unit,
   subject: Subject,
   { held, attempt, delayMs, workId }: Extract<AfterFailure, { kind: 'retry' }> & { workId: string },
-  { taskType, errorMessage }: { taskType: TaskType; errorMessage: string },
+  { taskType, errorMessage }: { taskType: WorkTaskType; errorMessage: string },
 ): Promise<void> {
   const { issue } = subject;
   const waited = issue.quota_waited_ms + (held === 'quota' ? delayMs : 0);
   const change = { last_error: errorMessage, quota_waited_ms: waited };
   await updateIssue(unit.tx, unit.tenantId, issue.id, change);
   const retry = { workId, attempt, held, delayMs };
-  const task = await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType, retry });
+  const task = await enqueueWork(unit, subject, { taskType, retry });
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } }, [], task);
 }
 

@@ -7,6 +7,7 @@ export { autoUnblock } from './auto-unblock.ts';
 export { type ClaimedTask, type ClaimRequest, claim } from './claim.ts';
 export type { ClaimRef } from './claim-gate.ts';
 export { hashToken } from './claim-gate.ts';
+export { enqueueDueScans } from './code-map.ts';
 export { type Consistency, listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch, type OrphanWatchDeps } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';

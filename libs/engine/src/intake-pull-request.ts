@@ -8,6 +8,7 @@ import {
   takeRemark,
   upsertPullRequest,
 } from '@pipeline/store';
+import { noteMerge } from './code-map.ts';
 import { inTenant, type Unit } from './context.ts';
 import type { Intake } from './intake.ts';
 import { moveBy } from './move.ts';
@@ -49,8 +50,12 @@ async function followPullRequest(
   actor: Actor,
 ): Promise<void> {
   if (before === now.state) return;
-  const eventType = now.merged ? 'pr_merged' : now.state === 'closed' ? 'pr_closed' : 'pr_opened';
-  recordPipelineEvent(unit, { issue }, { eventType: eventType, agent: actor.type, payload: { prNumber: now.number } });
+  const fact = { agent: actor.type, prNumber: now.number };
+  if (now.merged) await noteMerge(unit, { issue }, fact);
+  else {
+    const eventType = now.state === 'closed' ? 'pr_closed' : 'pr_opened';
+    recordPipelineEvent(unit, { issue }, { eventType, agent: fact.agent, payload: { prNumber: fact.prNumber } });
+  }
   if (now.merged && issue.state !== 'done') {
     await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
   } else if (now.state === 'closed' && !now.merged && isReviewable(issue.state)) {

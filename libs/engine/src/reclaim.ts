@@ -1,4 +1,4 @@
-import { AppError, type ErrorClass, MINUTE_MS, type TaskType } from '@pipeline/domain';
+import { AppError, type ErrorClass, isSideTask, MINUTE_MS, type TaskType } from '@pipeline/domain';
 import {
   closeRun,
   deleteTask,
@@ -16,11 +16,12 @@ import {
   updateIssue,
 } from '@pipeline/store';
 import { standingHold } from './budgets.ts';
-import { behindClaim, type ClaimRef } from './claim-gate.ts';
+import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { giveUp } from './fail.ts';
 import { projectIssue } from './project.ts';
 import { recordTaskEvent } from './records.ts';
+import { giveUpSide, subjectOfRun } from './side-tasks.ts';
 import { ENGINE, subjectOf } from './subject.ts';
 import { noteStall, reviewWorker } from './worker-status.ts';
 
@@ -98,28 +99,41 @@ export async function takeBack(unit: Unit, claim: HeldTask, how: TakeBack): Prom
   await closeRun(tx, tenantId, run.id, { status: 'lost', error: { message: why, class: errorClass, fingerprint } });
   const taskType = task.task_type as TaskType;
   const fact = { taskId: task.id, taskType, attempt: task.attempt, workerId: run.worker_id, error: why };
-  if (issue) recordTaskEvent(unit, { issue }, 'task_reclaimed', fact);
-  const isLast = task.attempt + 1 >= task.max_attempts;
-  if (issue && isLast && !how.again) {
-    await deleteTask(tx, tenantId, task.id);
-    await giveUp(unit, await subjectOf(unit, issue), { errorMessage: why, errorClass, taskType, actor: ENGINE });
-  } else {
-    const attempt = isLast && how.again ? task.attempt : task.attempt + 1;
-    await putBack(unit, issue, { taskId: task.id, attempt, why });
-  }
+  if (issue || isSideTask(taskType)) recordTaskEvent(unit, subjectOfRun(run, issue), 'task_reclaimed', fact);
+  await putBackOrGiveUp(unit, { run, issue, task }, { ...how, errorClass });
   await reviewWorker(unit, run.worker_id, { alive: false });
   if (task.stalled_since !== null) await noteStall(unit, run.worker_id, task.stalled_since);
   return task;
 }
 
+async function putBackOrGiveUp(
+  unit: Unit,
+  { run, issue, task }: HeldClaim & { task: LockedClaim },
+  { why, errorClass, again = false }: TakeBack & { errorClass: ErrorClass },
+): Promise<void> {
+  const taskType = task.task_type;
+  const isLast = task.attempt + 1 >= task.max_attempts;
+  if (isLast && !again && isSideTask(taskType)) {
+    await deleteTask(unit.tx, unit.tenantId, task.id);
+    unit.ring('svc_tasks');
+    return giveUpSide(unit, { run, issue }, why);
+  }
+  if (isLast && !again && issue) {
+    await deleteTask(unit.tx, unit.tenantId, task.id);
+    return giveUp(unit, await subjectOf(unit, issue), { errorMessage: why, errorClass, taskType, actor: ENGINE });
+  }
+  const attempt = isLast && again ? task.attempt : task.attempt + 1;
+  await putBack(unit, issue, { task, attempt, why });
+}
+
 async function putBack(
   unit: Unit,
   issue: IssueRow | undefined,
-  { taskId, attempt, why }: { taskId: string; attempt: number; why: string },
+  { task, attempt, why }: { task: LockedClaim; attempt: number; why: string },
 ): Promise<void> {
   const { tx, tenantId } = unit;
-  if (issue) await updateIssue(tx, tenantId, issue.id, { last_error: why });
-  await putBackTask(tx, tenantId, taskId, { attempt, held: await standingHold(unit, issue) });
+  if (issue && !isSideTask(task.task_type)) await updateIssue(tx, tenantId, issue.id, { last_error: why });
+  await putBackTask(tx, tenantId, task.id, { attempt, held: await standingHold(unit, issue) });
   unit.ring('svc_tasks');
 }
 

@@ -100,7 +100,7 @@ export interface TaskFact {
 
 export const recordTaskEvent = (
   unit: Unit,
-  subject: Pick<Subject, 'issue'>,
+  subject: EventSubject,
   eventType: 'task_enqueued' | 'task_completed' | 'task_failed' | 'task_reclaimed',
   fact: TaskFact,
 ): void =>

@@ -5,6 +5,7 @@ import {
   type ArtefactInput,
   type FindingInput,
   type Invocation,
+  isSideTask,
   OUTCOMES_OF,
   type Outcome,
   type State,
@@ -20,11 +21,14 @@ import {
   type RunRow,
 } from '@pipeline/store';
 import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
+import { keepCodeMap } from './code-map.ts';
 import type { Engine, Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
 import { moveBy } from './move.ts';
 import { recordPipelineEvent, recordTaskEvent } from './records.ts';
 import { applyResult } from './results.ts';
+import { keepRetrospective } from './retrospects.ts';
+import { subjectOfRun } from './side-tasks.ts';
 import { type Actor, subjectOf } from './subject.ts';
 import { claimEnded } from './work-tasks.ts';
 import { reviewWorker } from './worker-status.ts';
@@ -92,13 +96,16 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
   await deleteTask(tx, tenantId, run.task_id);
   const issue = await bookInvocations(unit, claim, body.invocations);
   await keepRecords(unit, run, issue, body);
+  const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;
+  if (issue || body.outcome === 'scanned') {
+    recordTaskEvent(unit, subjectOfRun(run, issue), 'task_completed', { taskId, taskType, attempt, workerId });
+    // The repo may have a limit of claims; the next one can begin.
+    if (isSideTask(taskType)) unit.ring('svc_tasks');
+  }
+  if (body.outcome === 'scanned') await keepCodeMap(unit, run, body.result);
+  if (issue && body.outcome === 'retrospective') await keepRetrospective(unit, { run, issue }, body.result);
   if (!issue) return null;
-  recordTaskEvent(unit, { issue }, 'task_completed', {
-    taskId: run.task_id,
-    taskType: run.task_type as TaskType,
-    attempt: run.attempt,
-    workerId: run.worker_id,
-  });
+  if (isSideTask(taskType)) return issue.state;
   const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), body);
   claimEnded(unit, subject);
   const question = outcome.outcome === 'needs-clarification' ? outcome.result.question : null;

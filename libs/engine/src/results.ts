@@ -48,10 +48,13 @@ async function keepPlan(unit: Unit, subject: Subject, { plan, plannedFiles }: Re
 /** A new submission answers the last round of review, and moves the head of the pull request that is open. */
 async function keepSubmission(unit: Unit, subject: Subject, result: Result<'submitted'>): Promise<Subject> {
   await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
-  if (subject.pr?.head_ref !== result.branch) return subject;
+  const submitted = { submitted_files: result.changedFiles };
+  await updateIssue(unit.tx, unit.tenantId, subject.issue.id, submitted);
+  const issue = { ...subject.issue, ...submitted };
+  if (subject.pr?.head_ref !== result.branch) return { ...subject, issue };
   const change = { head_sha: result.headSha, changed_files: result.changedFiles };
   await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, change);
-  return { ...subject, pr: { ...subject.pr, ...change } };
+  return { ...subject, issue, pr: { ...subject.pr, ...change } };
 }
 
 async function keepReview(unit: Unit, subject: Subject, result: Result<'changes-requested'>): Promise<void> {

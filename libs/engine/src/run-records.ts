@@ -1,4 +1,4 @@
-import { formatSlug, type Invocation } from '@pipeline/domain';
+import { formatSlug, type Invocation, isSideTask } from '@pipeline/domain';
 import { insertMessages, type MessageInput, repoById, updateIssue, updateTask } from '@pipeline/store';
 import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import type { Engine } from './context.ts';
@@ -17,10 +17,12 @@ export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise
     await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
     await bookInvocations(unit, { run, issue }, said.invocations);
     if (!issue) return;
-    await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
-    unit.relisted.passing.add(issue.id);
     const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
     recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
+    // The issue's status is what is done to move it.
+    if (isSideTask(run.task_type)) return;
+    await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
+    unit.relisted.passing.add(issue.id);
     const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
     emit(unit, 'issue-status', {
       issueNumber: issue.issue_number,

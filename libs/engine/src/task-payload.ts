@@ -1,5 +1,13 @@
 import { branchOf, formatSlug, type State, type TaskPayload } from '@pipeline/domain';
-import { type Claimed, issueById, openPullRequest, previousAttempts, remarksOf, repoById } from '@pipeline/store';
+import {
+  type Claimed,
+  historyOf,
+  issueById,
+  openPullRequest,
+  previousAttempts,
+  remarksOf,
+  repoById,
+} from '@pipeline/store';
 import type { Engine } from './context.ts';
 
 /**
@@ -54,6 +62,7 @@ export async function payloadOf(
       outcome,
     })),
     state: issue ? (issue.state as State) : null,
+    history: issue && task.task_type === 'retrospect' ? await historyOf(db, tenantId, issue) : null,
   };
   return { payload, costUsd: issue?.cost_usd ?? 0 };
 }

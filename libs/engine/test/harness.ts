@@ -6,6 +6,7 @@ import {
   type HostPullRequest,
   type IssueAction,
   type Outcome,
+  type RetrospectiveResult,
   type Settings,
   type TaskType,
   type VcsHost,
@@ -27,6 +28,7 @@ import { checkIssueList, ensureTenant, type RepoRow, type Store } from '@pipelin
 import type { TestDatabase } from '@pipeline/testing';
 
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
+export const TASKS_AND_RETROSPECTS: TaskType[] = [...ALL_TASKS, 'retrospect'];
 
 export interface Bench {
   engine: Engine;
@@ -168,6 +170,15 @@ export const refOf = ({ tenantId }: Bench, task: ClaimedTask) => ({
 export const finish = (bench: Bench, task: ClaimedTask, outcome: Outcome) =>
   report(bench.engine, refOf(bench, task), { ...outcome, artefacts: [], findings: [], invocations: [] });
 
+export const RETROSPECTIVE: RetrospectiveResult = {
+  outcomeClassification: 'success',
+  summary: 'As planned.',
+  plannedFiles: null,
+  actualFiles: null,
+  failures: null,
+  lessons: null,
+};
+
 /** The outcome that a task of each type has when all goes well. */
 export function goodOutcome(taskType: TaskType, issueNumber: number): Outcome {
   switch (taskType) {
@@ -190,6 +201,8 @@ export function goodOutcome(taskType: TaskType, issueNumber: number): Outcome {
       return { outcome: 'approved', result: { body: '' } };
     case 'merge':
       return { outcome: 'mergeable', result: { headSha: 'abc1234' } };
+    case 'retrospect':
+      return { outcome: 'retrospective', result: RETROSPECTIVE };
     default:
       throw new Error(`no outcome for ${taskType}`);
   }

@@ -141,7 +141,8 @@ const send = (bench: Bench, task: ClaimedTask, end: string) =>
 async function breaches({ bench }: World): Promise<Record<string, number>> {
   const { rows } = await sql<Record<string, number>>`
     with mine as (select * from issues where tenant_id = ${bench.tenantId} and repo_id = ${bench.repo.id}),
-    work as (select t.* from tasks t join mine i on i.tenant_id = t.tenant_id and i.id = t.issue_id)
+    work as (select t.* from tasks t join mine i on i.tenant_id = t.tenant_id and i.id = t.issue_id
+      where t.task_type <> 'retrospect')
     select
       (select count(*) from (select issue_id from work group by issue_id having count(*) > 1) d) as two_tasks_alive,
       (select count(*) from mine i where state = 'done' and exists

@@ -1,17 +1,11 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { isOutputLabel, outputLabels, parseSlug, type State } from '@pipeline/domain';
 import { createGitHubHost } from '@pipeline/vcs';
 import type { StackReport } from '../src/report.ts';
-import { gitEnv } from '../src/source-repo.ts';
 import type { StackState } from '../src/state.ts';
 import type { Checks } from './checks.ts';
+import { withClone } from './host-clone.ts';
 import type { StoredIssue, StoredPull, StoreView } from './store-view.ts';
 
-const run = promisify(execFile);
 const STATUS_MARKER = '<!-- svc:status';
 
 interface Sides {
@@ -103,24 +97,12 @@ function differingPull(
 }
 
 /** The git repository itself: on the default branch stands one commit for each merged pull request. */
-async function compareCommits(
-  checks: Checks,
-  { report, searchPath }: Sides,
-  pulls: readonly StoredPull[],
-): Promise<void> {
-  const dir = await mkdtemp(join(tmpdir(), 'pipeline-e2e-git-'));
-  const git = async (...args: string[]) =>
-    (await run('git', args, { cwd: dir, env: gitEnv(searchPath), maxBuffer: 64 * 1024 * 1024 })).stdout;
-  try {
-    await git('clone', '-q', '--bare', `${report.sandbox.url}/${report.repos[0]}.git`, dir);
-    const log = (await git('log', '--first-parent', '--format=%H %s')).split('\n');
-    const problems = pulls.flatMap((pull) => {
-      const found = log.filter((line) => line.endsWith(`(#${pull.number})`)).map((line) => line.slice(0, 40));
-      const wanted = pull.merged ? [pull.mergeSha] : [];
-      return found.join() === wanted.join() ? [] : [`!${pull.number}: commits ${found} instead of ${wanted}`];
-    });
-    checks.none('the default branch has one commit for each merged pull request', problems);
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
+async function compareCommits(checks: Checks, sides: Sides, pulls: readonly StoredPull[]): Promise<void> {
+  const log = (await withClone(sides, (git) => git('log', '--first-parent', '--format=%H %s'))).split('\n');
+  const problems = pulls.flatMap((pull) => {
+    const found = log.filter((line) => line.endsWith(`(#${pull.number})`)).map((line) => line.slice(0, 40));
+    const wanted = pull.merged ? [pull.mergeSha] : [];
+    return found.join() === wanted.join() ? [] : [`!${pull.number}: commits ${found} instead of ${wanted}`];
+  });
+  checks.none('the default branch has one commit for each merged pull request', problems);
 }

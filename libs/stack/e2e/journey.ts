@@ -2,6 +2,7 @@ import { sleep } from '@pipeline/runtime';
 import { type Checks, seconds } from './checks.ts';
 import { compare } from './compare.ts';
 import { breaches } from './invariants.ts';
+import { checkSideTasks } from './side-tasks.ts';
 import { clearUp, type Place, StackProcess } from './stack-process.ts';
 import { StoreView } from './store-view.ts';
 
@@ -37,7 +38,9 @@ export async function journey(e2e: E2e): Promise<void> {
     for (const state of ['changes-requested', 'failure-blocked', 'needs-clarification', 'human-review-ready'])
       checks.that(`some issues went through ${state}: ${visits[state] ?? 0}`, (visits[state] ?? 0) > 0);
     checks.none('the invariants hold', await breaches(store));
-    await compare(checks, { report, state: await stack.state(), store, searchPath: env.PATH ?? '' });
+    const searchPath = env.PATH ?? '';
+    await compare(checks, { report, state: await stack.state(), store, searchPath });
+    await checkSideTasks(checks, { report, store, searchPath });
     const end = await stack.stop();
     checks.that(`SIGTERM ends it: ${seconds(end.ms)}`, end.code === 0 && end.ms < 10_000, end);
   } finally {
@@ -54,7 +57,7 @@ export async function untilDone(store: StoreView, count: number, withinMs: numbe
   while (performance.now() < deadline) {
     // The store may be away for a moment, where things are killed.
     const open = await store.open().catch(() => null);
-    const isQuiet = open !== null && open.tasks + open.projections + open.deliveries === 0;
+    const isQuiet = open !== null && open.tasks + open.scans + open.projections + open.deliveries === 0;
     if (open !== null && open.done >= count && (count === 1 || isQuiet)) return true;
     await sleep(EVERY_MS);
   }

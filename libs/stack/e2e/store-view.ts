@@ -17,6 +17,15 @@ export interface StoredPull {
   headSha: string;
 }
 
+export interface Open {
+  done: number;
+  tasks: number;
+  /** That are due and not enqueued yet. */
+  scans: number;
+  projections: number;
+  deliveries: number;
+}
+
 /** What the store says, read by plain SQL: the checks must not lean on the code they check. */
 export class StoreView {
   readonly #url: string;
@@ -57,13 +66,30 @@ export class StoreView {
     return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
   }
 
+  /** Of each issue: is it merged, how many retrospectives has it, and how many of them tell of its files? */
+  retrospectives(): Promise<{ issue: number; merged: boolean; count: number; told: number }[]> {
+    return this.rows(`select i.issue_number::int issue, count(r.id)::int count,
+        exists (select from pull_requests p where p.tenant_id = i.tenant_id and p.issue_id = i.id and p.merged) merged,
+        count(r.id) filter (where r.outcome_classification is not null and r.planned_files -> 'files' is not null
+          and r.actual_files -> 'files' is not null)::int told
+      from issues i left join retrospectives r on r.tenant_id = i.tenant_id and r.issue_id = i.id
+      group by i.tenant_id, i.id, i.issue_number order by 1`);
+  }
+
+  /** `path sha` of every file of the code map. */
+  async repoFiles(): Promise<string[]> {
+    const rows = await this.rows<{ file: string }>(`select path || ' ' || sha file from repo_files order by path`);
+    return rows.map(({ file }) => file);
+  }
+
   /** What still has to happen: nothing of it is left when a journey is over. */
-  async open(): Promise<{ done: number; tasks: number; projections: number; deliveries: number }> {
-    const [row] = await this.rows<{ done: number; tasks: number; projections: number; deliveries: number }>(`select
+  async open(): Promise<Open> {
+    const [row] = await this.rows<Open>(`select
       (select count(*)::int from issues where state = 'done') done,
       (select count(*)::int from tasks) tasks,
+      (select count(*)::int from repo_scans where due_at <= now()) scans,
       (select count(*)::int from projections where status = 'pending') projections,
       (select count(*)::int from webhook_deliveries where processed_at is null) deliveries`);
-    return row ?? { done: 0, tasks: 0, projections: 0, deliveries: 0 };
+    return row ?? { done: 0, tasks: 0, scans: 0, projections: 0, deliveries: 0 };
   }
 }

@@ -20,6 +20,8 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'projections.action': 'ProjectionAction',
   'projections.lane': 'Lane',
   'projections.status': 'ProjectionStatus',
+  'repo_files.symbols': 'FileSymbol[]',
+  'retrospectives.outcome_classification': 'OutcomeClassification',
   'runs.error_class': 'ErrorClass',
   'runs.task_type': 'TaskType',
   'tasks.held': 'Hold',

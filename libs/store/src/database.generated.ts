@@ -4,9 +4,11 @@ import type {
   AlertSeverity,
   BudgetPercent,
   ErrorClass,
+  FileSymbol,
   Hold,
   Invocation,
   Lane,
+  OutcomeClassification,
   ProjectionAction,
   ProjectionStatus,
   Role,
@@ -256,6 +258,7 @@ export interface Issues {
   state: State;
   state_entered_at: Generated<string>;
   status_comment_body: string | null;
+  submitted_files: Generated<string[]>;
   tenant_id: number;
   title: string;
   told_budget_percent: BudgetPercent | null;
@@ -385,11 +388,35 @@ export interface RateLimits {
   points: number;
 }
 
+export interface RepoFiles {
+  language: string | null;
+  path: string;
+  repo_id: number;
+  sha: string | null;
+  size: number | null;
+  summary: string | null;
+  symbols: FileSymbol[];
+  tenant_id: number;
+  updated_at: Generated<string>;
+}
+
 export interface RepoGrants {
   created_at: Generated<string>;
   repo_id: number;
   tenant_id: number;
   user_id: number;
+}
+
+export interface RepoScans {
+  due_at: string;
+  file_count: Generated<number>;
+  head_sha: string | null;
+  repo_id: number;
+  scanned_at: string | null;
+  symbol_count: Generated<number>;
+  tenant_id: number;
+  truncated: Generated<boolean>;
+  updated_at: Generated<string>;
 }
 
 export interface RepoSync {
@@ -416,6 +443,23 @@ export interface Repos {
   tenant_id: number;
   updated_at: Generated<string>;
   vcs_host: string;
+}
+
+export interface Retrospectives {
+  actual_files: Json | null;
+  created_at: Generated<string>;
+  failures: Json | null;
+  id: string;
+  issue_id: number;
+  lessons: Json | null;
+  outcome_classification: OutcomeClassification | null;
+  planned_files: Json | null;
+  repo_id: number;
+  run_id: number | null;
+  status: string;
+  summary: string;
+  tenant_id: number;
+  updated_at: Generated<string>;
 }
 
 export interface ReviewComments {
@@ -656,9 +700,12 @@ export interface DB {
   projections: Projections;
   pull_requests: PullRequests;
   rate_limits: RateLimits;
+  repo_files: RepoFiles;
   repo_grants: RepoGrants;
+  repo_scans: RepoScans;
   repo_sync: RepoSync;
   repos: Repos;
+  retrospectives: Retrospectives;
   review_comments: ReviewComments;
   runs: Runs;
   seen_remarks: SeenRemarks;
@@ -696,7 +743,7 @@ export const COLUMNS = {
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
-  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
   oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],
   oauth_clients: ['created_at', 'created_ip', 'id', 'metadata'],
@@ -707,9 +754,12 @@ export const COLUMNS = {
   projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
   pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
+  repo_files: ['language', 'path', 'repo_id', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
+  repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
   repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
+  retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],

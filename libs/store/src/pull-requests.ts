@@ -116,6 +116,7 @@ export interface OpenedPullRequest {
   baseRef: string;
   title: string;
   body: string;
+  changedFiles: string[];
 }
 
 /** Links a pull request that we opened to its issue. A webhook may have brought it first. */
@@ -135,12 +136,16 @@ export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPull
       base_ref: pr.baseRef,
       state: 'open',
       agent_authored: true,
+      changed_files: pr.changedFiles,
       opened_at: svcNow,
     })
     .onConflict((c) =>
-      c
-        .columns(['tenant_id', 'repo_id', 'number'])
-        .doUpdateSet({ issue_id: pr.issueId, agent_authored: true, head_sha: pr.headSha }),
+      c.columns(['tenant_id', 'repo_id', 'number']).doUpdateSet({
+        issue_id: pr.issueId,
+        agent_authored: true,
+        head_sha: pr.headSha,
+        changed_files: pr.changedFiles,
+      }),
     )
     .execute();
 }

@@ -1,4 +1,4 @@
-import type { ErrorClass, TaskType } from '@pipeline/domain';
+import { type ErrorClass, type TaskType, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type Runs } from './database.generated.ts';
@@ -154,7 +154,7 @@ export async function closeRun(tx: Tx, tenantId: number, runId: number, end: Run
   });
 }
 
-/** How often work on an issue has failed with the same error before. */
+/** How often work that moves the issue has failed with the same error before. */
 export async function countSameFailures(
   tx: Tx,
   tenantId: number,
@@ -166,6 +166,7 @@ export async function countSameFailures(
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('tenant_id', '=', tenantId)
     .where('issue_id', '=', issueId)
+    .where('task_type', 'in', [...WORK_TASK_TYPES])
     .where('error_fingerprint', '=', fingerprint)
     .executeTakeFirstOrThrow();
   return row.n;
@@ -177,13 +178,18 @@ const lingering = prepared('lingering-run', (db, p: Params<{ tenantId: number; i
     .select(['id', sql<number>`(extract(epoch from (lease_expires_at - svc_now())) * 1000)::bigint`.as('left_ms')])
     .where('tenant_id', '=', p('tenantId'))
     .where('issue_id', '=', p('issueId'))
+    .where(
+      'task_type',
+      'in',
+      WORK_TASK_TYPES.map((type) => sql.lit(type)),
+    )
     .where('status', '=', sql.lit('cancelled'))
     .where('lease_expires_at', '>', svcNow)
     .orderBy('lease_expires_at', 'desc')
     .limit(sql.lit(1)),
 );
 
-/** A withdrawn claim of an issue whose worker may still be at work, and for how many milliseconds at most. */
+/** A withdrawn claim of an issue's work whose worker may still be at work, and for how many milliseconds at most. */
 export const lingeringRun = (
   tx: Tx,
   tenantId: number,

@@ -25,6 +25,20 @@ const workTask = prepared('lock-work-task', (db, p: Params<{ tenantId: number; i
 export const lockWorkTask = (tx: Tx, tenantId: number, issueId: number): Promise<TaskRow | undefined> =>
   workTask.first(tx, { tenantId, issueId });
 
+const retrospect = prepared('lock-retrospect', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('tasks')
+    .select(COLUMNS.tasks)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('task_type', '=', sql.lit('retrospect' as const))
+    .forUpdate(),
+);
+
+/** Locks the retrospect of an issue whose row the caller has locked (index tasks_one_retrospect_per_issue). */
+export const lockRetrospect = (tx: Tx, tenantId: number, issueId: number): Promise<TaskRow | undefined> =>
+  retrospect.first(tx, { tenantId, issueId });
+
 const remove = prepared('delete-task', (db, p: Params<{ tenantId: number; taskId: string }>) =>
   db.deleteFrom('tasks').where('tenant_id', '=', p('tenantId')).where('id', '=', p('taskId')),
 );
@@ -104,11 +118,11 @@ export async function releaseHeldTask(
   perIssueUsd: number | null,
 ): Promise<boolean> {
   const { rows } = await sql<{ held: string | null }>`
-    update tasks t set run_after = null,
-      held = case when i.is_paused then 'paused' when i.cost_usd >= ${perIssueUsd}::numeric then 'budget' end
-    from issues i
-    where t.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and t.id = ${taskId} and i.id = t.issue_id
-      and t.held in ('backoff', 'quota', 'handover') and t.run_after <= svc_now()
+    update tasks t set run_after = null, held = (
+      select case when i.is_paused then 'paused' when i.cost_usd >= ${perIssueUsd}::numeric then 'budget' end
+      from issues i where i.tenant_id = ${tenantId} and i.id = t.issue_id)
+    where t.tenant_id = ${tenantId} and t.id = ${taskId} and t.held in ('backoff', 'quota', 'handover')
+      and t.run_after <= svc_now()
     returning t.held`.execute(db);
   return rows[0] !== undefined && rows[0].held === null;
 }

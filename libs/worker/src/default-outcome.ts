@@ -8,6 +8,7 @@ import { checkedOutcome, failure, type Verdict } from './verdict.ts';
 const run = promisify(execFile);
 const MAX_TITLE = 256;
 const MAX_PLAN = 100_000;
+const MAX_SUMMARY = 20_000;
 
 export interface LeftBehind {
   /** A git work tree, if the program made one of it. */
@@ -15,6 +16,8 @@ export interface LeftBehind {
   env: Record<string, string>;
   /** Its plain lines on stdout. */
   stdout: string;
+  /** It printed parts of a code map. */
+  mapped: boolean;
 }
 
 /**
@@ -26,6 +29,8 @@ export async function defaultVerdict(task: ClaimedTask, left: LeftBehind): Promi
   if (outcome === 'analyzed') return checkedOutcome(task, outcome, {});
   if (outcome === 'planned') return plannedFrom(task, left.stdout);
   if (outcome === 'submitted') return submittedFrom(task, left);
+  if (outcome === 'retrospective') return retrospectiveFrom(task, left.stdout);
+  if (outcome === 'scanned') return scannedFrom(task, left.mapped);
   const headSha = task.payload.pr?.headSha;
   if (outcome === 'mergeable' && headSha) return checkedOutcome(task, outcome, { headSha });
   return failure(`exit code 0, but the head to merge is not known: print {"type":"outcome",…}`);
@@ -34,6 +39,21 @@ export async function defaultVerdict(task: ClaimedTask, left: LeftBehind): Promi
 function plannedFrom(task: ClaimedTask, stdout: string): Verdict {
   if (stdout.trim() === '') return failure('exit code 0, but no plan: print it as text, or as {"type":"outcome",…}');
   return checkedOutcome(task, 'planned', { plan: stdout.trim().slice(0, MAX_PLAN), plannedFiles: [] });
+}
+
+/** The text is what people read; how it went is known by how the issue ended. */
+function retrospectiveFrom(task: ClaimedTask, stdout: string): Verdict {
+  const summary = stdout.trim().slice(0, MAX_SUMMARY);
+  if (summary === '') return failure('exit code 0, but no summary: print it as text, or as {"type":"outcome",…}');
+  const outcomeClassification = task.payload.history?.end === 'merged' ? 'success' : 'abandoned';
+  return checkedOutcome(task, 'retrospective', { outcomeClassification, summary });
+}
+
+/** An empty map would throw away the one that is known, so silence is no scan. */
+function scannedFrom(task: ClaimedTask, mapped: boolean): Verdict {
+  if (!mapped)
+    return failure('exit code 0, but no code map: print {"type":"code-map",…} lines, or {"type":"outcome",…}');
+  return checkedOutcome(task, 'scanned', { files: [], symbols: [] });
 }
 
 async function submittedFrom(task: ClaimedTask, { workDir, env }: LeftBehind): Promise<Verdict> {

@@ -66,10 +66,12 @@ export function execHandler(options: ExecOptions): TaskHandler {
       ...ended,
       timedOutAfterMs: deadline.aborted ? options.taskTimeoutMs : null,
       printed: output.printed,
-      invalid: output.invalid,
+      invalid: output.invalid ?? output.brokenMap,
       stderr: output.stderrTail,
     };
-    return verdictOfEnd(task, end) ?? defaultVerdict(task, { workDir, env, stdout: output.text });
+    return (
+      verdictOfEnd(task, end) ?? defaultVerdict(task, { workDir, env, stdout: output.text, mapped: output.mapped })
+    );
   };
 }
 

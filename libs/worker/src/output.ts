@@ -10,6 +10,8 @@ const STDERR_TAIL_LINES = 20;
 const MAX_KEPT_LINES = 2_000;
 const MAX_KEPT_CHARS = 1_000_000;
 
+const CODE_MAP = /"type"\s*:\s*"code-map"/;
+
 type LogRecord = Extract<AgentRecord, { type: 'log' }>;
 
 /** Reads what a program prints: records go on at once, the verdict is held, everything else is kept as log messages. */
@@ -19,6 +21,10 @@ export class ProgramOutput {
   /** The last verdict, and what was wrong with it if it was none. */
   printed: VerdictRecord | null = null;
   invalid: string | null = null;
+  /** It has printed parts of a code map. */
+  mapped = false;
+  /** Set when a part of its code map was lost: what is left is no map. */
+  brokenMap: string | null = null;
   readonly #record: (record: RunRecord) => void;
   readonly #log: Logger | null;
   #plain: string[] = [];
@@ -32,7 +38,10 @@ export class ProgramOutput {
     this.#log = log;
     this.stdout = splitLines({
       onLine: (line) => this.#stdoutLine(line),
-      onTooLong: (start, bytes) => this.#keep(`${start}… (line of ${bytes} bytes, not kept)`, 'warn'),
+      onTooLong: (start, bytes) => {
+        if (CODE_MAP.test(start)) this.brokenMap ??= `a code-map line of ${bytes} bytes is too long`;
+        this.#keep(`${start}… (line of ${bytes} bytes, not kept)`, 'warn');
+      },
     });
     const toldStderr = (line: string) => {
       this.#tail = [...this.#tail, line].slice(-STDERR_TAIL_LINES);
@@ -62,12 +71,16 @@ export class ProgramOutput {
     else if (parsed.record.type === 'outcome' || parsed.record.type === 'failure') {
       this.printed = parsed.record;
       this.invalid = null;
-    } else this.#record(parsed.record);
+    } else {
+      this.mapped ||= parsed.record.type === 'code-map';
+      this.#record(parsed.record);
+    }
   }
 
   /** A verdict that cannot be read must not turn into a default outcome. */
   #invalidRecord(type: string, problem: string): void {
     if (type === 'outcome' || type === 'failure') this.invalid = problem;
+    if (type === 'code-map') this.brokenMap ??= problem;
     this.#keep(`a record of type "${type}" was not understood: ${problem}`, 'warn');
   }
 

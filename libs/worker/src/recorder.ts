@@ -1,7 +1,8 @@
 import type { ClaimedTask } from '@pipeline/contract';
-import { AGENT_OF, type ArtefactInput, type FindingInput, type Invocation } from '@pipeline/domain';
+import { AGENT_OF, type ArtefactInput, type FindingInput, type Invocation, type ScannedResult } from '@pipeline/domain';
 import { type Logger, type Periodic, runPeriodically } from '@pipeline/runtime';
 import { isClaimGone, type WorkerClient } from './client.ts';
+import { CodeMap } from './code-map.ts';
 import type { AgentRecord } from './records.ts';
 
 type Messages = Parameters<WorkerClient['messages']>[1];
@@ -39,6 +40,7 @@ export class Recorder {
   readonly #artefacts: ArtefactInput[] = [];
   readonly #findings: FindingInput[] = [];
   readonly #invocations = new Map<number, Invocation>();
+  readonly #codeMap = new CodeMap();
   readonly #sequences = new Map<number, number>();
   #messages: Messages = [];
   #bufferedChars = 0;
@@ -72,6 +74,9 @@ export class Recorder {
       case 'finding':
         this.#finding(record);
         break;
+      case 'code-map':
+        this.#codeMap.add(record);
+        break;
     }
   }
 
@@ -89,6 +94,11 @@ export class Recorder {
 
   get collected(): { artefacts: ArtefactInput[]; findings: FindingInput[]; invocations: Invocation[] } {
     return { artefacts: this.#artefacts, findings: this.#findings, invocations: this.invocations };
+  }
+
+  /** The result of a scan, with the parts that were recorded before. */
+  scanned(said: ScannedResult): ScannedResult {
+    return this.#codeMap.completed(said);
   }
 
   #invocation({ type: _, ...invocation }: Extract<RunRecord, { type: 'invocation' }>): void {

@@ -1,5 +1,13 @@
 import type { ClaimedTask } from '@pipeline/contract';
-import { ArtefactInput, ERROR_CLASSES, FindingInput, Invocation, OUTCOME_NAMES } from '@pipeline/domain';
+import {
+  ArtefactInput,
+  ERROR_CLASSES,
+  FindingInput,
+  Invocation,
+  MappedFile,
+  MappedSymbol,
+  OUTCOME_NAMES,
+} from '@pipeline/domain';
 import { z } from 'zod';
 
 const anything = z.record(z.string(), z.unknown());
@@ -37,6 +45,13 @@ const FailureRecord = z.object({
   retryAfterMs: z.int().nonnegative().max(86_400_000).optional(),
 });
 
+/** A part of what a scan has found. */
+const CodeMapRecord = z.object({
+  type: z.literal('code-map'),
+  files: z.array(MappedFile).default([]),
+  symbols: z.array(MappedSymbol).default([]),
+});
+
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 const Log = z.object({
@@ -53,6 +68,7 @@ export const AgentRecord = z.discriminatedUnion('type', [
   ArtefactInput.extend({ type: z.literal('artefact') }),
   FindingInput.extend({ type: z.literal('finding') }),
   Invocation.extend({ type: z.literal('invocation') }),
+  CodeMapRecord,
   OutcomeRecord,
   FailureRecord,
   Log,

@@ -1,4 +1,5 @@
 import type { ClaimedTask } from '@pipeline/contract';
+import type { ScannedResult } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
 import { isClaimGone, isUnauthorized, type WorkerClient } from './client.ts';
 import { Recorder, type RunRecord } from './recorder.ts';
@@ -127,7 +128,9 @@ export class TaskRun {
     if (verdict.kind === 'failure') return this.#fail(verdict, recorder, signal);
     try {
       // A handler's outcome is checked by the service, whose word on it is final.
-      const report = { outcome: verdict.outcome, result: verdict.result, ...recorder.collected };
+      const { outcome, result: said } = verdict;
+      const result = outcome === 'scanned' ? recorder.scanned(said as ScannedResult) : said;
+      const report = { outcome, result, ...recorder.collected };
       await client.complete(task, report as Parameters<WorkerClient['complete']>[1], signal);
       log.info('task done', { outcome: verdict.outcome });
     } catch (error) {

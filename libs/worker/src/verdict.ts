@@ -21,7 +21,7 @@ export interface ProgramEnd {
   timedOutAfterMs: number | null;
   /** The last outcome or failure it printed. */
   printed: VerdictRecord | null;
-  /** Set when its last verdict was no valid record. */
+  /** Set when its last verdict was no valid record, or a part of its code map was none. */
   invalid: string | null;
   /** Its last lines on stderr. */
   stderr: string;
@@ -37,7 +37,7 @@ export function failure(errorMessage: string, errorClass: ErrorClass = 'transien
  * @returns null for exit 0 without a verdict: the task's default outcome, still to be filled.
  */
 export function verdictOfEnd(task: Pick<ClaimedTask, 'taskType'>, end: ProgramEnd): Verdict | null {
-  if (end.invalid !== null) return failure(`the program printed a verdict that is not valid: ${end.invalid}`);
+  if (end.invalid !== null) return failure(`what the program printed is not valid: ${end.invalid}`);
   if (end.printed) return verdictOfRecord(task, end.printed);
   const said = end.stderr.trim();
   if (end.timedOutAfterMs !== null)

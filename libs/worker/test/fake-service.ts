@@ -70,7 +70,7 @@ export class FakeService {
         issue: { number: 7, title: 'T', body: '', url: '', labels: [], author: null },
         repo: { slug: 'acme/widgets', cloneUrl: 'file:///x', defaultBranch: 'main', setupCommand: null },
         ...{ branch: null, pr: null, plan: null, reviewComments: [], answers: [], snippets: [], instructions: null },
-        ...{ previousAttempts: [], state: null },
+        ...{ previousAttempts: [], state: null, history: null },
       },
       ...{ promptVersion: null, maxTurns: null, budgetUsd: null },
       ...more,

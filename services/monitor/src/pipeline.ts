@@ -25,6 +25,7 @@ import {
   releaseDueTick,
   releaseWaitingTick,
   retentionTick,
+  scansTick,
   silenceTick,
   slaTick,
   stalledTick,
@@ -95,7 +96,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const polls = addPolls(loops, { letters, consistency, orphans, everyMs });
   const sync = new ConfigSync({ engine, hosts, loaded, log, ringSettings: () => doorbell.ring('svc_settings') });
   const syncLoop = loops.add('config-sync', 15 * SECOND_MS, () => sync.tick());
-  const upkeep = addUpkeep(loops, engine);
+  const upkeep = addUpkeep(loops, engine, doorbell);
   const agents = agentsOf(options, engine, doorbell);
   addAgentLoops(loops, agents, everyMs);
   const stream = addStream(loops, { engine, feed, storeWatch });
@@ -173,7 +174,7 @@ const engineOn = (store: Store, doorbell: Doorbell, settings: Settings): Engine 
   random: Math.random,
 });
 
-function addUpkeep(loops: LoopSet, engine: Engine) {
+function addUpkeep(loops: LoopSet, engine: Engine, doorbell: Doorbell) {
   loops.add('reclaim', 5 * SECOND_MS, reclaimTick(engine));
   loops.add('stalled', 5 * SECOND_MS, stalledTick(engine));
   loops.add('worker-silence', 5 * SECOND_MS, silenceTick(engine));
@@ -181,6 +182,7 @@ function addUpkeep(loops: LoopSet, engine: Engine) {
   loops.add('auto-unblock', 5 * SECOND_MS, autoUnblockTick(engine));
   loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
   loops.add('sla', 60 * SECOND_MS, slaTick(engine));
+  loops.add('code-map-scans', 10 * SECOND_MS, scansTick(engine, new Lead(doorbell, 'code-map-scans')));
   loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
   return {
     budgets: loops.add('budgets', 5 * SECOND_MS, budgetsTick(engine)),

@@ -1,5 +1,6 @@
 import { type TaskPayload as DomainTaskPayload, STATES } from '@pipeline/domain';
 import { z } from 'zod';
+import { IssueHistory } from './issue-history.ts';
 
 /** What a worker is told about its task. Its type is the domain's, held to it by the compiler below. */
 export const TaskPayload = z
@@ -51,6 +52,7 @@ export const TaskPayload = z
       z.object({ attempt: z.int(), errorMessage: z.string().nullable(), outcome: z.string().nullable() }),
     ),
     state: z.enum(STATES).nullable().meta({ description: 'The state that the outcome will be decided from.' }),
+    history: IssueHistory.nullable().meta({ description: 'For a retrospective; null for other work.' }),
   })
   .meta({ id: 'TaskPayload' });
 

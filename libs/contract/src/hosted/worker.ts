@@ -169,7 +169,8 @@ export const completeTask = route({
   path: '/api/worker/tasks/{id}/complete',
   summary: 'Report the outcome of a task',
   description: 'The engine decides what follows. The same report again gives the same answer.',
-  bodyLimit: 4 * MIB,
+  // A code map at its bounds weighs about 9 MiB.
+  bodyLimit: 16 * MIB,
   body: CompleteReport,
   errors: [...onTask.errors, { code: 'INVALID_ARGUMENT', description: 'A task of this type cannot end so' }],
   replies: {

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { AppError, type ErrorClass } from '@pipeline/domain';
 import { claim, fail, heartbeat, progress, type Report, registerWorker, report, start } from '@pipeline/engine';
 import fc from 'fast-check';
-import { ALL_TASKS } from '../harness.ts';
+import { TASKS_AND_RETROSPECTS } from '../harness.ts';
 import { BOT } from './host-state.ts';
 import { outbox } from './host-steps.ts';
 import { FINDING, outcomeOf } from './outcomes.ts';
@@ -24,7 +24,7 @@ export const refOf = ({ tenantId }: World, { task }: Held) => ({
 /** Claims for a worker. A process that dies between the claim and the start leaves one that never starts. */
 export async function take(world: World, worker: string, starts = true): Promise<Held | null> {
   const { engine, tenantId } = world;
-  const task = await claim(engine, { tenantId, workerId: worker, taskTypes: ALL_TASKS, repoIds: null });
+  const task = await claim(engine, { tenantId, workerId: worker, taskTypes: TASKS_AND_RETROSPECTS, repoIds: null });
   if (!task) return null;
   const held: Held = { worker, task, costUsd: 0, working: starts };
   world.held.push(held);
@@ -193,7 +193,7 @@ const vanishes: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), comesBack: f
       hostname: '',
       version: '2',
       repos: [],
-      taskTypes: ALL_TASKS,
+      taskTypes: TASKS_AND_RETROSPECTS,
       labels: {},
     };
     expect(await registerWorker(engine, tenantId, input)).toBe(worker);

@@ -40,7 +40,7 @@ const RESULTS: { [N in OutcomeName]: (world: World, held: Held) => Extract<Outco
     failures: null,
     lessons: null,
   }),
-  scanned: () => ({ files: [], symbols: [] }),
+  scanned: () => ({ headSha: null, truncated: false, files: [], symbols: [] }),
 };
 
 export const FINDING: Report['findings'][number] = {

@@ -47,7 +47,7 @@ export const QUEUE_RULES: Record<string, Rule> = {
   /** A worker whose claim was withdrawn may still be at it until it says so or its lease ends. */
   oneAgentOnABranch: sql`
     select t.issue_number as what from work t join runs r on r.issue_id = t.issue_id and r.id <> t.run_id
-    where t.status = 'claimed' and r.status = 'cancelled' and r.lease_expires_at > (select now from clock)
+    where t.status = 'claimed' and r.status = 'cancelled' and r.task_type <> 'retrospect' and r.lease_expires_at > (select now from clock)
       and r.claimed_at <= t.claimed_at`,
 
   attemptsHaveAnEnd: sql`select id || ': ' || attempt as what from tasks where attempt >= max_attempts`,

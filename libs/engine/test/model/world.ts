@@ -10,7 +10,7 @@ import { type ClaimedTask, type Engine, putRepo, type Report, registerWorker, ta
 import { ensureTenant, type RepoRow } from '@pipeline/store';
 import type { TestDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { ALL_TASKS } from '../harness.ts';
+import { TASKS_AND_RETROSPECTS } from '../harness.ts';
 import { ModelHost } from './host.ts';
 import { HostState } from './host-state.ts';
 
@@ -44,7 +44,17 @@ export interface World {
 
 /** Everything but the schema and the numbering goes: a run starts on an empty store, and loops see nothing else. */
 const TABLES = [
-  ...['projection_attempts', 'projections', 'dead_letters', 'webhook_deliveries', 'tasks', 'runs', 'agent_invocations'],
+  ...[
+    'projection_attempts',
+    'projections',
+    'dead_letters',
+    'webhook_deliveries',
+    'retrospectives',
+    'repo_scans',
+    'tasks',
+    'runs',
+    'agent_invocations',
+  ],
   ...['artefacts', 'cost_events', 'issue_events', 'pipeline_events', 'agent_messages', 'stream_outbox', 'transitions'],
   ...['review_comments', 'seen_remarks', 'findings', 'pull_requests', 'issue_edges', 'issues', 'worker_periods'],
   ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
@@ -82,7 +92,14 @@ export async function makeWorld(database: TestDatabase): Promise<World> {
 }
 
 export const register = (engine: Engine, tenantId: number, name: string): Promise<string> =>
-  registerWorker(engine, tenantId, { name, hostname: '', version: '1', repos: [], taskTypes: ALL_TASKS, labels: {} });
+  registerWorker(engine, tenantId, {
+    name,
+    hostname: '',
+    version: '1',
+    repos: [],
+    taskTypes: TASKS_AND_RETROSPECTS,
+    labels: {},
+  });
 
 export function pass({ database }: World, seconds: number): void {
   database.clock.now = new Date((database.clock.now?.getTime() ?? START) + seconds * 1_000);

@@ -1,4 +1,4 @@
-import type { TaskType } from '@pipeline/domain';
+import { TASK_TYPES, type TaskType, type WorkTaskType } from '@pipeline/domain';
 import type { AgentRecordInput, ExecTask } from '@pipeline/worker';
 import { Checkout } from './checkout.ts';
 import { createMeter } from './costs.ts';
@@ -12,11 +12,12 @@ import { merge } from './steps/merge.ts';
 import { plan } from './steps/plan.ts';
 import { retrospect } from './steps/retrospect.ts';
 import { review } from './steps/review.ts';
+import { scan } from './steps/scan.ts';
 
-const STEPS: Partial<Record<TaskType, Step>> = { analyze, plan, develop, review, merge, retrospect };
+const STEPS: Record<WorkTaskType, Step> = { analyze, plan, develop, review, merge };
 
 /** The task types that the demo agent knows. */
-export const DEMO_TASK_TYPES = Object.keys(STEPS) as TaskType[];
+export const DEMO_TASK_TYPES: readonly TaskType[] = TASK_TYPES;
 
 export interface AgentEnvironment {
   workDir: string;
@@ -57,13 +58,14 @@ export async function runAgent(task: ExecTask, environment: AgentEnvironment): P
 }
 
 async function perform(task: ExecTask, environment: AgentEnvironment, onRead: (text: string) => void) {
-  const step = STEPS[task.taskType];
-  if (!step) throw new AgentFailure('permanent', `the demo agent does not do ${task.taskType} tasks`);
-  const issue = requireIssue(task);
+  if (task.taskType === 'retrospect') return retrospect(task);
   const { slug, cloneUrl, defaultBranch } = task.payload.repo;
   const env = gitEnv(environment.variables, cloneUrl, environment.gitToken);
   const checkout = await Checkout.open({ workDir: environment.workDir, slug, cloneUrl, defaultBranch, env, onRead });
-  const scenario = scenarioOf(issue.labels);
   const { emit, pause } = environment;
+  if (task.taskType === 'code-map-scan') return scan({ checkout, emit });
+  const issue = requireIssue(task);
+  const scenario = scenarioOf(issue.labels);
+  const step = STEPS[task.taskType];
   return step({ task, issue, branch: workBranch(task, issue.number), scenario, checkout, emit, pause });
 }

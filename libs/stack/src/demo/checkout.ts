@@ -7,6 +7,8 @@ import type { Edit, Tree } from './chores/chore.ts';
 import { AgentFailure } from './failure.ts';
 
 const run = promisify(execFile);
+/** Longer paths do not fit into a code map. */
+const MAX_PATH = 1_000;
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 export interface CheckoutOptions {
@@ -114,6 +116,14 @@ export class Checkout {
       if (exitCode !== 1) throw error;
       return [...new Set(names(stdout ?? '').slice(1))];
     }
+  }
+
+  /** The regular files of the default branch, as git has them; sizes in bytes. */
+  async blobs(): Promise<{ path: string; sha: string; size: number }[]> {
+    return names(await this.git('ls-tree', '-r', '-l', '-z', this.base)).flatMap((entry) => {
+      const [, mode, sha = '', size, path = ''] = /^(\d+) \w+ (\w+) +(\S+)\t(.*)$/s.exec(entry) ?? [];
+      return mode?.startsWith('100') && path.length <= MAX_PATH ? [{ path, sha, size: Number(size) }] : [];
+    });
   }
 
   /** The regular files of the work tree; symbolic links are never followed or written through. */

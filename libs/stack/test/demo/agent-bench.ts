@@ -102,7 +102,7 @@ export class AgentBench {
           setupCommand: null,
         },
         ...{ branch: null, pr: null, plan: null, reviewComments: [], answers: [], snippets: [], instructions: null },
-        ...{ previousAttempts: [], state: null },
+        ...{ previousAttempts: [], state: null, history: null },
         ...more,
       },
     };

@@ -1,12 +1,16 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { OUTCOME_RESULTS, OUTCOMES_OF, type OutcomeName } from '@pipeline/domain';
+import { OUTCOME_RESULTS, OUTCOMES_OF, type OutcomeName, type TaskPayload } from '@pipeline/domain';
 import { parseLine } from '@pipeline/worker';
 import { withoutCredentials } from '../../src/demo/checkout.ts';
 import { AgentBench, type AgentRun, planOf, prOf } from './agent-bench.ts';
 
 const README = '# Widgets\n\nAbout.\n\n## Install\n\nSee [guide](docs/gone.md).\n\n## Use\n\ntext\n';
 const FILES = { 'README.md': README, 'src/a.ts': 'export const a = 1;\n', 'docs/b.md': '# B\n\n## C\n\nx\n' };
+const HISTORY: TaskPayload['history'] = {
+  ...{ end: 'merged', enteredAt: '2026-01-01T00:00:00.000Z', endedAt: null, changedFiles: ['README.md'] },
+  ...{ pullRequests: [], reviewCycles: 1, failures: [], costs: { totalUsd: 0.5, byAgent: [] }, timeline: [] },
+};
 const TOC = { title: 'Add a table of contents to `README.md`' };
 
 let bench: AgentBench;
@@ -45,10 +49,16 @@ test('an issue travels from analysis to a merged head, and every record is a val
   const merged = await bench.run(bench.task('merge', TOC, { plan, pr }));
   expect(merged).toMatchObject({ outcome: 'mergeable', result: { headSha: pr.headSha } });
   await bench.merge('svc/issue-1');
-  const looked = await bench.run(bench.task('retrospect', TOC, { plan, pr }));
+  const looked = await bench.run(bench.task('retrospect', TOC, { plan, history: HISTORY }));
   expect(looked.result).toMatchObject({ outcomeClassification: 'success', actualFiles: { files: ['README.md'] } });
 
-  for (const [taskType, run] of Object.entries({ analyze: analyzed, develop: first, review: reviewed, merge: merged }))
+  for (const [taskType, run] of Object.entries({
+    analyze: analyzed,
+    develop: first,
+    review: reviewed,
+    merge: merged,
+    retrospect: looked,
+  }))
     for (const record of run.records) {
       expect(parseLine(JSON.stringify(record)).kind).toBe('record');
       if (record.type !== 'outcome') continue;

@@ -7,6 +7,7 @@ import { up as outbox } from './0005-outbox.ts';
 import { up as consistency } from './0006-consistency.ts';
 import { up as workerPeriods } from './0007-worker-periods.ts';
 import { up as alerts } from './0008-alerts.ts';
+import { up as retrospectivesAndRepoFiles } from './0009-retrospectives-and-repo-files.ts';
 import { up as workerOwners } from './0010-worker-owners.ts';
 import { up as agentsAndAudit } from './0011-agents-and-audit.ts';
 import { up as oauth } from './0012-oauth.ts';
@@ -29,6 +30,7 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0006-consistency': { up: consistency },
   '0007-worker-periods': { up: workerPeriods },
   '0008-alerts': { up: alerts },
+  '0009-retrospectives-and-repo-files': { up: retrospectivesAndRepoFiles },
   '0010-worker-owners': { up: workerOwners },
   '0011-agents-and-audit': { up: agentsAndAudit },
   '0012-oauth': { up: oauth },

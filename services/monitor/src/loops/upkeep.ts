@@ -3,6 +3,7 @@ import {
   drainInbox,
   type Engine,
   enforceBudgets,
+  enqueueDueScans,
   foldCounts,
   type HostOf,
   reclaimExpired,
@@ -25,6 +26,11 @@ const PERIODS_KEPT_MS = 90 * 24 * 60 * 60_000;
 export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
   if ((await lead.hold()) === null) return undefined;
   return (await drainInbox(engine, hostOf)) > 0 ? 'again' : undefined;
+};
+
+/** Enqueues the scans of repos that are due; one replica looks after all. */
+export const scansTick = (engine: Engine, lead: Lead) => async () => {
+  if ((await lead.hold()) !== null) await enqueueDueScans(engine);
 };
 
 // These act on each row by compare-and-set, so any number of replicas may run them at once.

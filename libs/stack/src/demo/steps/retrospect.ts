@@ -1,30 +1,48 @@
-import { outcome, type Step, type StepContext } from './context.ts';
+import type { IssueHistory } from '@pipeline/domain';
+import type { ExecTask } from '@pipeline/worker';
+import { AgentFailure } from '../failure.ts';
+import { type OutcomeInput, outcome } from './context.ts';
 
-/** Compares what was planned with what reached the default branch. */
-export const retrospect: Step = async (context) => {
-  const { task, issue } = context;
-  const planned = task.payload.plan?.plannedFiles ?? null;
-  const actual = await filesOnDefaultBranch(context);
-  const failures = task.payload.previousAttempts.filter((attempt) => attempt.errorMessage !== null);
-  const missing = planned && actual ? planned.filter((path) => !actual.includes(path)) : [];
-  const verdict = actual === null ? 'abandoned' : missing.length > 0 ? 'partial' : 'success';
+/** Compares what was planned with what became of it, by what the task tells. */
+export function retrospect({ issueNumber, payload }: ExecTask): OutcomeInput {
+  const { history } = payload;
+  if (!history) throw new AgentFailure('permanent', 'a retrospect task without the history of its issue');
+  const planned = payload.plan?.plannedFiles ?? null;
+  const drift = driftOf(planned, history.changedFiles);
+  const numbers = `${planned?.length ?? 0} files planned, ${history.changedFiles.length} changed, ${history.reviewCycles} rounds of changes, ${history.failures.length} failures, ${history.costs.totalUsd} USD`;
   return outcome('retrospective', {
-    outcomeClassification: verdict,
-    summary: `#${issue.number}: ${planned?.length ?? 0} files planned, ${actual?.length ?? 0} changed, ${failures.length} failed attempts (simulation).`,
+    outcomeClassification: classify(history, drift),
+    summary: `#${issueNumber}: ${history.end} after ${history.timeline.length} moves; ${numbers} (simulation).`,
     plannedFiles: planned && { files: planned },
-    actualFiles: actual && { files: actual },
-    failures: failures.length > 0 ? { attempts: failures } : null,
-    lessons: failures.length > 0 ? { retry: 'Failed attempts were mended by trying again.' } : null,
+    actualFiles: history.changedFiles.length > 0 ? { files: history.changedFiles, ...drift } : null,
+    failures: history.failures.length > 0 ? { attempts: history.failures } : null,
+    lessons: lessonsOf(history, drift),
   });
-};
+}
 
-/** Files of the commits that refer to the issue; null when none reached the default branch. */
-async function filesOnDefaultBranch({ issue, checkout }: StepContext): Promise<string[] | null> {
-  const pattern = `--grep=Refs #${issue.number}([^0-9]|$)`;
-  const output = await checkout.git('log', '-E', pattern, '--format=', '--name-only', '-z', checkout.base);
-  const names = output
-    .split('\0')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  return names.length > 0 ? [...new Set(names)].sort() : null;
+interface Drift {
+  touchedMore: string[];
+  touchedFewer: string[];
+}
+
+function driftOf(planned: readonly string[] | null, changed: readonly string[]): Drift {
+  if (planned === null) return { touchedMore: [], touchedFewer: [] };
+  return {
+    touchedMore: changed.filter((path) => !planned.includes(path)),
+    touchedFewer: planned.filter((path) => !changed.includes(path)),
+  };
+}
+
+function classify({ end, failures }: IssueHistory, { touchedMore, touchedFewer }: Drift): string {
+  if (end === 'merged') return touchedMore.length + touchedFewer.length > 0 ? 'partial' : 'success';
+  return failures.length > 0 ? 'failure' : 'abandoned';
+}
+
+function lessonsOf({ end, failures, reviewCycles }: IssueHistory, drift: Drift): Record<string, string> | null {
+  const lessons = {
+    ...(failures.length > 0 && end === 'merged' && { retry: 'Failed attempts were mended by trying again.' }),
+    ...(reviewCycles > 0 && { review: `The review asked for changes ${reviewCycles} times: check before submitting.` }),
+    ...(drift.touchedMore.length > 0 && { plan: `The plan missed ${drift.touchedMore.join(', ')}.` }),
+  };
+  return Object.keys(lessons).length > 0 ? lessons : null;
 }
