@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEPLOYMENT } from '@pipeline/domain';
 import { inTenant, raiseAlert, resolveAlert } from '@pipeline/engine';
+import { deleteOldAlerts } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { type Bench, makeBench } from './harness.ts';
 
@@ -84,6 +85,15 @@ describe('an alert', () => {
     expect(await told(DEPLOYMENT)).toHaveLength(1);
     const named = await database.db.selectFrom('tenants').select('id').where('id', '=', DEPLOYMENT).execute();
     expect(named).toEqual([]);
+  });
+
+  test('that was resolved long ago is forgotten; an open one never is', async () => {
+    await raise();
+    await raise({ fingerprint: 'another' });
+    await resolve();
+    at(100);
+    await deleteOldAlerts(database.store.fleet, 99_000);
+    expect(await rows()).toEqual([expect.objectContaining({ fingerprint: 'another' })]);
   });
 
   test('raised by eight at once is news to one', async () => {

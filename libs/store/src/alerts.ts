@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import type { Db, Tx } from './connection.ts';
 import type { Alerts } from './database.generated.ts';
-import { svcNow } from './json.ts';
+import { fleetNote, msInterval, svcNow } from './json.ts';
 
 export type AlertRow = Selectable<Alerts>;
 
@@ -77,4 +77,11 @@ export async function openFingerprints(db: Db, tenantId: number, detector: Alert
     .orderBy('fingerprint')
     .execute();
   return rows.map(({ fingerprint }) => fingerprint);
+}
+
+/** Forgets alerts that were resolved longer ago. They are few: one row for each thing that was ever wrong. */
+export async function deleteOldAlerts(fleet: Db, keptMs: number): Promise<void> {
+  await sql`
+    ${fleetNote('retention')}
+    delete from alerts where resolved_at < svc_now() - ${msInterval(keptMs)}`.execute(fleet);
 }

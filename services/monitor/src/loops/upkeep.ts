@@ -1,3 +1,4 @@
+import { Settings } from '@pipeline/domain';
 import {
   autoUnblock,
   drainInbox,
@@ -13,7 +14,7 @@ import {
   watchSilence,
   watchSla,
 } from '@pipeline/engine';
-import { deleteOldDeliveries, deleteOldPeriods } from '@pipeline/store';
+import { deleteOldAlerts, deleteOldDeliveries, deleteOldPeriods, readSettings } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
 /** A host repeats a delivery for three days at most. */
@@ -21,6 +22,9 @@ const DELIVERIES_KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /** Reports look back over weeks. */
 const PERIODS_KEPT_MS = 90 * 24 * 60 * 60_000;
+
+/** An alert that has been over for so long is history. */
+const ALERTS_KEPT_MS = 90 * 24 * 60 * 60_000;
 
 /** Takes up webhooks in their order, so only one replica does. */
 export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
@@ -39,11 +43,21 @@ export const stalledTick = (engine: Engine) => () => reclaimStalled(engine);
 export const silenceTick = (engine: Engine) => () => watchSilence(engine);
 export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
 export const autoUnblockTick = (engine: Engine) => () => autoUnblock(engine);
-export const budgetsTick = (engine: Engine) => async () => ((await enforceBudgets(engine)) ? 'again' : undefined);
+/**
+ * Enforces budgets by the limits that are in force everywhere, not by this process's own file: replicas that were
+ * started with different ones would hold and release in turns.
+ */
+export const budgetsTick = (engine: Engine) => async () => {
+  const row = await readSettings(engine.store.fleet);
+  const written = Settings.safeParse(row?.body);
+  const settings = written.success ? () => written.data : engine.settings;
+  return (await enforceBudgets({ ...engine, settings })) ? 'again' : undefined;
+};
 export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
 export const foldTick = (engine: Engine) => () => foldCounts(engine);
 export const slaTick = (engine: Engine) => async () => ((await watchSla(engine)).more ? 'again' : undefined);
 export const retentionTick = (engine: Engine) => async () => {
   await deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
   await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);
+  await deleteOldAlerts(engine.store.fleet, ALERTS_KEPT_MS);
 };
