@@ -28,7 +28,7 @@ export const ClaimedTask = z
     payload: TaskPayload,
     promptVersion: z.int().nullable(),
     maxTurns: z.int().nullable(),
-    budgetUsd: z.number().nullable(),
+    budgetUsd: z.number().nullable().meta({ description: 'What is left of the budget of its issue; null = no limit.' }),
   })
   .meta({ id: 'ClaimedTask' });
 export type ClaimedTask = z.output<typeof ClaimedTask>;
