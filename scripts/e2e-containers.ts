@@ -57,6 +57,7 @@ async function everything(): Promise<void> {
   const token = must(worker(['--name', 'e2e'])).trim();
   const first = await checkAsync('a worker registers with a token made by the command', () => register(token));
   check('processes are confined', confined);
+  check('the command for operators works in both', administration);
   check('logs of both lie in the volume', logFiles);
   check('a wrong DATABASE_URL is told', wrongAddresses);
   check(`services stop within ${STOP_WITHIN_S} s, with 0`, stop);
@@ -125,6 +126,16 @@ function confined(): void {
     expect(name, seen, { uid: 1000, caps: 0, refused: true });
     const inside = name === 'monitor' ? '8090' : '8080';
     expect('published', must(compose(['port', name, inside])).trim(), `127.0.0.1:${ports[name]}`);
+  }
+}
+
+/** The command for operators, in the images that run: it reaches the store, and its exit status is passed on. */
+function administration(): void {
+  for (const name of SERVICES) {
+    const pipeline = (...args: string[]) => compose(['exec', '-T', name, 'pipeline', 'admin', ...args, '--json']);
+    const [org] = JSON.parse(must(pipeline('org', 'list')));
+    expect(`${name}: organisation`, org?.id, 'default');
+    expect(`${name}: refusal`, pipeline('org', 'show', 'nobody').status, 1);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Engine, HostOf, OrphanWatch } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
 import { StoreWatch } from '@pipeline/store-watch';
+import { registerAgentMetrics } from './agents/agent-metrics.ts';
 import { type Agents, addAgentLoops, createAgents } from './agents/agents.ts';
 import type { LoadedConfig } from './config.ts';
 import { type ConsistencyCache, consistencyCache, orphanWatch } from './consistency-cache.ts';
@@ -99,6 +100,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const upkeep = addUpkeep(loops, engine, doorbell);
   const agents = agentsOf(options, engine, doorbell);
   addAgentLoops(loops, agents, everyMs);
+  registerAgentMetrics(metrics.registry, agents.snapshots);
   const stream = addStream(loops, { engine, feed, storeWatch });
   const intake = addIntake(loops, { engine, hosts, doorbell, log, now });
   const outbox = addOutbox(loops, { engine, hosts, doorbell, log, now, metrics: monitorMetrics });

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { PipelineConfig } from '@pipeline/domain';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
-import { silentLogger } from '@pipeline/runtime';
+import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { auditEntries, type Doorbell } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { registerAgentMetrics } from '../src/agents/agent-metrics.ts';
 import { createAgents } from '../src/agents/agents.ts';
 import { restartContainer } from '../src/agents/restart-docker.ts';
 import { restartByPid } from '../src/agents/restart-pid.ts';
@@ -153,6 +154,9 @@ describe('restart of an agent', () => {
     await round(2);
     expect(await alerts()).toEqual([]);
     await round(2);
+    expect(await alerts()).toEqual(['warning: agent developer is down: unhealthy, answers 503']);
+    at(300);
+    await round();
     expect(await alerts()).toEqual([
       'warning: agent developer is down: unhealthy, answers 503',
       'critical: agent developer is not mended by a restart: it was restarted 1× and is still down',
@@ -218,6 +222,19 @@ describe('restart of an agent', () => {
     at(300);
     await round();
     expect(docker.asked).toHaveLength(2);
+  });
+
+  test('the gauges say who is up', async () => {
+    const { round, snapshots } = monitor({ selfHealing: { autoRestart: false } });
+    const { registry } = createMetrics();
+    registerAgentMetrics(registry, snapshots);
+    const up = async () => /^svc_agent_up\{agent="developer"\} (\d)$/m.exec(await registry.metrics())?.[1];
+    expect(await up()).toBeUndefined();
+    await round(2);
+    expect(await up()).toBe('1');
+    await round();
+    expect(await up()).toBe('0');
+    expect(await registry.metrics()).toMatch(/^svc_agent_response_seconds\{agent="developer"\} [\d.]+$/m);
   });
 
   test('by pid: the process gets SIGTERM', async () => {

@@ -48,7 +48,7 @@ export async function listUsers({ engine }: Admin) {
 
 /**
  * Disables a user, or takes that back. A disabled user's connections show nothing from the next request on, and the
- * sessions end; both come back with nobody: after enabling, the user logs in again, and connections work again.
+ * sessions end. After enabling, the user logs in anew, and connections that nobody revoked work again.
  * @throws AppError NOT_FOUND.
  */
 export function disableUser(admin: Admin, email: string, disabled: boolean) {

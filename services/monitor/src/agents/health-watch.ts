@@ -66,6 +66,6 @@ export class HealthWatch {
     });
     if (before?.health.status === health.status) return;
     const level = health.status === 'healthy' ? 'info' : 'warn';
-    log[level]('health of an agent', { agent: agentName, status: health.status, reason: health.lastError });
+    log[level]('health of an agent', { agentName, status: health.status, reason: health.lastError });
   }
 }

@@ -24,6 +24,7 @@ interface RestarterDeps {
   dockerHost: string;
   processes: Processes;
   log: Logger;
+  now: () => Date;
 }
 
 const STOP_GRACE_MS = 3_000;
@@ -91,11 +92,18 @@ export class AgentRestarter {
 
   #troubleOf({ agentName: agent, health }: AgentSeen): AgentTrouble {
     if (!needsRestart(health)) return { agent, down: null, stuck: null };
-    const { autoRestart, maxRestartAttempts } = this.#deps.engine.settings().selfHealing;
+    const { autoRestart } = this.#deps.engine.settings().selfHealing;
     const row = this.#rows.find((one) => one.agent === agent);
-    const usedUp = row !== undefined && row.attempts > 0 && row.attempts >= maxRestartAttempts;
-    const why = row?.last_error ?? (usedUp ? `it was restarted ${row.attempts}× and is still down` : null);
+    const why = row ? (row.last_error ?? this.#inVain(row)) : null;
     return { agent, down: `${health.status}, ${health.lastError}`, stuck: autoRestart ? why : null };
+  }
+
+  /** The last restart has as long to help as there is between two of them. */
+  #inVain({ attempts, last_restart_at }: AgentRestartRow): string | null {
+    const { maxRestartAttempts, restartCooldownSec } = this.#deps.engine.settings().selfHealing;
+    const helpsUntil = Date.parse(last_restart_at ?? '') + restartCooldownSec * 1_000;
+    const isOver = attempts > 0 && attempts >= maxRestartAttempts && this.#deps.now().getTime() >= helpsUntil;
+    return isOver ? `it was restarted ${attempts}× and is still down` : null;
   }
 
   async #begin({ agentName, health }: AgentSeen): Promise<void> {
@@ -106,20 +114,22 @@ export class AgentRestarter {
     const request = { agent: agentName, how: target.how, why };
     const begun = await beginAgentRestart(engine, request);
     if (!begun) return;
-    log.warn('restarting an agent', { ...request, attempt: begun.attempts });
+    const { how } = request;
+    log.warn('restarting an agent', { agentName, how, why, attempt: begun.attempts });
     this.#flights.start(agentName, (signal) => this.#carryOut(request, () => target.restart(signal)));
   }
 
   /** A restart that does not work ends no loop: it is told, and tried again after the cooldown. */
   async #carryOut(request: RestartRequest, restart: () => Promise<void>): Promise<void> {
     const { engine, log } = this.#deps;
+    const fields = { agentName: request.agent, how: request.how };
     try {
       await restart();
-      log.info('agent told to restart', { agent: request.agent, how: request.how });
+      log.info('agent told to restart', fields);
     } catch (error) {
-      log.error('agent was not restarted', { agent: request.agent, how: request.how, error });
+      log.error('agent was not restarted', { ...fields, error });
       await failAgentRestart(engine, request, (error as Error).message).catch((cause: unknown) =>
-        log.error('a failed restart was not recorded', { agent: request.agent, error: cause }),
+        log.error('a failed restart was not recorded', { ...fields, error: cause }),
       );
     }
   }
