@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { AppError, DEFAULT_SETTINGS } from '@pipeline/domain';
 import { admin, type Bell, type Engine } from '@pipeline/engine';
 import { EnvError, parseEnv, silentLogger, sleep, withDeadline } from '@pipeline/runtime';
@@ -52,7 +51,7 @@ async function answerOf({ flags, deed, env }: Order): Promise<Answer> {
   const rings = new Map<Bell, Set<number>>();
   try {
     await assertSchema(store.fleet);
-    const actor = flags.as ?? userInfo().username;
+    const actor = flags.as ?? admin.machineUser();
     const by: admin.Admin = { engine: engineOn(store, rings), actor, reason: flags.reason ?? null };
     const answer = await deed({ admin: by, use: admin, readPassword, readText });
     await ringAll(rings, DATABASE_DIRECT_URL ?? DATABASE_URL);

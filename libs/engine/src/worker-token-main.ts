@@ -1,8 +1,7 @@
-import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { DEFAULT_SETTINGS, DEFAULT_TENANT } from '@pipeline/domain';
 import { assertSchema, ensureTenant, openStore } from '@pipeline/store';
-import type { Admin } from './admin/context.ts';
+import { type Admin, machineUser } from './admin/context.ts';
 import { createWorkerToken, revokeWorkerTokens } from './admin/worker-tokens.ts';
 
 /** The short form of `pipeline admin worker-token`, kept for scripts that call it. */
@@ -63,7 +62,7 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
   try {
     await assertSchema(store.fleet);
     const engine = { store, ring: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
-    return await work({ engine, actor: userInfo().username, reason: null });
+    return await work({ engine, actor: machineUser(), reason: null });
   } finally {
     await store.close();
   }

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { AppError } from '@pipeline/domain';
 import { insertAuditEntry, inTransaction, type OwnedRepo, type Tx } from '@pipeline/store';
 import type { Engine, Unit } from '../context.ts';
@@ -7,6 +8,15 @@ export interface Admin {
   engine: Engine;
   actor: string;
   reason: string | null;
+}
+
+/** The user of this machine, or the number where it has no name, as in a container that runs under any user. */
+export function machineUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 /** A transaction over what belongs to no tenant alone, such as users. */

@@ -1,6 +1,6 @@
 export { listAudit } from './audit.ts';
 export { endConnection, endConnectionsOf, listConnections } from './connections.ts';
-export type { Admin } from './context.ts';
+export { type Admin, machineUser } from './context.ts';
 export { addMember, changeGrant, changeRole, listGrants, removeMember } from './members.ts';
 export { createOrg, listOrgs, showOrg } from './orgs.ts';
 export { enableRepo, listRepos } from './repos.ts';
