@@ -4,14 +4,24 @@ import { claimLatencyRow } from './rows/claim-latency.ts';
 import { claimOverHttpRow } from './rows/claim-over-http.ts';
 import { coldStartRow } from './rows/cold-start.ts';
 import { enqueueRow } from './rows/enqueue.ts';
+import { bearerCheckRow } from './rows/reads/bearer-check.ts';
+import { issueListRow } from './rows/reads/issue-list.ts';
+import { smallGetRow } from './rows/reads/small-get.ts';
+import { unchangedListRow } from './rows/reads/unchanged-list.ts';
+import { whyRow } from './rows/reads/why.ts';
 import { reportRow } from './rows/report.ts';
 
 /** Every row there is, by the number of its goal. */
 export const ROWS: readonly Row[] = [
+  smallGetRow,
+  issueListRow,
+  unchangedListRow,
+  whyRow,
   enqueueRow,
   claimBatchedRow,
   claimOverHttpRow,
   claimLatencyRow,
   coldStartRow,
   reportRow,
+  bearerCheckRow,
 ];

@@ -26,17 +26,26 @@ interface Stat {
 export function readCpu(postmaster: number): Cpu | null {
   const stats = readStats();
   if (stats.size === 0) return null;
-  const isBelow = (pid: number, root: number): boolean => {
-    const parent = stats.get(pid)?.parent ?? 0;
-    return parent === root || (parent > 0 && isBelow(parent, root));
-  };
   const cpu: Cpu = { self: 0, services: 0, postgres: 0 };
   for (const [pid, { us }] of stats) {
     if (pid === process.pid) cpu.self += us;
-    else if (pid === postmaster || isBelow(pid, postmaster)) cpu.postgres += us;
-    else if (isBelow(pid, process.pid)) cpu.services += us;
+    else if (pid === postmaster || isBelow(stats, pid, postmaster)) cpu.postgres += us;
+    else if (isBelow(stats, pid, process.pid)) cpu.services += us;
   }
   return cpu;
+}
+
+/** Microseconds of CPU that a process and its descendants have used; 0 where there is no /proc. */
+export function cpuOfTree(root: number): number {
+  const stats = readStats();
+  let us = 0;
+  for (const [pid, stat] of stats) if (pid === root || isBelow(stats, pid, root)) us += stat.us;
+  return us;
+}
+
+function isBelow(stats: ReadonlyMap<number, Stat>, pid: number, root: number): boolean {
+  const parent = stats.get(pid)?.parent ?? 0;
+  return parent === root || (parent > 0 && isBelow(stats, parent, root));
 }
 
 export const totalOf = ({ self, services, postgres }: Cpu): number => self + services + postgres;

@@ -31,7 +31,7 @@ const org = prepared(
       (select row_to_json(q) from (
         select t.id, t.external_id as slug, t.name, ${wireTime('t.created_at')} as "createdAt"
         from tenants t where t.id = ${p('tenantId')}) q) as org,
-      (select max(name) from schema_migrations) as "schemaVersion",
+      (select split_part(max(name), '!', 1) from schema_migrations) as "schemaVersion",
       ${jsonList(
         sql`
         select r.id, r.owner || '/' || r.name as slug, r.owner, r.name, r.default_branch as "defaultBranch",

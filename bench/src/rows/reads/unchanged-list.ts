@@ -1,0 +1,41 @@
+import type { Ask } from '../../measure/wrk.ts';
+import type { Row } from '../../model.ts';
+import { openReadWorld } from './world.ts';
+
+/** Goal 3: the list again with the ETag of the last answer, nothing changed: 304, the revision read in the database. */
+export const unchangedListRow: Row = {
+  goal: 3,
+  title: 'unchanged issue list',
+  async open(bench) {
+    const world = await openReadWorld(bench);
+    const raw = await world.peer('raw');
+    const asks: Ask[] = [];
+    for (const ask of world.asksOf(({ slug }) => `/api/cli/issues?repo=${slug}&limit=50`)) {
+      const { headers } = await fetch(`${world.api.url}${ask.path}`, { headers: ask.headers });
+      const again = { ...ask.headers, 'if-none-match': headers.get('etag') ?? '' };
+      const answer = await fetch(`${world.api.url}${ask.path}`, { headers: again });
+      if (answer.status !== 304) throw new Error(`an unchanged list answers ${answer.status}`);
+      asks.push({ path: ask.path, headers: again });
+    }
+    return {
+      cases: [
+        {
+          title: 'issue list, If-None-Match, unchanged',
+          unit: 'req/s',
+          ours: { name: 'ours', sample: () => world.load('unchanged', world.ours, asks) },
+          anchors: [
+            {
+              contender: {
+                name: 'raw node:http, small',
+                sample: () =>
+                  world.load('small-peer', { url: raw.url, pids: [raw.pid] }, [{ path: '/small', headers: {} }]),
+              },
+              bound: { atLeast: 0.33 },
+            },
+            { contender: world.rowsByPgbench, bound: { atLeast: 4.5 } },
+          ],
+        },
+      ],
+    };
+  },
+};

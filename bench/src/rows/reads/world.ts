@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { pgbench } from '../../measure/pgbench.ts';
+import { type Ask, type Load, loadWith } from '../../measure/wrk.ts';
+import type { Bench, Contender, Sample } from '../../model.ts';
+import { makeReadable, PUBLIC_URL, type Readable, type ReadableRepo } from '../../ours/readable.ts';
+import { makeAnchorIssues, PAGE_SCRIPT, pointScript } from '../../peers/anchor-issues.ts';
+import { buildService } from '../../services/build.ts';
+import { type Child, startChild } from '../../services/child.ts';
+
+/** The hosted API over many issues, and what it is compared with, each as a process of its own. */
+export interface ReadWorld {
+  readable: Readable;
+  api: Child;
+  anchorUrl: string;
+  issues: number;
+  seconds: number;
+  /** An ask of the API for each repo. */
+  asksOf(path: (repo: ReadableRepo) => string, headers?: Record<string, string>): Ask[];
+  load(name: string, target: { url: string; pids: readonly number[] }, asks: readonly Ask[]): Promise<Load>;
+  /** The API itself, its Postgres counted with it. */
+  ours: { url: string; pids: readonly number[] };
+  peer(file: 'raw' | 'express' | 'kysely', env?: Record<string, string>): Promise<Child>;
+  rowsByPgbench: Contender;
+  pointByPgbench: Contender;
+}
+
+const SERVERS = join(import.meta.dirname, '../../peers/servers');
+
+/** With its default settings but for the limits: all the load comes from one address. */
+const UNLIMITED = { CONNECTION_RATE_LIMIT: '0', ORG_RATE_LIMIT: '0', ADDRESS_RATE_LIMIT: '0', MCP_RATE_LIMIT: '0' };
+
+export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
+  const issues = bench.quick ? 100_000 : 1_000_000;
+  const seconds = bench.quick ? 1 : 2;
+  bench.say(`making ${issues.toLocaleString('en-US')} issues to read, twice`);
+  const readable = await makeReadable(bench, issues);
+  const anchorUrl = await makeAnchorIssues(bench, issues);
+  const { workDir } = bench;
+  const start = async (name: string, args: string[], env: Record<string, string>) => {
+    const child = await startChild({
+      args,
+      env: { NODE_ENV: 'production', ...env },
+      logFile: join(workDir, `${name}.log`),
+    });
+    bench.stack.add(name, () => child.stop());
+    return child;
+  };
+  const api = await start('hosted-api-reads', [await buildService('hosted-api', workDir)], {
+    ...{ DATABASE_URL: readable.url, PUBLIC_URL, LOG_LEVEL: 'warn', ...UNLIMITED },
+  });
+  return {
+    readable,
+    api,
+    anchorUrl,
+    issues,
+    seconds,
+    ours: { url: api.url, pids: [api.pid, bench.server.pid] },
+    asksOf: (path, headers = {}) =>
+      readable.repos.map((repo) => ({
+        path: path(repo),
+        headers: { authorization: `Bearer ${repo.token}`, ...headers },
+      })),
+    load: (name, target, asks) => loadWith({ ...target, asks, seconds, workDir, name, expect: 'success' }),
+    peer: (file, env = {}) =>
+      start(`peer-${file}`, ['--disable-warning=ExperimentalWarning', join(SERVERS, `${file}-main.ts`)], env),
+    rowsByPgbench: {
+      name: 'pgbench, rows',
+      sample: () => pgbench({ url: anchorUrl, workDir, name: 'rows', seconds }, PAGE_SCRIPT),
+    },
+    pointByPgbench: {
+      name: 'pgbench, point read',
+      sample: () => pgbench({ url: anchorUrl, workDir, name: 'point', seconds }, pointScript(issues)),
+    },
+  };
+}
+
+/** What an answer costs, as the value that is compared. */
+export const costOf = async (load: () => Promise<Sample>): Promise<Sample> => {
+  const { cpu } = await load();
+  return { value: cpu?.services ?? Number.NaN, cpu };
+};
