@@ -35,12 +35,13 @@ export interface LiveConnection {
  * Token, connection, user and rights in one statement, so that no two of them are of different times. Five probes of
  * primary keys. The rights stand in subqueries of their own: each names the tenant of the connection.
  */
-const byAccessToken = prepared('connection-by-access-token', (db, p: Params<{ hash: Buffer }>) =>
+const byAccessTokens = prepared('connections-by-access-tokens', (db, p: Params<{ hashes: readonly Buffer[] }>) =>
   db
     .selectFrom('oauth_tokens as t')
     .innerJoin('oauth_connections as c', 'c.id', 't.connection_id')
     .innerJoin('users as u', 'u.id', 'c.user_id')
     .select([
+      't.hash',
       'c.id',
       'c.tenant_id',
       'c.user_id',
@@ -56,7 +57,7 @@ const byAccessToken = prepared('connection-by-access-token', (db, p: Params<{ ha
         select array_agg(g.repo_id) from repo_grants g where g.tenant_id = c.tenant_id and g.user_id = c.user_id
       )`.as('granted'),
     ])
-    .where('t.hash', '=', p('hash'))
+    .where('t.hash', '=', sql<Buffer>`any(${p('hashes')}::bytea[])`)
     .where('t.kind', '=', sql.lit('AccessToken'))
     .where('t.expires_at', '>', sql<string>`svc_now()`)
     .where('c.expires_at', '>', sql<string>`svc_now()`)
@@ -65,14 +66,39 @@ const byAccessToken = prepared('connection-by-access-token', (db, p: Params<{ ha
 );
 
 /**
- * The connection that an access token stands for, and what it may read. Ask the primary: a replica may not know yet
- * that it was revoked.
- * @param hash SHA-256 of the whole token.
- * @returns null when the token is unknown or expired, its connection revoked or over, its user disabled or no member.
+ * The connections that access tokens stand for, and what each may read. Ask the primary: a replica may not know yet
+ * that one was revoked. Many tokens cost little more than one.
+ * @param hashes SHA-256 of each whole token.
+ * @returns by the hash as hexadecimal text; without those whose token is unknown or expired, whose connection is revoked
+ * or over, whose user is disabled or no member.
  */
-export async function findLiveConnection(primary: Db, hash: Buffer): Promise<LiveConnection | null> {
-  const row = await byAccessToken.first(primary, { hash });
-  if (!row || row.role === null) return null;
+export async function findLiveConnections(
+  primary: Db,
+  hashes: readonly Buffer[],
+): Promise<ReadonlyMap<string, LiveConnection>> {
+  const rows = await byAccessTokens.all(primary, { hashes });
+  return new Map(
+    rows.flatMap((row) => {
+      const { role } = row;
+      return role === null ? [] : [[row.hash.toString('hex'), liveOf({ ...row, role })] as const];
+    }),
+  );
+}
+
+interface TokenRow {
+  id: string;
+  tenant_id: number;
+  user_id: number;
+  client_id: string;
+  client_name: string;
+  resource: string;
+  scope: string;
+  email: string;
+  role: Role;
+  granted: number[] | null;
+}
+
+function liveOf(row: TokenRow): LiveConnection {
   const { tenant_id: tenantId, user_id: userId, role } = row;
   return {
     connectionId: row.id,

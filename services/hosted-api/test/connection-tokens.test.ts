@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findLiveConnection, revokeConnection } from '@pipeline/store';
+import { findLiveConnections, revokeConnection } from '@pipeline/store';
 import { hashOfToken } from '../src/connection-tokens.ts';
 import { mintConnection } from './connections.ts';
 import { addRepo, makeTenant, PUBLIC_URL, testHosted } from './hosted.ts';
@@ -19,7 +19,10 @@ const answerTo = async (authorization: string | undefined) => {
 const KNOWN = [404, 'NOT_FOUND', null];
 const REFUSED = [401, 'AUTH_FAILED', `Bearer error="invalid_token", ${METADATA}`];
 
-const live = (token: string) => findLiveConnection(database.store.tenant, hashOfToken(token));
+async function live(token: string) {
+  const hash = hashOfToken(token);
+  return (await findLiveConnections(database.store.tenant, [hash])).get(hash.toString('hex')) ?? null;
+}
 
 describe('an access token', () => {
   test.each([

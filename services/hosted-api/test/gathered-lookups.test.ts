@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { GatheredLookups } from '../src/gathered-lookups.ts';
+
+/** Look-ups whose ends are in the hands of the test. */
+function held() {
+  const calls: { keys: readonly string[]; end(found: Record<string, number>): void; fail(error: Error): void }[] = [];
+  const lookups = new GatheredLookups<number>(
+    (keys) =>
+      new Promise((resolve, reject) => {
+        calls.push({ keys, end: (found) => resolve(new Map(Object.entries(found))), fail: reject });
+      }),
+  );
+  return { calls, lookups };
+}
+
+test('the first goes at once; what comes meanwhile goes together, each key once', async () => {
+  const { calls, lookups } = held();
+  const first = lookups.find('a');
+  const others = ['b', 'a', 'b'].map((key) => lookups.find(key));
+  expect(calls.map(({ keys }) => keys)).toEqual([['a']]);
+  calls[0]?.end({ a: 1 });
+  expect(await first).toBe(1);
+  expect(calls[1]?.keys).toEqual(['b', 'a']);
+  calls[1]?.end({ a: 2 });
+  // What was found for the first one is not what those who came later get.
+  expect(await Promise.all(others)).toEqual([undefined, 2, undefined]);
+});
+
+test('a failure reaches those it concerns, and the next ones are served', async () => {
+  const { calls, lookups } = held();
+  const first = lookups.find('a');
+  const second = lookups.find('b');
+  calls[0]?.fail(new Error('gone'));
+  await expect(first).rejects.toThrow('gone');
+  calls[1]?.end({ b: 2 });
+  expect(await second).toBe(2);
+  const third = lookups.find('c');
+  calls[2]?.end({ c: 3 });
+  expect(await third).toBe(3);
+});
