@@ -19,7 +19,7 @@ const SECURITY: Record<AuthKind, Record<string, string[]>[]> = {
   none: [],
   operator: [{ session: [] }, { basic: [] }],
   worker: [{ workerToken: [] }],
-  connection: [{ connection: [] }],
+  connection: [{ connection: ['pipeline:read'] }],
   signature: [{ signature: [] }],
 };
 
@@ -32,7 +32,18 @@ const SCHEMES: Record<string, oas31.SecuritySchemeObject> = {
   },
   basic: { type: 'http', scheme: 'basic', description: 'For programs: sent with every request, never challenged for.' },
   workerToken: { type: 'http', scheme: 'bearer', description: 'A worker token, `wrk_at_…`.' },
-  connection: { type: 'http', scheme: 'bearer', description: 'The access token of an OAuth connection, `mcp_at_…`.' },
+  connection: {
+    type: 'oauth2',
+    description: 'The access token of a connection, `mcp_at_…`, sent as `Authorization: Bearer`. Public clients, PKCE.',
+    flows: {
+      authorizationCode: {
+        authorizationUrl: '/oauth/authorize',
+        tokenUrl: '/oauth/token',
+        refreshUrl: '/oauth/token',
+        scopes: { 'pipeline:read': 'All that the user may read.' },
+      },
+    },
+  },
   signature: {
     type: 'apiKey',
     in: 'header',

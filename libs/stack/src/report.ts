@@ -4,7 +4,7 @@ import type { StackState } from './state.ts';
 
 /** What `--json` prints; other programs rely on its fields. */
 export interface StackReport {
-  hosted: { url: string; workerToken: string; user: { email: string; password: string } };
+  hosted: { url: string; loginUrl: string; workerToken: string; user: { email: string; password: string } };
   monitor: { url: string; username: string; password: string };
   sandbox: { url: string };
   database: { url: string };
@@ -13,7 +13,12 @@ export interface StackReport {
 
 export function reportOf(state: StackState, ports: Ports, databaseUrl: string): StackReport {
   return {
-    hosted: { url: urlOf(ports, 'hosted'), workerToken: state.workerToken, user: { ...state.user } },
+    hosted: {
+      url: urlOf(ports, 'hosted'),
+      loginUrl: `${urlOf(ports, 'hosted')}/account/connections`,
+      workerToken: state.workerToken,
+      user: { ...state.user },
+    },
     monitor: { url: urlOf(ports, 'monitor'), ...state.monitor },
     sandbox: { url: urlOf(ports, 'sandbox') },
     database: { url: databaseUrl },
@@ -40,6 +45,7 @@ export function reportText(report: StackReport, dataDir: string, demo: DemoFacts
   Hosted API   ${hosted.url}
                worker token   ${hosted.workerToken}
                user           ${hosted.user.email}   ${hosted.user.password}
+               login          ${hosted.loginUrl}
   Monitor      ${monitor.url}
                login          ${monitor.username}   ${monitor.password}
   Sandbox      ${sandbox.url}   (a version-control host; repos: ${repos.join(', ')})
@@ -51,6 +57,9 @@ ${fleet}
     curl -s ${hosted.url}/api/openapi.json
     curl -s -u '${monitor.username}:${monitor.password}' ${monitor.url}/api/dead-letters
     curl -s ${hosted.url}/api/worker/register -H 'Authorization: Bearer ${hosted.workerToken}' -H 'Content-Type: application/json' -d ${register}
+
+  An access token for the hosted API, with that user's login in a browser (from this folder, in another terminal):
+    npm run -s connect -- ${hosted.url}
 
   Ctrl-C stops everything, twice at once; the next start goes on with the same data.
 `;

@@ -10,6 +10,8 @@ const FILE = 'stack.json';
 const login = z.object({ login: z.string(), token: z.string() });
 const port = z.int().min(1).max(65_535);
 
+const cookieKey = () => randomBytes(32).toString('hex');
+
 const State = z.object({
   tenant: z.string(),
   monitor: z.object({ username: z.string(), password: z.string() }),
@@ -17,6 +19,8 @@ const State = z.object({
   user: z.object({ email: z.string(), password: z.string() }),
   workerToken: z.string(),
   webhookSecret: z.string(),
+  /** Signs cookies of the hosted API; folders of older starts have none yet. */
+  cookieKey: z.string().default(cookieKey),
   sandbox: z.object({ adminToken: z.string(), bot: login, person: login, agent: login }),
   /** Of the last start. */
   ports: z.object({ hosted: port, monitor: port, sandbox: port, postgres: port }).nullable(),
@@ -35,6 +39,7 @@ const newState = (): StackState => ({
   user: { email: 'demo@example.org', password: secret() },
   workerToken: `wrk_at_${randomBytes(32).toString('base64url')}`,
   webhookSecret: secret(),
+  cookieKey: cookieKey(),
   sandbox: {
     adminToken: secret(),
     bot: { login: 'pipeline-bot', token: secret() },

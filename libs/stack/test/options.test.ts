@@ -35,7 +35,12 @@ test('the report has what --json promises, and the text three commands with the 
   const state = { ...(await loadState('/nonexistent')), repos: [{ slug: 'demo/shop', source: '/srv/shop' }] };
   const report = reportOf(state, { hosted: 1, monitor: 2, sandbox: 3, postgres: 4 }, 'postgres://x');
   expect(report).toEqual({
-    hosted: { url: 'http://127.0.0.1:1', workerToken: state.workerToken, user: state.user },
+    hosted: {
+      url: 'http://127.0.0.1:1',
+      loginUrl: 'http://127.0.0.1:1/account/connections',
+      workerToken: state.workerToken,
+      user: state.user,
+    },
     monitor: { url: 'http://127.0.0.1:2', ...state.monitor },
     sandbox: { url: 'http://127.0.0.1:3' },
     database: { url: 'postgres://x' },
@@ -43,6 +48,7 @@ test('the report has what --json promises, and the text three commands with the 
   });
   const text = reportText(report, '/data', { workers: 2, issues: 30 });
   expect(text.match(/^ +curl .*$/gm)).toHaveLength(3);
+  expect(text).toContain('npm run -s connect -- http://127.0.0.1:1');
   expect(text).toContain('a simulation');
   expect(text).toContain(`-u 'operator:${state.monitor.password}'`);
 });

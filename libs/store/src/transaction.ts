@@ -20,3 +20,20 @@ export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Pr
     }
   }
 }
+
+/** A transaction whose end somebody else decides on. Exactly one of commit and rollback must be called. */
+export interface OpenTransaction {
+  readonly tx: Tx;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/** Begins a READ COMMITTED transaction for code that cannot be a function of it. It is never tried again by itself. */
+export async function beginTransaction(db: Db): Promise<OpenTransaction> {
+  const tx = await db.startTransaction().setIsolationLevel('read committed').execute();
+  return {
+    tx,
+    commit: () => tx.commit().execute(),
+    rollback: () => tx.rollback().execute(),
+  };
+}

@@ -1,10 +1,14 @@
 import { hostedSurface, type Readiness } from '@pipeline/contract';
-import { createApp, serviceHandlers } from '@pipeline/http';
-import { handlersTellingOutages } from '@pipeline/store-watch';
+import { createApp, type RateLimiter, serviceHandlers } from '@pipeline/http';
+import { handlersTellingOutages, tellingOutages } from '@pipeline/store-watch';
 import type { Express } from 'express';
 import type { HostedContext } from './context.ts';
+import { asPages } from './pages/answers.ts';
+import { accountHandlers } from './routes/account.ts';
 import { claimHandlers } from './routes/claims.ts';
+import { consentHandlers } from './routes/consent.ts';
 import { mcpHandlers } from './routes/mcp.ts';
+import { oauthHandlers } from './routes/oauth.ts';
 import { readHandlers } from './routes/reads.ts';
 import { taskHandlers } from './routes/tasks.ts';
 import { webhookHandlers } from './routes/webhooks.ts';
@@ -12,7 +16,11 @@ import { workerHandlers } from './routes/workers.ts';
 
 /** The hosted API on these dependencies. `answerCheck`: what an answer that the contract does not declare leads to. */
 export function createHostedApp(context: HostedContext, answerCheck: 'throw' | 'log'): Express {
-  const { storeWatch, log, metrics, now, limits } = context;
+  const { storeWatch, log, metrics, now, limits, oauth, address, trustedProxies } = context;
+  const pages = { store: context.engine.store, oauth, resource: address.resource };
+  const lost = () => storeWatch.loop.wake();
+  // Counted in the store, which may be away.
+  const shared = (limiter: RateLimiter) => ({ take: tellingOutages(storeWatch, (key: string) => limiter.take(key)) });
   const handlers = {
     ...serviceHandlers({ surface: hostedSurface, readiness: () => readinessOf(context), now }),
     ...readHandlers(context),
@@ -21,6 +29,8 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     ...claimHandlers(context),
     ...taskHandlers(context),
     ...webhookHandlers(context),
+    ...oauthHandlers({ oauth, address }),
+    ...asPages({ ...accountHandlers(pages), ...consentHandlers(pages) }, lost),
   };
   return createApp({
     surface: hostedSurface,
@@ -30,7 +40,12 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     registry: metrics.registry,
     storeReady: () => storeWatch.isConnected,
     answerCheck,
-    limits: { address: limits.address, identity: { worker: limits.worker, connection: limits.connection } },
+    trustProxy: trustedProxies,
+    limits: {
+      address: limits.address,
+      routes: { token: shared(oauth.tokens), registerClient: shared(oauth.registrations) },
+      identity: { worker: limits.worker, connection: limits.connection },
+    },
   });
 }
 

@@ -5,6 +5,8 @@ import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
 import { StoreWatch, tellingOutages } from '@pipeline/store-watch';
 import { ClaimWaiters } from './claim-waiters.ts';
 import { type ConnectionIdentity, connectionAuthenticator } from './connection-tokens.ts';
+import { createOauth, type Oauth, type OauthOptions } from './oauth/oauth.ts';
+import { oauthPruning } from './oauth/prune.ts';
 import { type PublicAddress, publicAddress } from './public-address.ts';
 import { queueHealing } from './queue-healing.ts';
 import { type RequestLimitOptions, type RequestLimits, requestLimits } from './request-limits.ts';
@@ -25,6 +27,9 @@ export interface HostedOptions {
   monitorUrl: string | undefined;
   /** Told to connections; undefined: they need not know. */
   storeDetails: StoreDetails | undefined;
+  oauth: OauthOptions;
+  /** Proxies in front whose word about the caller's address is believed. */
+  trustedProxies: number;
   /** Undefined: every delivery is refused. */
   webhookSecret: string | undefined;
   limits: RequestLimitOptions;
@@ -34,11 +39,15 @@ export interface HostedOptions {
 
 /** What the routes of the hosted API work with. */
 export interface HostedContext
-  extends Pick<HostedOptions, 'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret'> {
+  extends Pick<
+    HostedOptions,
+    'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret' | 'trustedProxies'
+  > {
   engine: Engine;
   limits: RequestLimits;
   waiters: ClaimWaiters;
   address: PublicAddress;
+  oauth: Oauth;
   authenticateWorker: Authenticate<WorkerIdentity>;
   authenticateConnection: Authenticate<ConnectionIdentity>;
   storeWatch: StoreWatch;
@@ -78,8 +87,14 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     address,
     authenticateWorker: tellingOutages(storeWatch, workerAuthenticator(store, now)),
     authenticateConnection: tellingOutages(storeWatch, connectionAuthenticator(store, address)),
+    oauth: createOauth({ store, address, log }, options.oauth),
     storeWatch,
     settings,
-    loops: [storeWatch.loop, settings.loop, queueHealing(engine, { storeReady, log, metrics })],
+    loops: [
+      storeWatch.loop,
+      settings.loop,
+      queueHealing(engine, { storeReady, log, metrics }),
+      oauthPruning(store, { storeReady, log, metrics }),
+    ],
   };
 }

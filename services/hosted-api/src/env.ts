@@ -10,6 +10,12 @@ const publicUrl = z
     abort: true,
   })
   .refine((text) => /^\w+:\/\/[^/?#@]+\/?$/.test(text), { error: 'must be scheme, host and port, without a path' });
+const cookieKeys = z
+  .string()
+  .transform((text) => text.split(',').map((key) => key.trim()))
+  .refine((keys) => keys.every((key) => key.length >= 32), {
+    error: 'must be secrets of 32 characters or more, separated by commas: openssl rand -hex 32 makes one',
+  });
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
 /** Variables of this process, beside those that every process understands. */
@@ -27,6 +33,26 @@ export const hostedEnv = {
     .describe(
       'Where browsers and programs reach this API, such as https://pipeline.example.org; without it http://localhost and PORT.',
     ),
+  TRUSTED_PROXIES: envInt(0, 10)
+    .default(0)
+    .describe("Proxies in front whose word about the caller's address is believed."),
+  OAUTH_COOKIE_KEYS: cookieKeys
+    .optional()
+    .describe(
+      'Secrets of 32 characters or more, separated by commas, alike on all replicas: the first signs, all are accepted. Required with an https PUBLIC_URL; without it one is made at each start.',
+    ),
+  ACCESS_TOKEN_SECONDS: envInt(60, 3_600).default(600).describe('How long an access token lives.'),
+  REFRESH_TOKEN_DAYS: envInt(1, 365).default(30).describe('How long a connection lives without being used.'),
+  CONNECTION_DAYS: envInt(1, 3_650).default(365).describe('How long a connection lives at most.'),
+  LOGIN_RATE_LIMIT: envInt(0, 10_000)
+    .default(10)
+    .describe('Failed logins in 5 minutes per address and per user, over all replicas; 0 = no limit.'),
+  REGISTRATION_RATE_LIMIT: envInt(0, 100_000)
+    .default(20)
+    .describe('Programs that register in an hour per address, over all replicas; 0 = no limit.'),
+  TOKEN_RATE_LIMIT: envInt(0, 1_000_000)
+    .default(600)
+    .describe('Token requests in 5 minutes per address, over all replicas; 0 = no limit.'),
   MONITOR_URL: httpUrl.optional().describe('Where the monitor is reached from outside.'),
   TELL_STORE_DETAILS: z
     .stringbool()

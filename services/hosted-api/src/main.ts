@@ -6,6 +6,8 @@ import type { z } from 'zod';
 import { createHostedApp } from './app.ts';
 import { createHostedContext } from './context.ts';
 import { hostedEnv } from './env.ts';
+import { requireInnerAddressGuard } from './oauth/inner-addresses.ts';
+import { oauthOptions } from './oauth/options.ts';
 import { storeDetailsOf } from './store-details.ts';
 
 const NAME = 'hosted-api';
@@ -15,6 +17,7 @@ void runService({ name: NAME, schema: hostedEnv, env: process.env, start });
 
 /** Parts are added in the order of their start and stopped in reverse: claims that wait first, the store last. */
 async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.ZodObject<typeof hostedEnv>>>) {
+  requireInnerAddressGuard();
   const store = openStore({
     databaseUrl: env.DATABASE_URL,
     readUrl: env.DATABASE_READ_URL,
@@ -40,6 +43,8 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     publicUrl: env.PUBLIC_URL ?? `http://localhost:${env.PORT}`,
     monitorUrl: env.MONITOR_URL,
     storeDetails: env.TELL_STORE_DETAILS ? storeDetailsOf(env.DATABASE_URL) : undefined,
+    oauth: oauthOptions(env),
+    trustedProxies: env.TRUSTED_PROXIES,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
     limits: {
       connection: env.CONNECTION_RATE_LIMIT,

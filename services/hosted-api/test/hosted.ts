@@ -15,9 +15,17 @@ import {
 } from '@pipeline/store';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import { createHostedApp, createHostedContext, type HostedContext, type HostedOptions } from '../src/index.ts';
+import type { OauthOptions } from '../src/oauth/oauth.ts';
 
 /** Where the API under test believes to be reached. */
 export const PUBLIC_URL = 'https://pipeline.example.org';
+
+/** Without limits, for all requests of a test come from one address. */
+export const OAUTH: OauthOptions = {
+  keys: ['a key of the tests, long enough to be one'],
+  lifetimes: { accessSeconds: 600, refreshSeconds: 2_592_000, connectionSeconds: 31_536_000 },
+  limits: { logins: 0, registrations: 0, tokens: 0 },
+};
 
 export const WORK: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
 
@@ -102,6 +110,8 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
     publicUrl: PUBLIC_URL,
     monitorUrl: undefined,
     storeDetails: undefined,
+    oauth: OAUTH,
+    trustedProxies: 0,
     webhookSecret: undefined,
     limits: NO_LIMITS,
     ...rest,

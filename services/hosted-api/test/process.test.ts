@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { testProcesses, until } from '@pipeline/testing';
@@ -6,6 +10,8 @@ import { makeTenant, register, testHosted, WORK } from './hosted.ts';
 
 const hosting = testHosted();
 const { database } = hosting;
+/** Key and certificate of a server that only this file starts. */
+const PEM = readFileSync(join(import.meta.dirname, 'fixtures/localhost.pem'));
 const run = testProcesses(join(import.meta.dirname, '../src/main.ts'));
 
 test('the process serves, and on SIGTERM answers those who wait and ends well', async () => {
@@ -64,4 +70,47 @@ test('it starts without a store, says so, and refuses requests until there is on
   expect([ready.status, ((await ready.json()) as { store: string }).store]).toEqual([503, 'unreachable']);
   service.child.kill('SIGTERM');
   expect(await service.exited).toBe(0);
+});
+
+test('it refuses to be reached by https without cookie keys, and keys that are too short', async () => {
+  const env = { DATABASE_URL: database.url, PUBLIC_URL: 'https://pipeline.example.org' };
+  for (const keys of [{}, { OAUTH_COOKIE_KEYS: 'short' }, { OAUTH_COOKIE_KEYS: `${'k'.repeat(32)},` }]) {
+    const service = run({ ...env, ...keys });
+    expect(await service.exited).toBe(78);
+    expect(service.output.err).toMatch(/OAUTH_COOKIE_KEYS: must be .*openssl rand -hex 32/);
+  }
+  const service = run({ ...env, OAUTH_COOKIE_KEYS: `${'k'.repeat(32)}, ${'o'.repeat(32)}` });
+  const url = await service.urlOf('listening');
+  const metadata = (await (await fetch(`${url}/.well-known/oauth-authorization-server`)).json()) as { issuer: string };
+  expect(metadata.issuer).toBe('https://pipeline.example.org');
+});
+
+test.each([
+  ['http://pipeline.example.org', 'https://'],
+  ['https://pipeline.example.org/api', 'without a path'],
+  ['http://localhost.evil.example', 'https://'],
+])('it refuses the public address %s', async (address, why) => {
+  const service = run({ DATABASE_URL: database.url, PUBLIC_URL: address });
+  expect(await service.exited).toBe(78);
+  expect(service.output.err).toMatch(new RegExp(`PUBLIC_URL: must .*${why}`));
+});
+
+test('it fetches no metadata document from an address inside, however it is spelled', async () => {
+  let hits = 0;
+  const inside = createServer({ key: PEM, cert: PEM }, (_request, response) => {
+    hits += 1;
+    response.end('{}');
+  });
+  inside.listen(0, '127.0.0.1');
+  await once(inside, 'listening');
+  const { port } = inside.address() as AddressInfo;
+  // Without this it would be the certificate that is refused.
+  const service = run({ DATABASE_URL: database.url, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+  const url = await service.urlOf('listening');
+  for (const host of ['localhost', '127.0.0.1', '[::ffff:127.0.0.1]']) {
+    const query = new URLSearchParams({ client_id: `https://${host}:${port}/client.json`, response_type: 'code' });
+    const answer = await fetch(`${url}/oauth/authorize?${query}`, { redirect: 'manual' });
+    expect([host, answer.status, hits]).toEqual([host, 400, 0]);
+  }
+  inside.close();
 });

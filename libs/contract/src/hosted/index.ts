@@ -2,6 +2,8 @@ import { healthRoutes } from '../shared/health.ts';
 import { defineSurface } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
 import { mcpRoutes } from './mcp.ts';
+import { oauthRoutes } from './oauth.ts';
+import { pageRoutes } from './pages.ts';
 import { readRoutes } from './reads.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workerRoutes } from './worker.ts';
@@ -17,10 +19,19 @@ export const hostedSurface = defineSurface({
     { name: 'Service', description: 'The process itself.' },
     { name: 'Reads', description: 'What a connection may see: one organisation, read-only.' },
     { name: 'MCP', description: 'The same reads as tools for assistants.' },
+    { name: 'Connections', description: 'How programs get access in the name of a user (OAuth 2.1).' },
     { name: 'Worker protocol', description: 'How workers get tasks and report on them.' },
     { name: 'Webhooks', description: 'Deliveries of the version-control host.' },
   ],
-  routes: [...healthRoutes, ...readRoutes, ...mcpRoutes, ...workerRoutes, ...webhookRoutes],
+  routes: [
+    ...healthRoutes,
+    ...readRoutes,
+    ...mcpRoutes,
+    ...workerRoutes,
+    ...webhookRoutes,
+    ...oauthRoutes,
+    ...pageRoutes,
+  ],
   fallbacks: [],
   requireJsonType: true,
   unknownPathAuth: ['connection', 'worker'],

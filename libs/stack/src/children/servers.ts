@@ -53,6 +53,7 @@ export function hostedApi({ dataDir, state, ports, inherited, databaseUrl }: Ser
       HOST,
       PORT: `${ports.hosted}`,
       PUBLIC_URL: urlOf(ports, 'hosted'),
+      OAUTH_COOKIE_KEYS: state.cookieKey,
       MONITOR_URL: urlOf(ports, 'monitor'),
       GITHUB_WEBHOOK_SECRET: state.webhookSecret,
     },

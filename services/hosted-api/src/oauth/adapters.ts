@@ -1,0 +1,136 @@
+import {
+  consumeArtifact,
+  consumeToken,
+  deleteArtifact,
+  findArtifact,
+  findClient,
+  findGrantPayload,
+  findToken,
+  insertClient,
+  insertConnection,
+  insertToken,
+  type Store,
+  saveArtifact,
+  type TokenKind,
+  touchConnection,
+} from '@pipeline/store';
+import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
+import { hashOfToken } from '../connection-tokens.ts';
+import { type PublicAddress, SCOPE } from '../public-address.ts';
+import type { Consents } from './consents.ts';
+import type { TokenRequests } from './token-requests.ts';
+
+export interface AdapterDeps {
+  store: Store;
+  tokenRequests: TokenRequests;
+  consents: Consents;
+  address: PublicAddress;
+}
+
+const TOKEN_KINDS: readonly string[] = ['AccessToken', 'RefreshToken', 'AuthorizationCode'] satisfies TokenKind[];
+
+const nothing = async () => undefined;
+/** Kinds of lookup that no model here uses, and what tokens and grants leave to their connection. */
+const REST = {
+  findByUserCode: nothing,
+  findByUid: nothing,
+  consume: nothing,
+  destroy: nothing,
+  revokeByGrantId: nothing,
+};
+
+/** Where the OAuth library keeps its things, by the name of their model. */
+export function adapters(deps: AdapterDeps): AdapterFactory {
+  return (model) => {
+    if (TOKEN_KINDS.includes(model)) return tokenAdapter(model as TokenKind, deps);
+    if (model === 'Grant') return connectionAdapter(deps);
+    if (model === 'Client') return clientAdapter(deps);
+    return artifactAdapter(model, deps);
+  };
+}
+
+/** A payload holds the token itself as `jti`: it is left out, and put back from whoever shows the token. */
+function tokenAdapter(kind: TokenKind, { tokenRequests }: AdapterDeps): Adapter {
+  return {
+    ...REST,
+    async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {
+      const db = await tokenRequests.db();
+      const connectionId = payload.grantId ?? '';
+      await insertToken(db, { hash: hashOfToken(id), kind, connectionId, payload, ttlMs: expiresIn * 1000 });
+      if (kind === 'AccessToken') await touchConnection(db, connectionId);
+    },
+    async find(id) {
+      const found = await findToken(await tokenRequests.db(), kind, hashOfToken(id));
+      if (!found) return undefined;
+      const { payload, consumedAt } = found;
+      const consumed = consumedAt === null ? {} : { consumed: Math.floor(Date.parse(consumedAt) / 1000) };
+      return { ...payload, ...consumed, jti: id } as AdapterPayload;
+    },
+    async consume(id) {
+      const won = await consumeToken(await tokenRequests.db(), hashOfToken(id));
+      if (!won) throw new errors.InvalidGrant('the token was used by another request at the same time');
+    },
+  };
+}
+
+/** A grant is a connection. Ending one ends its tokens, so nothing is done to those one by one. */
+function connectionAdapter({ store, consents, address, tokenRequests }: AdapterDeps): Adapter {
+  return {
+    ...REST,
+    async upsert(id, payload, expiresIn = 0) {
+      const consent = consents.getStore();
+      if (!consent) throw new Error('a grant is saved at consent only');
+      await insertConnection(store.tenant, {
+        id,
+        tenantId: consent.tenantId,
+        userId: Number(payload.accountId),
+        clientId: payload.clientId ?? '',
+        clientName: consent.clientName,
+        resource: address.resource,
+        scope: SCOPE,
+        payload,
+        ttlMs: expiresIn * 1000,
+      });
+    },
+    async find(id) {
+      return ((await findGrantPayload(await tokenRequests.db(), id)) ?? undefined) as AdapterPayload | undefined;
+    },
+    destroy: (id) => tokenRequests.revoke(id),
+  };
+}
+
+function clientAdapter({ store }: AdapterDeps): Adapter {
+  return {
+    ...REST,
+    async upsert(id, metadata) {
+      await insertClient(store.tenant, id, { ...metadata }, Provider.ctx?.ip ?? null);
+    },
+    async find(id) {
+      return ((await findClient(store.tenant, id)) ?? undefined) as AdapterPayload | undefined;
+    },
+  };
+}
+
+/** What an authorization under way keeps for one browser; the ids are secrets of its cookies. */
+function artifactAdapter(model: string, { store: { tenant: db } }: AdapterDeps): Adapter {
+  return {
+    ...REST,
+    async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {
+      const { cookie: _cookie, ...session } = (payload.session ?? {}) as Record<string, unknown>;
+      const kept = payload.session ? { ...payload, session } : payload;
+      const uid = typeof payload.uid === 'string' ? payload.uid : null;
+      await saveArtifact(db, { model, hash: hashOfToken(id), uid, payload: kept, ttlMs: expiresIn * 1000 });
+    },
+    async find(id) {
+      const payload = await findArtifact(db, model, { hash: hashOfToken(id) });
+      return payload ? ({ ...payload, jti: id } as AdapterPayload) : undefined;
+    },
+    async findByUid(uid) {
+      return ((await findArtifact(db, model, { uid })) ?? undefined) as AdapterPayload | undefined;
+    },
+    async consume(id) {
+      if (!(await consumeArtifact(db, model, hashOfToken(id)))) throw new errors.InvalidRequest('it was used before');
+    },
+    destroy: (id) => deleteArtifact(db, model, hashOfToken(id)),
+  };
+}

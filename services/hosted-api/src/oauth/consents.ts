@@ -1,0 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** What a user agreed to, beyond what the OAuth library knows of a grant. */
+export interface Consent {
+  tenantId: number;
+  clientName: string;
+}
+
+/** Carries a consent to the adapter, past the library, whose grants have no place for it. */
+export type Consents = AsyncLocalStorage<Consent>;
+
+export const createConsents = (): Consents => new AsyncLocalStorage<Consent>();

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from '@pipeline/runtime';
+import type { Store } from '@pipeline/store';
+import type Provider from 'oidc-provider';
+import { BrowserSessions } from '../pages/browser-sessions.ts';
+import { type LoginLimit, loginLimit } from '../pages/login-limit.ts';
+import { noticePage } from '../pages/notice-page.ts';
+import type { PublicAddress } from '../public-address.ts';
+import { sharedRateLimiter } from '../shared-rate-limit.ts';
+import { type Consents, createConsents } from './consents.ts';
+import { oauthKeys } from './keys.ts';
+import { libraryRequest } from './library-request.ts';
+import { createProvider } from './provider.ts';
+import type { TokenLifetimes } from './settings.ts';
+import { TokenRequests } from './token-requests.ts';
+
+export interface OauthOptions {
+  /** Secrets that all replicas share: the first one signs, all are accepted. */
+  keys: readonly [string, ...string[]];
+  lifetimes: TokenLifetimes;
+  limits: {
+    /** Failed logins in 5 minutes per address and per user; 0 = no limit, here and below. */
+    logins: number;
+    /** New programs per hour and address. */
+    registrations: number;
+    /** Token requests per 5 minutes and address. */
+    tokens: number;
+  };
+}
+
+/** The OAuth server and the logins that it needs. */
+export interface Oauth {
+  readonly provider: Provider;
+  readonly consents: Consents;
+  readonly sessions: BrowserSessions;
+  readonly logins: LoginLimit;
+  readonly registrations: ReturnType<typeof sharedRateLimiter>;
+  readonly tokens: ReturnType<typeof sharedRateLimiter>;
+  /** Lets the OAuth library write the answer. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** The request as the library is to see it. */
+  request(request: IncomingMessage, more: { client: string; url?: string; body?: string }): IncomingMessage;
+}
+
+interface OauthDeps {
+  store: Store;
+  address: PublicAddress;
+  log: Logger;
+}
+
+/** Wires the OAuth server. No statement is sent. */
+export function createOauth(
+  { store, address, log }: OauthDeps,
+  { keys: secrets, lifetimes, limits }: OauthOptions,
+): Oauth {
+  const keys = oauthKeys(secrets);
+  const consents = createConsents();
+  const hour = { windowSeconds: 3600 };
+  const registrations = sharedRateLimiter(store.tenant, { name: 'registration', limit: limits.registrations, ...hour });
+  const provider = createProvider({
+    store,
+    address,
+    consents,
+    keys,
+    lifetimes,
+    log,
+    tokenRequests: new TokenRequests(store.tenant),
+    // To fetch a metadata document costs as much as a registration, and is one.
+    allowFetch: (client) =>
+      registrations.take(client).then(
+        () => true,
+        () => false,
+      ),
+    errorPage: (problem) =>
+      noticePage('This cannot go on', problem, 'Go back to the program that sent you here, and start again there.'),
+  });
+  const callback = provider.callback();
+  return {
+    provider,
+    consents,
+    registrations,
+    sessions: new BrowserSessions(store, keys, address),
+    logins: loginLimit(store.tenant, limits.logins),
+    tokens: sharedRateLimiter(store.tenant, { name: 'token', limit: limits.tokens, windowSeconds: 300 }),
+    answer: (request, response) => callback(request, response),
+    request: (request, more) => libraryRequest(request, address, more),
+  };
+}

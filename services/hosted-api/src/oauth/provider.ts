@@ -1,0 +1,201 @@
+import type { Logger } from '@pipeline/runtime';
+import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { SCOPE } from '../public-address.ts';
+import { type AdapterDeps, adapters } from './adapters.ts';
+import type { OauthKeys } from './keys.ts';
+import { askEachTime } from './policy.ts';
+import { redirectKind } from './registration.ts';
+import { CODE_SECONDS, INTERACTION_SECONDS, type TokenLifetimes } from './settings.ts';
+
+export const ROUTES = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+  registration: '/oauth/register',
+  revocation: '/oauth/revoke',
+  // The library insists on a route for its keys; nothing leads there.
+  jwks: '/oauth/jwks',
+} as const;
+
+export const interactionPath = (uid: string): string => `/oauth/interaction/${uid}`;
+
+export interface ProviderDeps extends AdapterDeps {
+  keys: OauthKeys;
+  lifetimes: TokenLifetimes;
+  /** Whether a metadata document may be fetched for this address now. */
+  allowFetch: (client: string) => Promise<boolean>;
+  /** A page for a person whose authorization cannot go on. */
+  errorPage: (description: string) => { html: string; policy: string };
+  log: Logger;
+}
+
+/** The OAuth server: the library's protocol over our store. Nothing is sent and no port is opened. */
+export function createProvider(deps: ProviderDeps): Provider {
+  const provider = new Provider(deps.address.origin, configuration(deps));
+  // Its addresses and the `secure` of its cookies come from headers that library-request.ts writes.
+  provider.proxy = true;
+  prefix(provider.AccessToken, 'mcp_at_');
+  prefix(provider.RefreshToken, 'mcp_rt_');
+  prefix(provider.Grant, 'conn_');
+  provider.use(async (ctx, next) => {
+    if (ctx.path !== ROUTES.token) return next();
+    return deps.tokenRequests.run(async () => {
+      await next();
+      return ctx.status < 400;
+    });
+  });
+  provider.use(withoutSession);
+  tellFailures(provider, deps.log);
+  return provider;
+}
+
+interface TokenClass {
+  prototype: object;
+}
+
+/** Puts a prefix before a model's ids. The library's own method is called: it also settles the token's format. */
+function prefix(model: TokenClass, text: string): void {
+  const prototype = model.prototype as { generateTokenId(): string };
+  const original = prototype.generateTokenId;
+  prototype.generateTokenId = function generateTokenId(this: object) {
+    return `${text}${original.call(this)}`;
+  };
+}
+
+/**
+ * Forgets the library's own session when an authorization is through. People log in to the product's session; with
+ * two of them, a change of user in one browser would end in the library's logout form.
+ */
+async function withoutSession(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  await next();
+  if (!ctx.path.startsWith(`${ROUTES.authorization}/`)) return;
+  const { session } = ctx.oidc;
+  if (session?.exp === undefined) return;
+  await session.destroy();
+  ctx.cookies.set(ctx.oidc.provider.cookieName('session'), null);
+}
+
+/** The client is told little of why it is refused; operators find the reason in the log. */
+function tellFailures(provider: Provider, log: Logger): void {
+  const tell = (message: string) => (ctx: KoaContextWithOIDC, error: Error) => {
+    const { error_detail: detail } = error as { error_detail?: string };
+    log.info(message, { client: ctx.oidc.client?.clientId, reason: error.message, detail });
+  };
+  provider.on('grant.error', tell('token request refused'));
+  provider.on('authorization.error', tell('authorization refused'));
+  provider.on('registration_create.error', tell('registration refused'));
+  provider.on('revocation.error', tell('revocation refused'));
+  provider.on('server_error', (_ctx, error) => log.error('oauth request failed', { error }));
+}
+
+function configuration(deps: ProviderDeps): Configuration {
+  const { address, keys, lifetimes } = deps;
+  return {
+    adapter: adapters(deps),
+    clientAuthMethods: ['none'],
+    clientDefaults: {
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: 'EdDSA',
+    },
+    cookies: {
+      keys: [...keys.cookies],
+      names: { session: 'oauth_session', interaction: 'oauth_interaction', resume: 'oauth_resume' },
+      long: { signed: true, httpOnly: true, sameSite: 'lax', secure: address.secure },
+      short: { signed: true, httpOnly: true, sameSite: 'lax', secure: address.secure },
+    },
+    // The browser of a program that runs in one may call from where its redirects lead.
+    clientBasedCORS: (_ctx, origin, client) =>
+      client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin && origin !== 'null') ?? false,
+    features: features(deps),
+    findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
+    interactions: {
+      policy: askEachTime() as never,
+      url: (_ctx, { uid }) => interactionPath(uid),
+    },
+    jwks: { keys: [keys.signing as never] },
+    // Ours by default: the consent of this very authorization, or two connections would share one id.
+    async loadExistingGrant(ctx) {
+      const grantId = ctx.oidc.result?.consent?.grantId;
+      return grantId ? ctx.oidc.provider.Grant.find(grantId) : undefined;
+    },
+    pkce: { required: () => true },
+    renderError(ctx, { error_description: description, error }) {
+      const { html, policy } = deps.errorPage(description ?? error);
+      ctx.type = 'html';
+      ctx.set('content-security-policy', policy);
+      ctx.body = html;
+    },
+    responseTypes: ['code'],
+    revokeGrantPolicy: () => true,
+    rotateRefreshToken: true,
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: () => false,
+    routes: ROUTES,
+    scopes: ['offline_access'],
+    ttl: {
+      AccessToken: lifetimes.accessSeconds,
+      AuthorizationCode: CODE_SECONDS,
+      Grant: lifetimes.connectionSeconds,
+      Interaction: INTERACTION_SECONDS,
+      RefreshToken: lifetimes.refreshSeconds,
+      Session: INTERACTION_SECONDS,
+    },
+  };
+}
+
+const off = { enabled: false };
+
+function features({ address, lifetimes, allowFetch }: ProviderDeps): NonNullable<Configuration['features']> {
+  return {
+    devInteractions: off,
+    dPoP: off,
+    introspection: off,
+    pushedAuthorizationRequests: off,
+    rpInitiatedLogout: off,
+    userinfo: off,
+    clientIdMetadataDocument: {
+      enabled: true,
+      ack: 'draft-02',
+      // Without a request it is our consent page that asks anew, on another replica, for what was fetched before.
+      allowFetch: (ctx: KoaContextWithOIDC | undefined) => ctx === undefined || allowFetch(ctx.ip),
+      // Registered clients were held to this when they came.
+      allowClient: (_ctx, { redirectUris = [] }) => redirectUris.every(isSafeRedirect),
+    },
+    registration: {
+      enabled: true,
+      initialAccessToken: false,
+      issueRegistrationAccessToken: false,
+      idFactory: () => `dcr_${crypto.randomUUID().replaceAll('-', '')}`,
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => address.resource,
+      useGrantedResource: () => true,
+      getResourceServerInfo(_ctx, indicator) {
+        if (indicator !== address.resource)
+          throw new errors.InvalidTarget(`the only resource here is ${address.resource}`);
+        return {
+          scope: SCOPE,
+          audience: address.resource,
+          accessTokenTTL: lifetimes.accessSeconds,
+          accessTokenFormat: 'opaque',
+        };
+      },
+    },
+    revocation: {
+      enabled: true,
+      // A token is its client's to revoke; of another's it is not even told that it exists.
+      allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+    },
+  };
+}
+
+function isSafeRedirect(uri: string): boolean {
+  try {
+    redirectKind(uri);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+/** What a program may be called; it is shown to people who decide. */
+const NAME_LENGTH = 100;
+const MAX_REDIRECTS = 20;
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+const GRANT_TYPES = ['authorization_code', 'refresh_token'];
+
+/** A registration that is refused, as RFC 7591 wants it told. */
+export class BadRegistration extends Error {
+  readonly error: 'invalid_redirect_uri' | 'invalid_client_metadata';
+
+  constructor(error: BadRegistration['error'], description: string) {
+    super(description);
+    this.error = error;
+  }
+}
+
+/**
+ * What of a client's metadata is passed to the OAuth library. It takes too much by itself: plain http to any host as
+ * the redirect of a "web" client, and secrets, which it would store in clear. Clients here have none, so whatever
+ * method of authentication is asked for, `none` is registered. Unknown fields are left out, as RFC 7591 allows.
+ * @throws BadRegistration saying what would be right.
+ */
+export function cleanRegistration(body: unknown): Record<string, unknown> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new BadRegistration('invalid_client_metadata', 'the body must be a JSON object');
+  const { redirect_uris: redirects, client_name: name, client_uri: uri } = body as Record<string, unknown>;
+  if (!Array.isArray(redirects) || redirects.length === 0 || redirects.length > MAX_REDIRECTS)
+    throw new BadRegistration('invalid_redirect_uri', `redirect_uris must name 1 to ${MAX_REDIRECTS} addresses`);
+  const kinds = redirects.map(redirectKind);
+  if (uri !== undefined && !(typeof uri === 'string' && /^https:\/\//.test(uri) && URL.canParse(uri)))
+    throw new BadRegistration('invalid_client_metadata', 'client_uri must be an https:// address');
+  return {
+    redirect_uris: redirects,
+    // Loopback redirects with any port are for native clients only, and many of those do not say that they are.
+    application_type: kinds.includes('native') ? 'native' : 'web',
+    client_name: clientName(name),
+    ...(uri !== undefined && { client_uri: uri }),
+    grant_types: GRANT_TYPES,
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+}
+
+/**
+ * Where tokens may be sent: https, or this user's own machine by a loopback address or a scheme of the program's own.
+ * @throws BadRegistration for everything else.
+ */
+export function redirectKind(redirect: unknown): 'web' | 'native' {
+  const url = typeof redirect === 'string' ? URL.parse(redirect) : null;
+  if (!url) throw new BadRegistration('invalid_redirect_uri', `not an address: ${String(redirect).slice(0, 100)}`);
+  const refuse = (why: string) => new BadRegistration('invalid_redirect_uri', `${url.href.slice(0, 200)}: ${why}`);
+  if (url.hash !== '' || String(redirect).includes('#')) throw refuse('must have no fragment');
+  if (url.username !== '' || url.password !== '') throw refuse('must have no user name');
+  if (url.protocol === 'https:') return 'web';
+  if (url.protocol === 'http:') {
+    if (LOOPBACK.has(url.hostname)) return 'native';
+    throw refuse('http:// is for localhost, 127.0.0.1 and [::1] only; use https://');
+  }
+  // Schemes of programs hold a dot by rule, or are names that browsers do not act on themselves.
+  if (/^(javascript|vbscript|data|blob|file|about|ftp|wss?|view-source):$/.test(url.protocol))
+    throw refuse('this scheme leads to no program');
+  return 'native';
+}
+
+function clientName(name: unknown): string {
+  if (name === undefined) return 'A program without a name';
+  if (typeof name !== 'string') throw new BadRegistration('invalid_client_metadata', 'client_name must be a text');
+  // Control and format characters could turn the text around that people read before they decide.
+  const plain = name
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return plain.slice(0, NAME_LENGTH).toWellFormed() || 'A program without a name';
+}

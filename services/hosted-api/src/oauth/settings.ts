@@ -1,0 +1,13 @@
+/** How long things live, in seconds. */
+export interface TokenLifetimes {
+  accessSeconds: number;
+  /** From each use on. */
+  refreshSeconds: number;
+  /** Of a connection, however often it is refreshed. */
+  connectionSeconds: number;
+}
+
+/** An authorization code waits for its program, one redirect away. */
+export const CODE_SECONDS = 60;
+/** Login and consent, from the program's request on. */
+export const INTERACTION_SECONDS = 15 * 60;

@@ -1,0 +1,62 @@
+import type { pageRoutes } from '@pipeline/contract';
+import { RateLimited } from '@pipeline/http';
+import { isUnavailable } from '@pipeline/store';
+import type { Page } from './layout.ts';
+import { noticePage } from './notice-page.ts';
+
+type PageStatus = Exclude<keyof (typeof pageRoutes)[number]['replies'], 303>;
+type Headers = Readonly<Record<string, string>>;
+
+export type PageAnswer =
+  | { status: PageStatus; headers: Headers; body: string }
+  | { status: 303; headers: Headers; body?: undefined };
+
+/** Pages hold names and form tokens of one person: nobody keeps them, and no other site learns of their addresses. */
+export const show = (status: PageStatus, { html, policy }: Page, headers: Headers = {}): PageAnswer => ({
+  status,
+  headers: {
+    'content-security-policy': policy,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    ...headers,
+  },
+  body: html,
+});
+
+export const goTo = (location: string, headers: Headers = {}): PageAnswer => ({
+  status: 303,
+  headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', ...headers },
+});
+
+/** What a page answers when the store is gone or a limit is reached: a page, where programs would get an error. */
+export function asPages<H extends Readonly<Record<string, (input: never) => Promise<PageAnswer>>>>(
+  handlers: H,
+  lost: () => void,
+): H {
+  const told = Object.entries(handlers).map(([id, handler]) => [
+    id,
+    (input: never) => handler(input).catch((error: unknown) => problemPage(error, lost)),
+  ]);
+  return Object.fromEntries(told) as H;
+}
+
+function problemPage(error: unknown, lost: () => void): PageAnswer {
+  if (error instanceof RateLimited) {
+    return show(429, noticePage('Please wait', 'There were too many attempts.', `${error.message}.`), error.headers);
+  }
+  if (!isUnavailable(error)) throw error;
+  lost();
+  const help = 'Nothing was changed. Try again in a minute.';
+  return show(503, noticePage('Not available', 'The service cannot reach its data right now.', help));
+}
+
+/** The answer to a form that was not made for this browser, or too long ago. */
+export const strangeForm = (): PageAnswer =>
+  show(
+    403,
+    noticePage(
+      'Please start again',
+      'This form is not from your present session.',
+      'Open the page again. Cookies must be allowed for this site.',
+    ),
+  );

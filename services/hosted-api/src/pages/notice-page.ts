@@ -1,0 +1,6 @@
+import { html } from './html.ts';
+import { alert, type Page, page } from './layout.ts';
+
+/** Says why it does not go on, and what would help. */
+export const noticePage = (title: string, problem: string, help: string): Page =>
+  page(title, html`${alert(problem)}<p>${help}</p><p><a href="/account/connections">Your connections</a></p>`);

@@ -1,0 +1,89 @@
+import type { pageRoutes } from '@pipeline/contract';
+import { PASSWORD_LENGTH, verifyPassword } from '@pipeline/engine';
+import { type HandlerInput, RateLimited } from '@pipeline/http';
+import { findAccount, liveConnectionsOf, revokeConnection, type Store } from '@pipeline/store';
+import type { Oauth } from '../oauth/oauth.ts';
+import { goTo, type PageAnswer, show, strangeForm } from '../pages/answers.ts';
+import { connectionsPage } from '../pages/connections-page.ts';
+import { type LoginForm, loginPage } from '../pages/login-page.ts';
+
+type Route<Id extends string> = Extract<(typeof pageRoutes)[number], { id: Id }>;
+export type PageInput<Id extends (typeof pageRoutes)[number]['id']> = HandlerInput<Route<Id>, undefined>;
+
+export interface PageDeps {
+  store: Store;
+  oauth: Oauth;
+}
+
+const HOME = '/account/connections';
+/** Where a login may lead: to a consent under way, or home; never to another site. */
+const RETURN = /^\/oauth\/interaction\/[\w-]{1,100}$/;
+
+const returnOf = (wanted: string | null | undefined): string => (wanted && RETURN.test(wanted) ? wanted : HOME);
+export const formOf = (body: Uint8Array): URLSearchParams => new URLSearchParams(new TextDecoder().decode(body));
+export const loginFor = (path: string): string => `/account/login?return_to=${encodeURIComponent(path)}`;
+
+/** Login, logout and the list of one's own connections. */
+export function accountHandlers({ store, oauth }: PageDeps) {
+  const { sessions } = oauth;
+  return {
+    showLogin: async ({ request, query }: PageInput<'showLogin'>): Promise<PageAnswer> => {
+      const returnTo = returnOf(query.return_to);
+      const { account, formToken, headers } = await sessions.visitor(request);
+      return account ? goTo(returnTo) : show(200, loginPage({ formToken, returnTo }), headers);
+    },
+    logIn: async (input: PageInput<'logIn'>): Promise<PageAnswer> => logIn({ store, oauth }, input),
+    logOut: async ({ request, body }: PageInput<'logOut'>): Promise<PageAnswer> => {
+      const form = formOf(body);
+      if (!sessions.isOurForm(request, form)) return strangeForm();
+      return goTo(loginFor(returnOf(form.get('return_to'))), await sessions.end(request));
+    },
+    showConnections: async ({ request, query }: PageInput<'showConnections'>): Promise<PageAnswer> => {
+      const { account, formToken } = await sessions.visitor(request);
+      if (!account) return goTo(loginFor(HOME));
+      const connections = await liveConnectionsOf(store.tenant, account.id);
+      return show(200, connectionsPage({ account, connections, formToken, ended: query.ended !== undefined }));
+    },
+    endConnection: async ({ request, params, body, log }: PageInput<'endConnection'>): Promise<PageAnswer> => {
+      const { account } = await sessions.visitor(request);
+      if (!account) return goTo(loginFor(HOME));
+      if (!sessions.isOurForm(request, formOf(body))) return strangeForm();
+      // One that is not theirs, or has ended already, looks the same: it is not there any more.
+      const ended = await revokeConnection(store.tenant, params.id, 'user', account.id);
+      if (ended) log.info('connection ended by its user', { connection: params.id, user: account.id });
+      return goTo(`${HOME}?ended=1`);
+    },
+  };
+}
+
+async function logIn({ store, oauth }: PageDeps, input: PageInput<'logIn'>): Promise<PageAnswer> {
+  const { request, address, body, log } = input;
+  const form = formOf(body);
+  const [email, password] = [form.get('email') ?? '', form.get('password') ?? ''];
+  const returnTo = returnOf(form.get('return_to'));
+  const { formToken, headers } = await oauth.sessions.visitor(request);
+  const again = (status: 400 | 403 | 429, problem: Partial<LoginForm>, more: Readonly<Record<string, string>> = {}) =>
+    show(status, loginPage({ formToken, returnTo, email, ...problem }), { ...headers, ...more });
+  if (!oauth.sessions.isOurForm(request, form))
+    return again(403, { problem: 'This form was too old, or cookies are not allowed. Please try once more.' });
+  const fields = {
+    ...(email.trim() === '' && { email: 'Enter your email.' }),
+    ...(password === '' && { password: 'Enter your password.' }),
+  };
+  if (Object.keys(fields).length > 0) return again(400, { fields });
+  try {
+    const takeBack = await oauth.logins.attempt(address, email);
+    const account = await findAccount(store.tenant, email);
+    const hash = password.length <= PASSWORD_LENGTH.max ? (account?.passwordHash ?? null) : null;
+    if (!(await verifyPassword(password.slice(0, PASSWORD_LENGTH.max), hash)) || !account) {
+      log.info('login refused', { user: account?.id });
+      return again(400, { problem: 'Email or password is wrong.' });
+    }
+    await takeBack();
+    log.info('logged in', { user: account.id });
+    return goTo(returnTo, await oauth.sessions.begin(request, account.id));
+  } catch (error) {
+    if (!(error instanceof RateLimited)) throw error;
+    return again(429, { problem: `${error.message}.` }, error.headers);
+  }
+}
