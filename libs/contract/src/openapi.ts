@@ -104,7 +104,7 @@ function requestBody({ body, bodyOptional }: AnyRoute): Pick<ZodOpenApiOperation
   return { requestBody: { required: true, description, content: { [type]: { schema: { type: 'object' } } } } };
 }
 
-function success({ description, headers, body, type }: Reply) {
+function success({ description, headers, body, type, example }: Reply) {
   const fields = Object.entries(headers ?? {}).map(([name, header]) => [
     name,
     header.schema.meta({ description: header.description }),
@@ -112,7 +112,9 @@ function success({ description, headers, body, type }: Reply) {
   return {
     description,
     ...(headers && { headers: z.object(Object.fromEntries(fields)) }),
-    ...(body && { content: { [type ?? 'application/json']: { schema: body } } }),
+    ...(body && {
+      content: { [type ?? 'application/json']: { schema: body, ...(example !== undefined && { example }) } },
+    }),
   };
 }
 

@@ -9,6 +9,8 @@ export interface Reply {
   description: string;
   body?: z.ZodType;
   type?: string;
+  /** Shown in the document; a test holds it to `body`. */
+  example?: unknown;
   streamed?: true;
   headers?: Record<string, { description: string; schema: z.ZodType }>;
 }

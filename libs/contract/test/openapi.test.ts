@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { errorsOf, hostedSurface, monitorSurface, openApiDocument, type Surface } from '../src/index.ts';
+import { checkBody, errorsOf, hostedSurface, monitorSurface, openApiDocument, type Surface } from '../src/index.ts';
 
 interface Operation {
   operationId: string;
@@ -49,6 +49,15 @@ describe.each([
       parameters.filter((one) => one.example === undefined).map((one) => `${operationId} ${one.name}`),
     );
     expect(without).toEqual([]);
+  });
+
+  test('shows examples of answers that are as declared', () => {
+    const problems = surface.routes.flatMap((route) =>
+      Object.values(route.replies).flatMap((reply) =>
+        reply.example === undefined ? [] : checkBody(reply, reply.example).map((problem) => `${route.id}: ${problem}`),
+      ),
+    );
+    expect(problems).toEqual([]);
   });
 
   test('has route ids, and paths of a method, that occur once', () => {

@@ -7,6 +7,7 @@ import { IssueWhy } from '../shared/issue-why.ts';
 import { Bootstrap } from './bootstrap.ts';
 import { IssueListItem } from './issue-list-item.ts';
 import { PipelineOverview } from './overview.ts';
+import { bootstrapExample, issuesExample, overviewExample, whyExample } from './read-examples.ts';
 
 /** `owner/name` in any case. Whether there is such a repo is not the schema's affair: that is told by 404. */
 export const RepoQuery = z
@@ -32,7 +33,7 @@ export const bootstrap = route({
   summary: 'Show the organisation and its repos',
   description: 'What this connection stands for, and what it reaches now.',
   query: z.object({ repo: RepoQuery.optional() }),
-  replies: { 200: { description: 'What there is.', body: Bootstrap } },
+  replies: { 200: { description: 'What there is.', body: Bootstrap, example: bootstrapExample } },
   errors: [repoNotFound],
 });
 
@@ -55,6 +56,7 @@ export const listIssues = route({
     200: {
       description: 'One page.',
       body: PaginatedResponse(IssueListItem),
+      example: issuesExample,
       headers: { etag: { description: 'Names what the list shows now.', schema: z.string() } },
     },
     304: {
@@ -78,7 +80,7 @@ export const explainIssue = route({
       .meta({ description: 'Number of the issue.', example: '7' }),
   }),
   query: z.object({ repo: RepoQuery }),
-  replies: { 200: { description: 'Why.', body: IssueWhy } },
+  replies: { 200: { description: 'Why.', body: IssueWhy, example: whyExample } },
   errors: [repoNotFound, 'ISSUE_NOT_FOUND'],
   refusals: { params: { code: 'INVALID_INPUT', message: 'The number of the issue must be a positive integer' } },
 });
@@ -90,7 +92,7 @@ export const pipelineOverview = route({
   summary: 'Show how the pipeline of a repo does',
   description: 'Issues, queue, workers, what is blocked, what failed lately, what it costs.',
   query: z.object({ repo: RepoQuery }),
-  replies: { 200: { description: 'The snapshot.', body: PipelineOverview } },
+  replies: { 200: { description: 'The snapshot.', body: PipelineOverview, example: overviewExample } },
   errors: [repoNotFound],
 });
 
