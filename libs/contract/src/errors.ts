@@ -72,6 +72,12 @@ export const errorCatalogue: Record<ErrorCode, ErrorEntry> = {
     'The claim is no longer held',
     'The lease ended or the task was reclaimed. Drop the work; claim anew.',
   ),
+  CREDENTIALS_UNAVAILABLE: entry(
+    404,
+    'No credentials for this repository',
+    'No GitHub App serves the repository, or it lacks the right. Go on with what git has of its own.',
+  ),
+  HOST_UNAVAILABLE: entry(503, 'The version-control host does not answer', 'Ask again after a pause.'),
   TASK_CANCELLED: entry(410, 'The task was cancelled', 'The task was withdrawn. Drop the work; nothing was changed.'),
   PAYLOAD_TOO_LARGE: entry(413, 'Request body too large', 'The body is larger than the route takes. Send less.'),
   UNSUPPORTED_MEDIA_TYPE: entry(

@@ -38,6 +38,7 @@ export { type Progress, progress, recordMessages } from './run-records.ts';
 export { beginSending, type Sending, sendable, settle } from './settle.ts';
 export { watchSla } from './sla.ts';
 export type { Actor } from './subject.ts';
+export { accessForTask, type IssuerOf } from './task-access.ts';
 export { targetsOf, transition } from './transition.ts';
 export { drainWorker, reclaimFromWorker } from './worker-actions.ts';
 export { type Registration, registerWorker } from './workers.ts';

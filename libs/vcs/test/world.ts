@@ -1,10 +1,18 @@
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
-import { createGitHubHost, type SandboxHost, type SandboxOptions, startSandbox } from '../src/index.ts';
+import {
+  createGitHubApp,
+  createGitHubHost,
+  type GitHubAppOptions,
+  type SandboxHost,
+  type SandboxOptions,
+  startSandbox,
+} from '../src/index.ts';
 import { type Exchange, recordingFetch } from './strict.ts';
 
 const run = promisify(execFile);
@@ -12,6 +20,14 @@ export const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as
 export const ANNA = { login: 'anna', token: 'anna-token-1', type: 'User' as const };
 export const STRANGER = { login: 'stranger', token: 'stranger-token', type: 'User' as const };
 export const REPO = { owner: 'acme', name: 'shop' };
+
+/** Of the app that acme has installed. */
+export const APP_KEY = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
+const APP = { id: 77, slug: 'pipeline', publicKey: APP_KEY.publicKey, owners: ['acme'] };
 
 /** A sandbox host on a free port with one repo of real history, and the adapter as the bot sees it. */
 export interface World {
@@ -62,6 +78,7 @@ export async function createWorld(options: Partial<SandboxOptions> = {}): Promis
     dataDir: path.join(dir, 'data'),
     users: [BOT, ANNA, STRANGER],
     repos: [{ slug: 'acme/shop', source, collaborators: { [BOT.login]: 'write', anna: 'write' } }],
+    apps: [APP],
     retryDelaysMs: [],
     ...options,
   };
@@ -124,3 +141,16 @@ export async function openIssue(world: World, title = 'An issue', body = 'Please
   const { data } = await world.api('POST', '/repos/acme/shop/issues', { title, body }, ANNA.token);
   return (data as { number: number }).number;
 }
+
+/** The app that acme has installed, as the issuer of tokens. */
+export const shopApp = ({ sandbox, exchanges }: World, more: Partial<GitHubAppOptions> = {}) =>
+  createGitHubApp({
+    baseUrl: sandbox.url,
+    appId: '77',
+    privateKey: APP_KEY.privateKey,
+    clientType: 'sandbox',
+    userAgent: 'test',
+    fetch: recordingFetch(exchanges),
+    now: () => new Date(),
+    ...more,
+  });

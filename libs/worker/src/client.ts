@@ -8,12 +8,14 @@ import {
   createClient,
   failTask,
   heartbeat,
+  issueTaskCredentials,
   recordMessages,
   registerWorker,
   reportProgress,
   startTask,
 } from '@pipeline/contract';
 import { deadlineSignal, type Logger } from '@pipeline/runtime';
+import type { GitCredentials } from './git-env.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 
 const ANSWER_WITHIN_MS = 15_000;
@@ -45,6 +47,8 @@ export interface WorkerClient {
   /** null = nothing to do; ask again. */
   claim(wish: Body<typeof claimTask>, signal: AbortSignal): Promise<ClaimedTask | null>;
   start(claim: Claim, signal: AbortSignal): Promise<void>;
+  /** null = the service has none for this repo: git goes on with what the machine gives it. */
+  credentials(claim: Claim, signal: AbortSignal): Promise<GitCredentials | null>;
   progress(claim: Claim, body: Report<Body<typeof reportProgress>>, signal: AbortSignal): Promise<void>;
   messages(claim: Claim, items: Body<typeof recordMessages>['items'], signal: AbortSignal): Promise<void>;
   complete(claim: Claim, report: Completion, signal: AbortSignal): Promise<void>;
@@ -92,6 +96,16 @@ export function createWorkerClient({ server, token, log, retry = {} }: WorkerCli
     start: ({ id, claimToken }, signal) =>
       again('start', signal, async () => {
         await api.call(startTask, { ...PLAIN, params: { id }, body: { claimToken }, signal: within(signal) });
+      }),
+    credentials: ({ id, claimToken }, signal) =>
+      again('credentials', signal, async () => {
+        const asked = { ...PLAIN, params: { id }, body: { claimToken }, signal: within(signal) };
+        try {
+          return (await api.call(issueTaskCredentials, asked)).body;
+        } catch (error) {
+          if (error instanceof ApiFailure && error.code === 'CREDENTIALS_UNAVAILABLE') return null;
+          throw error;
+        }
       }),
     progress: ({ id, claimToken }, body, signal) =>
       again('progress', signal, async () => {

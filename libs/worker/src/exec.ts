@@ -6,6 +6,7 @@ import { deadlineSignal } from '@pipeline/runtime';
 import type { AgentLogs } from './agent-log.ts';
 import { runChild } from './child.ts';
 import { defaultVerdict } from './default-outcome.ts';
+import { gitEnv } from './git-env.ts';
 import { ProgramOutput } from './output.ts';
 import type { ExecTask } from './records.ts';
 import type { TaskHandler } from './task-run.ts';
@@ -22,6 +23,8 @@ export interface ExecOptions {
   killGraceMs: number;
   /** What the program inherits: must not hold the worker token (childEnv). */
   env: Record<string, string>;
+  /** Ask the service for git credentials of each task. */
+  gitCredentials: boolean;
   logs: AgentLogs;
 }
 
@@ -44,10 +47,11 @@ export function childEnv(
 export function execHandler(options: ExecOptions): TaskHandler {
   return async (task, context) => {
     const workDir = await slotDir(options, context.slot);
-    const env = { ...options.env, ...taskEnv(task, workDir) };
+    const git = options.gitCredentials ? await context.credentials() : null;
+    const env = { ...options.env, ...(git && gitEnv(git, options.env)), ...taskEnv(task, workDir) };
     const fields = { taskId: task.id, repo: task.repo, issue: task.issueNumber };
     const log = options.logs.of(AGENT_OF[task.taskType])?.child(fields) ?? null;
-    const output = new ProgramOutput(context.record, log);
+    const output = new ProgramOutput(context.record, log, git?.token);
     const deadline = deadlineSignal(options.taskTimeoutMs);
     const { claimToken: _, ...told } = task;
     const ended = await runChild({

@@ -32,6 +32,7 @@ const worker = createWorker({
     taskTimeoutMs: options.taskTimeout,
     killGraceMs: options.killGrace,
     env: childEnv(process.env, { name: options.tokenEnv, value: token }),
+    gitCredentials: options.gitCredentials,
     logs,
   }),
   log,

@@ -14,6 +14,7 @@ export interface RunnerOptions {
   workDir: string;
   taskTimeout: number;
   killGrace: number;
+  gitCredentials: boolean;
   logDir?: string;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   once: boolean;
@@ -93,6 +94,7 @@ export function runnerCommand(version: string): Command {
     .option('--work-dir <path>', 'kept from task to task; one folder per slot (default: in the temporary folder)')
     .addOption(time('--task-timeout <time>', 'longest run of the program', '30m'))
     .addOption(time('--kill-grace <time>', 'from SIGTERM to SIGKILL for a program that has to end', '5s'))
+    .option('--no-git-credentials', 'do not ask the service for git credentials: git has its own')
     .option('--log-dir <path>', 'also write the programs’ output to <agent>.log in this folder')
     .option('--log-level <level>', 'of the runner’s own log', level, 'info')
     .option('--once', 'leave after one task', false)

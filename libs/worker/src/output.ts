@@ -33,17 +33,20 @@ export class ProgramOutput {
   #keptChars = 0;
   #full = false;
 
-  constructor(record: (record: RunRecord) => void, log: Logger | null) {
+  /** @param secret must not show in anything that is kept, whoever prints it. */
+  constructor(record: (record: RunRecord) => void, log: Logger | null, secret?: string) {
     this.#record = record;
     this.#log = log;
+    const hide = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[redacted]'));
     this.stdout = splitLines({
-      onLine: (line) => this.#stdoutLine(line),
+      onLine: (line) => this.#stdoutLine(hide(line)),
       onTooLong: (start, bytes) => {
         if (CODE_MAP.test(start)) this.brokenMap ??= `a code-map line of ${bytes} bytes is too long`;
-        this.#keep(`${start}… (line of ${bytes} bytes, not kept)`, 'warn');
+        this.#keep(`${hide(start)}… (line of ${bytes} bytes, not kept)`, 'warn');
       },
     });
-    const toldStderr = (line: string) => {
+    const toldStderr = (text: string) => {
+      const line = hide(text);
       this.#tail = [...this.#tail, line].slice(-STDERR_TAIL_LINES);
       this.#keep(line, 'warn');
     };

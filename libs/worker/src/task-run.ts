@@ -2,6 +2,7 @@ import type { ClaimedTask } from '@pipeline/contract';
 import type { ScannedResult } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
 import { isClaimGone, isUnauthorized, type WorkerClient } from './client.ts';
+import type { GitCredentials } from './git-env.ts';
 import { Recorder, type RunRecord } from './recorder.ts';
 import { isTransient } from './retry.ts';
 import { failure, type Verdict } from './verdict.ts';
@@ -13,6 +14,11 @@ export interface TaskContext {
   /** Counts from zero; no two running tasks of a worker share one. */
   slot: number;
   log: Logger;
+  /**
+   * Git credentials for the repo of the task, good for about an hour; null where the service has none.
+   * @throws ApiFailure when the claim is lost.
+   */
+  credentials(): Promise<GitCredentials | null>;
   /** Notes something about the run; sent about once a second, or with the report. Never throws. */
   record(record: RunRecord): void;
 }
@@ -106,11 +112,12 @@ export class TaskRun {
   }
 
   async #handle(recorder: Recorder): Promise<Verdict> {
-    const { task, handler, slot, log } = this.#options;
+    const { client, task, handler, slot, log } = this.#options;
     const context: TaskContext = {
       signal: this.#handling.signal,
       slot,
       log,
+      credentials: () => client.credentials(task, this.#handling.signal),
       record: (record) => recorder.record(record),
     };
     try {
@@ -118,7 +125,8 @@ export class TaskRun {
       const verdict = await handler(task, context);
       return this.#givenBack ? failure('the worker was stopped while it worked on this') : verdict;
     } catch (error) {
-      if (!this.#handling.signal.aborted) log.error('handler failed', { error });
+      if (isClaimGone(error)) this.gone('the service says so');
+      else if (!this.#handling.signal.aborted) log.error('handler failed', { error });
       return failure(error instanceof Error ? error.message || error.name : String(error));
     }
   }

@@ -141,6 +141,7 @@ export class FakeService {
   async #usual(route: RouteId, response: ServerResponse): Promise<Answer> {
     if (route === 'registerWorker') return { status: 200, body: { workerId: 'w-1', ...this.timing } };
     if (route === 'claimTask') return { status: 200, body: { task: await this.#claimed(response) } };
+    if (route === 'issueTaskCredentials') return refusal(404, 'CREDENTIALS_UNAVAILABLE');
     const lease = { ok: true, leaseExpiresAt: '2026-01-01T00:00:00.000Z' };
     const bodies: Partial<Record<RouteId, Body>> = {
       heartbeat: { ok: true, ...this.heard, serverTimestamp: '2026-01-01T00:00:00.000Z' },

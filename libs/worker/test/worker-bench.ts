@@ -11,6 +11,14 @@ import { FakeService } from './fake-service.ts';
 
 const TOKEN = 'wrk_at_secret';
 
+interface ExecExtras {
+  taskTimeoutMs?: number;
+  logDir?: string;
+  gitCredentials?: boolean;
+  /** Beside what every program of the bench inherits. */
+  env?: Record<string, string>;
+}
+
 /** A fake service, a folder, and workers against it. */
 export class WorkerBench {
   readonly service: FakeService;
@@ -50,12 +58,13 @@ export class WorkerBench {
   }
 
   /** A worker that runs a shell command per task. */
-  exec(command: string, options: Partial<WorkerOptions> & { taskTimeoutMs?: number; logDir?: string } = {}) {
-    const { taskTimeoutMs = 60_000, logDir, ...rest } = options;
-    const env = childEnv({ PATH: process.env.PATH, WORKER_TOKEN: TOKEN, COPY: `Bearer ${TOKEN}` }, secret);
+  exec(command: string, options: Partial<WorkerOptions> & ExecExtras = {}) {
+    const { taskTimeoutMs = 60_000, logDir, gitCredentials = true, env: more = {}, ...rest } = options;
+    const parent = { PATH: process.env.PATH, WORKER_TOKEN: TOKEN, COPY: `Bearer ${TOKEN}`, ...more };
+    const env = childEnv(parent, secret);
     const handler = execHandler({
       ...{ command, workDir: join(this.dir, 'work'), concurrency: 1, taskTimeoutMs, killGraceMs: 200 },
-      ...{ env, logs: new AgentLogs(logDir ?? null) },
+      ...{ env, gitCredentials, logs: new AgentLogs(logDir ?? null) },
     });
     return this.start({ handler, ...rest });
   }

@@ -1,4 +1,4 @@
-import { claim, type Engine, returnClaim } from '@pipeline/engine';
+import { claim, type Engine, type IssuerOf, returnClaim } from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
 import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
@@ -33,6 +33,8 @@ export interface HostedOptions {
   /** Undefined: every delivery is refused. */
   webhookSecret: string | undefined;
   limits: RequestLimitOptions;
+  /** Who makes git credentials for workers. */
+  issuerOf: IssuerOf;
   /** Pause of the slow poll of claims that wait; default 1.5 s. */
   claimPollMs?: number | undefined;
 }
@@ -41,7 +43,7 @@ export interface HostedOptions {
 export interface HostedContext
   extends Pick<
     HostedOptions,
-    'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret' | 'trustedProxies'
+    'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret' | 'trustedProxies' | 'issuerOf'
   > {
   engine: Engine;
   limits: RequestLimits;

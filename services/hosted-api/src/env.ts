@@ -1,5 +1,6 @@
 import { envInt, envPort } from '@pipeline/runtime';
 import { z } from 'zod';
+import { pemKey } from './git-access.ts';
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 /** Passwords and tokens go there, so it is https, but for this machine itself. */
@@ -62,6 +63,15 @@ export const hostedEnv = {
     .string()
     .optional()
     .describe('Signs the deliveries of GitHub. Without it none can be verified, so every one is refused.'),
+  GITHUB_APP_ID: z
+    .string()
+    .optional()
+    .describe('Id of the GitHub App whose short-lived tokens workers get for git. Without it they get none.'),
+  GITHUB_APP_PRIVATE_KEY: pemKey.optional().describe('Its RSA key, PEM; goes with GITHUB_APP_ID.'),
+  GITHUB_API_URL: httpUrl.default('https://api.github.com').describe('For GitHub Enterprise: https://HOST/api/v3.'),
+  SANDBOX_URL: httpUrl.optional().describe('A sandbox host, for trials.'),
+  SANDBOX_APP_ID: z.string().optional().describe('Id of an app of the sandbox host; SANDBOX_URL goes with it.'),
+  SANDBOX_APP_PRIVATE_KEY: pemKey.optional().describe('Its RSA key, PEM.'),
   WORKER_RATE_LIMIT: envInt(0, 1_000_000).default(100).describe('Requests a second per worker token; 0 = no limit.'),
   CONNECTION_RATE_LIMIT: envInt(0, 1_000_000)
     .default(600)

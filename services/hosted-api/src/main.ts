@@ -8,9 +8,11 @@ import { createHostedContext } from './context.ts';
 import { hostedEnv } from './env.ts';
 import { requireInnerAddressGuard } from './oauth/inner-addresses.ts';
 import { oauthOptions } from './oauth/options.ts';
+import { gitIssuers } from './git-access.ts';
 import { storeDetailsOf } from './store-details.ts';
 
 const NAME = 'hosted-api';
+const now = () => new Date();
 
 // Not awaited at top level: the bundle is CommonJS, which knows no such await.
 void runService({ name: NAME, schema: hostedEnv, env: process.env, start });
@@ -18,6 +20,13 @@ void runService({ name: NAME, schema: hostedEnv, env: process.env, start });
 /** Parts are added in the order of their start and stopped in reverse: claims that wait first, the store last. */
 async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.ZodObject<typeof hostedEnv>>>) {
   requireInnerAddressGuard();
+  const issuerOf = gitIssuers(
+    [
+      { kind: 'github', apiUrl: env.GITHUB_API_URL, id: env.GITHUB_APP_ID, key: env.GITHUB_APP_PRIVATE_KEY },
+      { kind: 'sandbox', apiUrl: env.SANDBOX_URL, id: env.SANDBOX_APP_ID, key: env.SANDBOX_APP_PRIVATE_KEY },
+    ],
+    { log, now },
+  );
   const store = openStore({
     databaseUrl: env.DATABASE_URL,
     readUrl: env.DATABASE_READ_URL,
@@ -38,7 +47,7 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     doorbell,
     log,
     metrics,
-    now: () => new Date(),
+    now,
     random: Math.random,
     publicUrl: env.PUBLIC_URL ?? `http://localhost:${env.PORT}`,
     monitorUrl: env.MONITOR_URL,
@@ -46,6 +55,7 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     oauth: oauthOptions(env),
     trustedProxies: env.TRUSTED_PROXIES,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
+    issuerOf,
     limits: {
       connection: env.CONNECTION_RATE_LIMIT,
       org: env.ORG_RATE_LIMIT,

@@ -113,6 +113,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
     oauth: OAUTH,
     trustedProxies: 0,
     webhookSecret: undefined,
+    issuerOf: () => null,
     limits: NO_LIMITS,
     ...rest,
   });

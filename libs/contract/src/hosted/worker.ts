@@ -135,6 +135,32 @@ export const extendTask = route({
   replies: { 200: { description: 'Extended.', body: lease } },
 });
 
+export const issueTaskCredentials = route({
+  ...onTask,
+  id: 'issueTaskCredentials',
+  path: '/api/worker/tasks/{id}/credentials',
+  summary: 'Get git credentials for the repo of a task',
+  description:
+    'A token of the GitHub App for this one repo, with the rights that the type of the task needs. It lives for at most ' +
+    'an hour; ask again when it ends. It must not be stored.',
+  body: z.object({ claimToken }),
+  replies: {
+    200: {
+      description: 'Credentials.',
+      headers: { 'cache-control': { description: 'Keep no copy.', schema: z.literal('no-store') } },
+      body: z.object({
+        repo: z.string(),
+        cloneUrl: z.string().meta({ description: 'git asks for the credentials at this address.' }),
+        username: z.string(),
+        token: z.string().meta({ description: 'Password of git, bearer token of the API.' }),
+        expiresAt: Timestamp,
+        permissions: z.record(z.string(), z.enum(['read', 'write'])),
+      }),
+    },
+  },
+  errors: [...onTask.errors, 'CREDENTIALS_UNAVAILABLE', 'HOST_UNAVAILABLE'],
+});
+
 export const reportProgress = route({
   ...onTask,
   id: 'reportProgress',
@@ -207,6 +233,7 @@ export const workerRoutes = [
   claimTask,
   startTask,
   extendTask,
+  issueTaskCredentials,
   reportProgress,
   recordMessages,
   completeTask,

@@ -30,7 +30,7 @@ export const NewHook = z.object({ url: z.url({ protocol: /^https?$/ }), secret: 
 export type NewHook = z.input<typeof NewHook>;
 
 /** Names that stand for something else in the paths of the host. */
-const RESERVED = ['_sandbox', 'repos', 'user', 'users', 'rate_limit', 'graphql'];
+const RESERVED = ['_sandbox', 'app', 'repos', 'user', 'users', 'rate_limit', 'graphql'];
 
 /**
  * Adds a repo, or gives a known one new settings; its content is imported only once.

@@ -1,12 +1,13 @@
 import { AppError } from '@pipeline/domain';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { loadRepo, requireViewer } from './auth.ts';
+import { loadRepo, refuseApps, requireViewer } from './auth.ts';
 import type { Sandbox } from './context.ts';
 import { Failure } from './failure.ts';
 import type { Faults } from './faults.ts';
 import { createRateLimit } from './rate-limit.ts';
 import type { RequestLog } from './request-log.ts';
 import { adminRoutes } from './routes/admin.ts';
+import { appRoutes } from './routes/apps.ts';
 import { commentRoutes } from './routes/comments.ts';
 import { commitRoutes } from './routes/commits.ts';
 import { graphqlRoutes } from './routes/graphql.ts';
@@ -42,10 +43,13 @@ export function createApp(sandbox: Sandbox, options: AppOptions): Express {
     delete req.headers['cache-control'];
     next();
   });
+  // An app speaks with an assertion of its own, so before the check of tokens.
+  app.use(appRoutes(sandbox));
   const limit = createRateLimit(sandbox);
   const viewer = requireViewer(sandbox);
   const json = express.json({ limit: '10mb', type: () => true });
   app.use(['/rate_limit', '/user', '/users', '/graphql', '/repos'], viewer, json);
+  app.use(['/user', '/graphql'], refuseApps);
   app.use(limit.route);
   app.use(['/user', '/users', '/graphql', '/repos'], limit.middleware);
   app.use(viewerRoutes(sandbox), graphqlRoutes(sandbox));

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { NewHook, NewRepo, NewUser } from './admin.ts';
+import { NewApp } from './apps.ts';
 import { startSandbox } from './server.ts';
 
 /*
@@ -32,6 +33,8 @@ const Settings = z.object({
   SANDBOX_TOKENS: list(NewUser),
   /** `[{"slug", "source", "collaborators"}]` */
   SANDBOX_REPOS: list(NewRepo),
+  /** `[{"id", "slug", "publicKey", "owners"}]` */
+  SANDBOX_APPS: list(NewApp),
   /** `[{"url", "secret"}]` */
   SANDBOX_WEBHOOKS: list(NewHook),
   SANDBOX_AUTO_DELIVER: z.stringbool().default(true),
@@ -67,6 +70,7 @@ async function main(): Promise<void> {
     host: settings.SANDBOX_HOST,
     users: settings.SANDBOX_TOKENS,
     repos: settings.SANDBOX_REPOS,
+    apps: settings.SANDBOX_APPS,
     webhooks: settings.SANDBOX_WEBHOOKS,
     autoDeliver: settings.SANDBOX_AUTO_DELIVER,
     log: { info: say('info'), warn: say('warn') },

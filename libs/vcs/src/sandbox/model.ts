@@ -10,6 +10,9 @@ export interface Records {
   check: CheckRecord;
   hook: HookRecord;
   delivery: DeliveryRecord;
+  app: AppRecord;
+  installation: InstallationRecord;
+  grant: Grant;
   counter: { id: number; last: number };
 }
 export type Kind = keyof Records;
@@ -140,4 +143,31 @@ export interface DeliveryRecord {
   attempts: number;
   outcome: string | null;
   createdAt: string;
+}
+
+/** An app that acts for repos of those who installed it. */
+export interface AppRecord {
+  id: number;
+  slug: string;
+  publicKey: string;
+  createdAt: string;
+}
+
+export interface InstallationRecord {
+  id: number;
+  appId: number;
+  owner: string;
+  createdAt: string;
+}
+
+/** What a token of an installation may do. */
+export interface Grant {
+  id: number;
+  appId: number;
+  owner: string;
+  tokenHash: string;
+  /** null = every repo of the owner. */
+  repoIds: number[] | null;
+  permissions: Partial<Record<'contents' | 'issues' | 'metadata' | 'pull_requests' | 'statuses', 'read' | 'write'>>;
+  expiresAt: string;
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './admin.ts';
 import { createApp } from './app.ts';
+import { addApp, type NewApp } from './apps.ts';
 import type { Sandbox, SandboxLog } from './context.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Fault, Faults } from './faults.ts';
@@ -26,6 +27,7 @@ export interface SandboxOptions {
   publicUrl?: string;
   users?: NewUser[];
   repos?: NewRepo[];
+  apps?: NewApp[];
   webhooks?: NewHook[];
   /** false: webhooks wait for `flushWebhooks()`. */
   autoDeliver?: boolean;
@@ -119,9 +121,13 @@ async function recover(sandbox: Sandbox): Promise<void> {
   for (const repo of sandbox.state.list('repo', GLOBAL)) await syncPulls(sandbox, repo, repo.owner);
 }
 
-async function seed(sandbox: Sandbox, { users = [], repos = [], webhooks = [] }: SandboxOptions): Promise<void> {
+async function seed(
+  sandbox: Sandbox,
+  { users = [], repos = [], apps = [], webhooks = [] }: SandboxOptions,
+): Promise<void> {
   for (const user of users) addUser(sandbox, user);
   for (const repo of repos) await addRepo(sandbox, repo);
+  for (const app of apps) addApp(sandbox, app);
   for (const hook of webhooks) addHook(sandbox, hook);
 }
 

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Request, type Response, Router } from 'express';
-import { authenticate, findRepo } from './auth.ts';
+import { authenticate, findRepo, mayUseGit } from './auth.ts';
 import type { Sandbox } from './context.ts';
 import { Failure } from './failure.ts';
 import type { RepoRecord } from './model.ts';
-import { allows } from './roles.ts';
 import { syncPulls } from './sync-pulls.ts';
 
 /** git's smart HTTP protocol (clone, fetch, push), carried out by `git http-backend`. */
@@ -70,8 +69,9 @@ function authorize(sandbox: Sandbox, req: Request, push: boolean): { repo: RepoR
   }
   const login = viewer?.login ?? '';
   if (!viewer && (push || repo.private)) return null;
-  if (viewer && !allows(repo, login, 'read')) throw new Failure(404, 'Repository not found.');
-  if (push && !allows(repo, login, 'write')) throw new Failure(403, 'Write access to repository not granted.');
+  if (viewer && !mayUseGit(viewer, repo, 'read')) throw new Failure(404, 'Repository not found.');
+  if (push && !(viewer && mayUseGit(viewer, repo, 'write')))
+    throw new Failure(403, 'Write access to repository not granted.');
   return { repo, login };
 }
 

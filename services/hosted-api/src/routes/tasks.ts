@@ -1,7 +1,8 @@
 import type { workerRoutes } from '@pipeline/contract';
-import { type ClaimRef, extend, fail, progress, recordMessages, report, start } from '@pipeline/engine';
+import { accessForTask, type ClaimRef, extend, fail, progress, recordMessages, report, start } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import type { HostedContext } from '../context.ts';
+import { tellHostError } from '../git-access.ts';
 import { storable } from '../storable-text.ts';
 import type { WorkerAuth, WorkerIdentity } from '../worker-tokens.ts';
 
@@ -21,7 +22,7 @@ const refOf = ({ params, body, identity }: OnTask): ClaimRef => ({
 });
 
 /** What the holder of a claim says about its task. */
-export const taskHandlers = ({ engine }: HostedContext): Handlers => ({
+export const taskHandlers = ({ engine, issuerOf }: HostedContext): Handlers => ({
   startTask: async (input) => ({
     status: 200,
     body: { ok: true, leaseExpiresAt: await start(engine, refOf(input)) },
@@ -30,6 +31,12 @@ export const taskHandlers = ({ engine }: HostedContext): Handlers => ({
     status: 200,
     body: { ok: true, leaseExpiresAt: await extend(engine, refOf(input)) },
   }),
+  issueTaskCredentials: async (input) => {
+    const access = await accessForTask(engine, refOf(input), issuerOf).catch(tellHostError);
+    const { repo, expiresAt, permissions } = access;
+    input.log.info('git credentials given', { taskId: input.params.id, repo, expiresAt, permissions });
+    return { status: 200, headers: { 'cache-control': 'no-store' }, body: access };
+  },
   reportProgress: async (input) => {
     const { claimToken: _, ...said } = storable(input.body);
     await progress(engine, refOf(input), said);

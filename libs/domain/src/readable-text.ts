@@ -1,0 +1,71 @@
+/**
+ * The lines of Markdown that its author says in their own words: without HTML comments, code blocks, code spans and
+ * quotations. What is left out becomes empty, so lines keep their places. A comment or a fence that never ends goes on
+ * to the end, as it does where the text is shown.
+ */
+export function ownWords(markdown: string): string[] {
+  const reader: Reader = { fence: null, quoted: false, inList: false, blankBefore: true, inCode: false };
+  const text = markdown.replace(/\r\n?/g, '\n').replace(/<!--[\s\S]*?(?:-->|$)/g, blanked);
+  return text.split('\n').map((line) => readLine(reader, line));
+}
+
+/** Line breaks stay, for what follows keeps its line. */
+const blanked = (hidden: string): string => hidden.replace(/[^\n]/g, '');
+
+interface Reader {
+  /** The run that opened the code block we are in. */
+  fence: string | null;
+  /** In a quotation, which plain lines continue. */
+  quoted: boolean;
+  inList: boolean;
+  blankBefore: boolean;
+  /** In a code block made by indentation. */
+  inCode: boolean;
+}
+
+const FENCE = /^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})/;
+const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
+const HEADING = /^ {0,3}(?:#{1,6}(?:\s|$)|(?:[-*_]\s*){3,}$)/;
+
+function readLine(reader: Reader, line: string): string {
+  if (reader.fence !== null) {
+    if (closes(line, reader.fence)) reader.fence = null;
+    return '';
+  }
+  const blank = line.trim() === '';
+  const kept = blank ? '' : readBlock(reader, line);
+  reader.blankBefore = blank;
+  if (blank) reader.quoted = false;
+  return kept;
+}
+
+function readBlock(reader: Reader, line: string): string {
+  if (isQuoted(reader, line)) return '';
+  reader.inCode = isCode(reader, line);
+  if (reader.inCode) return '';
+  const item = ITEM.test(line);
+  // A list goes on over indented lines, and ends with one at the margin that is no item.
+  reader.inList = item || (reader.inList && (/^\s/.test(line) || !reader.blankBefore));
+  const [, fence] = FENCE.exec(line) ?? [];
+  if (fence === undefined) return withoutSpans(line);
+  reader.fence = fence;
+  return '';
+}
+
+function isQuoted(reader: Reader, line: string): boolean {
+  if (/^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?>/.test(line)) reader.quoted = true;
+  else if (ITEM.test(line) || FENCE.test(line) || HEADING.test(line)) reader.quoted = false;
+  return reader.quoted;
+}
+
+/** Four spaces begin code after an empty line, unless a list is under way, whose items are indented too. */
+const isCode = ({ inCode, inList, blankBefore }: Reader, line: string): boolean =>
+  /^(?: {4}| {0,3}\t)/.test(line) && !inList && (inCode || blankBefore);
+
+const closes = (line: string, fence: string): boolean => {
+  const run = line.trim();
+  return run.length >= fence.length && run === (fence[0] ?? '').repeat(run.length);
+};
+
+/** A span ends with as many backticks as it began with; without an end the backticks are plain. */
+const withoutSpans = (line: string): string => line.replace(/(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, ' ');

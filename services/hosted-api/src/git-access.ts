@@ -1,0 +1,65 @@
+import { createPrivateKey } from 'node:crypto';
+import { AppError } from '@pipeline/domain';
+import type { IssuerOf } from '@pipeline/engine';
+import { type Logger, StartError } from '@pipeline/runtime';
+import { createGitHubApp, HostError } from '@pipeline/vcs';
+import { z } from 'zod';
+
+/** PEM of an RSA key; one line with `\\n` in it counts too, for files of variables take no others. */
+export const pemKey = z
+  .string()
+  .transform((text) => text.replaceAll('\\n', '\n'))
+  .refine(isRsaKey, 'must be the PEM of an RSA private key');
+
+function isRsaKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}
+
+interface AppKey {
+  /** Begins the names of its variables. */
+  kind: 'github' | 'sandbox';
+  apiUrl: string | undefined;
+  id: string | undefined;
+  key: string | undefined;
+}
+
+/**
+ * The apps that this process has keys for, as issuers of git credentials. A plain token is never handed out: it would
+ * reach every repo of its owner, and no one could take it back from a worker.
+ * @throws StartError for half of a pair.
+ */
+export function gitIssuers(apps: readonly AppKey[], { log, now }: { log: Logger; now: () => Date }): IssuerOf {
+  const issuers = apps.flatMap(({ kind, apiUrl, id, key }) => {
+    const name = kind.toUpperCase();
+    if ((id === undefined) !== (key === undefined)) {
+      const missing = id === undefined ? 'APP_ID' : 'APP_PRIVATE_KEY';
+      throw new StartError(`${name}_${missing}: must be set: ${name}_APP_ID and ${name}_APP_PRIVATE_KEY go together`);
+    }
+    if (id === undefined || key === undefined) return [];
+    if (apiUrl === undefined) throw new StartError(`${name}_URL: must be set where ${name}_APP_ID is`);
+    const options = { baseUrl: apiUrl, appId: id, privateKey: key, clientType: kind, userAgent: 'pipeline-hosted-api' };
+    return [{ kind, issuer: createGitHubApp({ ...options, log, now }) }];
+  });
+  return ({ vcs_host }) => issuers.find(({ kind }) => kind === vcs_host)?.issuer ?? null;
+}
+
+/** What a refusal of the host means to a worker. */
+export function tellHostError(error: unknown): never {
+  if (!(error instanceof HostError)) throw error;
+  const detail = { host: error.message, httpStatus: error.httpStatus };
+  const told = { detail, cause: error };
+  if (error.kind === 'unavailable' || error.kind === 'rate-limited') {
+    throw new AppError('HOST_UNAVAILABLE', 'The host gives no credentials now; ask again', told);
+  }
+  throw new AppError('CREDENTIALS_UNAVAILABLE', `${REFUSED[error.kind]}: tell an operator`, told);
+}
+
+const REFUSED = {
+  'not-found': 'The app is not installed on this repository',
+  unauthorized: 'The host does not accept the id and key of the app',
+  refused: 'The installation of the app lacks a right that this type of task needs',
+} as const;
