@@ -2,7 +2,7 @@ import type { Outcome } from './outcomes.ts';
 import type { ProjectionAction } from './projections.ts';
 import { isBlockedState, remembersOrigin, type State } from './states.ts';
 import { branchOf, type WorkTaskType } from './tasks.ts';
-import { type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
+import { mayDepend, type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
 
 /** What a decision depends on, and nothing else of the issue. */
 export interface IssueFacts {
@@ -116,6 +116,19 @@ const NOTHING_TO_MERGE: Refusal = {
   targetState: 'done',
   reason: 'the issue has no open pull request to merge; reopen it and retry, or have the issue implemented anew',
 };
+
+/** A person's word, or the end of a wait: no further wait begins with it. */
+const NOT_HELD: readonly Trigger[] = ['operator', 'reimplement', 'unblocked', 'depends'];
+
+/**
+ * Whether the state that a decision leads to is left at once for dependency-blocked: its work would begin while the
+ * issue has open dependencies. Work that is past that point goes on.
+ */
+export const isHeldBack = (workflow: WorkflowSnapshot, decision: Decision, openDependencies: number): boolean =>
+  openDependencies > 0 &&
+  decision.kind === 'move' &&
+  !NOT_HELD.includes(decision.trigger) &&
+  mayDepend(workflow, decision.to);
 
 const returnsToOrigin = (trigger: Trigger): boolean =>
   trigger === 'clarified' || trigger === 'unblocked' || trigger === 'dependencies-done';

@@ -22,6 +22,11 @@ export interface VcsHost {
 
   /** null when the host has no such issue. */
   getIssue(repo: RepoRef, number: number): Promise<HostIssue | null>;
+  /**
+   * Whether an issue or a pull request is open; `missing` = the host has none of that number. With the etag of an earlier
+   * answer an unchanged one is null and costs nothing against the host's limits.
+   */
+  standingOf(repo: RepoRef, number: number, etag?: string): Promise<Standing | null>;
   listComments(repo: RepoRef, number: number, since?: string): Promise<HostComment[]>;
   getPullRequest(repo: RepoRef, number: number): Promise<HostPullRequest | null>;
   /** Open and closed pull requests whose head is that branch, newest first. */
@@ -39,6 +44,11 @@ export interface VcsHost {
     action: ProjectionAction,
     context: ExecuteContext,
   ): Promise<ExecuteResult>;
+}
+
+export interface Standing {
+  state: 'open' | 'closed' | 'missing';
+  etag: string | null;
 }
 
 export interface RepoRef {

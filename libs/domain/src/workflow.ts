@@ -151,3 +151,7 @@ export function validTargets(workflow: WorkflowSnapshot, from: State): State[] {
 /** The task that does the work of a state; null for states in which nobody but a person or another issue acts. */
 export const taskTypeOf = (workflow: WorkflowSnapshot, state: State): (typeof WORK_TASK_TYPES)[number] | null =>
   workflow.states.find((row) => row.name === state)?.taskType ?? null;
+
+/** True for states whose work can wait for other issues. */
+export const mayDepend = (workflow: WorkflowSnapshot, state: State): boolean =>
+  workflow.edges.some((edge) => edge.from === state && edge.trigger === 'depends');

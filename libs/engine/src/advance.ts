@@ -1,7 +1,7 @@
 import { autoUnblockDelayMs, type Decision, type ErrorClass, type ProjectionAction } from '@pipeline/domain';
 import { enterState, type IssueRow, resolveEdgesAtEnd, updateIssue, withdrawProjections } from '@pipeline/store';
 import type { Unit } from './context.ts';
-import { closingActions, projectIssue } from './project.ts';
+import { closingActions, projectIssue, queueProjections } from './project.ts';
 import { recordPipelineEvent, recordTransition } from './records.ts';
 import { lookBack } from './retrospects.ts';
 import type { Actor, Subject } from './subject.ts';
@@ -19,6 +19,8 @@ export interface Stop {
 export interface Carrier {
   actor: Actor;
   stop?: Stop;
+  /** The state is left again at once: its work does not begin and the host is not shown it. */
+  passing?: true;
 }
 
 /**
@@ -30,9 +32,14 @@ export async function advance(unit: Unit, subject: Subject, decision: Decision, 
   const moved =
     decision.kind === 'move' ? await move(unit, subject, decision, by) : await stay(unit, subject, decision, by);
   if (decision.kind === 'move') await withdraw(unit, subject, decision);
-  const task = await replaceWorkTask(unit, moved, decision.nextTask);
   const closing = await closingActions(unit, moved, decision);
-  await projectIssue(unit, moved, [...decision.projections, ...closing], task);
+  const asked = [...decision.projections, ...closing];
+  if (by.passing) {
+    await queueProjections(unit, moved, asked);
+    return moved;
+  }
+  const task = await replaceWorkTask(unit, moved, decision.nextTask);
+  await projectIssue(unit, moved, asked, task);
   return moved;
 }
 

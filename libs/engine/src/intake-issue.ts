@@ -7,6 +7,7 @@ import {
   lockIssueByNumber,
   pullRequestsOf,
   resolveEdgesAtEnd,
+  resolveEdgesToHost,
   updateIssue,
 } from '@pipeline/store';
 import { admit, admitNew } from './admit.ts';
@@ -15,8 +16,10 @@ import type { Intake } from './intake.ts';
 import { takePullRequest } from './intake-pull-request.ts';
 import { perform } from './issue-actions.ts';
 import { moveBy } from './move.ts';
+import { askAboutParents, type HostWord, nothingAsked } from './parents-on-host.ts';
 import { projectIssue, queueProjections } from './project.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
+import { followText } from './text-dependencies.ts';
 
 type IssueEvent = Extract<HostEvent, { kind: 'issue' }>;
 
@@ -27,18 +30,30 @@ type IssueEvent = Extract<HostEvent, { kind: 'issue' }>;
 export async function takeIssue(intake: Intake, event: IssueEvent): Promise<'taken' | 'later'> {
   const { engine, repo } = intake;
   if (event.issue.state === 'closed') await lookForMerge(intake, event);
+  const asked = await askBefore(intake, event);
   return inTenant(engine, repo.tenant_id, async (unit) => {
     const row = await lockIssueByNumber(unit.tx, unit.tenantId, repo.id, event.issue.number);
-    if (row) return follow(unit, await subjectOf(unit, row), event);
-    if (wantsIn(event.issue)) await admitNew(unit, repo.id, event.issue);
+    if (row) return follow(unit, await subjectOf(unit, row), { ...event, asked });
+    if (wantsIn(event.issue)) await admitNew(unit, repo.id, event.issue, asked);
     else if (event.issue.state === 'closed') await endedElsewhere(unit, repo.id, event.issue.number);
     return 'taken';
   });
 }
 
+/** What the host says of the issues that the text newly names; nothing is asked for a text that does not count. */
+async function askBefore(intake: Intake, { issue }: IssueEvent): Promise<HostWord> {
+  const { engine, repo } = intake;
+  if (issue.state === 'closed') return nothingAsked;
+  const known = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
+  if (!known && !wantsIn(issue)) return nothingAsked;
+  return askAboutParents(intake, issue, known && known.state !== 'done' ? known.body : null);
+}
+
 /** Issues may depend on one that the pipeline has no record of: its close is all they wait for. */
-const endedElsewhere = (unit: Unit, repoId: number, number: number): Promise<void> =>
-  resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId, number }, 'cancelled');
+async function endedElsewhere(unit: Unit, repoId: number, number: number): Promise<void> {
+  if (await resolveEdgesToHost(unit.tx, unit.tenantId, { repoId, number }, 'closed')) unit.ring('svc_cache');
+  await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId, number }, 'cancelled');
+}
 
 const wantsIn = (issue: HostIssue): boolean => issue.state === 'open' && issue.labels.includes(ENQUEUE_LABEL);
 
@@ -55,17 +70,23 @@ async function lookForMerge(intake: Intake, event: IssueEvent): Promise<void> {
   }
 }
 
-async function follow(unit: Unit, subject: Subject, event: IssueEvent): Promise<'taken' | 'later'> {
+type AskedEvent = IssueEvent & { asked: HostWord };
+
+async function follow(unit: Unit, subject: Subject, event: AskedEvent): Promise<'taken' | 'later'> {
   const standing = await standingOf(unit, subject.issue, event);
   const current = standing === 'current';
   const issue = { ...subject.issue, ...facts(subject.issue, event, current) };
   await updateIssue(unit.tx, unit.tenantId, issue.id, facts(subject.issue, event, current));
   const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
-  if (current) await followChange(unit, { ...subject, issue }, event, actor);
+  const isNewer = Date.parse(event.issue.updatedAt) >= Date.parse(subject.issue.host_updated_at);
+  const counts = isNewer && event.issue.state === 'open' && issue.state !== 'done';
+  const text = { before: subject.issue.body, asked: event.asked };
+  const after = counts ? await followText(unit, { ...subject, issue }, text) : { ...subject, issue };
+  if (current) await followChange(unit, after, event, actor);
   return standing === 'later' ? 'later' : 'taken';
 }
 
-async function followChange(unit: Unit, after: Subject, event: IssueEvent, actor: Actor): Promise<void> {
+async function followChange(unit: Unit, after: Subject, event: AskedEvent, actor: Actor): Promise<void> {
   const { issue } = after;
   if (issue.state === 'done') return comeBack(unit, after, event, actor);
   if (event.issue.state === 'closed') return closed(unit, after, actor);
@@ -107,15 +128,15 @@ async function closed(unit: Unit, subject: Subject, actor: Actor): Promise<void>
 }
 
 /** A person reopened a finished issue, or asked for it again by label: it starts anew. */
-async function comeBack(unit: Unit, subject: Subject, event: IssueEvent, actor: Actor): Promise<void> {
+async function comeBack(unit: Unit, subject: Subject, event: AskedEvent, actor: Actor): Promise<void> {
   const isOpen = event.issue.state === 'open';
   const seenOpen = event.action === 'seen' && event.issue.stateReason === 'reopened';
   const reopened = isOpen && (event.action === 'reopened' || seenOpen);
-  const asked = subject.issue.labels.includes(ENQUEUE_LABEL) && event.action !== 'closed';
+  const wanted = subject.issue.labels.includes(ENQUEUE_LABEL) && event.action !== 'closed';
   // Nothing else changes a finished issue; what people put on it beside its label goes.
-  if (!reopened && !asked) return projectIssue(unit, subject);
+  if (!reopened && !wanted) return projectIssue(unit, subject);
   const { subject: fresh } = await moveBy(unit, subject, { cause: { trigger: 'reopened' }, actor: actor });
-  await admit(unit, fresh);
+  await admit(unit, fresh, event.asked);
   // Asked by label only, the host still shows it closed, or is about to.
   if (!reopened) await queueProjections(unit, fresh, [{ type: 'reopenIssue' }]);
 }

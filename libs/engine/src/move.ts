@@ -1,9 +1,9 @@
-import type { Cause, Decision, Refusal, State } from '@pipeline/domain';
+import { type Cause, type Decision, isHeldBack, type Refusal, type State } from '@pipeline/domain';
 import { insertDeadLetter } from '@pipeline/store';
 import { advance, type Carrier } from './advance.ts';
 import type { Unit } from './context.ts';
 import { recordPipelineEvent } from './records.ts';
-import { decideFor, type Subject } from './subject.ts';
+import { decideFor, ENGINE, type Subject } from './subject.ts';
 
 /** What happened, who brought it about, and what it leaves on the issue. */
 export interface Move extends Carrier {
@@ -24,7 +24,20 @@ export interface Moved {
 export async function moveBy(unit: Unit, subject: Subject, move: Move): Promise<Moved> {
   const decision = decideFor(subject, move.cause);
   if (decision.kind === 'refused') return { subject, deadLetterId: await bury(unit, subject, move, decision) };
+  if (isHeldBack(subject.workflow, decision, subject.openDependencies)) {
+    return moveThrough(unit, subject, { decision, move }, { cause: { trigger: 'depends' }, actor: ENGINE });
+  }
   return { subject: await advance(unit, subject, decision, move), decision };
+}
+
+/** A state whose work is not to begin: it is entered, so that the way back leads there, and left at once by `next`. */
+export async function moveThrough(
+  unit: Unit,
+  subject: Subject,
+  { decision, move }: { decision: Decision; move: Move },
+  next: Move,
+): Promise<Moved> {
+  return moveBy(unit, await advance(unit, subject, decision, { ...move, passing: true }), next);
 }
 
 async function bury(unit: Unit, subject: Subject, { cause, actor }: Move, refusal: Refusal): Promise<string> {

@@ -10,6 +10,7 @@ export interface Subject {
   workflow: WorkflowSnapshot;
   pr: PullRequestRow | undefined;
   openBlockers: number;
+  openDependencies: number;
 }
 
 /** Who caused a change, as events and transitions record it. */

@@ -1,5 +1,5 @@
 import { AppError, isState, type State, validTargets } from '@pipeline/domain';
-import { activeWorkflow, issueById, lockIssue } from '@pipeline/store';
+import { activeWorkflow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
 import { admit } from './admit.ts';
 import { type Engine, inTenant } from './context.ts';
 import type { IssueKey } from './issue-actions.ts';
@@ -45,6 +45,11 @@ export function transition(
         'INVALID_TRANSITION',
         `Cannot move from ${issue.state} to ${targetState}. Valid targets: ${targets}`,
       );
+    }
+    if (issue.state === 'dependency-blocked') {
+      // Or the next decision would send it back.
+      const child = { repoId: issue.repo_id, number: issue.issue_number };
+      await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
     }
     const subject = await subjectOf(unit, issue);
     const moved = await moveBy(unit, subject, { cause: { trigger: 'operator', target: targetState }, actor });

@@ -96,6 +96,14 @@ export class FakeHost implements VcsHost {
   });
   listIssues: VcsHost['listIssues'] = async () => null;
   getIssue: VcsHost['getIssue'] = async () => null;
+  /** Issues that are known to the host alone. */
+  readonly standings = new Map<number, 'open' | 'closed'>();
+  readonly standingsAsked: [number: number, etag: string | undefined][] = [];
+  standingOf: VcsHost['standingOf'] = async (_repo, number, etag) => {
+    this.standingsAsked.push([number, etag]);
+    const state = this.standings.get(number) ?? 'missing';
+    return etag === `"${state}"` ? null : { state, etag: `"${state}"` };
+  };
   listComments: VcsHost['listComments'] = async () => [];
   getPullRequest: VcsHost['getPullRequest'] = async (_repo, number) => this.pulls.get(number) ?? null;
   findPullRequests: VcsHost['findPullRequests'] = async () => [];

@@ -15,6 +15,8 @@ export interface IssueContext {
   pr: PullRequestRow | undefined;
   /** Findings that keep the issue from being merged: open or accepted, and marked as blocking. */
   openBlockers: number;
+  /** Issues that are not done and that it waits for. */
+  openDependencies: number;
 }
 
 const prefixed = (alias: string, columns: readonly string[]) =>
@@ -22,13 +24,20 @@ const prefixed = (alias: string, columns: readonly string[]) =>
 
 const around = prepared(
   'issue-context',
-  (_db, p: Params<{ tenantId: number; repoId: number; issueId: number }>) => sql<Record<string, unknown>>`
+  (_db, p: Params<{ tenantId: number; repoId: number; issueId: number; issueNumber: number }>) => sql<
+    Record<string, unknown>
+  >`
     select ${prefixed('repo', COLUMNS.repos)}, ${prefixed('pr', COLUMNS.pull_requests)},
       (select w.body from workflow_snapshots w
         where w.tenant_id = repo.tenant_id and w.repo_id = repo.id and w.active) as workflow,
       (select count(*) from findings f
         where f.tenant_id = repo.tenant_id and f.issue_id = ${p('issueId')} and f.blocks_progress
-          and f.status in ('open', 'accepted')) as open_blockers
+          and f.status in ('open', 'accepted')) as open_blockers,
+      (select count(*) from issue_edges e
+        where e.tenant_id = repo.tenant_id and e.kind = 'depends_on' and e.child_repo_id = repo.id
+          and e.child_issue_number = ${p('issueNumber')} and e.active and not exists (
+            select from issues i where i.tenant_id = e.tenant_id and i.repo_id = e.parent_repo_id
+              and i.issue_number = e.parent_issue_number and i.state = 'done')) as open_dependencies
     from repos repo
     left join lateral (
       select ${sql.join(COLUMNS.pull_requests.map((column) => sql.ref(column)))} from pull_requests
@@ -39,14 +48,14 @@ const around = prepared(
 );
 
 /**
- * Reads all that belongs to an issue at once: four index probes.
+ * Reads all that belongs to an issue at once: five index probes.
  * @throws Error when the tenant has no such repo.
  */
 export async function contextOfIssue(
   tx: Tx,
-  { tenant_id, repo_id, id }: { tenant_id: number; repo_id: number; id: number },
+  { tenant_id, repo_id, id, issue_number }: { tenant_id: number; repo_id: number; id: number; issue_number: number },
 ): Promise<IssueContext> {
-  const row = await around.first(tx, { tenantId: tenant_id, repoId: repo_id, issueId: id });
+  const row = await around.first(tx, { tenantId: tenant_id, repoId: repo_id, issueId: id, issueNumber: issue_number });
   if (!row) throw new Error(`tenant ${tenant_id} has no repo ${repo_id}`);
   const part = (alias: string, columns: readonly string[]) =>
     Object.fromEntries(columns.map((column) => [column, row[`${alias}_${column}`]]));
@@ -55,5 +64,6 @@ export async function contextOfIssue(
     workflow: row.workflow as WorkflowSnapshot | null,
     pr: row.pr_id === null ? undefined : (part('pr', COLUMNS.pull_requests) as unknown as PullRequestRow),
     openBlockers: row.open_blockers as number,
+    openDependencies: row.open_dependencies as number,
   };
 }

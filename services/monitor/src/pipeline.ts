@@ -1,6 +1,6 @@
 import type { Readiness } from '@pipeline/contract';
 import { type Settings, settingsOf } from '@pipeline/domain';
-import type { Engine, HostOf, OrphanWatch } from '@pipeline/engine';
+import { type Engine, type HostOf, LabelWalk, type OrphanWatch, ParentWatch } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
 import { StoreWatch } from '@pipeline/store-watch';
@@ -22,6 +22,8 @@ import {
   budgetsTick,
   foldTick,
   inboxTick,
+  labelWalkTick,
+  parentWatchTick,
   reclaimTick,
   releaseDueTick,
   releaseWaitingTick,
@@ -238,6 +240,10 @@ function addIntake(loops: LoopSet, { engine, hosts, doorbell, log, now }: HostDe
   const inbox = loops.add('inbox', SECOND_MS, inboxTick(engine, hostOf, new Lead(doorbell, 'inbox')));
   const poller = new RepoPoller({ engine, hostOf, lead: new Lead(doorbell, 'intake-poll'), log, now });
   const poll = loops.add('intake-poll', SECOND_MS, () => poller.tick());
+  const parents = new ParentWatch({ engine, hostOf, now, log });
+  loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(parents, new Lead(doorbell, 'parent-watch')));
+  const labels = new LabelWalk(engine, now);
+  loops.add('label-walk', 60 * SECOND_MS, labelWalkTick(labels, new Lead(doorbell, 'label-walk')));
   return {
     names: [inbox.name, poll.name],
     stop: () => poller.stop(),

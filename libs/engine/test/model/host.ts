@@ -17,6 +17,10 @@ export class ModelHost implements VcsHost {
   login = async () => BOT;
   getRepo: VcsHost['getRepo'] = async (repo) => ({ ...repo, defaultBranch: 'main', cloneUrl: '', private: false });
   getIssue: VcsHost['getIssue'] = async (_repo, number) => structuredClone(this.state.issues.get(number) ?? null);
+  standingOf: VcsHost['standingOf'] = async (_repo, number) => {
+    const found = this.state.issues.get(number) ?? this.state.pulls.get(number);
+    return { state: found?.state ?? 'missing', etag: null };
+  };
   getPullRequest: VcsHost['getPullRequest'] = async (_repo, number) =>
     structuredClone(this.state.pulls.get(number) ?? null);
   findPullRequests: VcsHost['findPullRequests'] = async (_repo, branch) =>

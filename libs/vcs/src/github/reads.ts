@@ -1,4 +1,4 @@
-import type { HostComment, HostIssue, IssuePage, IssueQuery, RepoRef, VcsHost } from '@pipeline/domain';
+import type { HostComment, HostIssue, IssuePage, IssueQuery, RepoRef, Standing, VcsHost } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, told } from './errors.ts';
@@ -7,6 +7,7 @@ type Reads = Pick<
   VcsHost,
   | 'getRepo'
   | 'getIssue'
+  | 'standingOf'
   | 'listIssues'
   | 'listComments'
   | 'getPullRequest'
@@ -28,6 +29,7 @@ export function createReads(client: Client, now: () => Date): Reads {
       const found = await read(orNull(issues.get({ ...at(repo), issue_number: number })));
       return !found || found.data.pull_request ? null : toIssue(found.data);
     },
+    standingOf: (repo, number, etag) => read(standingOf(client, repo, number, etag)),
     listIssues: (repo, query) => read(listIssues(client, repo, query)),
     listComments: (repo, number, since) => read(listComments(client, repo, number, since)),
     getPullRequest: async (repo, number) => {
@@ -47,6 +49,18 @@ export function createReads(client: Client, now: () => Date): Reads {
       await read(reactions.createForIssueComment({ ...at(repo), comment_id: commentId, content }));
     },
   };
+}
+
+async function standingOf(client: Client, repo: RepoRef, number: number, etag?: string): Promise<Standing | null> {
+  const headers = etag === undefined ? {} : { 'if-none-match': etag };
+  try {
+    const found = await orNull(client.rest.issues.get({ ...at(repo), issue_number: number, headers }));
+    if (!found) return { state: 'missing', etag: null };
+    return { state: found.data.state === 'closed' ? 'closed' : 'open', etag: found.headers.etag ?? null };
+  } catch (error) {
+    if (answered(error, 304)) return null;
+    throw error;
+  }
 }
 
 /**

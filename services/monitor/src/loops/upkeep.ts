@@ -7,6 +7,8 @@ import {
   enqueueDueScans,
   foldCounts,
   type HostOf,
+  type LabelWalk,
+  type ParentWatch,
   reclaimExpired,
   reclaimStalled,
   releaseDue,
@@ -60,4 +62,14 @@ export const retentionTick = (engine: Engine) => async () => {
   await deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
   await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);
   await deleteOldAlerts(engine.store.fleet, ALERTS_KEPT_MS);
+};
+
+/** Each remembers where it stands, so one replica leads. */
+export const labelWalkTick = (walk: LabelWalk, lead: Lead) => async () => {
+  if ((await lead.hold()) === null) return undefined;
+  return (await walk.step()).more ? 'again' : undefined;
+};
+
+export const parentWatchTick = (watch: ParentWatch, lead: Lead) => async () => {
+  if ((await lead.hold()) !== null) await watch.look();
 };
