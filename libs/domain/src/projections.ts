@@ -98,3 +98,20 @@ const LANE: Record<ProjectionType, Lane> = {
 export const laneOf = (action: ProjectionAction): Lane => LANE[action.type];
 
 export const MAX_PROJECTION_ATTEMPTS = 8;
+
+/** The most writes of content that carrying out an action may take. */
+export function writesOf(action: ProjectionAction): number {
+  switch (action.type) {
+    case 'removeLabels':
+      return action.labels.length;
+    case 'swapLabels':
+      return action.remove.length + 1;
+    case 'closeIssue':
+    case 'closePR':
+      return action.comment === null ? 1 : 2;
+    case 'updatePR':
+      return 2;
+    default:
+      return 1;
+  }
+}

@@ -67,6 +67,7 @@ export interface SendableProjection {
   id: number;
   repo_id: number;
   issue_number: number;
+  action: ProjectionAction;
 }
 
 /**
@@ -75,9 +76,9 @@ export interface SendableProjection {
  */
 export async function sendableProjections(fleet: Db, clientType: string, limit: number): Promise<SendableProjection[]> {
   const { rows } = await sql<SendableProjection>`
-    /* fleet: the executor serves every tenant */ select tenant_id, id, repo_id, issue_number from (
+    /* fleet: the executor serves every tenant */ select tenant_id, id, repo_id, issue_number, action from (
       select distinct on (tenant_id, repo_id, issue_number, lane)
-        tenant_id, id, repo_id, issue_number, client_type, status, retry_after
+        tenant_id, id, repo_id, issue_number, action, client_type, status, retry_after
       from projections
       where status in ('pending', 'failed')
       order by tenant_id, repo_id, issue_number, lane, id

@@ -40,3 +40,16 @@ export async function writeQueueDepth(fleet: Db): Promise<{ depth: number; faile
     from projections where status in ('pending', 'failed')`.execute(fleet);
   return rows[0] ?? { depth: 0, failed: 0 };
 }
+
+/** The same by repo and status. Costs the open entries (index projections_open). */
+export async function writeQueueByRepo(fleet: Db): Promise<{ repo: string; status: string; count: number }[]> {
+  const { rows } = await sql<{ repo: string; status: string; count: number }>`
+    ${fleetNote('operators see all tenants')}
+    select r.owner || '/' || r.name as repo, p.status, p.count
+    from (
+      select tenant_id, repo_id, status, count(*) as count from projections
+      where status in ('pending', 'failed') group by 1, 2, 3
+    ) p
+    join repos r on r.tenant_id = p.tenant_id and r.id = p.repo_id`.execute(fleet);
+  return rows;
+}

@@ -35,6 +35,7 @@ import {
 } from './loops/upkeep.ts';
 import { createMonitorMetrics, type MonitorMetrics } from './metrics.ts';
 import { EventFeed } from './stream/event-feed.ts';
+import { writeQueueGauge } from './write-queue-gauge.ts';
 
 export interface PipelineOptions {
   databaseUrl: string;
@@ -105,6 +106,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   registerAgentMetrics(metrics.registry, agents.snapshots);
   const stream = addStream(loops, { engine, feed, storeWatch });
   const intake = addIntake(loops, { engine, hosts, doorbell, log, now });
+  const writeQueue = writeQueueGauge(metrics.registry, store);
+  loops.add('write-queue', 15 * SECOND_MS, () => writeQueue.look());
   const outbox = addOutbox(loops, { engine, hosts, doorbell, log, now, metrics: monitorMetrics });
   doorbell.on('svc_stream', () => stream.wake());
   doorbell.on('svc_settings', () => syncLoop.wake());

@@ -4,12 +4,14 @@ import { beginSending, sendable } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { type Doorbell, insertProjections, inTransaction } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { createGitHubHost } from '@pipeline/vcs';
 import { Lead } from '../src/loops/lead.ts';
 import { ProjectionExecutor } from '../src/loops/projections.ts';
-import { WriteBudget } from '../src/loops/write-budget.ts';
+import { spendingFetch, WriteBudget } from '../src/loops/write-budget.ts';
 import { createMonitorMetrics } from '../src/metrics.ts';
+import { writeQueueGauge } from '../src/write-queue-gauge.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
-import { commentsOf, connectedDoorbell, labelsOf, makeWorld, openIssue, type World } from './sandbox-world.ts';
+import { BOT, commentsOf, connectedDoorbell, labelsOf, makeWorld, openIssue, type World } from './sandbox-world.ts';
 
 const database = testDatabase();
 const SLUG = 'acme/shop';
@@ -203,6 +205,46 @@ describe('the host is spared', () => {
     await drain(executor);
     expect(await texts(number)).toEqual(['one', 'two']);
   });
+});
+
+test('the outbox is counted by repo and status, also while nothing of it ends', async () => {
+  await issueWith(label('x'), label('y'));
+  await database.db.updateTable('projections').set({ status: 'failed' }).where('status', '=', 'pending').execute();
+  await issueWith(comment('waits'));
+  const { registry } = createMetrics();
+  const gauge = writeQueueGauge(registry, database.store);
+  await gauge.look();
+  const text = await registry.getSingleMetricAsString('svc_projections');
+  expect(text).toContain(`svc_projections{repo="${SLUG}",status="failed"} 2`);
+  expect(text).toContain(`svc_projections{repo="${SLUG}",status="pending"} 1`);
+  await database.db.updateTable('projections').set({ status: 'complete' }).execute();
+  await gauge.look();
+  expect(await registry.getSingleMetricAsString('svc_projections')).not.toContain(SLUG);
+});
+
+test('writes side by side stay within the minute, also those of several requests', async () => {
+  const budget = new WriteBudget(() => ({ perMinute: 6, perHour: 500 }), now);
+  const swap: ProjectionAction = { type: 'swapLabels', remove: ['svc:a', 'svc:b'], add: ['svc:c'] };
+  for (let n = 0; n < 5; n += 1) await issueWith(swap);
+  const vcs = createGitHubHost({
+    baseUrl: world.sandbox.url,
+    token: BOT.token,
+    clientType: 'sandbox',
+    userAgent: 'test',
+    fetch: spendingFetch(budget),
+    now,
+  });
+  const done = async () => (await rows()).filter(({ status }) => status === 'complete').length;
+  const executor = executorOn({ budget, host: vcs });
+  const writes: number[] = [];
+  for (let minute = 0; minute < 4 && (await done()) < 5; minute += 1) {
+    await drain(executor);
+    writes.push(6 - budget.left());
+    pass(60_000);
+  }
+  expect(await done()).toBe(5);
+  expect(Math.max(...writes)).toBeLessThanOrEqual(6);
+  expect(writes.length).toBeGreaterThan(1);
 });
 
 describe('side by side', () => {

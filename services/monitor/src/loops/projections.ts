@@ -1,4 +1,4 @@
-import { type ExecuteResult, LANES, type VcsHost } from '@pipeline/domain';
+import { type ExecuteResult, LANES, type VcsHost, writesOf } from '@pipeline/domain';
 import { beginSending, type Engine, type Sending, sendable, settle } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import type { MonitorMetrics } from '../metrics.ts';
@@ -47,11 +47,15 @@ export class ProjectionExecutor {
     const { parallelIssues } = engine.settings().hostBudget;
     // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
     const ready = await sendable(engine, host.clientType, parallelIssues * LANES.length * 2);
-    for (const { tenant_id, id, repo_id, issue_number } of ready) {
-      if (this.#flights.size >= Math.min(parallelIssues, this.#budgetLeft())) return;
+    for (const { tenant_id, id, repo_id, issue_number, action } of ready) {
+      if (this.#flights.size >= parallelIssues) return;
       const key = `${tenant_id}/${repo_id}#${issue_number}`;
       if (this.#flights.has(key) || this.#rests(key)) continue;
-      this.#flights.start(key, (stopping) => this.#attempt(key, tenant_id, id, AbortSignal.any([leading, stopping])));
+      const reserved = this.#deps.budget?.reserve(writesOf(action)) ?? null;
+      if (this.#deps.budget && !reserved) return;
+      this.#flights.start(key, (stopping) =>
+        this.#attempt(key, tenant_id, id, AbortSignal.any([leading, stopping])).finally(() => reserved?.()),
+      );
     }
   }
 
@@ -100,10 +104,6 @@ export class ProjectionExecutor {
     }
     metrics.projectionLag.observe((this.#now() - Date.parse(projection.created_at)) / 1000);
     log.info('projection carried out', { ...fields, repeated: result.repeated });
-  }
-
-  #budgetLeft(): number {
-    return this.#deps.budget?.left() ?? Number.POSITIVE_INFINITY;
   }
 
   #rests(key: string): boolean {

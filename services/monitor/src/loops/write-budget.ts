@@ -16,6 +16,8 @@ export class WriteBudget {
   readonly #now: () => Date;
   /** Times of the writes of the last hour, oldest first. */
   #spent: number[] = [];
+  /** For attempts under way, whether or not they have spent it yet. */
+  #reserved = 0;
 
   constructor(limits: () => Limits, now: () => Date) {
     this.#limits = limits;
@@ -26,6 +28,21 @@ export class WriteBudget {
   spend(): void {
     this.#forgetOld();
     this.#spent.push(this.#now().getTime());
+  }
+
+  /**
+   * Keeps room for the most writes that one attempt may take, so that attempts side by side do not overdraw together. One
+   * that takes more than the limit itself has its turn when all of that is free.
+   * @returns how to give the room back when the attempt has ended; null when there is too little.
+   */
+  reserve(writes: number): (() => void) | null {
+    const { perMinute, perHour } = this.#limits();
+    const needed = Math.min(writes, perMinute, perHour);
+    if (this.left() - this.#reserved < needed) return null;
+    this.#reserved += needed;
+    return () => {
+      this.#reserved -= needed;
+    };
   }
 
   /** How many writes may go out now. */

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ProjectionAction, ProjectionType } from '@pipeline/domain';
+import { createStrictCheck } from './strict.ts';
+import { ANNA, createWorld, openIssue, REPO, type World } from './world.ts';
+
+let world: World;
+let serial = 0;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.end());
+
+const AT = '/repos/acme/shop';
+/** What the host shows afterwards. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into.
+const shown = async (path: string): Promise<any> =>
+  (await world.api('GET', `${AT}${path}`, undefined, ANNA.token)).data;
+const labels = async (issue: number) =>
+  (await shown(`/issues/${issue}`)).labels.map((each: { name: string }) => each.name);
+const comments = async (issue: number) =>
+  (await shown(`/issues/${issue}/comments`)).map((each: { body: string }) => each.body.split('\n')[0]);
+
+interface Scene {
+  issue: number;
+  branch: string;
+  head: string;
+  /** Opens a pull request of the branch. */
+  pull(): Promise<number>;
+}
+
+async function sceneOf(): Promise<Scene> {
+  serial += 1;
+  const branch = `variant-${serial}`;
+  const issue = await openIssue(world);
+  const head = await world.push(branch, `${branch}.txt`, 'text\n');
+  return { issue, branch, head, pull: async () => numberOf(await world.execute(createPR(branch), issue)) };
+}
+
+const createPR = (branch: string): ProjectionAction => ({
+  ...{ type: 'createPR', head: branch, base: 'main', title: 'Change', body: 'Refs', draft: false, marker: branch },
+});
+const numberOf = (result: unknown) => (result as { created: { number: number } }).created.number;
+
+/** For every variant: what is asked, given a scene, and what the host shows then. */
+type Variant<T extends ProjectionType> = (
+  scene: Scene,
+) => Promise<
+  [action: Extract<ProjectionAction, { type: T }>, shows: (result: unknown) => Promise<unknown>, expected: unknown]
+>;
+
+const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
+  addLabels: async ({ issue }) => [{ type: 'addLabels', labels: ['svc:new'] }, () => labels(issue), ['svc:new']],
+  removeLabels: async ({ issue }) => {
+    await world.execute({ type: 'addLabels', labels: ['svc:a', 'b'] }, issue);
+    return [{ type: 'removeLabels', labels: ['svc:a', 'none'] }, () => labels(issue), ['b']];
+  },
+  swapLabels: async ({ issue }) => {
+    await world.execute({ type: 'addLabels', labels: ['svc:a', 'b'] }, issue);
+    return [{ type: 'swapLabels', remove: ['svc:a'], add: ['svc:c'] }, () => labels(issue), ['b', 'svc:c']];
+  },
+  closeIssue: async ({ issue }) => [
+    { type: 'closeIssue', reason: 'not_planned', comment: 'Bye.' },
+    async () => [
+      (await shown(`/issues/${issue}`)).state,
+      (await shown(`/issues/${issue}`)).state_reason,
+      await comments(issue),
+    ],
+    ['closed', 'not_planned', ['Bye.']],
+  ],
+  reopenIssue: async ({ issue }) => {
+    await world.execute({ type: 'closeIssue', reason: 'completed', comment: null }, issue);
+    return [{ type: 'reopenIssue' }, async () => (await shown(`/issues/${issue}`)).state, 'open'];
+  },
+  postComment: async ({ issue }) => [
+    { type: 'postComment', body: 'Hello', marker: 'm' },
+    () => comments(issue),
+    ['Hello'],
+  ],
+  updateComment: async ({ issue }) => {
+    await world.execute({ type: 'updateComment', body: 'Before', marker: 'm' }, issue);
+    return [{ type: 'updateComment', body: 'After', marker: 'm' }, () => comments(issue), ['After']];
+  },
+  createIssue: async () => [
+    { type: 'createIssue', title: 'Part', body: 'Do', labels: ['svc:enqueue'], marker: 'part' },
+    async (result) => [(await shown(`/issues/${numberOf(result)}`)).title, await labels(numberOf(result))],
+    ['Part', ['svc:enqueue']],
+  ],
+  linkSubIssue: async ({ issue }) => {
+    const childIssueNumber = await openIssue(world);
+    return [
+      { type: 'linkSubIssue', parentIssueNumber: issue, childIssueNumber },
+      async () => (await shown(`/issues/${issue}/sub_issues`)).map((each: { number: number }) => each.number),
+      [childIssueNumber],
+    ];
+  },
+  assignIssue: async ({ issue }) => [
+    { type: 'assignIssue', assignees: ['anna'] },
+    async () => (await shown(`/issues/${issue}`)).assignees.map((each: { login: string }) => each.login),
+    ['anna'],
+  ],
+  createPR: async ({ branch }) => [
+    createPR(branch) as Extract<ProjectionAction, { type: 'createPR' }>,
+    async (result) => (await shown(`/pulls/${numberOf(result)}`)).head.ref,
+    branch,
+  ],
+  updatePR: async ({ pull }) => {
+    const prNumber = await pull();
+    return [
+      { type: 'updatePR', prNumber, title: 'Better', draft: true },
+      async () => [(await shown(`/pulls/${prNumber}`)).title, (await shown(`/pulls/${prNumber}`)).draft],
+      ['Better', true],
+    ];
+  },
+  requestReview: async ({ pull }) => {
+    const prNumber = await pull();
+    const reviewers = async () =>
+      (await shown(`/pulls/${prNumber}`)).requested_reviewers.map((each: { login: string }) => each.login);
+    return [{ type: 'requestReview', prNumber, reviewers: ['anna'] }, reviewers, ['anna']];
+  },
+  submitReview: async ({ pull, branch }) => {
+    const prNumber = await pull();
+    const comment = { path: `${branch}.txt`, line: 1, body: 'Why?' };
+    return [
+      { type: 'submitReview', prNumber, event: 'comment', body: 'Hm.', comments: [comment] },
+      async () => (await world.host.listReviews(REPO, prNumber)).map(({ verdict }) => verdict),
+      ['commented'],
+    ];
+  },
+  mergePR: async ({ pull, head }) => {
+    const prNumber = await pull();
+    return [
+      { type: 'mergePR', prNumber, method: 'squash', expectedHeadSha: head },
+      async () => (await shown(`/pulls/${prNumber}`)).merged,
+      true,
+    ];
+  },
+  closePR: async ({ pull }) => {
+    const prNumber = await pull();
+    return [
+      { type: 'closePR', prNumber, comment: 'Anew.' },
+      async () => [(await shown(`/pulls/${prNumber}`)).state, await comments(prNumber)],
+      ['closed', ['Anew.']],
+    ];
+  },
+  deleteBranch: async ({ branch }) => [
+    { type: 'deleteBranch', branch },
+    () => world.git(['ls-remote', `${world.sandbox.url}/acme/shop.git`, branch]),
+    '',
+  ],
+  setCommitStatus: async ({ head }) => [
+    { type: 'setCommitStatus', sha: head, context: 'svc/review', state: 'failure', description: 'no', targetUrl: null },
+    async () => (await shown(`/commits/${head}/status`)).state,
+    'failure',
+  ],
+};
+
+test.each(Object.keys(VARIANTS) as ProjectionType[])(
+  '%s is carried out, in the form that the host describes',
+  async (type) => {
+    const check = createStrictCheck();
+    const scene = await sceneOf();
+    const [action, shows, expected] = await VARIANTS[type](scene);
+    const before = world.exchanges.length;
+    const result = await world.execute(action, scene.issue);
+    expect(result).toMatchObject({ status: 'ok' });
+    expect(await shows(result)).toEqual(expected);
+    const sent = world.exchanges.slice(before);
+    expect(sent.flatMap((exchange) => check.violations(exchange))).toEqual([]);
+    expect(sent.filter(({ method }) => method !== 'GET').length).toBeGreaterThan(0);
+    const again = await world.execute(action, scene.issue, true);
+    expect(['ok', 'refused']).toContain(again.status);
+    expect(await shows(result)).toEqual(expected);
+  },
+);

@@ -1,0 +1,20 @@
+import { type Store, writeQueueByRepo } from '@pipeline/store';
+import { Gauge, type Registry } from 'prom-client';
+
+/** What the host has still to be told, as of the last look: a queue that stands shows in no histogram of its ends. */
+export function writeQueueGauge(registry: Registry, store: Store): { look(): Promise<void> } {
+  const gauge = new Gauge({
+    name: 'svc_projections',
+    help: 'Entries of the outbox that wait for the host or failed, as of the last look.',
+    labelNames: ['repo', 'status'],
+    registers: [registry],
+  });
+  return {
+    async look() {
+      const counts = await writeQueueByRepo(store.fleet);
+      gauge.reset();
+      // Slugs of several tenants may be equal.
+      for (const { repo, status, count } of counts) gauge.inc({ repo, status }, count);
+    },
+  };
+}
