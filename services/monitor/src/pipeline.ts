@@ -106,8 +106,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   registerAgentMetrics(metrics.registry, agents.snapshots);
   const stream = addStream(loops, { engine, feed, storeWatch });
   const intake = addIntake(loops, { engine, hosts, doorbell, log, now });
-  const writeQueue = writeQueueGauge(metrics.registry, store);
-  loops.add('write-queue', 15 * SECOND_MS, () => writeQueue.look());
+  loops.add('write-queue', 15 * SECOND_MS, writeQueueGauge(metrics.registry, store).look);
   const outbox = addOutbox(loops, { engine, hosts, doorbell, log, now, metrics: monitorMetrics });
   doorbell.on('svc_stream', () => stream.wake());
   doorbell.on('svc_settings', () => syncLoop.wake());
