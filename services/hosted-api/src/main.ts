@@ -6,9 +6,9 @@ import type { z } from 'zod';
 import { createHostedApp } from './app.ts';
 import { createHostedContext } from './context.ts';
 import { hostedEnv } from './env.ts';
+import { gitIssuers } from './git-access.ts';
 import { requireInnerAddressGuard } from './oauth/inner-addresses.ts';
 import { oauthOptions } from './oauth/options.ts';
-import { gitIssuers } from './git-access.ts';
 import { storeDetailsOf } from './store-details.ts';
 
 const NAME = 'hosted-api';
