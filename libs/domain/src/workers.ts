@@ -4,11 +4,11 @@ import { MINUTE_MS } from './windows.ts';
 export const WORKER_STATUSES = ['idle', 'busy', 'draining', 'offline'] as const;
 export type WorkerStatus = (typeof WORKER_STATUSES)[number];
 
-/** A worker's status as the floor shows it (shapes.md 4.12). */
+/** A worker's status as the floor shows it. */
 export const FLOOR_STATUSES = ['idle', 'running', 'draining', 'offline', 'stalled'] as const;
 export type FloorStatus = (typeof FLOOR_STATUSES)[number];
 
-/** What is kept of a worker's past. `silent` and `stalled` together are degraded time (decisions.md 20). */
+/** What is kept of a worker's past. `silent` and `stalled` together are degraded time. */
 export const WORKER_PERIOD_KINDS = ['online', 'silent', 'stalled'] as const;
 export type WorkerPeriodKind = (typeof WORKER_PERIOD_KINDS)[number];
 

@@ -33,8 +33,8 @@ export interface ReclaimedTask {
 }
 
 /**
- * Takes the stalled task of a worker back (decisions.md 56: its lease is over, or it was without progress for too
- * long, or the worker is silent); of several the one it has had longest. It is pending again as attempt + 1; on its
+ * Takes the stalled task of a worker back (its lease is over, or it was without progress for too long, or the worker
+ * is silent); of several the one it has had longest. It is pending again as attempt + 1; on its
  * last attempt that one is made once more, for a person asked for it.
  * @returns null when the worker is unknown or holds nothing that is stalled.
  */

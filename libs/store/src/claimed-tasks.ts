@@ -15,7 +15,7 @@ export interface LockedClaim extends Selectable<Tasks> {
   overdue: boolean;
   /** Since when it has been without progress for too long; null = there was some. */
   stalled_since: string | null;
-  /** An operator may take it back: lease over, no progress, or a worker that is silent (decisions.md 56). */
+  /** An operator may take it back: lease over, no progress, or a worker that is silent. */
   stuck: boolean;
 }
 

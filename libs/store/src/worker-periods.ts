@@ -38,7 +38,7 @@ export async function closePeriods(
     .execute();
 }
 
-/** One that nobody mends is known by then, and must not make a week look lost (decisions.md 20). */
+/** One that nobody mends is known by then, and must not make a week look lost. */
 const COUNTED_AT_MOST = '1 hour';
 
 /**

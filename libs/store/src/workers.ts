@@ -131,7 +131,7 @@ export const lockWorkerByName = (tx: Tx, tenantId: number, name: string): Promis
     .forUpdate()
     .executeTakeFirst();
 
-/** Finds a worker by its id alone: the one statement about it that does not name its tenant (decisions.md 35). */
+/** Finds a worker by its id alone: the one statement about it that does not name its tenant. */
 export const locateWorker = (fleet: Db, id: string): Promise<{ tenant_id: number } | undefined> =>
   fleet
     .selectFrom('workers')

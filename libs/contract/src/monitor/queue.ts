@@ -6,7 +6,7 @@ import { route } from '../route.ts';
 const count = z.int().nonnegative();
 const ageMs = z.number().nonnegative().nullable();
 
-/** shapes.md 4.9; interface: Queue. */
+/** interface: Queue. */
 export const QueueDepth = z
   .object({
     pendingTaskCount: count,

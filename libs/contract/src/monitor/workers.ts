@@ -39,7 +39,7 @@ export const WorkerFloorEntry = z
   })
   .meta({ id: 'WorkerFloorEntry', description: 'A worker, what it does and whether somebody should look at it.' });
 
-/** shapes.md 4.9. */
+/** interface: metric Worker count. */
 export const Worker = z
   .object({
     id,

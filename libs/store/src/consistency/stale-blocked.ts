@@ -12,7 +12,7 @@ interface Row {
 }
 
 /**
- * Blocked, not done, and waiting for no other issue. By this letter every failure-blocked issue is one (decisions.md 2),
+ * Blocked, not done, and waiting for no other issue. By this letter every failure-blocked issue is one,
  * so the detail says what kind of block it is. Cost: the blocked issues (issues_blocked), one probe of the edges each.
  */
 export const staleBlocked: Detector<Row> = {

@@ -8,7 +8,7 @@ import type { Authentication } from '../auth/authentication.ts';
 type Handlers = HandlersOf<typeof queueRoutes, Authentication>;
 
 /**
- * interface: Queue; shapes.md 4.9.
+ * interface: Queue.
  * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
  */
 export const queueHandlers = (deps: () => { engine: Engine }): Handlers => ({
