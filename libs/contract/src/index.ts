@@ -18,6 +18,7 @@ export * from './hosted/webhooks.ts';
 export * from './hosted/worker.ts';
 export * from './match.ts';
 export * from './monitor/auth.ts';
+export * from './monitor/bulk-actions.ts';
 export * from './monitor/consistency.ts';
 export * from './monitor/dead-letters.ts';
 export * from './monitor/events.ts';

@@ -33,5 +33,8 @@ export function normalizeError(message: string): string {
 }
 
 /** Names an error across issues and repos: 16 hexadecimal digits of the SHA-256 of its pattern. */
-export const fingerprint = (message: string): string =>
-  createHash('sha256').update(normalizeError(message)).digest('hex').slice(0, 16);
+export const fingerprint = (message: string): string => fingerprintOfPattern(normalizeError(message));
+
+/** The same of a pattern that was made before. */
+export const fingerprintOfPattern = (pattern: string): string =>
+  createHash('sha256').update(pattern).digest('hex').slice(0, 16);

@@ -10,6 +10,7 @@ export * from './error-classification.ts';
 export * from './error-fingerprint.ts';
 export * from './errors.ts';
 export * from './inert-text.ts';
+export * from './issue-filter.ts';
 export * from './issue-list.ts';
 export * from './labels.ts';
 export * from './members.ts';

@@ -27,10 +27,7 @@ export async function findRepoAt(engine: Engine, { owner, repo: name, tenant }: 
   const [repo, another] = repos;
   if (!slug || !repo) throw new AppError('NOT_FOUND', `Repo not found: ${owner}/${name}`);
   if (!another) return repo;
-  throw new AppError(
-    'INVALID_INPUT',
-    `Several tenants have ${formatSlug(slug)}: name one by the query parameter tenant`,
-  );
+  throw new AppError('INVALID_INPUT', `Several tenants have ${formatSlug(slug)}: name one by the parameter tenant`);
 }
 
 /**

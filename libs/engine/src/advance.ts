@@ -1,4 +1,4 @@
-import { autoUnblockDelayMs, type Decision, type ErrorClass, type ProjectionAction } from '@pipeline/domain';
+import { autoUnblockDelayMs, type Decision, type ErrorClass, fingerprint, type ProjectionAction } from '@pipeline/domain';
 import { enterState, type IssueRow, resolveEdgesAtEnd, updateIssue, withdrawProjections } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { closingActions, projectIssue, queueProjections } from './project.ts';
@@ -67,7 +67,7 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
     block_classification: decision.isBlocked ? (stop.blockClassification ?? null) : null,
     blocked_from_state: decision.blockedFromState,
     question: decision.to === 'needs-clarification' ? (stop.question ?? issue.question) : null,
-    last_error: stop.lastError === undefined ? issue.last_error : stop.lastError,
+    ...lastErrorOf(issue, stop),
     is_paused: issue.is_paused && decision.to !== 'done',
     quota_waited_ms: isStillWaiting(decision, actor) ? issue.quota_waited_ms : 0,
   };
@@ -82,6 +82,12 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
     await lookBack(unit, moved, { merged, wasPaused: issue.is_paused });
   }
   return moved;
+}
+
+/** The error that people see, and its name across issues. */
+function lastErrorOf(issue: IssueRow, { lastError }: Stop) {
+  if (lastError === undefined) return { last_error: issue.last_error, error_fingerprint: issue.error_fingerprint };
+  return { last_error: lastError, error_fingerprint: lastError === null ? null : fingerprint(lastError) };
 }
 
 /** Milliseconds until a transient block is lifted by itself; null for any other, and when that was done often enough. */
@@ -113,7 +119,7 @@ async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: 
   const change = {
     block_reason: decision.blockReason,
     block_classification: stop.blockClassification ?? issue.block_classification,
-    last_error: stop.lastError ?? issue.last_error,
+    ...lastErrorOf(issue, { lastError: stop.lastError ?? issue.last_error }),
   };
   const lifted = LIFTED.includes(change.block_classification) ? {} : { auto_unblock_at: null };
   await updateIssue(unit.tx, unit.tenantId, issue.id, { ...change, ...lifted });

@@ -4,6 +4,7 @@ export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';
 export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';
 export { raiseAlert, resolveAlert } from './alerts.ts';
 export { autoUnblock } from './auto-unblock.ts';
+export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from './bulk-actions.ts';
 export { type ClaimedTask, type ClaimRequest, claim } from './claim.ts';
 export type { ClaimRef } from './claim-gate.ts';
 export { hashToken } from './claim-gate.ts';

@@ -1,6 +1,6 @@
 import type { State, TaskType } from '@pipeline/domain';
 import { AGENT_OF, formatSlug } from '@pipeline/domain';
-import type { IssueRow, StreamInput } from '@pipeline/store';
+import type { StreamInput } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import type { Actor, Subject } from './subject.ts';
 
@@ -62,19 +62,20 @@ export function recordIssueEvent(
   event: { status: string; details: Record<string, unknown> | null; actor: Actor; state?: State },
 ): void {
   const { actor, details } = event;
+  const why = { ...(actor.reason && { reason: actor.reason }), ...(actor.bulkId && { bulkId: actor.bulkId }) };
   unit.records.issueEvents.push({
     issueId: issue.id,
     actorType: actor.type,
     actorId: actor.id ?? actor.agent,
     status: event.status,
-    details: actor.reason ? { ...details, reason: actor.reason } : details,
+    details: Object.keys(why).length > 0 ? { ...details, ...why } : details,
     state: event.state ?? issue.state,
   });
 }
 
-/** What an event is about; no id = an issue that the pipeline has no record of, no number = the repo itself. */
+/** What an event is about; no id = an issue that the pipeline has no record of; no number = a whole repo. */
 export interface EventSubject {
-  issue: Pick<IssueRow, 'repo_id'> & { id: number | null; issue_number: number | null };
+  issue: { repo_id: number; issue_number: number | null; id: number | null };
 }
 
 export function recordPipelineEvent(
@@ -126,5 +127,11 @@ export const recordOperation = (
   recordPipelineEvent(unit, subject, {
     eventType: 'operator_action',
     agent: actor.id ?? actor.type,
-    payload: { action, actorId: actor.id, reason: actor.reason ?? null, ...more },
+    payload: {
+      action,
+      actorId: actor.id,
+      reason: actor.reason ?? null,
+      ...(actor.bulkId && { bulkId: actor.bulkId }),
+      ...more,
+    },
   });

@@ -20,6 +20,8 @@ export interface Actor {
   /** Agent whose outcome it is; null for people and loops. */
   agent: string | null;
   reason?: string | null;
+  /** Ties together what one call did to many issues. */
+  bulkId?: string;
 }
 
 export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };

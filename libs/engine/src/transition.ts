@@ -1,7 +1,7 @@
 import { AppError, isState, type State, validTargets } from '@pipeline/domain';
-import { activeWorkflow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
+import { activeWorkflow, type IssueRow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
 import { admit } from './admit.ts';
-import { type Engine, inTenant } from './context.ts';
+import { type Engine, inTenant, type Unit } from './context.ts';
 import type { IssueKey } from './issue-actions.ts';
 import { moveBy } from './move.ts';
 import { recordOperation } from './records.ts';
@@ -36,27 +36,37 @@ export function transition(
   return inTenant(engine, key.tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, key.issueId);
     if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
-    const workflow = await activeWorkflow(unit.tx, unit.tenantId, issue.repo_id);
-    if (!workflow) throw unavailable();
-    const valid = validTargets(workflow, issue.state);
-    if (!isState(targetState) || !valid.includes(targetState)) {
-      const targets = valid.join(', ') || 'none';
-      throw new AppError(
-        'INVALID_TRANSITION',
-        `Cannot move from ${issue.state} to ${targetState}. Valid targets: ${targets}`,
-      );
-    }
-    if (issue.state === 'dependency-blocked') {
-      // Or the next decision would send it back.
-      const child = { repoId: issue.repo_id, number: issue.issue_number };
-      await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
-    }
-    const subject = await subjectOf(unit, issue);
-    const moved = await moveBy(unit, subject, { cause: { trigger: 'operator', target: targetState }, actor });
-    recordOperation(unit, subject, actor, { action: 'transition', from: issue.state, to: targetState });
-    if (targetState === 'new') await admit(unit, moved.subject);
-    return { from: issue.state, to: targetState };
+    return moveTo(unit, issue, targetState, actor);
   });
+}
+
+/** The same inside a transaction that has locked the issue already. */
+export async function moveTo(
+  unit: Unit,
+  issue: IssueRow,
+  targetState: string,
+  actor: Actor,
+): Promise<{ from: State; to: State }> {
+  const workflow = await activeWorkflow(unit.tx, unit.tenantId, issue.repo_id);
+  if (!workflow) throw unavailable();
+  const valid = validTargets(workflow, issue.state);
+  if (!isState(targetState) || !valid.includes(targetState)) {
+    const targets = valid.join(', ') || 'none';
+    throw new AppError(
+      'INVALID_TRANSITION',
+      `Cannot move from ${issue.state} to ${targetState}. Valid targets: ${targets}`,
+    );
+  }
+  if (issue.state === 'dependency-blocked') {
+    // Or the next decision would send it back.
+    const child = { repoId: issue.repo_id, number: issue.issue_number };
+    await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
+  }
+  const subject = await subjectOf(unit, issue);
+  const moved = await moveBy(unit, subject, { cause: { trigger: 'operator', target: targetState }, actor });
+  recordOperation(unit, subject, actor, { action: 'transition', from: issue.state, to: targetState });
+  if (targetState === 'new') await admit(unit, moved.subject);
+  return { from: issue.state, to: targetState };
 }
 
 const unavailable = (): AppError => new AppError('WORKFLOW_UNAVAILABLE', 'The repo has no active workflow snapshot');

@@ -1,7 +1,8 @@
 import { AppError } from '@pipeline/domain';
 import { claimsOfWorker, locateWorker, lockWorker, repoOfWorker, updateWorker } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from './context.ts';
+import { type Engine, inTenant } from './context.ts';
 import { type HeldTask, takeBack } from './reclaim.ts';
+import { recordOperation } from './records.ts';
 import type { Actor } from './subject.ts';
 import { reviewWorker } from './worker-status.ts';
 
@@ -20,8 +21,11 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
     await reviewWorker(unit, id, { alive: false });
     const repoId = await repoOfWorker(unit.tx, worker);
     const action = draining ? 'worker-drain' : 'worker-resume';
-    // A tenant without repos has no log; nor has it any work.
-    if (repoId !== null) recordOperation(unit, { repoId }, { action, workerId: id }, actor);
+    // Kept in the log of the repo that it concerns most. A tenant without repos has no log; nor has it any work.
+    if (repoId !== null) {
+      const repo = { id: null, repo_id: repoId, issue_number: null };
+      recordOperation(unit, { issue: repo }, actor, { action, workerId: id });
+    }
     unit.ring('svc_tasks');
   });
 }
@@ -61,25 +65,8 @@ function reclaimStuck(
   return inTenant(engine, tenantId, async (unit) => {
     const task = await takeBack(unit, claim, { why, when: ({ stuck }) => stuck, again: true });
     if (!task) return false;
-    const place = { repoId: task.repo_id, issueId: task.issue_id, issueNumber: task.issue_number || null };
-    recordOperation(unit, place, { action: 'worker-reclaim', workerId: id, taskId: task.id }, actor);
+    const issue = { id: task.issue_id, repo_id: task.repo_id, issue_number: task.issue_number || null };
+    recordOperation(unit, { issue }, actor, { action: 'worker-reclaim', workerId: id, taskId: task.id });
     return true;
   });
 }
-
-/** What an operator does to a worker is kept in the log of the repo that it concerns most. */
-const recordOperation = (
-  unit: Unit,
-  place: { repoId: number; issueId?: number | null; issueNumber?: number | null },
-  fact: { action: string; workerId: string; taskId?: string },
-  actor: Actor,
-): void => {
-  unit.records.pipelineEvents.push({
-    issueId: null,
-    issueNumber: null,
-    ...place,
-    eventType: 'operator_action',
-    agent: actor.id ?? actor.type,
-    payload: { ...fact, actorId: actor.id, reason: actor.reason ?? null },
-  });
-};

@@ -237,6 +237,7 @@ export interface Issues {
   cost_usd: Generated<number>;
   created_at: Generated<string>;
   current_status: string | null;
+  error_fingerprint: string | null;
   host_created_at: string;
   host_updated_at: string;
   id: Generated<number>;
@@ -743,7 +744,7 @@ export const COLUMNS = {
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
-  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
   oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],
   oauth_clients: ['created_at', 'created_ip', 'id', 'metadata'],

@@ -25,6 +25,7 @@ export * from './issue-context.ts';
 export * from './issue-counts.ts';
 export * from './issue-history.ts';
 export * from './issue-list.ts';
+export * from './issue-selection.ts';
 export * from './issue-talk.ts';
 export * from './issues.ts';
 export type { Lease } from './leadership.ts';

@@ -126,6 +126,7 @@ export type EnteredState = Pick<
   | 'blocked_from_state'
   | 'question'
   | 'last_error'
+  | 'error_fingerprint'
   | 'is_paused'
   | 'quota_waited_ms'
 >;
@@ -143,6 +144,7 @@ const enter = prepared(
         blocked_from_state: p('blocked_from_state'),
         question: p('question'),
         last_error: p('last_error'),
+        error_fingerprint: p('error_fingerprint'),
         is_paused: p('is_paused'),
         quota_waited_ms: p('quota_waited_ms'),
         state_entered_at: svcNow,

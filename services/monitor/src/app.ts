@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
 import type { LogIndex } from './logs/log-index.ts';
 import { authHandlers } from './routes/auth.ts';
+import { bulkActionHandlers } from './routes/bulk-actions.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { type EventDeps, eventHandlers } from './routes/events.ts';
@@ -50,6 +51,7 @@ export function createMonitorApp(options: MonitorApp): Express {
   const stored = {
     ...deadLetterHandlers(connected),
     ...consistencyHandlers(connected),
+    ...bulkActionHandlers(connected),
     ...issueActionHandlers(connected),
     ...projectionHandlers(connected),
     ...queueHandlers(connected),

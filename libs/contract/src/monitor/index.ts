@@ -2,6 +2,7 @@ import { healthRoutes } from '../shared/health.ts';
 import { defineSurface } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
 import { authRoutes } from './auth.ts';
+import { bulkActionRoutes } from './bulk-actions.ts';
 import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { eventRoutes } from './events.ts';
@@ -34,6 +35,7 @@ export const monitorSurface = defineSurface({
   routes: [
     ...healthRoutes,
     ...authRoutes,
+    ...bulkActionRoutes,
     ...issueActionRoutes,
     ...deadLetterRoutes,
     ...consistencyRoutes,

@@ -12,6 +12,7 @@ import { up as workerOwners } from './0010-worker-owners.ts';
 import { up as agentsAndAudit } from './0011-agents-and-audit.ts';
 import { up as oauth } from './0012-oauth.ts';
 import { up as issueLists } from './0013-issue-lists.ts';
+import { up as errorFingerprints } from './0014-error-fingerprints.ts';
 import { up as streamOrder } from './0015-stream-order.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
@@ -35,5 +36,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0011-agents-and-audit': { up: agentsAndAudit },
   '0012-oauth': { up: oauth },
   '0013-issue-lists': { up: issueLists },
+  '0014-error-fingerprints': { up: errorFingerprints },
   '0015-stream-order': { up: streamOrder, breaking: true },
 };
