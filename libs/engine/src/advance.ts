@@ -1,4 +1,10 @@
-import { autoUnblockDelayMs, type Decision, type ErrorClass, fingerprint, type ProjectionAction } from '@pipeline/domain';
+import {
+  autoUnblockDelayMs,
+  type Decision,
+  type ErrorClass,
+  fingerprint,
+  type ProjectionAction,
+} from '@pipeline/domain';
 import { enterState, type IssueRow, resolveEdgesAtEnd, updateIssue, withdrawProjections } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { closingActions, projectIssue, queueProjections } from './project.ts';
