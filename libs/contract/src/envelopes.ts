@@ -25,3 +25,8 @@ export const UnpaginatedResponse = <T extends z.ZodType>(item: T) =>
 
 /** ISO 8601 in UTC, as every timestamp on the wire. */
 export const Timestamp = z.iso.datetime().meta({ example: '2026-01-02T03:04:05.678Z' });
+
+export const Reason = z.string().max(5_000).meta({ description: 'Why; kept in the history as it is given.' });
+
+/** The body of an operator's deed that needs none: why it is done. */
+export const withReason = { body: z.object({ reason: Reason.optional() }), bodyOptional: true } as const;

@@ -33,10 +33,11 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
     const refusal = await attempt(unit, subject, letter, actor);
     if (refusal !== null) {
       await renewDeadLetterError(unit.tx, unit.tenantId, id, refusal);
+      recordOperation(unit, subject, actor, { action: 'dead-letter-retry', deadLetterId: id, refused: refusal });
       return undefined;
     }
     await resolveDeadLetter(unit.tx, unit.tenantId, id, { actor: actor.id ?? actor.type, resolution: 'retried' });
-    recordOperation(unit, subject, actor, { action: 'dead-letter-retry' });
+    recordOperation(unit, subject, actor, { action: 'dead-letter-retry', deadLetterId: id });
     unit.ring('svc_cache');
     const after = await lockIssue(unit.tx, unit.tenantId, issue.id);
     return after?.state as State | undefined;
@@ -73,7 +74,7 @@ export async function resolveLetter(engine: Engine, id: string, actor: Actor): P
     });
     if (!issue || !resolved) return resolved;
     const subject = await subjectOf(unit, issue);
-    recordOperation(unit, subject, actor, { action: 'dead-letter-resolve' });
+    recordOperation(unit, subject, actor, { action: 'dead-letter-resolve', deadLetterId: id });
     unit.ring('svc_cache');
     await projectIssue(unit, subject);
     return true;

@@ -1,6 +1,6 @@
 import type { State, TaskType } from '@pipeline/domain';
 import { AGENT_OF, formatSlug } from '@pipeline/domain';
-import type { StreamInput } from '@pipeline/store';
+import { insertAuditEntry, type StreamInput } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import type { Actor, Subject } from './subject.ts';
 
@@ -134,4 +134,15 @@ export const recordOperation = (
       ...(actor.bulkId && { bulkId: actor.bulkId }),
       ...more,
     },
+  });
+
+/** The same where there is no repo whose log it could go to. */
+export const recordDeed = (unit: Unit, actor: Actor, { action, subject }: { action: string; subject: string }) =>
+  insertAuditEntry(unit.tx, {
+    actorType: actor.type,
+    actorId: actor.id ?? actor.type,
+    action,
+    subject,
+    reason: actor.reason ?? null,
+    details: {},
   });

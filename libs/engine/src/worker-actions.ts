@@ -2,7 +2,7 @@ import { AppError } from '@pipeline/domain';
 import { claimsOfWorker, locateWorker, lockWorker, repoOfWorker, updateWorker } from '@pipeline/store';
 import { type Engine, inTenant } from './context.ts';
 import { type HeldTask, takeBack } from './reclaim.ts';
-import { recordOperation } from './records.ts';
+import { recordDeed, recordOperation } from './records.ts';
 import type { Actor } from './subject.ts';
 import { reviewWorker } from './worker-status.ts';
 
@@ -21,11 +21,11 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
     await reviewWorker(unit, id, { alive: false });
     const repoId = await repoOfWorker(unit.tx, worker);
     const action = draining ? 'worker-drain' : 'worker-resume';
-    // Kept in the log of the repo that it concerns most. A tenant without repos has no log; nor has it any work.
+    // Kept in the log of the repo that it concerns most; of a tenant without repos in that of the deployment.
     if (repoId !== null) {
       const repo = { id: null, repo_id: repoId, issue_number: null };
       recordOperation(unit, { issue: repo }, actor, { action, workerId: id });
-    }
+    } else await recordDeed(unit, actor, { action, subject: `worker ${id}` });
     unit.ring('svc_tasks');
   });
 }

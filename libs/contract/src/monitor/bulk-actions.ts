@@ -1,5 +1,6 @@
 import { ERROR_CLASSES, ERROR_CODES, MAX_ISSUE_NUMBER, parseSlug, STATES } from '@pipeline/domain';
 import { z } from 'zod';
+import { Reason } from '../envelopes.ts';
 import { route } from '../route.ts';
 
 /** Issues that one call may act on. */
@@ -72,18 +73,17 @@ const common = {
       example: '1.3.250',
     }),
 };
-const reason = z.string().max(5_000).meta({ description: 'Kept in the history of each issue, as it is given.' });
 
 const Body = z.discriminatedUnion('action', [
   z.strictObject({
     action: z.enum(['pause', 'resume', 'unblock', 'retry', 'cancel']),
     ...common,
-    reason: reason.optional(),
+    reason: Reason.optional(),
   }),
   z.strictObject({
     action: z.literal('transition'),
     targetState: z.string(),
-    reason: reason.refine((text) => text.trim() !== '', 'must not be blank'),
+    reason: Reason.refine((text) => text.trim() !== '', 'must not be blank'),
     ...common,
   }),
 ]);

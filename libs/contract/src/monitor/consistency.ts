@@ -1,6 +1,6 @@
 import { CONSISTENCY_KINDS, type ConsistencyFinding as DomainFinding } from '@pipeline/domain';
 import { z } from 'zod';
-import { PaginatedResponse } from '../envelopes.ts';
+import { PaginatedResponse, withReason } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
 
@@ -35,6 +35,7 @@ export const listConsistencyFindings = route({
 /** What all repairs have in common: each mends one kind, and may be repeated. */
 const repair = {
   ...consistency,
+  ...withReason,
   method: 'post',
   params: z.object({
     id: z

@@ -1,6 +1,6 @@
 import { type DeadLetter as DomainDeadLetter, STATES } from '@pipeline/domain';
 import { z } from 'zod';
-import { Ok, PaginatedResponse, Timestamp } from '../envelopes.ts';
+import { Ok, PaginatedResponse, Timestamp, withReason } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
 
@@ -45,6 +45,7 @@ export const listDeadLetters = route({
 // Before the routes with {id}: the first match wins.
 export const resolveAllDeadLetters = route({
   ...letters,
+  ...withReason,
   id: 'resolveAllDeadLetters',
   method: 'post',
   path: '/api/dead-letters/resolve-all',
@@ -64,6 +65,7 @@ export const resolveAllDeadLetters = route({
 
 export const retryDeadLetter = route({
   ...letters,
+  ...withReason,
   id: 'retryDeadLetter',
   method: 'post',
   path: '/api/dead-letters/{id}/retry',
@@ -79,6 +81,7 @@ export const retryDeadLetter = route({
 
 export const resolveDeadLetter = route({
   ...letters,
+  ...withReason,
   id: 'resolveDeadLetter',
   method: 'post',
   path: '/api/dead-letters/{id}/resolve',

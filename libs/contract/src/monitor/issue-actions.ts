@@ -1,6 +1,6 @@
 import { parseIssueNumber, STATES } from '@pipeline/domain';
 import { z } from 'zod';
-import { Ok } from '../envelopes.ts';
+import { Ok, Reason, withReason } from '../envelopes.ts';
 import { route } from '../route.ts';
 
 const state = z.enum(STATES);
@@ -18,7 +18,6 @@ const query = z.object({
     example: 'default',
   }),
 });
-const reason = z.string().max(5_000);
 
 /** What all of them share: who may call, and how a path that names no issue is answered (interface: Issue actions). */
 const onIssue = {
@@ -29,17 +28,11 @@ const onIssue = {
   errors: ['ISSUE_NOT_FOUND', { code: 'NOT_FOUND', description: 'Unknown repo, or a malformed path.' }],
 } as const;
 const refusals = { params: { code: 'NOT_FOUND', message: 'Not found' } } as const;
-const withReason = {
-  ...onIssue,
-  method: 'post',
-  refusals,
-  body: z.object({ reason: reason.optional().meta({ description: 'Kept in the history of the issue.' }) }),
-  bodyOptional: true,
-} as const;
+const plain = { ...onIssue, ...withReason, method: 'post', refusals } as const;
 const withState = z.object({ ok: z.literal(true), state: state.meta({ description: 'Where the issue is now.' }) });
 
 export const pauseIssue = route({
-  ...withReason,
+  ...plain,
   id: 'pauseIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/pause',
   summary: 'Pause an issue',
@@ -48,7 +41,7 @@ export const pauseIssue = route({
 });
 
 export const resumeIssue = route({
-  ...withReason,
+  ...plain,
   id: 'resumeIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/resume',
   summary: 'Resume a paused issue',
@@ -57,7 +50,7 @@ export const resumeIssue = route({
 });
 
 export const unblockIssue = route({
-  ...withReason,
+  ...plain,
   id: 'unblockIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/unblock',
   summary: 'Unblock an issue',
@@ -66,7 +59,7 @@ export const unblockIssue = route({
 });
 
 export const retryIssue = route({
-  ...withReason,
+  ...plain,
   id: 'retryIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/retry',
   summary: 'Have the work of the state done again',
@@ -75,7 +68,7 @@ export const retryIssue = route({
 });
 
 export const cancelIssue = route({
-  ...withReason,
+  ...plain,
   id: 'cancelIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/cancel',
   summary: 'Cancel an issue',
@@ -90,7 +83,7 @@ export const transitionIssue = route({
   path: '/api/issues/{owner}/{repo}/{issue}/transition',
   summary: 'Force a transition',
   description: 'To any outgoing edge of the current state. The reason is kept as it was given.',
-  body: z.object({ targetState: z.string(), reason: reason.refine((text) => text.trim() !== '', 'must not be blank') }),
+  body: z.object({ targetState: z.string(), reason: Reason.refine((text) => text.trim() !== '', 'must not be blank') }),
   replies: {
     200: { description: 'Moved.', body: z.object({ ok: z.literal(true), from: state, to: state }) },
   },

@@ -1,6 +1,6 @@
 import { PROJECTION_STATUSES, ProjectionAction } from '@pipeline/domain';
 import { z } from 'zod';
-import { Ok, Timestamp } from '../envelopes.ts';
+import { Ok, Timestamp, withReason } from '../envelopes.ts';
 import { route } from '../route.ts';
 
 /** interface: Projection. */
@@ -25,6 +25,7 @@ export const Projection = z
 const projections = { auth: 'operator', tags: ['Projections'] } as const;
 const onOne = {
   ...projections,
+  ...withReason,
   method: 'post',
   params: z.object({
     id: z

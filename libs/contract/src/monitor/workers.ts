@@ -1,6 +1,6 @@
 import { FLOOR_STATUSES, TASK_TYPES, WORKER_STATUSES } from '@pipeline/domain';
 import { z } from 'zod';
-import { Timestamp, UnpaginatedResponse } from '../envelopes.ts';
+import { Reason, Timestamp, UnpaginatedResponse, withReason } from '../envelopes.ts';
 import { route } from '../route.ts';
 
 const id = z.string().meta({ description: 'Id of the worker.', example: 'wkr_0b9c5f7e' });
@@ -84,17 +84,24 @@ export const drainWorker = route({
   summary: 'Have a worker claim nothing new, or go on',
   description: 'A draining worker ends the task it has. It learns of it at its next heartbeat.',
   params,
-  body: z.object({ drain: z.boolean().meta({ description: 'False = it may claim again.' }) }),
+  body: z.object({
+    drain: z.boolean().meta({ description: 'False = it may claim again.' }),
+    reason: Reason.optional(),
+  }),
   replies: {
     200: { description: 'Set.', body: z.object({ ok: z.literal(true), draining: z.boolean() }) },
   },
   errors: [{ code: 'NOT_FOUND', description: 'Unknown worker.' }],
-  refusals: { body: { code: 'INVALID_BODY', message: 'Missing required boolean field: drain' } },
+  refusals: {
+    body: { code: 'INVALID_BODY', message: 'Missing required boolean field: drain' },
+    fields: { reason: { code: 'INVALID_BODY' } },
+  },
   failure: { code: 'INTERNAL_ERROR', message: 'Failed to set worker drain status' },
 });
 
 export const reclaimWorker = route({
   ...workers,
+  ...withReason,
   id: 'reclaimWorker',
   method: 'post',
   path: '/api/workers/{id}/reclaim',

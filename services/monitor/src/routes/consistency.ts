@@ -17,6 +17,7 @@ type Handlers = HandlersOf<typeof consistencyRoutes, Authentication>;
 
 interface Call {
   params: { id: string };
+  body: { reason?: string | undefined };
   identity: Operator;
 }
 
@@ -31,17 +32,17 @@ export const consistencyHandlers = (deps: () => ConsistencyDeps): Handlers => {
   };
   const mend =
     (repair: StoreRepair) =>
-    async ({ params: { id }, identity }: Call) =>
-      answer(id, await repairFinding(deps().engine, repair, id, actorOf(identity)));
+    async ({ params: { id }, body, identity }: Call) =>
+      answer(id, await repairFinding(deps().engine, repair, id, actorOf(identity, body.reason)));
   return {
     listConsistencyFindings: ({ query }) => ({ status: 200, body: deps().consistency.page(query) }),
     clearFlag: mend('clear-flag'),
     resolveSubtaskEdges: mend('resolve-subtask-edges'),
     linkSi: mend('link-si'),
     deleteOrphanEdges: mend('delete-orphan-edges'),
-    enqueueOrphan: async ({ params: { id }, identity }) => {
+    enqueueOrphan: async ({ params: { id }, body, identity }) => {
       const { engine, hostOf } = deps();
-      return answer(id, await enqueueOrphan(engine, hostOf, id, actorOf(identity)));
+      return answer(id, await enqueueOrphan(engine, hostOf, id, actorOf(identity, body.reason)));
     },
   };
 };

@@ -22,12 +22,12 @@ type Handlers = HandlersOf<typeof deadLetterRoutes, Authentication>;
 export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
   listDeadLetters: ({ query }) => ({ status: 200, body: deps().letters.page(query) }),
 
-  resolveAllDeadLetters: async ({ identity, log }) => {
+  resolveAllDeadLetters: async ({ body, identity, log }) => {
     const { engine, letters } = deps();
     const all = letters.all();
     const failed: string[] = [];
     for (const { id } of all) {
-      await resolveLetter(engine, id, actorOf(identity)).catch((error: unknown) => {
+      await resolveLetter(engine, id, actorOf(identity, body.reason)).catch((error: unknown) => {
         failed.push(id);
         log.error('dead letter could not be resolved', { deadLetterId: id, error });
       });
@@ -36,17 +36,17 @@ export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
     return { status: 200, body: { ok: true, resolved: all.length, failed } };
   },
 
-  retryDeadLetter: async ({ params, identity, log }) => {
+  retryDeadLetter: async ({ params, body, identity, log }) => {
     const { engine, letters } = deps();
     if (!isUuid(params.id)) throw new AppError('DEAD_LETTER_NOT_FOUND', `Dead letter not found: ${params.id}`);
-    const newState = await retryDeadLetter(engine, params.id, actorOf(identity));
+    const newState = await retryDeadLetter(engine, params.id, actorOf(identity, body.reason));
     await refresh(letters, log);
     return { status: 200, body: { ok: true, ...(newState !== undefined && { newState }) } };
   },
 
-  resolveDeadLetter: async ({ params, identity, log }) => {
+  resolveDeadLetter: async ({ params, body, identity, log }) => {
     const { engine, letters } = deps();
-    if (isUuid(params.id)) await resolveLetter(engine, params.id, actorOf(identity));
+    if (isUuid(params.id)) await resolveLetter(engine, params.id, actorOf(identity, body.reason));
     await refresh(letters, log);
     return { status: 200, body: { ok: true } };
   },

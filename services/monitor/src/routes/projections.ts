@@ -22,12 +22,12 @@ export const projectionHandlers = (deps: () => { engine: Engine }): Handlers => 
     const projections = await listProjections(deps().engine.store.fleet, statuses, MOST);
     return { status: 200, body: { projections } };
   },
-  retryProjection: async ({ params, identity }) => {
-    await steerProjection(deps().engine, Number(params.id), 'retry', actorOf(identity));
+  retryProjection: async ({ params, body, identity }) => {
+    await steerProjection(deps().engine, Number(params.id), 'retry', actorOf(identity, body.reason));
     return { status: 200, body: { ok: true } };
   },
-  discardProjection: async ({ params, identity }) => {
-    await steerProjection(deps().engine, Number(params.id), 'discard', actorOf(identity));
+  discardProjection: async ({ params, body, identity }) => {
+    await steerProjection(deps().engine, Number(params.id), 'discard', actorOf(identity, body.reason));
     return { status: 200, body: { ok: true } };
   },
 });

@@ -23,11 +23,11 @@ export const workerHandlers = (deps: () => { engine: Engine }): Handlers => ({
     return { status: 200, body: { items: await readFloor(store.fleet, settings()), snapshot: true } };
   },
   drainWorker: async ({ params, body, identity }) => {
-    await drainWorker(deps().engine, params.id, body.drain, actorOf(identity));
+    await drainWorker(deps().engine, params.id, body.drain, actorOf(identity, body.reason));
     return { status: 200, body: { ok: true, draining: body.drain } };
   },
-  reclaimWorker: async ({ params, identity }) => {
-    const task = await reclaimFromWorker(deps().engine, params.id, actorOf(identity));
+  reclaimWorker: async ({ params, body, identity }) => {
+    const task = await reclaimFromWorker(deps().engine, params.id, actorOf(identity, body.reason));
     return { status: 200, body: task ? { ok: true, reclaimed: true, ...task } : { ok: true, reclaimed: false } };
   },
 });
