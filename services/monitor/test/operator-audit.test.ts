@@ -159,7 +159,8 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
 ];
 
 describe('every action of an operator is in the log with who, what, when and why', () => {
-  test.each(DEEDS)('%s: %s', async (id, action, ready, body) => {
+  const rows = DEEDS.map(([id, action, ready, body = {}]) => [id, action, ready, body] as const);
+  test.each(rows)('%s: %s', async (id, action, ready, body) => {
     const path = await ready();
     const before = await since();
     const filter = id === 'actOnIssues' && { filter: { repo: 'acme/shop', issueNumbers: [number] } };
