@@ -1,4 +1,5 @@
 import { priorityOf, stateLabel } from '@pipeline/domain';
+import { foldIssueCounts, inTransaction, refreshIssueList } from '@pipeline/store';
 import type { OurStore } from './store.ts';
 
 const CHUNK = 100_000;
@@ -26,11 +27,30 @@ export async function makeHistory(ours: OurStore, issues: number, withTasks: num
        where tenant_id = $1 and id % $3 = 0 limit $4`,
       [ours.tenantId, priorityOf('analyze'), every, withTasks],
     );
+    await client.query('analyze');
+    const { rows } = await client.query<{ id: number }>('select id::int from issues where tenant_id = $1', [
+      ours.tenantId,
+    ]);
+    await listAll(
+      ours,
+      rows.map(({ id }) => id),
+    );
     await client.query('vacuum analyze');
   } finally {
     await client.query('set session_replication_role = default');
     client.release();
   }
+}
+
+const LISTED_AT_ONCE = 5_000;
+
+/** What lists and counts show of them, by the statement that writes it. */
+async function listAll({ store, tenantId, repoIds }: OurStore, issueIds: readonly number[]): Promise<void> {
+  for (let at = 0; at < issueIds.length; at += LISTED_AT_ONCE) {
+    const ids = issueIds.slice(at, at + LISTED_AT_ONCE);
+    await inTransaction(store.tenant, (tx) => refreshIssueList(tx, tenantId, ids, false));
+  }
+  for (const repoId of repoIds) await foldIssueCounts(store.tenant, tenantId, repoId);
 }
 
 /** Issue n of a chunk belongs to repo n modulo their number; ids follow from the sequences, which nobody else uses. */

@@ -36,6 +36,7 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
   const readable = await makeReadable(bench, issues);
   const anchorUrl = await makeAnchorIssues(bench, issues);
   const { workDir } = bench;
+  const warmed = new Set<string>();
   const start = async (name: string, args: string[], env: Record<string, string>) => {
     const child = await startChild({
       args,
@@ -60,7 +61,13 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
         path: path(repo),
         headers: { authorization: `Bearer ${repo.token}`, ...headers },
       })),
-    load: (name, target, asks) => loadWith({ ...target, asks, seconds, workDir, name, expect: 'success' }),
+    async load(name, target, asks) {
+      const options = { ...target, asks, seconds, workDir, name, expect: 'success' as const };
+      // A process is slow at first: it compiles, and its connections plan their statements.
+      if (!warmed.has(`${name} ${target.url}`)) await loadWith(options);
+      warmed.add(`${name} ${target.url}`);
+      return loadWith(options);
+    },
     peer: (file, env = {}) =>
       start(`peer-${file}`, ['--disable-warning=ExperimentalWarning', join(SERVERS, `${file}-main.ts`)], env),
     rowsByPgbench: {
