@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { OAUTH, PUBLIC_URL } from './hosted.ts';
 import { authorizeUrl, CALLBACK, testOauth } from './oauth-world.ts';
 
 const world = testOauth();
@@ -143,13 +144,41 @@ test('no address comes from a header of the request', async () => {
   expect(answer.headers.getSetCookie().join()).not.toMatch(/; secure/i);
 });
 
-describe('a client that is known by its metadata document', () => {
-  test.each(['https://localhost:4443/client.json', 'https://127.0.0.1/client.json', 'https://169.254.169.254/latest'])(
-    'is not fetched from an address inside: %s',
-    async (clientId) => {
-      const browser = world.browser();
-      await browser.open(authorizeUrl(world, clientId));
-      expect([browser.status, browser.text.includes('fetch failed')]).toEqual([400, true]);
+describe('too many requests of one address', () => {
+  const limited = (limits: Partial<typeof OAUTH.limits>) =>
+    world.hosting.start({ publicUrl: PUBLIC_URL, oauth: { ...OAUTH, limits: { ...OAUTH.limits, ...limits } } });
+  const post = (path: string, type: string, body: string) => ({
+    path,
+    init: { method: 'POST', headers: { 'content-type': type }, body },
+  });
+  const form = 'application/x-www-form-urlencoded';
+
+  test.each([
+    ['registrations', post('/oauth/register', 'application/json', JSON.stringify({ redirect_uris: [CALLBACK] })), 201],
+    ['tokens', post('/oauth/token', form, 'grant_type=refresh_token&client_id=x&refresh_token=y'), 401],
+  ] as const)(
+    '%s are refused with the time to wait, on all replicas together',
+    async (kind, { path, init }, status) => {
+      await database.db.deleteFrom('rate_limits').execute();
+      const [one, two] = [await limited({ [kind]: 2 }), await limited({ [kind]: 2 })];
+      expect((await one.fetch(`${one.url}${path}`, init)).status).toBe(status);
+      expect((await two.fetch(`${two.url}${path}`, init)).status).toBe(status);
+      const third = await one.fetch(`${one.url}${path}`, init);
+      expect([third.status, Number(third.headers.get('retry-after')) > 100]).toEqual([429, true]);
+      expect(third.headers.get('ratelimit')).toMatch(/;r=0;t=\d+$/);
     },
   );
+
+  test('metadata documents count as registrations', async () => {
+    await database.db.deleteFrom('rate_limits').execute();
+    const api = await limited({ registrations: 1 });
+    const authorize = async (client_id: string) => {
+      const answer = await api.fetch(`${api.url}/oauth/authorize?${new URLSearchParams({ client_id })}`, {
+        headers: { accept: 'text/html' },
+      });
+      return (await answer.text()).includes('fetch not allowed');
+    };
+    expect(await authorize('https://127.0.0.1:9/a.json')).toBe(false);
+    expect(await authorize('https://127.0.0.1:9/b.json')).toBe(true);
+  });
 });
