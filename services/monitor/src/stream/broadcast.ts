@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { sleep } from '@pipeline/runtime';
 import { type Frame, keyOf, passes, type StreamFilter } from './frame.ts';
 
-/** A client that reads so slowly that more than this waits for it is cut; it may resume where it was. */
+/** A client for which more than this waits when the next events come is cut; it may resume where it was. */
 const MAX_WAITING_OCTETS = 1024 * 1024;
 /** After a round of writes this many times its duration is rest, at most so long: what comes meanwhile leaves in one. */
 const REST_FACTOR = 4;
@@ -89,7 +89,8 @@ const isNews = ({ id, type }: Frame, after: number) => id > after || (id === aft
 /** Tells a client that events are missing between what it has and what follows; a comment, for strict clients. */
 export const GAP = ': gap\n\n';
 
+/** Looked at before the write, so that one great batch cuts nobody who had taken all before it. */
 function push({ response }: Client, bytes: Buffer): void {
-  response.write(bytes);
   if (response.writableLength > MAX_WAITING_OCTETS) response.destroy();
+  else response.write(bytes);
 }
