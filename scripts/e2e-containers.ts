@@ -88,6 +88,8 @@ async function answers(): Promise<void> {
     expect(`${url}/ready`, (await ask(`${url}/ready`)).body.store, 'connected');
     contains((await ask(`${url}/api/openapi.json`)).body.openapi, '3.1.');
   }
+  const { body } = await ask(`${base.hosted}/.well-known/oauth-authorization-server`);
+  expect('issuer', body.issuer, `http://localhost:${ports['hosted-api']}`);
 }
 
 async function logins(): Promise<void> {

@@ -24,7 +24,7 @@ interface Variable {
 }
 
 /** What compose and the images set; setting it in an env file would be overridden, or break the image's health check. */
-const SET_BY_COMPOSE = ['DATABASE_URL', 'HOST', 'PORT', 'LOG_DIR', 'PIPELINE_CONFIG'];
+const SET_BY_COMPOSE = ['DATABASE_URL', 'HOST', 'PORT', 'LOG_DIR', 'PIPELINE_CONFIG', 'PUBLIC_URL'];
 
 const processes = { 'hosted-api': variablesOf(hostedEnv), monitor: variablesOf(monitorEnv) };
 const common = variablesOf(commonEnv);

@@ -83,6 +83,10 @@ test('it refuses to be reached by https without cookie keys, and keys that are t
   const url = await service.urlOf('listening');
   const metadata = (await (await fetch(`${url}/.well-known/oauth-authorization-server`)).json()) as { issuer: string };
   expect(metadata.issuer).toBe('https://pipeline.example.org');
+  // The library tells its own complaints on standard error.
+  const form = { method: 'POST', body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'dcr_none' }) };
+  expect((await fetch(`${url}/oauth/token`, form)).status).toBe(401);
+  expect(service.output.err).toBe('');
 });
 
 test.each([
