@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IssueListItem } from '@pipeline/domain';
 import { act, claim, fail, progress, reclaimExpired } from '@pipeline/engine';
-import { checkIssueList, foldIssueCounts, unfoldedRepos } from '@pipeline/store';
+import { checkIssueList, foldIssueCounts, refreshIssueList, unfoldedRepos } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { type Bench, drain, finish, goodOutcome, hostIssue, makeBench, refOf, step, take, tell } from './harness.ts';
 
 const database = testDatabase();
@@ -199,6 +200,31 @@ describe('the counts', () => {
     expect(await countsOf(bench)).toEqual({ 'analyzing paused': 8 });
   });
 });
+
+test('a claim shows the issue as a change leaves it that was under way', async () => {
+  const bench = await freshBench();
+  await tell(bench, hostIssue(1));
+  const { tenantId, workerId } = bench;
+  const issueId = await issueIdOf(bench, 1);
+  let claiming: Promise<unknown> = Promise.resolve();
+  await database.db.transaction().execute(async (tx) => {
+    await tx.updateTable('issues').set({ is_paused: true }).where('id', '=', issueId).execute();
+    await refreshIssueList(tx, tenantId, [issueId], false);
+    claiming = claim(bench.engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
+    while (!(await somebodyWaits())) await new Promise(setImmediate);
+  });
+  await claiming;
+  expect(await itemOf(bench, 1)).toMatchObject({ isPaused: true, assignedAgent: 'analyzer' });
+  expect(await checkIssueList(database.db, tenantId)).toEqual(CLEAN);
+});
+
+/** Whether a session of this database waits for a lock. */
+async function somebodyWaits(): Promise<boolean> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+  return (rows[0]?.n ?? 0) > 0;
+}
 
 test('the check finds what is missing, wrong and miscounted', async () => {
   const bench = await freshBench();
