@@ -68,7 +68,8 @@ async function pass<T>(
 
 /** A worker that is told to drop its task has thereby handed it over. */
 async function letGo(unit: Unit, run: RunRow): Promise<void> {
-  const released = await releaseHandovers(unit.tx, unit.tenantId, [run.claim_token_hash]);
+  const { perIssueUsd } = unit.settings.costLimits;
+  const released = await releaseHandovers(unit.tx, unit.tenantId, [run.claim_token_hash], perIssueUsd);
   if (released > 0) unit.ring('svc_tasks');
   await reviewWorker(unit, run.worker_id, { alive: true });
 }

@@ -1,5 +1,14 @@
 import { branchOf, type ExecuteResult, type ProjectionAction } from '@pipeline/domain';
-import { lockIssueByNumber, lockWorkTask, markMerged, openedPullRequest, storeNow, upsertEdge } from '@pipeline/store';
+import {
+  lockIssueByNumber,
+  lockWorkTask,
+  markMerged,
+  openedPullRequest,
+  resolveEdgesOf,
+  storeNow,
+  upsertEdge,
+  wouldCycle,
+} from '@pipeline/store';
 import { admitNew } from './admit.ts';
 import { noteMerge } from './code-map.ts';
 import type { Unit } from './context.ts';
@@ -103,5 +112,11 @@ export async function onCreatedIssue(
   });
   // One that stood there before shows its epic from now on.
   const known = isNew ? undefined : await lockIssueByNumber(unit.tx, unit.tenantId, issue.repo_id, created.number);
-  if (known) unit.relisted.changed.add(known.id);
+  if (!known) return;
+  unit.relisted.changed.add(known.id);
+  // It was taken in by a poll and said what it waits for before its epic was known to wait for it: asked anew, it is
+  // told that this would be a circle.
+  if (await wouldCycle(unit.tx, unit.tenantId, epic, child)) {
+    await resolveEdgesOf(unit.tx, unit.tenantId, child, 'circle');
+  }
 }

@@ -14,6 +14,7 @@ export async function releaseHandover(
     engine.store.tenant,
     tenantId,
     dropped.map((claim) => claim.tokenHash),
+    engine.settings().costLimits.perIssueUsd,
   );
   if (released > 0) engine.ring('svc_tasks', tenantId);
 }

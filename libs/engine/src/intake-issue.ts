@@ -93,6 +93,11 @@ async function followChange(unit: Unit, after: Subject, event: AskedEvent, actor
   const shownPaused = issue.labels.includes(PAUSED_LABEL);
   if (shownPaused === issue.is_paused) return;
   await perform(unit, after, shownPaused ? 'pause' : 'resume', actor);
+  if (event.action === 'seen') return;
+  // Webhooks come late, or overtake a write of ours that is under way: what the host carries out last shows the flag.
+  const label = [PAUSED_LABEL];
+  const last = shownPaused ? { add: label, remove: [] } : { add: [], remove: label };
+  await queueProjections(unit, after, [{ type: 'swapLabels', ...last }]);
 }
 
 /**

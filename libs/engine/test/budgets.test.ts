@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Invocation } from '@pipeline/domain';
-import { act, enforceBudgets, fail, reclaimExpired, releaseDue, report } from '@pipeline/engine';
+import { act, enforceBudgets, fail, reclaimExpired, releaseDue, report, transition } from '@pipeline/engine';
 import { findIssue, inTransaction, lockToday } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { ALL_TASKS, type Bench, drain, goodOutcome, hostIssue, makeBench, refOf, take, tell } from './harness.ts';
@@ -287,6 +287,16 @@ describe('the budget of an issue', () => {
     later(31);
     await releaseDue(bench.engine);
     expect(await holds()).toMatchObject({ [task.issueNumber ?? 0]: 'budget' });
+  });
+
+  test('that a withdrawn task uses up last holds the one that waited for its worker to let go', async () => {
+    const task = await take(bench);
+    const number = task.issueNumber ?? 0;
+    await transition(bench.engine, await key(number), 'planning', PERSON);
+    expect(await holds()).toMatchObject({ [number]: 'handover' });
+    const failure = { errorMessage: 'stopped', errorClass: 'unknown' as const, invocations: [paid(2)] };
+    await expect(fail(bench.engine, refOf(bench, task), failure)).rejects.toThrow('withdrawn');
+    expect(await holds()).toMatchObject({ [number]: 'budget' });
   });
 
   test('its alerts end with the issue', async () => {

@@ -1,4 +1,4 @@
-import { test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
 import { AGENT_STEPS } from './model/agent-steps.ts';
@@ -18,8 +18,10 @@ const database = testDatabase();
  */
 const { MODEL_RUNS, MODEL_SEED, MODEL_PATH, MODEL_REPLAY } = process.env;
 const RUNS = 200;
-/** A slow machine makes fewer runs; a soak makes all of them. */
+/** A slow machine makes fewer runs, and says how many; a soak makes all of them. */
 const TIME_LIMIT_MS = 100_000;
+/** With fewer than these the test has shown nothing, and fails. */
+const FEWEST_RUNS = 10;
 
 const steps = fc.commands(
   [
@@ -45,10 +47,17 @@ const property = fc.asyncProperty(steps, async (commands) => {
 });
 
 test('whatever people, agents, hosts, clocks and crashes do, the rules hold and every issue finds its end', async () => {
-  await fc.assert(property, {
-    numRuns: Number(MODEL_RUNS ?? RUNS),
+  const wanted = Number(MODEL_RUNS ?? RUNS);
+  const details = await fc.check(property, {
+    numRuns: wanted,
     ...(MODEL_RUNS === undefined && { interruptAfterTimeLimit: TIME_LIMIT_MS }),
     ...(MODEL_SEED !== undefined && { seed: Number(MODEL_SEED) }),
     ...(MODEL_PATH !== undefined && { path: MODEL_PATH }),
   });
+  const failure = await fc.asyncDefaultReportMessage(details);
+  if (failure !== undefined) throw new Error(failure);
+  const { numRuns, seed, interrupted } = details;
+  const why = interrupted ? `, stopped after ${TIME_LIMIT_MS / 1_000} s` : '';
+  process.stderr.write(`model: ${numRuns} of ${wanted} runs, seed ${seed}${why}\n`);
+  expect(numRuns).toBeGreaterThanOrEqual(Math.min(wanted, FEWEST_RUNS));
 }, 36_000_000);

@@ -158,9 +158,13 @@ const MAX_DEPTH = 50;
 
 /**
  * True when `parent` already waits, over at most 50 steps, for `child`: because it depends on it, or because it is an
- * epic of which it is a part.
+ * epic of which it is a part. The answer holds until the caller commits its edge: two that look at the same moment do so
+ * one after the other, under an advisory lock of the tenant that is kept until the commit. It comes after the rows of
+ * issues; whoever has it locks no further issue, so it never waits for one of those who wait for it.
  */
-export async function wouldCycle(db: Db, tenantId: number, child: EdgeEnd, parent: EdgeEnd): Promise<boolean> {
+export async function wouldCycle(tx: Tx, tenantId: number, child: EdgeEnd, parent: EdgeEnd): Promise<boolean> {
+  // A statement of its own: the search must see what the last holder has committed.
+  await sql`select pg_advisory_xact_lock(hashtextextended('pipeline.waits', ${tenantId}))`.execute(tx);
   const { rows } = await sql<{ found: boolean }>`
     with recursive waits (repo_id, number, depth) as (
       select ${parent.repoId}::bigint, ${parent.number}::integer, 0
@@ -179,7 +183,7 @@ export async function wouldCycle(db: Db, tenantId: number, child: EdgeEnd, paren
       where w.depth < ${MAX_DEPTH}
     )
     select exists (select from waits where repo_id = ${child.repoId} and number = ${child.number}) as found`.execute(
-    db,
+    tx,
   );
   return rows[0]?.found ?? false;
 }

@@ -91,19 +91,26 @@ export async function updateTask(
  * The holders of these withdrawn claims know that they must stop: their leases end, and tasks that waited for that may
  * run. @returns how many tasks became pending for real.
  */
-export async function releaseHandovers(db: Db, tenantId: number, tokenHashes: readonly string[]): Promise<number> {
+export async function releaseHandovers(
+  db: Db,
+  tenantId: number,
+  tokenHashes: readonly string[],
+  perIssueUsd: number | null,
+): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     update runs set lease_expires_at = svc_now()
     where tenant_id = ${tenantId} and claim_token_hash = any(${tokenHashes}) and status = 'cancelled'
       and lease_expires_at > svc_now()
     returning id`.execute(db);
   if (rows.length === 0) return 0;
-  const result = await sql`
-    update tasks t set held = case when i.is_paused then 'paused' end, run_after = null
+  const released = await sql<{ held: string | null }>`
+    update tasks t set run_after = null,
+      held = case when i.is_paused then 'paused' when i.cost_usd >= ${perIssueUsd}::numeric then 'budget' end
     from issues i
     where t.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and i.id = t.issue_id
-      and t.handover_run_id = any(${rows.map((row) => row.id)}::bigint[]) and t.held = 'handover'`.execute(db);
-  return Number(result.numAffectedRows ?? 0);
+      and t.handover_run_id = any(${rows.map((row) => row.id)}::bigint[]) and t.held = 'handover'
+    returning t.held`.execute(db);
+  return released.rows.filter((task) => task.held === null).length;
 }
 
 /**

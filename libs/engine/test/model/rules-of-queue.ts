@@ -52,6 +52,21 @@ export const QUEUE_RULES: Record<string, Rule> = {
 
   attemptsHaveAnEnd: sql`select id || ': ' || attempt as what from tasks where attempt >= max_attempts`,
 
+  /** Over dependencies and subtasks alike; whoever stands on the way would wait for ever. */
+  nobodyWaitsForItself: sql`
+    select w.origin as what from (
+      with recursive wait (waiting, for_number) as (
+        select case kind when 'subtask' then parent_issue_number else child_issue_number end,
+          case kind when 'subtask' then child_issue_number else parent_issue_number end
+        from issue_edges where active
+      ), way (origin, at) as (
+        select waiting, for_number from wait
+        union
+        select way.origin, wait.for_number from way join wait on wait.waiting = way.at
+      )
+      select origin from way where origin = at
+    ) w`,
+
   waitsEndSomeTime: sql`
     select id || ' ' || held as what from tasks where held in ('backoff', 'quota', 'handover') and run_after is null`,
 };

@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { act, pollRepo, takeHostEvent } from '@pipeline/engine';
+import { drain, finish, hostIssue, say, take, tell } from '../harness.ts';
+import { OLGA, Stage } from './stage.ts';
+
+const stage = new Stage();
+
+describe('what people do on the host', () => {
+  test('while our own writes are under way is found by the next poll', async () => {
+    const closed = hostIssue(1, { state: 'closed', updatedAt: '2026-03-01T00:00:10Z' });
+    let seen = [hostIssue(1)];
+    stage.bench.host.listIssues = async () => ({ issues: seen, changedPullRequests: [], etag: null });
+    const poll = () => pollRepo(stage.bench, () => stage.database.clock.now ?? new Date());
+    await poll();
+    seen = [closed];
+    stage.pass(20);
+    await poll();
+    expect((await stage.issue()).state).toBe('analyzing');
+    await drain(stage.bench);
+    stage.pass(20);
+    await poll();
+    expect((await stage.issue()).state).toBe('done');
+  });
+
+  test('svc:enqueue on a finished, closed issue starts it anew and opens it again', async () => {
+    await act(stage.bench.engine, await stage.key(), 'cancel', OLGA);
+    await drain(stage.bench);
+    await tell(stage.bench, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:enqueue' });
+    await drain(stage.bench);
+    expect((await stage.issue()).state).toBe('analyzing');
+    expect(stage.bench.host.executed.map(({ type }) => type)).toContain('reopenIssue');
+  });
+
+  test('and said before the question was put is no answer to it', async () => {
+    await finish(stage.bench, await take(stage.bench), {
+      outcome: 'needs-clarification',
+      result: { question: 'Which one?' },
+    });
+    const comment = {
+      id: 4_711,
+      author: 'alice',
+      body: 'Thanks!',
+      createdAt: '2026-02-28T00:00:00Z',
+      updatedAt: '2026-02-28T00:00:00Z',
+    };
+    const about = { repo: stage.bench.repo, issueNumber: 1, onPullRequest: false, issueAuthor: 'alice' };
+    await takeHostEvent(stage.bench, { kind: 'comment', ...about, comment, sender: 'alice' });
+    expect((await stage.issue()).state).toBe('needs-clarification');
+    await say(stage.bench, 1, 'The first one.');
+    expect((await stage.issue()).state).toBe('analyzing');
+  });
+});
+
+test('svc:paused on a finished issue goes again', async () => {
+  await act(stage.bench.engine, await stage.key(), 'cancel', OLGA);
+  await drain(stage.bench);
+  const before = stage.bench.host.executed.length;
+  await tell(stage.bench, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:paused' });
+  await drain(stage.bench);
+  expect(stage.bench.host.executed.slice(before).map(({ type }) => type)).toEqual(['swapLabels']);
+  expect((await stage.issue()).labels).toEqual(['svc:done']);
+});
