@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { AppError, type ErrorClass } from '@pipeline/domain';
 import { claim, fail, heartbeat, progress, type Report, registerWorker, report, start } from '@pipeline/engine';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { TASKS_AND_RETROSPECTS } from '../harness.ts';
 import { BOT } from './host-state.ts';
 import { outbox } from './host-steps.ts';
@@ -45,6 +47,26 @@ const claims: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), starts: fc.boo
 /** One of the claims that was ever made; the newest ones are meant most often. */
 const heldAt = ({ held }: World, back: number): Held | undefined => held[held.length - 1 - back];
 
+/** Whether the store knows the claim as one that holds: neither given up, taken back nor withdrawn, nor over. */
+async function holds({ database }: World, { task }: Held): Promise<boolean> {
+  const hash = createHash('sha256').update(task.claimToken).digest('hex');
+  const { rows } = await sql`
+    select from tasks t join runs r on r.id = t.run_id and r.task_id = t.id
+    where r.claim_token_hash = ${hash} and t.status = 'claimed' and r.lease_expires_at > svc_now()`.execute(
+    database.db,
+  );
+  return rows.length > 0;
+}
+
+/** The word of a claim that holds is taken, and no other; one that was said before gets its old answer. */
+async function heardOnlyIfHeld<T>(world: World, held: Held, say: () => Promise<T>): Promise<T | string> {
+  const isNew = held.said === undefined;
+  const wasHeld = await holds(world, held);
+  const answer = await say().catch(refusal);
+  if (isNew) expect({ wasHeld, heard: typeof answer !== 'string' }).toEqual({ wasHeld, heard: wasHeld });
+  return answer;
+}
+
 export interface Ending {
   /** Index into the outcomes of the task's type; 0 is the good one. */
   outcome: number;
@@ -59,9 +81,9 @@ export async function finish(world: World, held: Held, ending: Ending): Promise<
   const findings = ending.blocking ? [FINDING] : [];
   const body: Report = { ...outcome, artefacts: [], findings, invocations: invocations(world, held, held.costUsd) };
   const isFirst = held.said === undefined;
+  const answer = await heardOnlyIfHeld(world, held, () => report(world.engine, refOf(world, held), body));
   held.said = { kind: 'report', body };
   held.working = false;
-  const answer = await report(world.engine, refOf(world, held), body).catch(refusal);
   const number = held.task.issueNumber ?? 0;
   if (typeof answer === 'string' || answer.state === null || !isFirst) return NOTHING;
   return { moves: [number], certain: { number, state: answer.state } };
@@ -94,10 +116,10 @@ const ERRORS: [string, ErrorClass][] = [
 ];
 
 async function fails(world: World, held: Held, [message, errorClass]: [string, ErrorClass]): Promise<Verdict> {
+  const failure = { errorMessage: message, errorClass, invocations: invocations(world, held, held.costUsd) };
+  const answer = await heardOnlyIfHeld(world, held, () => fail(world.engine, refOf(world, held), failure));
   held.said = { kind: 'fail', message, costUsd: held.costUsd };
   held.working = false;
-  const failure = { errorMessage: message, errorClass, invocations: invocations(world, held, held.costUsd) };
-  const answer = await fail(world.engine, refOf(world, held), failure).catch(refusal);
   if (typeof answer === 'string') return NOTHING;
   return answer.requeued ? NOTHING : moves(held.task.issueNumber ?? 0);
 }
