@@ -1,4 +1,4 @@
-import { beforeEach } from '@jest/globals';
+import { afterEach, beforeEach, expect } from '@jest/globals';
 import type { ProjectionType } from '@pipeline/domain';
 import { beginSending, findIssueKey, settle } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
@@ -21,6 +21,22 @@ export class Stage {
       this.#bench = await makeBench(this.database.store, { slug: `found-${this.#round}/shop` });
       await tell(this.bench, hostIssue(1));
     });
+    afterEach(() => this.#everyLetterHasItsEvent());
+  }
+
+  /** Whatever a test did: no dead letter was written in silence. */
+  async #everyLetterHasItsEvent(): Promise<void> {
+    const { db } = this.database;
+    const { tenantId } = this.bench;
+    const letters = await db.selectFrom('dead_letters').select('id').where('tenant_id', '=', tenantId).execute();
+    const events = await db
+      .selectFrom('pipeline_events')
+      .select('payload')
+      .where('tenant_id', '=', tenantId)
+      .where('event_type', '=', 'dead_letter_created')
+      .execute();
+    const told = events.map(({ payload }) => (payload as { deadLetterId: string }).deadLetterId);
+    expect(told.sort()).toEqual(letters.map(({ id }) => id).sort());
   }
 
   get bench(): Bench {
