@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ensureTenant, findIssue, lockWorkTask, updateIssue } from '@pipeline/store';
+import { ensureTenant, findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { admit, type Bench, makeBench } from './bench.ts';
 import { type Call, serveConnected } from './served-app.ts';
@@ -29,77 +29,6 @@ const issue = async () => {
   if (!row) throw new Error('no issue');
   return row;
 };
-const put = (change: Parameters<typeof updateIssue>[3]) =>
-  updateIssue(database.db as never, bench.tenantId, issueId, change);
-const task = () => database.db.transaction().execute((tx) => lockWorkTask(tx, bench.tenantId, issueId));
-const lastAction = async () =>
-  (
-    await database.db
-      .selectFrom('pipeline_events')
-      .select('payload')
-      .where('issue_id', '=', issueId)
-      .where('event_type', '=', 'operator_action')
-      .orderBy('id', 'desc')
-      .executeTakeFirst()
-  )?.payload;
-
-describe('interface: States and transitions, rows of an issue', () => {
-  test('any -> POST transition -> targetState; reason stored verbatim, response gives from and to', async () => {
-    const answer = await post('transition', { targetState: 'planning', reason: '  Seen it, move on. ' });
-    expect(answer.json).toEqual({ ok: true, from: 'analyzing', to: 'planning' });
-    const stored = await database.db
-      .selectFrom('transitions')
-      .select(['reason', 'forced', 'actor_id'])
-      .where('issue_id', '=', issueId)
-      .orderBy('id', 'desc')
-      .executeTakeFirst();
-    expect(stored).toEqual({ reason: '  Seen it, move on. ', forced: true, actor_id: 'olga' });
-    expect((await task())?.task_type).toBe('plan');
-  });
-
-  test('any -> POST cancel -> done', async () => {
-    expect((await post('cancel')).json).toEqual({ ok: true });
-    expect((await issue()).state).toBe('done');
-    expect(await task()).toBeUndefined();
-  });
-
-  test('any -> POST pause -> paused marking; label svc:paused added; repeating changes nothing', async () => {
-    expect((await post('pause', { reason: 'holidays' })).json).toEqual({ ok: true });
-    expect((await post('pause')).status).toBe(200);
-    expect(await issue()).toMatchObject({ is_paused: true, state: 'analyzing' });
-    expect((await issue()).labels).toContain('svc:paused');
-    expect((await task())?.held).toBe('paused');
-  });
-
-  test('paused -> POST resume -> response carries current state; label removed; work task runs again', async () => {
-    await post('pause');
-    expect((await post('resume')).json).toEqual({ ok: true, state: 'analyzing' });
-    expect((await issue()).labels).not.toContain('svc:paused');
-    expect((await task())?.held).toBeNull();
-  });
-
-  test('blocked -> POST unblock -> response carries the state it returns to; label svc:blocked removed', async () => {
-    await put({
-      state: 'failure-blocked',
-      is_blocked: true,
-      blocked_from_state: 'planning',
-      labels: ['svc:blocked', 'svc:failure-blocked'],
-    });
-    expect((await post('unblock')).json).toEqual({ ok: true, state: 'planning' });
-    expect((await issue()).labels).toEqual(['svc:planning']);
-    expect((await task())?.task_type).toBe('plan');
-  });
-
-  test('any -> POST retry -> same state; work task re-enqueued', async () => {
-    expect((await post('retry')).json).toEqual({ ok: true, state: 'analyzing' });
-    expect(await task()).toMatchObject({ task_type: 'analyze', attempt: 0, held: null });
-  });
-
-  test('the operator and the reason of every action are kept', async () => {
-    await post('pause', { reason: 'holidays' });
-    expect(await lastAction()).toEqual({ action: 'pause', actorId: 'olga', reason: 'holidays' });
-  });
-});
 
 describe('errors of the actions, in the order in which they are looked for', () => {
   const good = { targetState: 'planning', reason: 'why' };

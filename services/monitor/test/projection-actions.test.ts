@@ -57,24 +57,11 @@ describe('list', () => {
   });
 });
 
-describe('interface: States and transitions, rows of a projection', () => {
-  test('any -> POST retry -> pending; from its first attempt on', async () => {
-    await send(NO);
-    expect((await call('POST', `/api/projections/${id}/retry`)).json).toEqual({ ok: true });
-    expect((await list()).find((entry) => entry.id === id)).toMatchObject({ status: 'pending', attempts: 0 });
-  });
-
+describe('retry and discard', () => {
   test('complete -> POST retry: the next attempt looks at the host before it writes', async () => {
     await send(OK);
     await call('POST', `/api/projections/${id}/retry`);
     expect((await send(OK)).mayHaveHappened).toBe(true);
-  });
-
-  test('any -> POST discard -> discarded; what waited behind it goes on', async () => {
-    await send(NO);
-    expect((await call('POST', `/api/projections/${id}/discard`)).json).toEqual({ ok: true });
-    expect((await list('?status=discarded')).map((entry) => entry.id)).toContain(id);
-    expect(await beginSending(bench.engine, bench.tenantId, id)).toBeNull();
   });
 });
 

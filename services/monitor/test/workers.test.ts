@@ -71,15 +71,6 @@ const drain = (body: unknown, id = workerId) => call('POST', `/api/workers/${id}
 const reclaim = (id = workerId) => call('POST', `/api/workers/${id}/reclaim`);
 
 describe('POST /api/workers/:id/drain', () => {
-  test('States and transitions, Worker, any: draining when true; it ends its task and claims no new work', async () => {
-    const task = await take();
-    expect((await drain({ drain: true })).json).toEqual({ ok: true, draining: true });
-    expect(await beat(task)).toMatchObject({ draining: true, cancelTaskIds: [] });
-    expect(await entry()).toMatchObject({ status: 'draining', currentTask: { id: task.id } });
-    await admit(bench, 1_000 + number);
-    await expect(take()).rejects.toThrow('nothing to claim');
-  });
-
   test('resumes when false, and may be repeated', async () => {
     await drain({ drain: true });
     for (let i = 0; i < 2; i += 1) expect((await drain({ drain: false })).json).toEqual({ ok: true, draining: false });
@@ -212,14 +203,6 @@ describe('GET /api/workers/floor', () => {
 });
 
 describe('POST /api/workers/:id/reclaim', () => {
-  test('States and transitions, Task, claimed (stalled): pending; another worker may claim it', async () => {
-    const task = await take();
-    at(31);
-    expect((await reclaim()).json).toEqual({ ok: true, reclaimed: true, taskId: task.id, issueNumber: number });
-    expect(await taskRow()).toMatchObject({ status: 'pending', attempt: 1 });
-    expect(await take(await register(`next${number}`))).toMatchObject({ id: task.id });
-  });
-
   test('nothing that is stalled, no task, no such worker: reclaimed false', async () => {
     expect((await reclaim()).json).toEqual({ ok: true, reclaimed: false });
     await take();
