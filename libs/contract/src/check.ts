@@ -3,7 +3,7 @@ import { ApiError } from './envelopes.ts';
 import { STATUS_OF } from './errors.ts';
 import { matchRoute } from './match.ts';
 import type { AnyRoute, Reply } from './route.ts';
-import type { Surface } from './surface.ts';
+import { isOfFamily, type Surface } from './surface.ts';
 
 /** An answer as a test saw it. `body` is the text. */
 export interface SeenAnswer {
@@ -85,7 +85,7 @@ function checkError(surface: Surface, route: AnyRoute, answer: SeenAnswer): stri
 const UNKNOWN_PATH_CODES = ['NOT_FOUND', 'AUTH_REQUIRED', 'AUTH_FAILED', 'INVALID_INPUT', 'RATE_LIMITED'];
 
 function checkUnknown(surface: Surface, answer: SeenAnswer): string[] {
-  const family = surface.fallbacks.filter((fallback) => answer.path.startsWith(fallback.prefix));
+  const family = surface.fallbacks.filter((fallback) => isOfFamily(fallback, answer.path));
   if (
     answer.body === '' &&
     family.some((fallback) => fallback.emptyBody && answer.status === STATUS_OF[fallback.refusal.code])

@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '@pipeline/domain';
+import { ERROR_CODES, isStorable } from '@pipeline/domain';
 import { z } from 'zod';
 
 /** The body of every error answer (interface: Shared envelopes; Errors 1). */
@@ -26,7 +26,18 @@ export const UnpaginatedResponse = <T extends z.ZodType>(item: T) =>
 /** ISO 8601 in UTC, as every timestamp on the wire. */
 export const Timestamp = z.iso.datetime().meta({ example: '2026-01-02T03:04:05.678Z' });
 
-export const Reason = z.string().max(5_000).meta({ description: 'Why; kept in the history as it is given.' });
+/** Text that is kept, or looked for among what is kept. */
+export const keptText = (max: number) =>
+  z.string().max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+
+export const Reason = keptText(5_000).meta({ description: 'Why; kept in the history as it is given.' });
+
+/** One that must be given. */
+export const RequiredReason = Reason.refine((text) => text.trim() !== '', 'must not be blank');
+export const REASON_REFUSAL = {
+  code: 'INVALID_ARGUMENT',
+  message: 'reason must be a non-blank string of at most 5000 characters, without NUL',
+} as const;
 
 /** The body of an operator's deed that needs none: why it is done. */
 export const withReason = { body: z.object({ reason: Reason.optional() }), bodyOptional: true } as const;

@@ -4,10 +4,15 @@ import type { AnyRoute, AuthKind, Refusal } from './route.ts';
 export interface PathFallback {
   methods: readonly AnyRoute['method'][];
   prefix: `/${string}/`;
+  /** Only paths that end in one of them; else all that begin so. */
+  suffixes?: readonly `/${string}`[];
   refusal: Refusal;
   /** The refusal's status and nothing more, for files: an ApiError would be no file. */
   emptyBody?: true;
 }
+
+export const isOfFamily = ({ prefix, suffixes }: PathFallback, path: string): boolean =>
+  path.startsWith(prefix) && (suffixes === undefined || suffixes.some((suffix) => path.endsWith(suffix)));
 
 /** Everything that one service serves. */
 export interface Surface<Routes extends readonly AnyRoute[] = readonly AnyRoute[]> {

@@ -25,6 +25,7 @@ export * from './settings.ts';
 export * from './slugs.ts';
 export * from './states.ts';
 export * from './status-comment.ts';
+export * from './storable-text.ts';
 export * from './tasks.ts';
 export * from './text-dependencies.ts';
 export * from './vcs.ts';

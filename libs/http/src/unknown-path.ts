@@ -1,4 +1,4 @@
-import { pathPattern, type Surface } from '@pipeline/contract';
+import { isOfFamily, pathPattern, type Surface } from '@pipeline/contract';
 import { AppError, type ErrorCode } from '@pipeline/domain';
 import type { RequestScope } from './request-scope.ts';
 
@@ -40,7 +40,7 @@ export function unknownPaths(surface: Surface): UnknownPaths {
       const wanted = method === 'HEAD' ? 'GET' : method;
       const known = patterns.some((pattern) => pattern.test(path));
       const family = surface.fallbacks.find(
-        ({ prefix, methods }) => path.startsWith(prefix) && methods.some((one) => one.toUpperCase() === wanted),
+        (one) => isOfFamily(one, path) && one.methods.some((method) => method.toUpperCase() === wanted),
       );
       const error = (code: ErrorCode, message: string) => ({ error: new AppError(code, message), empty: false });
       if (family && (!known || isMalformed(path)))

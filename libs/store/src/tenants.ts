@@ -1,4 +1,4 @@
-import type { Role } from '@pipeline/domain';
+import { isStorable, type Role } from '@pipeline/domain';
 import type { Db } from './connection.ts';
 import { svcNow } from './json.ts';
 
@@ -50,6 +50,8 @@ export async function storeNow(db: Db): Promise<string> {
 
 /** @returns null for an unknown tenant. */
 export async function tenantIdOf(db: Db, externalId: string): Promise<number | null> {
+  // Names nothing, and the store would refuse to look for it.
+  if (!isStorable(externalId)) return null;
   const row = await db.selectFrom('tenants').select('id').where('external_id', '=', externalId).executeTakeFirst();
   return row?.id ?? null;
 }

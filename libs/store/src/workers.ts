@@ -1,4 +1,4 @@
-import type { WorkerStatus } from '@pipeline/domain';
+import { isStorable, type WorkerStatus } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type Workers } from './database.generated.ts';
@@ -132,13 +132,16 @@ export const lockWorkerByName = (tx: Tx, tenantId: number, name: string): Promis
     .executeTakeFirst();
 
 /** Finds a worker by its id alone: the one statement about it that does not name its tenant. */
-export const locateWorker = (fleet: Db, id: string): Promise<{ tenant_id: number } | undefined> =>
-  fleet
+export async function locateWorker(fleet: Db, id: string): Promise<{ tenant_id: number } | undefined> {
+  // Names nobody, and the store would refuse to look for it.
+  if (!isStorable(id)) return undefined;
+  return fleet
     .selectFrom('workers')
     .modifyFront(fleetNote('finds the tenant of an id'))
     .select('tenant_id')
     .where('id', '=', id)
     .executeTakeFirst();
+}
 
 /**
  * The heartbeat that brings no news: one update in place.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { act } from '@pipeline/engine';
+import { act, drainWorker } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from './hosted.ts';
 
@@ -195,4 +195,25 @@ test('a claim whose worker fell silent goes back to the queue, without any monit
     return (await claim()).body.task;
   });
   expect(again).toMatchObject({ id: task.id, attempt: 1 });
+});
+
+describe('interface: States and transitions, rows of Task', () => {
+  test('Task | pending | worker claim', async () => {
+    const tenant = await makeTenant(hosting.api);
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const [draining, working] = [
+      await register(hosting.api, tenant.token, 'draining'),
+      await register(hosting.api, tenant.token, 'working'),
+    ];
+    const operator = { type: 'operator', id: 'olga', agent: null } as const;
+    await drainWorker(hosting.api.context.engine, draining, true, operator);
+    const claim = (workerId: string) => hosting.api.post('/api/worker/claim', { workerId, taskTypes: WORK }, tenant);
+    const rows = () =>
+      database.db.selectFrom('tasks').select(['status', 'claimed_by']).where('tenant_id', '=', tenant.id).execute();
+    expect((await claim(draining)).status).toBe(204);
+    expect(await rows()).toEqual([{ status: 'pending', claimed_by: null }]);
+    expect((await claim(working)).body.task).toMatchObject({ taskType: 'analyze', issueNumber: 1 });
+    expect(await rows()).toEqual([{ status: 'claimed', claimed_by: working }]);
+    expect((await claim(working)).status).toBe(204);
+  });
 });

@@ -144,7 +144,7 @@ describe('retry', () => {
     expect(rows[0]?.n).toBe(1);
   });
 
-  test.each([UNKNOWN, 'no-uuid', '%00'])('%s is not found', async (id) => {
+  test.each([UNKNOWN, 'no-uuid', '%00', 'x'.repeat(300)])('%s is not found', async (id) => {
     const answer = await call('POST', `/api/dead-letters/${id}/retry`);
     expect(answer.json).toMatchObject({ status: 404, code: 'DEAD_LETTER_NOT_FOUND' });
   });
@@ -179,7 +179,7 @@ describe('resolve', () => {
     expect(event).toMatchObject({ agent: 'olga', payload: { action: 'dead-letter-resolve', actorId: 'olga' } });
   });
 
-  test.each([UNKNOWN, 'no-uuid'])('%s is no error, so repeating is safe', async (id) => {
+  test.each([UNKNOWN, 'no-uuid', '%00', 'x'.repeat(300)])('%s is no error, so repeating is safe', async (id) => {
     expect((await call('POST', `/api/dead-letters/${id}/resolve`)).json).toEqual({ ok: true });
   });
 });

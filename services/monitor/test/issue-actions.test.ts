@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ensureTenant, findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveConnected } from './served-app.ts';
+import { type Call, serveApp, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 let bench: Bench;
@@ -31,6 +32,7 @@ const issue = async () => {
 };
 
 describe('errors of the actions, in the order in which they are looked for', () => {
+  const BAD_REASON = 'reason must be a non-blank string of at most 5000 characters, without NUL';
   const good = { targetState: 'planning', reason: 'why' };
 
   test.each([
@@ -43,8 +45,11 @@ describe('errors of the actions, in the order in which they are looked for', () 
       'INVALID_STATE',
       'targetState must be a string',
     ],
-    ['no reason', { targetState: 'planning' }, 400, 'INVALID_ARGUMENT', 'reason must be a non-blank string'],
-    ['a blank reason', { ...good, reason: ' \n' }, 400, 'INVALID_ARGUMENT', 'reason must be a non-blank string'],
+    ['no reason', { targetState: 'planning' }, 400, 'INVALID_ARGUMENT', BAD_REASON],
+    ['a blank reason', { ...good, reason: ' \n' }, 400, 'INVALID_ARGUMENT', BAD_REASON],
+    ['a reason that is too long', { ...good, reason: 'x'.repeat(5_001) }, 400, 'INVALID_ARGUMENT', BAD_REASON],
+    ['a reason that cannot be kept', { ...good, reason: 'a\0b' }, 400, 'INVALID_ARGUMENT', BAD_REASON],
+    ['a reason that is no string', { ...good, reason: 7 }, 400, 'INVALID_ARGUMENT', BAD_REASON],
     ['neither', {}, 400, 'INVALID_STATE', 'targetState must be a string'],
   ])('transition with %s', async (_what, body, ...told) => {
     // Fields come before the repo: an unknown one is not looked at.
@@ -78,8 +83,52 @@ describe('errors of the actions, in the order in which they are looked for', () 
     ['an issue beyond every number', 'acme/shop/4294967296', 'NOT_FOUND', 'Not found'],
     ['issue zero', 'acme/shop/0', 'NOT_FOUND', 'Not found'],
     ['a segment too many', 'acme/shop/1/2', 'NOT_FOUND', 'Not found'],
+    ['a segment too few', 'acme/1', 'NOT_FOUND', 'Not found'],
+    ['an escape that is none', 'acme/shop/%ZZ', 'NOT_FOUND', 'Not found'],
+    ['a tenant that nobody can be called', 'acme/shop/1/pause?tenant=%00&', 'NOT_FOUND', 'Repo not found: acme/shop'],
   ])('%s', async (_what, path, code, error) => {
-    expect((await post('pause', undefined, path)).json).toEqual({ error, code, status: 404 });
+    const told = { error, code, status: 404 };
+    const [before, query = ''] = path.split('/pause');
+    for (const action of ['pause', 'resume', 'unblock', 'retry', 'cancel'])
+      expect((await call('POST', `/api/issues/${before}/${action}${query}`)).json).toEqual(told);
+    const body = { targetState: 'planning', reason: 'why' };
+    expect((await call('POST', `/api/issues/${before}/transition${query}`, { body })).json).toEqual(told);
+    expect((await call('GET', `/api/issues/${before}/valid-transitions${query}`)).json).toMatchObject({
+      code,
+      status: 404,
+    });
+  });
+
+  test.each(['pause', 'resume', 'unblock', 'retry', 'cancel'])(
+    '%s with a body that holds no reason',
+    async (action) => {
+      for (const [body, error, code] of [
+        ['{', 'Invalid JSON body', 'INVALID_JSON'],
+        [{ reason: 7 }, 'reason: Invalid input: expected string, received number', 'INVALID_BODY'],
+        [{ reason: 'a\0b' }, 'reason: must hold no NUL and no half of a surrogate pair', 'INVALID_BODY'],
+      ] as const)
+        expect((await post(action, body)).json).toEqual({ error, code, status: 400 });
+    },
+  );
+
+  const ALL = ['pause', 'resume', 'unblock', 'retry', 'cancel', 'transition'];
+
+  test.each(ALL)('%s without a store is 503, which comes after the path and before the body', async (action) => {
+    const bare = await serveApp();
+    const answer = await bare.call('POST', `/api/issues/acme/shop/1/${action}`, { body: '{' });
+    const malformed = await bare.call('POST', `/api/issues/acme/shop/one/${action}`, { body: '{' });
+    await bare.close();
+    const unavailable = { error: 'Pipeline store not available', code: 'STORE_UNAVAILABLE', status: 503 };
+    expect(answer.json).toEqual(unavailable);
+    expect(malformed.json).toEqual({ error: 'Not found', code: 'NOT_FOUND', status: 404 });
+  });
+
+  test.each(ALL)('%s that fails unexpectedly is a 500 that tells nothing', async (action) => {
+    await sql`alter table issue_events rename to issue_events_gone`.execute(database.db);
+    const answer = await post(action, good);
+    await sql`alter table issue_events_gone rename to issue_events`.execute(database.db);
+    expect(answer.json).toEqual({ error: 'Internal server error', code: 'INTERNAL_ERROR', status: 500 });
+    expect((await issue()).state).toBe('analyzing');
   });
 
   test('an action that does not exist', async () => {

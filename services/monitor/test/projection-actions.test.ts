@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { beginSending, settle } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveConnected } from './served-app.ts';
+import { type Call, serveApp, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 let bench: Bench;
@@ -68,10 +69,44 @@ describe('retry and discard', () => {
 test.each([
   ['first', 400, 'INVALID_INPUT', 'Invalid request'],
   ['0', 400, 'INVALID_INPUT', 'Invalid request'],
+  ['', 400, 'INVALID_INPUT', 'Invalid request'],
+  ['1/2', 400, 'INVALID_INPUT', 'Invalid request'],
+  ['%ZZ', 400, 'INVALID_INPUT', 'Invalid request'],
+  ['9007199254740993', 400, 'INVALID_INPUT', 'Invalid request'],
   ['999999', 404, 'NOT_FOUND', 'Projection not found: 999999'],
 ])('projection %s', async (key, ...told) => {
   const [status, code, error] = told;
   for (const action of ['retry', 'discard']) {
     expect((await call('POST', `/api/projections/${key}/${action}`)).json).toEqual({ error, code, status });
   }
+});
+
+test('a path of the family that ends in no action is no route', async () => {
+  for (const path of ['1/explode', '1', '1/retry/now'])
+    expect((await call('POST', `/api/projections/${path}`)).json).toEqual({
+      error: 'No matching route',
+      code: 'NOT_FOUND',
+      status: 404,
+    });
+});
+
+describe.each([
+  ['GET', '/api/projections'],
+  ['POST', '/api/projections/1/retry'],
+  ['POST', '/api/projections/1/discard'],
+])('%s %s', (method, path) => {
+  test('500 Internal server error', async () => {
+    await sql`alter table projections rename column retry_after to gone`.execute(database.db);
+    const answer = await call(method, path.replace('1', String(id)));
+    await sql`alter table projections rename column gone to retry_after`.execute(database.db);
+    expect(answer.json).toEqual({ error: 'Internal server error', code: 'INTERNAL_ERROR', status: 500 });
+  });
+
+  test('503 Pipeline store not available', async () => {
+    const bare = await serveApp();
+    const answer = await bare.call(method, path);
+    await bare.close();
+    const unavailable = { error: 'Pipeline store not available', code: 'STORE_UNAVAILABLE', status: 503 };
+    expect(answer.json).toEqual(unavailable);
+  });
 });

@@ -89,6 +89,11 @@ describe('POST /api/workers/:id/drain', () => {
     expect((await drain(body)).json).toEqual({ error, code, status: 400 });
   });
 
+  test('404 for an id that nobody can have', async () => {
+    for (const id of ['%00', 'x'.repeat(300)])
+      expect((await drain({ drain: true }, id)).json).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+  });
+
   test('404 for an unknown worker', async () => {
     expect((await drain({ drain: true }, 'wkr_none')).json).toEqual({
       error: 'Worker not found: wkr_none',
@@ -207,7 +212,8 @@ describe('POST /api/workers/:id/reclaim', () => {
     expect((await reclaim()).json).toEqual({ ok: true, reclaimed: false });
     await take();
     expect((await reclaim()).json).toEqual({ ok: true, reclaimed: false });
-    expect((await reclaim('wkr_none')).json).toEqual({ ok: true, reclaimed: false });
+    for (const id of ['wkr_none', '%00', 'x'.repeat(300)])
+      expect((await reclaim(id)).json).toEqual({ ok: true, reclaimed: false });
     expect(await taskRow()).toMatchObject({ status: 'claimed' });
   });
 

@@ -1,6 +1,6 @@
 import { ERROR_CLASSES, ERROR_CODES, MAX_ISSUE_NUMBER, parseSlug, STATES } from '@pipeline/domain';
 import { z } from 'zod';
-import { Reason } from '../envelopes.ts';
+import { keptText, REASON_REFUSAL, Reason, RequiredReason } from '../envelopes.ts';
 import { route } from '../route.ts';
 
 /** Issues that one call may act on. */
@@ -11,7 +11,7 @@ const CRITERIA = {
     .string()
     .refine((text) => parseSlug(text) !== null, 'must be owner/repo')
     .meta({ description: 'owner/repo', example: 'acme/shop' }),
-  tenant: z.string().min(1).max(200).meta({ description: 'External id of the tenant.', example: 'default' }),
+  tenant: keptText(200).min(1).meta({ description: 'External id of the tenant.', example: 'default' }),
   states: z
     .array(z.enum(STATES))
     .min(1)
@@ -19,9 +19,9 @@ const CRITERIA = {
       description: 'Any of them. Without it every state but done.',
       example: ['failure-blocked'],
     }),
-  blockReason: z.string().min(1).max(100).meta({ example: 'ci_hard_failure' }),
+  blockReason: keptText(100).min(1).meta({ example: 'ci_hard_failure' }),
   blockClassification: z.enum(ERROR_CLASSES),
-  errorPattern: z.string().min(1).max(8_000).meta({
+  errorPattern: keptText(8_000).min(1).meta({
     description: 'Of the error that blocks the issue: its pattern as lists show it, or a whole message.',
     example: 'connect ECONNREFUSED <n>',
   }),
@@ -34,7 +34,7 @@ const CRITERIA = {
     }),
   isPaused: z.boolean(),
   isBlocked: z.boolean(),
-  label: z.string().min(1).max(100).meta({ description: 'One that the issue has on the host.', example: 'bug' }),
+  label: keptText(100).min(1).meta({ description: 'One that the issue has on the host.', example: 'bug' }),
   issueNumbers: z
     .array(z.int().min(1).max(MAX_ISSUE_NUMBER))
     .min(1)
@@ -83,7 +83,7 @@ const Body = z.discriminatedUnion('action', [
   z.strictObject({
     action: z.literal('transition'),
     targetState: z.string(),
-    reason: Reason.refine((text) => text.trim() !== '', 'must not be blank'),
+    reason: RequiredReason,
     ...common,
   }),
 ]);
@@ -125,7 +125,7 @@ export const actOnIssues = route({
   refusals: {
     fields: {
       targetState: { code: 'INVALID_STATE', message: 'targetState must be a string' },
-      reason: { code: 'INVALID_ARGUMENT', message: 'reason must be a non-blank string' },
+      reason: REASON_REFUSAL,
     },
   },
 });

@@ -24,11 +24,7 @@ void wire;
 
 const letters = { auth: 'operator', tags: ['Dead letters'] } as const;
 const params = z.object({
-  id: z
-    .string()
-    .min(1)
-    .max(100)
-    .meta({ description: 'Id of the letter.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
+  id: z.string().min(1).meta({ description: 'Id of the letter.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
 });
 
 export const listDeadLetters = route({

@@ -49,6 +49,18 @@ export const monitorSurface = defineSurface({
   fallbacks: [
     { prefix: '/assets/', methods: ['get'], refusal: { code: 'NOT_FOUND' }, emptyBody: true },
     { prefix: '/api/issues/', methods: ['post'], refusal: { code: 'NOT_FOUND', message: 'Not found' } },
+    {
+      prefix: '/api/issues/',
+      suffixes: ['/valid-transitions'],
+      methods: ['get'],
+      refusal: { code: 'NOT_FOUND', message: 'Not found' },
+    },
+    {
+      prefix: '/api/projections/',
+      suffixes: ['/retry', '/discard'],
+      methods: ['post'],
+      refusal: { code: 'INVALID_INPUT', message: 'Invalid request' },
+    },
   ],
   requireJsonType: false,
   unknownPathAuth: ['operator'],

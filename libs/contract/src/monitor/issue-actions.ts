@@ -1,6 +1,6 @@
 import { parseIssueNumber, STATES } from '@pipeline/domain';
 import { z } from 'zod';
-import { Ok, Reason, withReason } from '../envelopes.ts';
+import { Ok, REASON_REFUSAL, RequiredReason, withReason } from '../envelopes.ts';
 import { route } from '../route.ts';
 
 const state = z.enum(STATES);
@@ -83,7 +83,7 @@ export const transitionIssue = route({
   path: '/api/issues/{owner}/{repo}/{issue}/transition',
   summary: 'Force a transition',
   description: 'To any outgoing edge of the current state. The reason is kept as it was given.',
-  body: z.object({ targetState: z.string(), reason: Reason.refine((text) => text.trim() !== '', 'must not be blank') }),
+  body: z.object({ targetState: z.string(), reason: RequiredReason }),
   replies: {
     200: { description: 'Moved.', body: z.object({ ok: z.literal(true), from: state, to: state }) },
   },
@@ -97,7 +97,7 @@ export const transitionIssue = route({
     body: { code: 'INVALID_STATE', message: 'targetState must be a string' },
     fields: {
       targetState: { code: 'INVALID_STATE', message: 'targetState must be a string' },
-      reason: { code: 'INVALID_ARGUMENT', message: 'reason must be a non-blank string' },
+      reason: REASON_REFUSAL,
     },
   },
 });

@@ -30,7 +30,7 @@ const onOne = {
   params: z.object({
     id: z
       .string()
-      .regex(/^[1-9]\d{0,15}$/, 'must be a positive integer')
+      .regex(/^[1-9]\d{0,14}$/, 'must be a positive integer')
       .meta({ description: 'Id of the projection.', example: '42' }),
   }),
   errors: [{ code: 'NOT_FOUND', description: 'Unknown projection.' }],

@@ -54,7 +54,7 @@ export const Worker = z
   .meta({ id: 'Worker', description: 'A worker that was heard lately.' });
 
 const workers = { auth: 'operator', tags: ['Workers'] } as const;
-const params = z.object({ id: id.min(1).max(200) });
+const params = z.object({ id: id.min(1) });
 
 export const listWorkers = route({
   ...workers,
