@@ -9,6 +9,7 @@ import { BOT } from './host-state.ts';
 import { outbox } from './host-steps.ts';
 import { FINDING, outcomeOf } from './outcomes.ts';
 import { moves, NOTHING, type Step, type Verdict } from './step.ts';
+import { upkeep } from './time-steps.ts';
 import { type Held, invocations, pass, type World } from './world.ts';
 
 /** Refusals are answers; anything else is a defect. */
@@ -223,6 +224,25 @@ const vanishes: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), comesBack: f
   },
 }));
 
+/** A worker is silent for longer than its lease, and speaks after that; another one may be at the task by then. */
+const lateWords: fc.Arbitrary<Step> = fc
+  .record({ outcome: fc.nat(4), fails: fc.boolean(), taken: fc.boolean() })
+  .map((data) => ({
+    name: 'speakLate',
+    data,
+    onIssue: true,
+    async run(_model, world) {
+      const held = await take(world, world.workers[0] ?? '');
+      if (!held) return NOTHING;
+      pass(world, 2_701);
+      await upkeep(world);
+      if (data.taken) await take(world, world.workers[1] ?? '');
+      if (data.fails) await fails(world, held, ['something odd', 'permanent']);
+      else await finish(world, held, { ...data, usd: 1, blocking: false });
+      return { moves: 'all' };
+    },
+  }));
+
 /** One task from its claim to its report. */
 const works: fc.Arbitrary<Step> = fc
   .record({ outcome: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(4)), usd: fc.nat(2) })
@@ -259,6 +279,7 @@ export const AGENT_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: reports },
   { weight: 2, arbitrary: failures },
   { weight: 1, arbitrary: repeats },
+  { weight: 1, arbitrary: lateWords },
   { weight: 1, arbitrary: progresses },
   { weight: 1, arbitrary: beats },
   { weight: 1, arbitrary: vanishes },

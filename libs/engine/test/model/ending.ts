@@ -6,6 +6,7 @@ import { finish, take } from './agent-steps.ts';
 import { deliver, outbox, poll } from './host-steps.ts';
 import { statusCommentOn } from './host-writes.ts';
 import { breaches } from './invariants.ts';
+import { madeTwice } from './made-once.ts';
 import { helpEverybody } from './operator-steps.ts';
 import { upkeep } from './time-steps.ts';
 import { issuesOf, pass, register, type World } from './world.ts';
@@ -96,6 +97,7 @@ export async function checkEnd(world: World): Promise<void> {
   expect(await breaches(world)).toEqual({});
   expect((await forgotten.execute(world.database.db)).rows).toEqual([]);
   expect(await disagreements(world)).toEqual([]);
+  expect(await madeTwice(world)).toEqual([]);
   const lists = await checkIssueList(world.database.db, world.tenantId);
   expect(lists).toEqual({ missing: 0, surplus: 0, stale: 0, miscounted: 0 });
 }

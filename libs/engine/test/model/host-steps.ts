@@ -69,11 +69,11 @@ async function sendOne(world: World, entry: { tenant_id: number; id: number }, d
   }
 }
 
-/** One pass of the outbox, as the monitor's loop makes it. @returns how many entries were sent. */
-export async function outbox(world: World, count = 100, death: Death = 'never'): Promise<number> {
+/** One pass of the outbox, as the monitor's loop makes it; the last `dying` entries die. @returns how many were sent. */
+export async function outbox(world: World, count = 100, death: Death = 'never', dying = 1): Promise<number> {
   const ready = (await sendable(world.engine, 'sandbox', 100)).slice(0, count);
   for (const [index, entry] of ready.entries())
-    await sendOne(world, entry, index === ready.length - 1 ? death : 'never');
+    await sendOne(world, entry, index >= ready.length - dying ? death : 'never');
   return ready.length;
 }
 
@@ -84,13 +84,14 @@ const passes: fc.Arbitrary<Step> = fc
       { weight: 4, arbitrary: fc.constant('never' as const) },
       { weight: 3, arbitrary: fc.constantFrom<Death>('before the write', 'before the record', 'two at once') },
     ),
+    dying: fc.constantFrom(1, 1, 100),
   })
   .map((data) => ({
     name: 'outbox',
     data,
     onIssue: false,
     async run(_model, world) {
-      await outbox(world, data.count, data.death);
+      await outbox(world, data.count, data.death, data.dying);
       return ANY;
     },
   }));

@@ -47,6 +47,11 @@ export const HISTORY_RULES: Record<string, Rule> = {
     select i.issue_number || ': left done by ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
     where t.from_state = 'done' and not (t.to_state = 'new' and t.trigger in ('reopened', 'operator'))`,
 
+  /** What a person forces says so, and nothing else does. */
+  forcedIsMarked: sql`
+    select i.issue_number || ': ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
+    where t.forced <> (t.trigger = 'operator')`,
+
   peopleAreNamed: sql`
     select i.issue_number || ': ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
     where t.trigger in ('operator', 'cancelled') and (t.actor_type <> 'operator' or t.actor_id is null)`,

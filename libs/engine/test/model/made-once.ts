@@ -1,0 +1,23 @@
+import type { World } from './world.ts';
+
+/**
+ * What stands on the host more often than the outbox was asked for it: an attempt in doubt was made again blindly.
+ * Every issue and pull request of ours carries the marker of its entry.
+ */
+export async function madeTwice({ database, host }: World): Promise<string[]> {
+  const rows = await database.db.selectFrom('projections').select('action').execute();
+  const asked = new Map<string, number>();
+  for (const { action } of rows) {
+    const { type, marker } = action as { type: string; marker?: string };
+    if (marker && (type === 'createIssue' || type === 'createPR')) asked.set(marker, (asked.get(marker) ?? 0) + 1);
+  }
+  const bodies = [...host.state.issues.values(), ...host.state.pulls.values()].map(({ body }) => body);
+  return [...asked]
+    .map(([marker, times]) => ({
+      marker,
+      times,
+      made: bodies.filter((body) => body.includes(`<!-- ${marker} -->`)).length,
+    }))
+    .filter(({ made, times }) => made > times)
+    .map(({ marker, times, made }) => `${marker}: asked for ${times}, made ${made}`);
+}
