@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
 import { AGENT_STEPS } from './model/agent-steps.ts';
+import { CRASH_STEPS } from './model/crash-steps.ts';
 import { checkEnd, checkHelped } from './model/ending.ts';
 import { HOST_STEPS } from './model/host-steps.ts';
 import { OPERATOR_STEPS } from './model/operator-steps.ts';
@@ -32,6 +33,7 @@ const steps = fc.commands(
         { weight: 4, arbitrary: PEOPLE_STEPS },
         { weight: 4, arbitrary: OPERATOR_STEPS },
         { weight: 3, arbitrary: TIME_STEPS },
+        { weight: 1, arbitrary: CRASH_STEPS },
       )
       .map((step) => new StepCommand(step)),
   ],

@@ -118,11 +118,22 @@ const ERRORS: [string, ErrorClass][] = [
 
 async function fails(world: World, held: Held, [message, errorClass]: [string, ErrorClass]): Promise<Verdict> {
   const failure = { errorMessage: message, errorClass, invocations: invocations(world, held, held.costUsd) };
+  const isFirst = held.said === undefined;
   const answer = await heardOnlyIfHeld(world, held, () => fail(world.engine, refOf(world, held), failure));
   held.said = { kind: 'fail', message, costUsd: held.costUsd };
   held.working = false;
   if (typeof answer === 'string') return NOTHING;
-  return answer.requeued ? NOTHING : moves(held.task.issueNumber ?? 0);
+  if (!answer.requeued) return moves(held.task.issueNumber ?? 0);
+  if (isFirst) expect(await holdsOf(world, held)).not.toContain(null);
+  return NOTHING;
+}
+
+/** What keeps the work that follows a failure; null = nothing, and it would fail again at once. */
+async function holdsOf({ database }: World, { task }: Held): Promise<(string | null)[]> {
+  const { rows } = await sql<{ held: string | null }>`
+    select held from tasks where status = 'pending' and issue_number = ${task.issueNumber}
+      and task_type = ${task.taskType}`.execute(database.db);
+  return rows.map((row) => row.held);
 }
 
 const failures: fc.Arbitrary<Step> = fc

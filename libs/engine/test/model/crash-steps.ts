@@ -1,0 +1,25 @@
+import { OUTCOMES_OF } from '@pipeline/domain';
+import fc from 'fast-check';
+import { finish, take } from './agent-steps.ts';
+import { outbox } from './host-steps.ts';
+import { NOTHING, type Step } from './step.ts';
+import type { World } from './world.ts';
+
+const SPLIT = OUTCOMES_OF.analyze.indexOf('split');
+
+/** The executor dies after the host has made the parts of an issue and before that is written down. */
+async function run(world: World) {
+  const held = await take(world, world.workers[0] ?? '');
+  if (!held) return NOTHING;
+  const outcome = held.task.taskType === 'analyze' ? SPLIT : 0;
+  await finish(world, held, { outcome, usd: 1, blocking: false });
+  for (let lane = 0; lane < 2; lane += 1) await outbox(world, 100, 'before the record', 100);
+  return { moves: 'all' as const };
+}
+
+export const CRASH_STEPS: fc.Arbitrary<Step> = fc.constant({
+  name: 'crashAfterWrites',
+  data: null,
+  onIssue: true,
+  run: (_model, world) => run(world),
+});
