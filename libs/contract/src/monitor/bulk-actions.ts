@@ -47,7 +47,12 @@ const CRITERIA = {
 
 // Strict: a misspelt criterion must not widen the filter.
 const filter = z
-  .strictObject(CRITERIA)
+  .strictObject(CRITERIA, {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys'
+        ? `knows no ${keys?.join(', ')}, but ${Object.keys(CRITERIA).join(', ')}`
+        : undefined,
+  })
   .partial()
   .refine(
     (given) => Object.values(given).some((value) => value !== undefined),
