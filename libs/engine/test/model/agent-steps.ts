@@ -137,13 +137,13 @@ async function holdsOf({ database }: World, { task }: Held): Promise<(string | n
 }
 
 const failures: fc.Arbitrary<Step> = fc
-  .record({ back: fc.nat(2), error: fc.nat(ERRORS.length - 1), usd: fc.nat(2) })
+  .record({ back: fc.nat(2), fresh: fc.boolean(), error: fc.nat(ERRORS.length - 1), usd: fc.nat(2) })
   .map((data) => ({
     name: 'fail',
     data,
     onIssue: true,
     async run(_model, world) {
-      const held = heldAt(world, data.back);
+      const held = data.fresh ? await take(world, world.workers[0] ?? '') : heldAt(world, data.back);
       const error = ERRORS[data.error];
       if (!held || !error) return NOTHING;
       held.costUsd += data.usd;
