@@ -33,7 +33,10 @@ export const HISTORY_RULES: Record<string, Rule> = {
     select i.issue_number || ' in ' || i.state as what from issues i where i.state is distinct from coalesce(
       (select t.to_state from transitions t where t.issue_id = i.id order by t.id desc limit 1), 'new')`,
 
-  /** People may take any edge, hosts state facts, and a retry in failure-blocked is decided from where it failed. */
+  /**
+   * People may take any edge, hosts state facts, and a retry in failure-blocked is decided from where it failed: there
+   * it goes for the merge, which takes no edge.
+   */
   transitionsFollowEdges: sql`
     select i.issue_number || ': ' || t.from_state || ' to ' || t.to_state || ' by ' || t.trigger as what
     from transitions t join issues i on i.id = t.issue_id
@@ -41,7 +44,8 @@ export const HISTORY_RULES: Record<string, Rule> = {
         and (e.from_state = t.from_state or t.from_state = 'failure-blocked')
         and (e.trigger = t.trigger or t.trigger = 'operator' or t.trigger = 'approved' and e.trigger = 'needs-human'))
       and (t.trigger, t.to_state) not in (('cancelled', 'done'), ('host-merged', 'done'), ('host-closed', 'done'),
-        ('reopened', 'new'), ('reimplement', 'ready-for-dev'), ('pr-closed', 'failure-blocked'))`,
+        ('reopened', 'new'), ('reimplement', 'ready-for-dev'), ('pr-closed', 'failure-blocked'))
+      and (t.from_state, t.trigger, t.to_state) is distinct from ('failure-blocked', 'mergeable', 'merge-pending')`,
 
   doneIsFinal: sql`
     select i.issue_number || ': left done by ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
