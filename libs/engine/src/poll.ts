@@ -1,5 +1,5 @@
 import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
-import { findIssue, findPullRequest, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
+import { findIssue, findPullRequest, oldestHostUpdate, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
 import { type Intake, takeHostEvent } from './intake.ts';
 import { takeIssue } from './intake-issue.ts';
 
@@ -18,6 +18,7 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
   const sync = await syncStateOf(db, repo.tenant_id, repo.id);
   const since = sync.cursor;
   const startedAt = new Date(now().getTime() - OVERLAP_MS).toISOString();
+  const begin = since ?? (await firstCursor(intake, startedAt));
   const readAt = await storeNow(db);
   const answer = await host.listIssues(
     repo,
@@ -31,10 +32,20 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
     if ((await takeSeenIssue(intake, issue, { since, readAt })) === 'later') later.push(issue);
   }
   for (const number of answer.changedPullRequests) await takeSeenPullRequest(intake, number);
-  const cursor = cursorAfter(answer.issues, later, since ?? startedAt);
+  const cursor = since === null ? begin : cursorAfter(answer.issues, later, since);
   const etag = cursor === since && later.length === 0 ? answer.etag : null;
   await saveSyncState(db, repo.tenant_id, repo.id, { etag, cursor, error: null });
   return answer.issues.length;
+}
+
+/**
+ * A back-fill reads open issues only. What webhooks had let in before it may have been closed since without a word, so
+ * the next poll begins where the oldest of them was last heard of.
+ */
+async function firstCursor({ engine, repo }: Intake, startedAt: string): Promise<string> {
+  const oldest = await oldestHostUpdate(engine.store.tenant, repo.tenant_id, repo.id);
+  if (oldest === null) return startedAt;
+  return new Date(Math.min(Date.parse(startedAt), Date.parse(oldest) - OVERLAP_MS)).toISOString();
 }
 
 /**

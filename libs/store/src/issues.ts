@@ -211,5 +211,17 @@ const byId = prepared('issue-by-id', (db, p: Params<{ tenantId: number; issueId:
 export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<Issues> | undefined> =>
   byId.first(db, { tenantId, issueId });
 
+/** When the host last changed the open issue of a repo that it has left alone for longest; null where none is open. */
+export async function oldestHostUpdate(db: Db, tenantId: number, repoId: number): Promise<string | null> {
+  const row = await db
+    .selectFrom('issues')
+    .select((eb) => eb.fn.min('host_updated_at').as('oldest'))
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .where('is_open', '=', true)
+    .executeTakeFirst();
+  return row?.oldest ?? null;
+}
+
 export const setPaused = (tx: Tx, tenantId: number, issueId: number, isPaused: boolean): Promise<void> =>
   updateIssue(tx, tenantId, issueId, { is_paused: isPaused, paused_at: isPaused ? svcNow : null });

@@ -22,6 +22,19 @@ describe('what people do on the host', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
+  test('before the first poll, while a webhook was lost, is found by the second', async () => {
+    const closed = hostIssue(1, { state: 'closed', updatedAt: '2026-03-01T00:00:10Z' });
+    stage.bench.host.listIssues = async (_repo, { since }) => {
+      const issues = since !== undefined && Date.parse(since) <= Date.parse(closed.updatedAt) ? [closed] : [];
+      return { issues, changedPullRequests: [], etag: null };
+    };
+    await drain(stage.bench);
+    stage.pass(3_600);
+    for (let polls = 0; polls < 2; polls += 1)
+      await pollRepo(stage.bench, () => stage.database.clock.now ?? new Date());
+    expect((await stage.issue()).state).toBe('done');
+  });
+
   test('svc:enqueue on a finished, closed issue starts it anew and opens it again', async () => {
     await act(stage.bench.engine, await stage.key(), 'cancel', OLGA);
     await drain(stage.bench);
