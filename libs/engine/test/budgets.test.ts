@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { DEFAULT_SETTINGS, type Invocation } from '@pipeline/domain';
+import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { act, enforceBudgets, fail, reclaimExpired, releaseDue, report, transition } from '@pipeline/engine';
 import { findIssue, inTransaction, lockToday } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { ALL_TASKS, type Bench, drain, goodOutcome, hostIssue, makeBench, refOf, take, tell } from './harness.ts';
+import { ALL_TASKS, type Bench, drain, goodOutcome, hostIssue, makeBench, paid, refOf, take, tell } from './harness.ts';
 
 const database = testDatabase();
 const settings = { ...DEFAULT_SETTINGS };
@@ -27,18 +27,6 @@ function limits(to: { dailyUsd?: number; perIssueUsd?: number }) {
 const later = (seconds: number) => {
   database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + seconds * 1_000);
 };
-const paid = (costUsd: number): Invocation => ({
-  index: 0,
-  model: 'm',
-  provider: 'p',
-  inputTokens: 1,
-  outputTokens: 1,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  turns: 1,
-  costUsd,
-  stopReason: 'completed',
-});
 /** The next task ends well and has cost that much. */
 async function spend(costUsd: number) {
   const task = await take(bench);

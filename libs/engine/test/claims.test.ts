@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Invocation } from '@pipeline/domain';
 import { act, claim, fail, heartbeat, reclaimExpired, registerWorker, releaseDue, report } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
@@ -10,6 +9,7 @@ import {
   hostIssue,
   listsAgreeAfterEach,
   makeBench,
+  paid,
   refOf,
   take,
   tell,
@@ -21,18 +21,6 @@ let bench: Bench;
 let number = 0;
 const OPERATOR = { type: 'operator' as const, id: 'olga', agent: null };
 const ANALYZED = { outcome: 'analyzed' as const, result: {} };
-const paid = (costUsd: number): Invocation => ({
-  index: 0,
-  model: 'm',
-  provider: 'p',
-  inputTokens: 1,
-  outputTokens: 1,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  turns: 1,
-  costUsd,
-  stopReason: 'completed',
-});
 
 beforeEach(async () => {
   number += 1;

@@ -4,6 +4,7 @@ import {
   type ExecuteResult,
   type HostIssue,
   type HostPullRequest,
+  type Invocation,
   type IssueAction,
   type Outcome,
   type RetrospectiveResult,
@@ -29,6 +30,20 @@ import type { TestDatabase } from '@pipeline/testing';
 
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
 export const TASKS_AND_RETROSPECTS: TaskType[] = [...ALL_TASKS, 'retrospect'];
+
+/** One call of a model at that price, in USD. */
+export const paid = (costUsd: number): Invocation => ({
+  index: 0,
+  model: 'm',
+  provider: 'p',
+  inputTokens: 1,
+  outputTokens: 1,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  turns: 1,
+  costUsd,
+  stopReason: 'completed',
+});
 
 export interface Bench {
   engine: Engine;
