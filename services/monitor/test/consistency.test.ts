@@ -5,8 +5,7 @@ import { type HostOf, OrphanWatch } from '@pipeline/engine';
 import { createMetrics } from '@pipeline/runtime';
 import { findIssue, type Store } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type ConsistencyCache, consistencyCache } from '../src/consistency-cache.ts';
-import { createMonitorMetrics } from '../src/metrics.ts';
+import { type ConsistencyCache, consistencyCache, registerConsistencyGauge } from '../src/parts/consistency.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
 import { type Answer, type Call, serveConnected } from './served-app.ts';
 
@@ -126,12 +125,7 @@ describe('list', () => {
     await breakAll();
     await findings.refresh();
     const { registry } = createMetrics();
-    createMonitorMetrics(registry, {
-      openStreams: () => 0,
-      isStoreConnected: () => true,
-      deadLetterRepos: () => [],
-      findingKinds: () => findings.all().map(({ kind }) => kind),
-    });
+    registerConsistencyGauge(registry, findings);
     const text = await registry.metrics();
     for (const kind of CONSISTENCY_KINDS) {
       expect(text).toContain(`svc_consistency_findings{kind="${kind}"} ${kind === 'label_drift' ? 0 : 1}`);

@@ -5,8 +5,8 @@ import { claim, registerWorker } from '@pipeline/engine';
 import { auditEntries, ensureTenant, updateIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { readLetters } from '../src/dead-letter-cache.ts';
 import { ListCache } from '../src/list-cache.ts';
+import { readLetters } from '../src/parts/dead-letters.ts';
 import { admit, type Bench, bury, IMPOSSIBLE, makeBench } from './bench.ts';
 import { type Call, serveConnected } from './served-app.ts';
 

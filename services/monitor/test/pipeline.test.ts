@@ -22,7 +22,12 @@ async function worldOf(slug: string): Promise<World> {
   return world;
 }
 
-async function pipelineOn(url: string, hosts: readonly ConnectedHost[], repos: string[] = []): Promise<Pipeline> {
+async function pipelineOn(
+  url: string,
+  hosts: readonly ConnectedHost[],
+  repos: string[] = [],
+  metrics = createMetrics(),
+): Promise<Pipeline> {
   const loaded = await loadConfig(undefined);
   const entries = repos.map((slug) => ({
     slug,
@@ -40,7 +45,7 @@ async function pipelineOn(url: string, hosts: readonly ConnectedHost[], repos: s
     loaded: { ...loaded, config: { ...loaded.config, repos: entries, pollIntervals } },
     dockerHost: 'unix:///nowhere.sock',
     log: silentLogger,
-    metrics: createMetrics(),
+    metrics,
     now: () => new Date(),
   });
   cleanups.push(pipeline.stop);
@@ -82,7 +87,9 @@ test('a store that goes away and comes back: 503 and 200, loops rest and go on, 
   const world = await worldOf(slug);
   const proxy = await startCutProxy(database.url);
   cleanups.push(proxy.close);
-  const pipeline = await pipelineOn(proxy.url, [world.host], [slug]);
+  const metrics = createMetrics();
+  const pipeline = await pipelineOn(proxy.url, [world.host], [slug], metrics);
+  const connected = async () => (await metrics.registry.metrics()).match(/^svc_store_connected (.)$/m)?.[1];
   const readiness = () => ({
     status: pipeline.storeWatch.isConnected ? ('ready' as const) : ('not-ready' as const),
     store: pipeline.storeWatch.state,
@@ -94,9 +101,11 @@ test('a store that goes away and comes back: 503 and 200, loops rest and go on, 
   pipeline.start();
   await until('the store is connected', async () => (await listing()) === 200);
   await until('ready', async () => (await call('GET', '/ready')).status === 200);
+  expect(await connected()).toBe('1');
 
   proxy.cut();
   await until('the store is missed', async () => (await listing()) === 503);
+  expect(await connected()).toBe('0');
   expect((await call('GET', '/ready')).json).toEqual({
     status: 'not-ready',
     store: 'unreachable',

@@ -8,7 +8,7 @@ import { createGitHubHost } from '@pipeline/vcs';
 import { Lead } from '../src/loops/lead.ts';
 import { ProjectionExecutor } from '../src/loops/projections.ts';
 import { spendingFetch, WriteBudget } from '../src/loops/write-budget.ts';
-import { createMonitorMetrics } from '../src/metrics.ts';
+import { createOutboxMetrics } from '../src/parts/outbox.ts';
 import { writeQueueGauge } from '../src/write-queue-gauge.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
 import { BOT, commentsOf, connectedDoorbell, labelsOf, makeWorld, openIssue, type World } from './sandbox-world.ts';
@@ -46,12 +46,7 @@ const executorOn = (over: { host?: VcsHost; bell?: Doorbell; budget?: WriteBudge
     host: over.host ?? world.host.vcs,
     lead: new Lead(over.bell ?? doorbell, 'projections:sandbox'),
     budget: over.budget ?? null,
-    metrics: createMonitorMetrics(createMetrics().registry, {
-      openStreams: () => 0,
-      findingKinds: () => [],
-      isStoreConnected: () => true,
-      deadLetterRepos: () => [],
-    }),
+    metrics: createOutboxMetrics(createMetrics().registry),
     log: silentLogger,
     now,
   });

@@ -3,9 +3,9 @@ import type { ConsistencyFinding, HostIssue, VcsHost } from '@pipeline/domain';
 import { beginSending, claim, heartbeat, OrphanWatch, registerWorker, settle } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type ConsistencyCache, consistencyCache } from '../src/consistency-cache.ts';
-import { type DeadLetterCache, readLetters } from '../src/dead-letter-cache.ts';
 import { ListCache } from '../src/list-cache.ts';
+import { type ConsistencyCache, consistencyCache } from '../src/parts/consistency.ts';
+import { type DeadLetterCache, readLetters } from '../src/parts/dead-letters.ts';
 import { admit, type Bench, bury, makeBench } from './bench.ts';
 import { type Call, serveConnected } from './served-app.ts';
 

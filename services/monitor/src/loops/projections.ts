@@ -1,7 +1,7 @@
 import { type ExecuteResult, LANES, type VcsHost, writesOf } from '@pipeline/domain';
 import { beginSending, type Engine, type Sending, sendable, settle } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import type { MonitorMetrics } from '../metrics.ts';
+import type { OutboxMetrics } from '../parts/outbox.ts';
 import { Flights } from './flights.ts';
 import type { Lead } from './lead.ts';
 import type { WriteBudget } from './write-budget.ts';
@@ -12,7 +12,7 @@ export interface ExecutorDeps {
   lead: Lead;
   /** null = the host asks for no restraint. */
   budget: WriteBudget | null;
-  metrics: MonitorMetrics;
+  metrics: OutboxMetrics;
   log: Logger;
   now: () => Date;
 }
@@ -96,13 +96,13 @@ export class ProjectionExecutor {
   #record({ projection }: Sending, result: ExecuteResult): void {
     const { metrics, log } = this.#deps;
     const { type } = projection.action;
-    metrics.projectionAttempts.inc({ type, outcome: result.status });
+    metrics.attempts.inc({ type, outcome: result.status });
     const fields = { projectionId: projection.id, issue: projection.issue_number, type };
     if (result.status !== 'ok') {
       log.warn('projection not carried out', { ...fields, ...result });
       return;
     }
-    metrics.projectionLag.observe((this.#now() - Date.parse(projection.created_at)) / 1000);
+    metrics.lag.observe((this.#now() - Date.parse(projection.created_at)) / 1000);
     log.info('projection carried out', { ...fields, repeated: result.repeated });
   }
 

@@ -4,7 +4,7 @@ import { type Engine, enqueueOrphan, type HostOf, repairFinding, type StoreRepai
 import type { HandlersOf } from '@pipeline/http';
 import { actorOf } from '../auth/actor.ts';
 import type { Authentication, Operator } from '../auth/authentication.ts';
-import { type ConsistencyCache, withFinding } from '../consistency-cache.ts';
+import { type ConsistencyCache, withFinding } from '../parts/consistency.ts';
 
 export interface ConsistencyDeps {
   engine: Engine;

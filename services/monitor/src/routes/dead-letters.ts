@@ -6,7 +6,7 @@ import type { Logger } from '@pipeline/runtime';
 import { z } from 'zod';
 import { actorOf } from '../auth/actor.ts';
 import type { Authentication } from '../auth/authentication.ts';
-import type { DeadLetterCache } from '../dead-letter-cache.ts';
+import type { DeadLetterCache } from '../parts/dead-letters.ts';
 
 export interface DeadLetterDeps {
   engine: Engine;

@@ -1,0 +1,24 @@
+import { Gauge } from 'prom-client';
+import { streamTick } from '../loops/stream.ts';
+import { EventFeed } from '../stream/event-feed.ts';
+import { SECOND_MS, type Wiring } from './wiring.ts';
+
+/** The event stream. Heartbeats go on while the store is away. */
+export function addStream({ engine, store, storeWatch, doorbell, loops, metrics, now }: Wiring): EventFeed {
+  const startedAt = now().getTime();
+  const feed = new EventFeed({ store, now, uptime: () => (now().getTime() - startedAt) / SECOND_MS });
+  const stream = loops.add('stream', SECOND_MS, streamTick(engine, feed));
+  loops.addAlways('stream-heartbeat', SECOND_MS, async () => {
+    if (await feed.beat(storeWatch.isConnected)) stream.wake();
+  });
+  doorbell.on('svc_stream', () => stream.wake());
+  new Gauge({
+    name: 'svc_sse_clients',
+    help: 'Event streams that are open.',
+    registers: [metrics.registry],
+    collect() {
+      this.set(feed.clients);
+    },
+  });
+  return feed;
+}

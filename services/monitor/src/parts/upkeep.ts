@@ -1,0 +1,33 @@
+import { Lead } from '../loops/lead.ts';
+import {
+  autoUnblockTick,
+  budgetsTick,
+  foldTick,
+  reclaimTick,
+  releaseDueTick,
+  releaseWaitingTick,
+  retentionTick,
+  scansTick,
+  silenceTick,
+  slaTick,
+  stalledTick,
+} from '../loops/upkeep.ts';
+import { SECOND_MS, type Wiring } from './wiring.ts';
+
+/** The loops that keep the pipeline moving without anybody's call. */
+export function addUpkeep({ engine, doorbell, loops }: Wiring): void {
+  loops.add('reclaim', 5 * SECOND_MS, reclaimTick(engine));
+  loops.add('stalled', 5 * SECOND_MS, stalledTick(engine));
+  loops.add('worker-silence', 5 * SECOND_MS, silenceTick(engine));
+  loops.add('release-due', 5 * SECOND_MS, releaseDueTick(engine));
+  loops.add('auto-unblock', 5 * SECOND_MS, autoUnblockTick(engine));
+  loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
+  loops.add('sla', 60 * SECOND_MS, slaTick(engine));
+  loops.add('code-map-scans', 10 * SECOND_MS, scansTick(engine, new Lead(doorbell, 'code-map-scans')));
+  loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
+  const budgets = loops.add('budgets', 5 * SECOND_MS, budgetsTick(engine));
+  const waiting = loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine));
+  doorbell.on('svc_cache', () => {
+    for (const loop of [waiting, budgets]) loop.wake();
+  });
+}

@@ -1,0 +1,66 @@
+import { type Settings, settingsOf } from '@pipeline/domain';
+import type { Engine } from '@pipeline/engine';
+import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
+import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
+import { StoreWatch } from '@pipeline/store-watch';
+import type { LoadedConfig } from '../config.ts';
+import type { ConnectedHost } from '../hosts.ts';
+import { LoopSet } from '../loops/loop-set.ts';
+
+export interface PipelineOptions {
+  databaseUrl: string;
+  /** To the server itself, not to a pooler. */
+  directUrl: string;
+  poolSize: number;
+  hosts: readonly ConnectedHost[];
+  loaded: LoadedConfig;
+  /** Where the Docker engine listens, as DOCKER_HOST has it. */
+  dockerHost: string;
+  log: Logger;
+  metrics: Metrics;
+  now: () => Date;
+}
+
+/** What every part of the monitor is built on: each adds its loops, its gauges and its doorbells. */
+export interface Wiring extends PipelineOptions {
+  store: Store;
+  doorbell: Doorbell;
+  engine: Engine;
+  storeWatch: StoreWatch;
+  loops: LoopSet;
+  /** Of the lists that are kept in memory. */
+  listsEveryMs: number;
+}
+
+export const SECOND_MS = 1_000;
+
+/** Nothing runs and nothing is connected yet. */
+export function wire(options: PipelineOptions): Wiring {
+  const { loaded, log, metrics, now } = options;
+  const store = openStore({
+    databaseUrl: options.databaseUrl,
+    applicationName: 'monitor',
+    poolSize: options.poolSize,
+    onConnectionError: (error) => log.warn('connection to the store broke', { error }),
+  });
+  const doorbell = createDoorbell({ directUrl: options.directUrl, applicationName: 'monitor:doorbell', sleep, log });
+  const settings = settingsOf(loaded.config);
+  const storeWatch = new StoreWatch({ store, log, metrics: metrics.loops, now });
+  return {
+    ...options,
+    store,
+    doorbell,
+    engine: engineOn(store, doorbell, settings),
+    storeWatch,
+    loops: new LoopSet({ storeWatch, log, metrics: metrics.loops, now }),
+    listsEveryMs: settings.pollIntervals.monitor * SECOND_MS,
+  };
+}
+
+/** Tenant 0 stands for all of them. */
+const engineOn = (store: Store, doorbell: Doorbell, settings: Settings): Engine => ({
+  store,
+  ring: (bell, tenantId) => doorbell.ring(bell, tenantId === 0 ? null : [tenantId]),
+  settings: () => settings,
+  random: Math.random,
+});
