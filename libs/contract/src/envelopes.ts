@@ -26,6 +26,15 @@ export const UnpaginatedResponse = <T extends z.ZodType>(item: T) =>
 /** ISO 8601 in UTC, as every timestamp on the wire. */
 export const Timestamp = z.iso.datetime().meta({ example: '2026-01-02T03:04:05.678Z' });
 
+/** Of what is answered from memory: how old it is, and whether there is anything yet. */
+export const PolledAt = Timestamp.nullable().meta({
+  description:
+    'When it was read from the store; null = the first poll has not ended, so that an empty list says nothing.',
+});
+
+/** A page of a list that is kept in memory. */
+export const CachedPage = <T extends z.ZodType>(item: T) => PaginatedResponse(item).extend({ polledAt: PolledAt });
+
 /** Text that is kept, or looked for among what is kept. */
 export const keptText = (max: number) =>
   z.string().max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');

@@ -9,6 +9,7 @@ import { type ConsistencyCache, consistencyCache, registerConsistencyGauge } fro
 import { admit, type Bench, makeBench } from './bench.ts';
 import { type Answer, type Call, serveConnected } from './served-app.ts';
 
+const POLLED = new Date('2026-01-02T03:04:05.678Z');
 const database = testDatabase();
 const REPAIRS = [
   ['clear-flag', 'stale_blocked'],
@@ -36,7 +37,7 @@ async function serve(store: Store) {
   hostOf = (repo) => (repo.id === bench.repo.id ? host : null);
   const orphans = new OrphanWatch({ engine, hostOf: (repo) => hostOf(repo), onError: () => undefined });
   if (store === database.store) await orphans.look();
-  findings = consistencyCache(engine, orphans);
+  findings = consistencyCache(engine, orphans, () => POLLED);
   ({ call, close } = await serveConnected({ engine, consistency: findings, hostOf: (repo) => hostOf(repo) }));
 }
 
@@ -57,6 +58,7 @@ const list = async (query = '') => (await call('GET', `/api/consistency${query}`
 interface Listed {
   items: ConsistencyFinding[];
   page: { total: number | null; limit: number; offset: number; hasMore: boolean };
+  polledAt: string | null;
 }
 const answerOf = ({ status, json }: Answer) => [status, (json as { code?: string }).code];
 
@@ -93,9 +95,14 @@ async function breakAll(): Promise<string[]> {
 describe('list', () => {
   test('before the first look it is empty and its total unknown; afterwards both are real', async () => {
     const ids = await breakAll();
-    expect(await list()).toEqual({ items: [], page: { total: null, limit: 100, offset: 0, hasMore: false } });
+    expect(await list()).toEqual({
+      items: [],
+      page: { total: null, limit: 100, offset: 0, hasMore: false },
+      polledAt: null,
+    });
     await findings.refresh();
-    const { items, page } = await list();
+    const { items, page, polledAt } = await list();
+    expect(polledAt).toBe(POLLED.toISOString());
     expect(items.map(({ id }) => id).sort()).toEqual([...ids].sort());
     expect(page).toEqual({ total: 5, limit: 100, offset: 0, hasMore: false });
     expect(items.find(({ kind }) => kind === 'stale_blocked')).toEqual({

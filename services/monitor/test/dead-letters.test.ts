@@ -10,6 +10,7 @@ import { type Bench, bury, IMPOSSIBLE, makeBench } from './bench.ts';
 import { type Answer, type Call, serveApp, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
+const POLLED = new Date('2026-01-02T03:04:05.678Z');
 const UNKNOWN = '0198c5a4-7c1e-7000-8000-000000000001';
 
 let bench: Bench;
@@ -20,7 +21,10 @@ let close: () => Promise<void>;
 let issue = 0;
 
 async function serve(store: Store) {
-  letters = new ListCache(() => readLetters(store.fleet));
+  letters = new ListCache(
+    () => readLetters(store.fleet),
+    () => POLLED,
+  );
   ({ call, close, storeWatch } = await serveConnected({ engine: { ...bench.engine, store }, letters }));
 }
 
@@ -41,6 +45,7 @@ const list = async (query = '') => (await call('GET', `/api/dead-letters${query}
 interface Listed {
   items: { id: string; error: string; issueNumber: number }[];
   page: { total: number | null; limit: number; offset: number; hasMore: boolean };
+  polledAt: string | null;
 }
 const stateOf = async (number: number) =>
   (await findIssue(database.store.tenant, bench.tenantId, bench.repo.id, number))?.state;
@@ -49,9 +54,14 @@ const idsOf = ({ items }: Listed) => items.map(({ id }) => id);
 describe('list', () => {
   test('before the first poll it is empty and its total unknown; afterwards both are real', async () => {
     await newLetter();
-    expect(await list()).toEqual({ items: [], page: { total: null, limit: 100, offset: 0, hasMore: false } });
+    expect(await list()).toEqual({
+      items: [],
+      page: { total: null, limit: 100, offset: 0, hasMore: false },
+      polledAt: null,
+    });
     await letters.refresh();
-    const { items, page } = await list();
+    const { items, page, polledAt } = await list();
+    expect(polledAt).toBe(POLLED.toISOString());
     expect(page).toEqual({ total: 1, limit: 100, offset: 0, hasMore: false });
     expect(items[0]).toEqual({
       id: expect.any(String),
@@ -100,6 +110,7 @@ describe('list', () => {
     const reads: ((total: number) => void)[] = [];
     const cache = new ListCache(
       () => new Promise<Reading<never>>((resolve) => reads.push((total) => resolve({ items: [], total }))),
+      () => POLLED,
     );
     const both = [cache.refresh(), cache.refresh()];
     reads[1]?.(2);

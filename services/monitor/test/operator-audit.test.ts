@@ -25,7 +25,10 @@ const host = {
 
 beforeAll(async () => {
   bench = await makeBench(database.store, 'Acme/Shop');
-  const letters = new ListCache(() => readLetters(database.store.fleet));
+  const letters = new ListCache(
+    () => readLetters(database.store.fleet),
+    () => new Date(),
+  );
   ({ call, close } = await serveConnected({ engine: bench.engine, letters, hostOf: () => host }));
 });
 afterAll(() => close());

@@ -38,8 +38,11 @@ beforeAll(async () => {
   const { engine } = bench;
   const orphans = new OrphanWatch({ engine, hostOf: () => host, onError: () => undefined });
   await orphans.look();
-  letters = new ListCache(() => readLetters(database.store.fleet));
-  findings = consistencyCache(engine, orphans);
+  letters = new ListCache(
+    () => readLetters(database.store.fleet),
+    () => new Date(),
+  );
+  findings = consistencyCache(engine, orphans, () => new Date());
   ({ call, close } = await serveConnected({ engine, letters, consistency: findings, hostOf: () => host }));
 });
 afterAll(() => close());

@@ -47,7 +47,11 @@ interface Over extends Omit<Partial<MonitorApp>, 'pipeline'> {
   pipeline?: Pick<Connected, 'engine' | 'storeWatch'> & Partial<Connected>;
 }
 
-const emptyCache = <T>() => new ListCache<T>(async () => ({ items: [], total: 0 }));
+const emptyCache = <T>() =>
+  new ListCache<T>(
+    async () => ({ items: [], total: 0 }),
+    () => new Date(),
+  );
 
 const nothingYet = ({ store }: Connected['engine']) => ({
   letters: emptyCache<DeadLetter>(),

@@ -1,6 +1,6 @@
 import { CONSISTENCY_KINDS, type ConsistencyFinding as DomainFinding } from '@pipeline/domain';
 import { z } from 'zod';
-import { PaginatedResponse, withReason } from '../envelopes.ts';
+import { CachedPage, withReason } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
 
@@ -29,7 +29,7 @@ export const listConsistencyFindings = route({
   summary: 'List what contradicts itself',
   description: 'As of the last look, by kind, repo and issue. A limit or offset that is no number counts as not given.',
   query: z.object(pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'default' })),
-  replies: { 200: { description: 'One page.', body: PaginatedResponse(ConsistencyFinding) } },
+  replies: { 200: { description: 'One page.', body: CachedPage(ConsistencyFinding) } },
 });
 
 /** What all repairs have in common: each mends one kind, and may be repeated. */

@@ -1,6 +1,6 @@
 import { type DeadLetter as DomainDeadLetter, STATES } from '@pipeline/domain';
 import { z } from 'zod';
-import { Ok, PaginatedResponse, Timestamp, withReason } from '../envelopes.ts';
+import { CachedPage, Ok, Timestamp, withReason } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
 
@@ -35,7 +35,7 @@ export const listDeadLetters = route({
   summary: 'List unresolved dead letters',
   description: 'Newest first. A limit or offset that is no number counts as not given.',
   query: z.object(pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'default' })),
-  replies: { 200: { description: 'One page.', body: PaginatedResponse(DeadLetter) } },
+  replies: { 200: { description: 'One page.', body: CachedPage(DeadLetter) } },
 });
 
 // Before the routes with {id}: the first match wins.

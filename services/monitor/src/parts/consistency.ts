@@ -18,9 +18,9 @@ export type ConsistencyCache = ListCache<ConsistencyFinding>;
 const ORPHANS_EVERY_MS = 5 * 60 * SECOND_MS;
 
 /** The findings in memory, and the loops that read them from the store and from the hosts. */
-export function addConsistency({ engine, hosts, loaded, log, loops, metrics, listsEveryMs }: Wiring) {
+export function addConsistency({ engine, hosts, loaded, log, loops, metrics, now, listsEveryMs }: Wiring) {
   const orphans = loaded.config.consistency.orphans ? orphanWatch(engine, hosts, log) : null;
-  const consistency = consistencyCache(engine, orphans);
+  const consistency = consistencyCache(engine, orphans, now);
   const loop = loops.add('consistency', listsEveryMs, () => consistency.refresh());
   if (orphans) {
     loops.add('orphans', ORPHANS_EVERY_MS, async () => {
@@ -33,12 +33,12 @@ export function addConsistency({ engine, hosts, loaded, log, loops, metrics, lis
 }
 
 /** Without a watch the list is what the store finds by itself. */
-export const consistencyCache = (engine: Engine, orphans: OrphanWatch | null): ConsistencyCache =>
+export const consistencyCache = (engine: Engine, orphans: OrphanWatch | null, now: () => Date): ConsistencyCache =>
   new ListCache(async () => {
     const { findings, total } = await listFindings(engine);
     const unknown = (await orphans?.findings()) ?? [];
     return { items: [...findings, ...unknown], total: total + unknown.length };
-  });
+  }, now);
 
 /** Looks on the hosts for issues that the pipeline does not know; a repo that cannot be asked is logged. */
 const orphanWatch = (engine: Engine, hosts: readonly ConnectedHost[], log: Logger): OrphanWatch =>

@@ -10,8 +10,8 @@ export type DeadLetterCache = ListCache<DeadLetter>;
 const KEPT = 10_000;
 
 /** The unresolved letters in memory, and the loop that reads them. */
-export function addDeadLetters({ loops, doorbell, store, metrics, listsEveryMs }: Wiring) {
-  const letters: DeadLetterCache = new ListCache(() => readLetters(store.fleet));
+export function addDeadLetters({ loops, doorbell, store, metrics, now, listsEveryMs }: Wiring) {
+  const letters: DeadLetterCache = new ListCache(() => readLetters(store.fleet), now);
   const loop = loops.add('dead-letters', listsEveryMs, () => letters.refresh());
   doorbell.on('svc_cache', () => loop.wake());
   registerDeadLetterGauge(metrics.registry, letters);
