@@ -1,5 +1,6 @@
 export * from './agent-health.ts';
 export * from './alerts.ts';
+export * from './blocked-issues.ts';
 export * from './blocks.ts';
 export * from './budgets.ts';
 export * from './code-map.ts';
@@ -26,6 +27,7 @@ export * from './slugs.ts';
 export * from './states.ts';
 export * from './status-comment.ts';
 export * from './storable-text.ts';
+export * from './task-queue.ts';
 export * from './tasks.ts';
 export * from './text-dependencies.ts';
 export * from './vcs.ts';

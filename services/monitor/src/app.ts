@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
 import type { LogIndex } from './logs/log-index.ts';
 import { authHandlers } from './routes/auth.ts';
+import { type BlockedIssueDeps, blockedIssueHandlers } from './routes/blocked-issues.ts';
 import { bulkActionHandlers } from './routes/bulk-actions.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
@@ -17,13 +18,16 @@ import { logHandlers } from './routes/logs.ts';
 import { projectionHandlers } from './routes/projections.ts';
 import { queueHandlers } from './routes/queue.ts';
 import { staticHandlers } from './routes/static.ts';
+import { type TaskQueueDeps, taskQueueHandlers } from './routes/task-queue.ts';
 import { workerHandlers } from './routes/workers.ts';
 import type { StreamLimits } from './stream/stream-limit.ts';
 
 export interface MonitorApp {
   auth: Authentication;
   /** null = no store is configured: every route that needs one answers 503. */
-  pipeline: (DeadLetterDeps & ConsistencyDeps & EventDeps & { storeWatch: StoreWatch }) | null;
+  pipeline:
+    | (DeadLetterDeps & ConsistencyDeps & BlockedIssueDeps & TaskQueueDeps & EventDeps & { storeWatch: StoreWatch })
+    | null;
   readiness: () => Readiness;
   /** null = there is no log folder. */
   logs: LogIndex | null;
@@ -51,6 +55,8 @@ export function createMonitorApp(options: MonitorApp): Express {
   const stored = {
     ...deadLetterHandlers(connected),
     ...consistencyHandlers(connected),
+    ...blockedIssueHandlers(connected),
+    ...taskQueueHandlers(connected),
     ...bulkActionHandlers(connected),
     ...issueActionHandlers(connected),
     ...projectionHandlers(connected),

@@ -1,4 +1,5 @@
 import { type PageRequest, type Paginated, pageOf } from '@pipeline/domain';
+import { PolledValue } from './polled-value.ts';
 
 export interface Reading<T> {
   items: readonly T[];
@@ -6,54 +7,34 @@ export interface Reading<T> {
   total: number;
 }
 
-/**
- * A list as of the last poll (interface: Cache-backed observability). Pages are answered from here, so they cost the
- * store nothing.
- */
+/** A list as of the last poll; until the first one has finished it is empty, and its total unknown. */
 export class ListCache<T> {
-  readonly #read: () => Promise<Reading<T>>;
-  readonly #now: () => Date;
-  #items: readonly T[] = [];
-  /** null until the first poll has finished: an empty list then says nothing. */
-  #total: number | null = null;
-  /** When the poll began that brought the list. */
-  #polledAt: string | null = null;
-  #asked = 0;
-  #applied = 0;
+  readonly #polled: PolledValue<Reading<T>>;
 
   constructor(read: () => Promise<Reading<T>>, now: () => Date) {
-    this.#read = read;
-    this.#now = now;
+    this.#polled = new PolledValue(read, now);
   }
 
-  /** Reads the list anew. A read that was overtaken by a later one, or by a change, is thrown away. */
-  async refresh(): Promise<void> {
-    this.#asked += 1;
-    const turn = this.#asked;
-    const began = this.#now().toISOString();
-    const { items, total } = await this.#read();
-    if (turn < this.#applied) return;
-    this.#applied = turn;
-    this.#items = items;
-    this.#total = total;
-    this.#polledAt = began;
+  /** Reads the list anew. */
+  refresh(): Promise<void> {
+    return this.#polled.refresh();
   }
 
-  /** Puts what is known to have changed into the list without reading it anew; reads under way are thrown away. */
+  /** Puts what is known to have changed into the list without reading it anew. */
   change(edit: (items: readonly T[]) => readonly T[]): void {
-    this.#asked += 1;
-    this.#applied = this.#asked;
-    const before = this.#items.length;
-    this.#items = edit(this.#items);
-    if (this.#total !== null) this.#total += this.#items.length - before;
+    this.#polled.change(({ items, total }) => {
+      const edited = edit(items);
+      return { items: edited, total: total + edited.length - items.length };
+    });
   }
 
   page(request: PageRequest): Paginated<T> & { polledAt: string | null } {
     const { limit, offset } = request;
-    return { ...pageOf(this.#items.slice(offset, offset + limit), request, this.#total), polledAt: this.#polledAt };
+    const { value, polledAt = null } = this.#polled.last ?? {};
+    return { ...pageOf(this.all().slice(offset, offset + limit), request, value?.total ?? null), polledAt };
   }
 
   all(): readonly T[] {
-    return this.#items;
+    return this.#polled.last?.value.items ?? [];
   }
 }

@@ -9,15 +9,18 @@ import { addAgents } from './parts/agents.ts';
 import { addConsistency, type ConsistencyCache } from './parts/consistency.ts';
 import { addDeadLetters, type DeadLetterCache } from './parts/dead-letters.ts';
 import { addIntake } from './parts/intake.ts';
+import { addLists } from './parts/lists.ts';
 import { addOutbox } from './parts/outbox.ts';
 import { addSettings } from './parts/settings.ts';
 import { addStream } from './parts/stream.ts';
 import { addUpkeep } from './parts/upkeep.ts';
 import { type PipelineOptions, wire } from './parts/wiring.ts';
+import type { BlockedIssueDeps } from './routes/blocked-issues.ts';
+import type { TaskQueueDeps } from './routes/task-queue.ts';
 import type { EventFeed } from './stream/event-feed.ts';
 
 /** Everything of the monitor that needs a store: what its routes use, and its loops. */
-export interface Pipeline {
+export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps {
   engine: Engine;
   letters: DeadLetterCache;
   consistency: ConsistencyCache;
@@ -39,6 +42,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   registerStoreGauge(options.metrics.registry, storeWatch);
   const { letters, loop: lettersLoop } = addDeadLetters(wiring);
   const { consistency, loop: findingsLoop } = addConsistency(wiring);
+  const lists = addLists(wiring);
   addSettings(wiring);
   addUpkeep(wiring);
   const agents = addAgents(wiring);
@@ -51,13 +55,15 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     engine,
     letters,
     consistency,
+    blocked: lists.blocked,
+    taskQueue: lists.taskQueue,
     feed,
     hostOf: hostFinder(options.hosts),
     agents,
     storeWatch,
     loops,
     health: () => ({
-      poll: healthOf([lettersLoop, findingsLoop, ...intake.loops]),
+      poll: healthOf([lettersLoop, findingsLoop, ...lists.loops, ...intake.loops]),
       outbox: outbox.loops.length === 0 ? 'off' : healthOf(outbox.loops),
     }),
     start() {

@@ -6,6 +6,7 @@ import { StoreWatch } from '@pipeline/store-watch';
 import { createMonitorApp, type MonitorApp } from '../src/app.ts';
 import { createAuthentication } from '../src/auth/authentication.ts';
 import { ListCache } from '../src/list-cache.ts';
+import { PolledValue } from '../src/polled-value.ts';
 import { EventFeed } from '../src/stream/event-feed.ts';
 
 export interface Answer {
@@ -53,9 +54,17 @@ const emptyCache = <T>() =>
     () => new Date(),
   );
 
+const neverPolled = <T>() =>
+  new PolledValue<T>(
+    () => Promise.reject(new Error('nothing is polled here')),
+    () => new Date(),
+  );
+
 const nothingYet = ({ store }: Connected['engine']) => ({
   letters: emptyCache<DeadLetter>(),
   consistency: emptyCache<ConsistencyFinding>(),
+  blocked: neverPolled<never>(),
+  taskQueue: neverPolled<never>(),
   hostOf: () => null,
   feed: new EventFeed({ store, uptime: () => 1, now: () => new Date() }),
 });

@@ -2,6 +2,7 @@ import { healthRoutes } from '../shared/health.ts';
 import { defineSurface } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
 import { authRoutes } from './auth.ts';
+import { blockedIssueRoutes } from './blocked-issues.ts';
 import { bulkActionRoutes } from './bulk-actions.ts';
 import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
@@ -11,6 +12,7 @@ import { logRoutes } from './logs.ts';
 import { projectionRoutes } from './projections.ts';
 import { queueRoutes } from './queue.ts';
 import { staticRoutes } from './static.ts';
+import { taskQueueRoutes } from './task-queue.ts';
 import { workerOperationRoutes } from './workers.ts';
 
 /** Surface B: what operators see and do. */
@@ -23,6 +25,7 @@ export const monitorSurface = defineSurface({
     { name: 'Service', description: 'The process itself.' },
     { name: 'Session', description: 'Logging in and out.' },
     { name: 'Issue actions', description: 'What an operator can do to an issue.' },
+    { name: 'Observability', description: 'What stands, and how it all goes.' },
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
     { name: 'Consistency', description: 'Records that contradict each other.' },
     { name: 'Projections', description: 'What is to be written to the host.' },
@@ -40,7 +43,9 @@ export const monitorSurface = defineSurface({
     ...deadLetterRoutes,
     ...consistencyRoutes,
     ...projectionRoutes,
+    ...blockedIssueRoutes,
     ...queueRoutes,
+    ...taskQueueRoutes,
     ...workerOperationRoutes,
     ...eventRoutes,
     ...logRoutes,

@@ -1,0 +1,65 @@
+import {
+  AGENT_OF,
+  estimateOf,
+  meanWaitMs,
+  projectedDrainMs,
+  type TaskQueueEntry,
+  type TaskQueueSummary,
+  type TaskType,
+} from '@pipeline/domain';
+import { durationEstimates, queuedTasks, queuedWork, type Store } from '@pipeline/store';
+
+/** Tasks that are shown; the figures are of all. */
+const SHOWN = 2_000;
+
+/** The queue as people see it; durations are milliseconds. */
+export interface TaskQueue {
+  /** The first by priority and age. */
+  tasks: TaskQueueEntry[];
+  summary: TaskQueueSummary;
+  pendingTaskCount: number;
+  projectedDrainMs: number | null;
+  /** Whether there are more tasks than are shown. */
+  truncated: boolean;
+}
+
+/** What waits and what is worked on, of all tenants. Costs the live tasks, and the runs of their agents in two weeks. */
+export async function readTaskQueue(store: Store): Promise<TaskQueue> {
+  const work = await queuedWork(store.fleet);
+  const executors = new Map(work.map((group) => [keyOf(group), executorOf(group)]));
+  const estimates = await durationEstimates(store.fleet, [...executors.values()]);
+  const byKey = new Map(estimates.map((found) => [`${found.tenantId}/${found.repoId}/${found.agent}`, found]));
+  const estimated = (of: Work) => estimateOf(byKey.get(keyOf(of)));
+  const shown = await queuedTasks(store.fleet, SHOWN);
+  const tasks = shown.map(({ tenantId, repoId, ...task }) => ({
+    ...task,
+    estimatedDurationMs: estimated({ tenantId, repoId, taskType: task.taskType }),
+  }));
+  const totalPending = sum(work.map(({ pending }) => pending));
+  const totalClaimed = sum(work.map(({ claimed }) => claimed));
+  const ages = work.flatMap(({ oldestPendingAgeMs: age }) => (age === null ? [] : [age]));
+  return {
+    tasks,
+    summary: {
+      totalPending,
+      totalClaimed,
+      avgWaitMs: meanWaitMs(tasks),
+      oldestPendingAgeMs: ages.length === 0 ? null : Math.max(...ages),
+    },
+    pendingTaskCount: totalPending,
+    projectedDrainMs: projectedDrainMs(
+      work.map((group) => ({ pending: group.pending, estimatedDurationMs: estimated(group) })),
+    ),
+    truncated: totalPending + totalClaimed > tasks.length,
+  };
+}
+
+interface Work {
+  tenantId: number;
+  repoId: number;
+  taskType: TaskType;
+}
+
+const executorOf = ({ tenantId, repoId, taskType }: Work) => ({ tenantId, repoId, agent: AGENT_OF[taskType] });
+const keyOf = ({ tenantId, repoId, taskType }: Work): string => `${tenantId}/${repoId}/${AGENT_OF[taskType]}`;
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, n) => all + n, 0);

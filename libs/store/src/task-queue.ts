@@ -1,0 +1,62 @@
+import type { TaskType } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db } from './connection.ts';
+import { fleetNote } from './json.ts';
+
+export interface QueuedTask {
+  tenantId: number;
+  repoId: number;
+  id: string;
+  taskType: TaskType;
+  issueNumber: number;
+  repoOwner: string;
+  repoName: string;
+  status: 'pending' | 'claimed';
+  priority: number;
+  claimedBy: string | null;
+  createdAt: string;
+  claimedAt: string | null;
+  waitTimeMs: number;
+}
+
+/** How long a task `t` waited until it was claimed, or until now; milliseconds. */
+const waitMs = sql`greatest(0, extract(epoch from coalesce(t.claimed_at, svc_now()) - t.created_at) * 1000)::bigint`;
+
+/**
+ * Live tasks of all tenants by priority, the oldest first. Costs the live tasks once: it grows with the backlog, not
+ * with history.
+ */
+export async function queuedTasks(fleet: Db, limit: number): Promise<QueuedTask[]> {
+  const { rows } = await sql<QueuedTask>`
+    ${fleetNote('operators see all tenants')}
+    select t.tenant_id as "tenantId", t.repo_id as "repoId", t.id, t.task_type as "taskType",
+      t.issue_number as "issueNumber", r.owner as "repoOwner", r.name as "repoName", t.status, t.priority,
+      t.claimed_by as "claimedBy", t.created_at as "createdAt", t.claimed_at as "claimedAt", ${waitMs} as "waitTimeMs"
+    from tasks t
+    join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
+    order by t.priority, t.created_at, t.id
+    limit ${limit}`.execute(fleet);
+  return rows;
+}
+
+export interface QueuedWork {
+  tenantId: number;
+  repoId: number;
+  taskType: TaskType;
+  pending: number;
+  claimed: number;
+  /** Milliseconds since the oldest that waits was enqueued. */
+  oldestPendingAgeMs: number | null;
+}
+
+/** Live tasks of all tenants, counted by repo and type. */
+export async function queuedWork(fleet: Db): Promise<QueuedWork[]> {
+  const { rows } = await sql<QueuedWork>`
+    ${fleetNote('operators see all tenants')}
+    select t.tenant_id as "tenantId", t.repo_id as "repoId", t.task_type as "taskType",
+      count(*) filter (where t.status = 'pending') as pending, count(*) filter (where t.status = 'claimed') as claimed,
+      max(${waitMs}) filter (where t.status = 'pending') as "oldestPendingAgeMs"
+    from tasks t
+    group by 1, 2, 3`.execute(fleet);
+  return rows;
+}
