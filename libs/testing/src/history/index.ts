@@ -1,0 +1,2 @@
+export { clearHistory } from './clear.ts';
+export { FULL_HISTORY, type History, type HistoryOptions, simulateHistory } from './simulate.ts';

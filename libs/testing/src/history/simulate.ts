@@ -1,0 +1,120 @@
+import { DAY_MS } from '@pipeline/domain';
+import { type Db, foldIssueCounts, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
+import { sql } from 'kysely';
+import { derivedOf } from './derived.ts';
+import { drawOf } from './draw.ts';
+import { insertRows } from './insert-rows.ts';
+import { tellIssue } from './issues.ts';
+import { strayPullRequest } from './pull-requests.ts';
+import { type Chronicle, type Counters, noRows, STORY_TABLES, type StoryRepo } from './story.ts';
+import { makePartitions, makeWorld, type World } from './world.ts';
+
+export interface HistoryOptions {
+  tenants: number;
+  /** In all, dealt out to the tenants in turn. */
+  repos: number;
+  days: number;
+  issues: number;
+  seed: number;
+  /** Where the history ends: hold the store's clock there. */
+  end: Date;
+}
+
+/** The size that every number of the product is shown at. */
+export const FULL_HISTORY = { tenants: 20, repos: 200, days: 30, issues: 100_000 } as const;
+
+export interface History {
+  /** Included; the end is not. */
+  start: Date;
+  end: Date;
+  tenants: { id: number; externalId: string }[];
+  repos: { tenantId: number; tenant: string; id: number; slug: string }[];
+}
+
+const ISSUES_AT_ONCE = 1_000;
+
+/**
+ * Fills an empty database with the past of a deployment: what the engine would have written, had it all happened. The
+ * same options make the same history. Issues are in every state, with every flag; runs fail and are lost, tasks
+ * wait, letters are open, pull requests are merged, closed and reverted.
+ * @param db a pool of a superuser: foreign keys are not checked while the rows go in.
+ */
+export async function simulateHistory(db: Db, options: HistoryOptions): Promise<History> {
+  const { seed, end, days, issues } = options;
+  const start = new Date(end.getTime() - days * DAY_MS);
+  const draw = drawOf(seed);
+  await makePartitions(db, start, end);
+  const world = await makeWorld(db, draw, { ...options, start });
+  const counters = await countersOf(db);
+  const numbers = new Map<StoryRepo, number>();
+  const most = Math.ceil((issues / options.repos) * 3) + 10;
+  for (const repo of world.repos) repo.lastNumber = most;
+  for (let done = 0; done < issues; done += ISSUES_AT_ONCE) {
+    const chronicle: Chronicle = { draw, end: end.getTime(), counters, rows: noRows() };
+    const first = counters.issue + 1;
+    for (let n = 0; n < Math.min(ISSUES_AT_ONCE, issues - done); n += 1) {
+      // Some repos are busier than others.
+      const repo = world.repos[Math.floor(world.repos.length * draw.real() ** 1.5)] ?? draw.pick(world.repos);
+      const number = Math.min((numbers.get(repo) ?? 0) + 1, most);
+      numbers.set(repo, number);
+      // A third of them came lately, or few would still be on their way.
+      const age = draw.real() ** (draw.chance(0.35) ? 10 : 1);
+      const enteredAt = end.getTime() - age * (end.getTime() - start.getTime());
+      tellIssue(chronicle, repo, { number, enteredAt });
+      if (draw.chance(0.08)) strayPullRequest(chronicle, repo, enteredAt);
+    }
+    await keep(db, chronicle, first);
+  }
+  await finish(db, counters, world);
+  return {
+    start,
+    end,
+    tenants: world.tenants,
+    repos: world.repos.map((repo) => ({
+      tenantId: repo.tenantId,
+      tenant: repo.tenant,
+      id: repo.id,
+      slug: `${repo.owner}/${repo.name}`,
+    })),
+  };
+}
+
+async function keep(db: Db, { rows, counters }: Chronicle, first: number): Promise<void> {
+  const tenantIds = [...new Set(rows.issues.map((issue) => issue.tenant_id))];
+  await inTransaction(db, async (tx) => {
+    await withoutChecks(tx);
+    for (const table of STORY_TABLES) await insertRows(tx, table, rows[table]);
+    for (const statement of derivedOf({ tenantIds, first, last: counters.issue })) await statement.execute(tx);
+    for (const tenantId of tenantIds) {
+      const ids = rows.issues.filter((issue) => issue.tenant_id === tenantId).map((issue) => Number(issue.id));
+      await refreshIssueList(tx, tenantId, ids, false);
+    }
+  });
+}
+
+/** Foreign keys hold by the way the rows are made. */
+const withoutChecks = (tx: Tx) => sql`set local session_replication_role = replica`.execute(tx);
+
+const SEQUENCES = { issue: 'issue_id_seq', run: 'run_id_seq', transition: 'transition_id_seq' } as const;
+
+async function countersOf(db: Db): Promise<Counters> {
+  const { rows } = await sql<Omit<Counters, 'turn'>>`
+    select nextval('issue_id_seq') as issue, nextval('run_id_seq') as run, nextval('transition_id_seq') as transition`.execute(
+    db,
+  );
+  if (!rows[0]) throw new Error('the sequences gave nothing');
+  return { ...rows[0], turn: 0 };
+}
+
+/** Who comes after goes on counting where the history stopped; what is summed up by day and by repo is summed up. */
+async function finish(db: Db, counters: Counters, world: World): Promise<void> {
+  for (const [name, sequence] of Object.entries(SEQUENCES)) {
+    await sql`select setval(${sequence}, ${counters[name as keyof typeof SEQUENCES]})`.execute(db);
+  }
+  await sql`
+    insert into daily_spend (tenant_id, day, spent_usd, last_repo_id)
+    select tenant_id, (created_at at time zone 'UTC')::date, sum(amount_usd), max(repo_id)
+    from cost_events group by 1, 2`.execute(db);
+  for (const { tenantId, id } of world.repos) await foldIssueCounts(db, tenantId, id);
+  await sql`analyze`.execute(db);
+}
