@@ -84,6 +84,7 @@ describe('the pipeline configuration', () => {
       alertChannels: [{ type: 'slack', urlEnv: 'SLACK_URL' }],
       retrieval: { embedding: true },
       sla: { warnAfterMinutes: { planning: 5 } },
+      tracks: { maxOpenIssues: 3 },
     };
     const settings = settingsOf(parsePipelineConfig(changed));
     expect(settings).toMatchObject(changed);

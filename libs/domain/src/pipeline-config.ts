@@ -10,6 +10,7 @@ import {
   SelfHealing,
   Settings,
   Sla,
+  TrackDefaults,
 } from './settings.ts';
 import { parseSlug, slugKey } from './slugs.ts';
 
@@ -59,11 +60,6 @@ const MonitorAgent = section({
     .describe('Without it the monitor asks nobody who they are.'),
 });
 
-const TrackDefaults = section({
-  cooldownMinutes: z.int().min(1).default(60),
-  weight: z.number().min(0).default(1),
-});
-
 const AlertChannel = z.discriminatedUnion('type', [
   section(ALERT_CHANNELS.webhook.shape),
   section(ALERT_CHANNELS.slack.shape),
@@ -83,7 +79,7 @@ export const PipelineConfig = section({
   consistency: section({
     orphans: z.boolean().default(false).describe('Look on the hosts for open issues that the pipeline does not know.'),
   }).prefault({}),
-  tracks: TrackDefaults.prefault({}).describe('What a new track starts with.'),
+  tracks: section(TrackDefaults.shape).prefault({}).describe('What a new track starts with, and how much all may do.'),
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;
 
@@ -95,6 +91,7 @@ export const RELOADABLE_KEYS = [
   'alertChannels',
   'retrieval',
   'sla',
+  'tracks',
 ] as const satisfies readonly (keyof PipelineConfig & keyof Settings)[];
 
 /**

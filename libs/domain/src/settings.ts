@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX_PROJECTION_ATTEMPTS } from './projections.ts';
 import { STATES } from './states.ts';
+import { CooldownMinutes, Weight } from './tracks/track.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './windows.ts';
 
 const ms = (standard: number) => z.int().positive().max(DAY_MS).default(standard);
@@ -64,6 +65,17 @@ export const Sla = z.object({
     .describe('By state; a value in the workflow itself goes before it.'),
 });
 
+export const TrackDefaults = z.object({
+  cooldownMinutes: CooldownMinutes.default(60).describe('Minutes between two runs of a track.'),
+  weight: Weight.default(1).describe('Share of a track beside the others of its repo.'),
+  maxOpenIssues: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(10)
+    .describe('Issues made by the tracks of one repo that may be open at one time.'),
+});
+
 /** Limits that the host publishes for writes of content. */
 const HostBudget = z.object({
   contentWritesPerMinute: z.int().positive().default(80),
@@ -95,6 +107,7 @@ export const Settings = z.object({
   alertChannels: z.array(AlertChannel).max(20).default([]),
   retrieval: Retrieval.prefault({}),
   sla: Sla.prefault({}),
+  tracks: TrackDefaults.prefault({}),
 });
 export type Settings = z.output<typeof Settings>;
 

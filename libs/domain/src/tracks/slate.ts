@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { isStorable } from '../storable-text.ts';
+
+/** How much work an issue may be, from least to most. */
+export const SLATE_SIZES = ['small', 'medium', 'large', 'epic'] as const;
+export type SlateSize = (typeof SLATE_SIZES)[number];
+
+const text = (max: number) =>
+  z.string().min(1).max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+
+/** Hosts take no longer names of labels. */
+export const LABEL_LENGTH = 50;
+
+const SlateEntry = z.strictObject(
+  {
+    size: z.enum(SLATE_SIZES).meta({ description: 'How much work each of them may be.', example: 'small' }),
+    count: z.int().min(1).max(50).meta({ description: 'How many issues of it a run makes.', example: 2 }),
+    theme: text(200).optional().meta({ description: 'What they are about.', example: 'flaky tests' }),
+    label: text(LABEL_LENGTH)
+      .optional()
+      .meta({ description: 'Put on them besides the label of the track.', example: 'tests' }),
+  },
+  {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys' ? `knows no ${keys?.join(', ')}, but size, count, theme, label` : undefined,
+  },
+);
+
+/** What a run of a track makes, in the order in which places are filled. */
+export const Slate = z
+  .array(SlateEntry)
+  .min(1, 'must have an entry; null clears it')
+  .max(10)
+  .meta({ id: 'TrackSlate', description: 'The issues that a run of the track makes, the most wanted first.' });
+export type Slate = z.infer<typeof Slate>;
+
+/** Made by a track that has no slate of its own: the least that can be asked for. */
+export const DEFAULT_SLATE: Slate = [{ size: 'small', count: 1 }];
+
+/** How many issues a slate asks for. */
+export const slateTotal = (slate: Slate): number => slate.reduce((sum, { count }) => sum + count, 0);
+
+/** One issue of a run. `part` of `of`: of those that are alike, counted from 1. */
+export interface Seed {
+  size: SlateSize;
+  theme: string | null;
+  label: string | null;
+  part: number;
+  of: number;
+}
+
+/** The first issues of a slate that fit into so many places. */
+export function seedsOf(slate: Slate, places: number): Seed[] {
+  const seeds: Seed[] = [];
+  for (const { size, count, theme = null, label = null } of slate) {
+    const of = Math.min(count, places - seeds.length);
+    for (let part = 1; part <= of; part += 1) seeds.push({ size, theme, label, part, of });
+  }
+  return seeds;
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { isStorable } from '../storable-text.ts';
+import { MINUTE_MS } from '../windows.ts';
+import { LABEL_LENGTH, Slate } from './slate.ts';
+
+const storable = (max: number) =>
+  z.string().max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+
+/** As it stands in a path segment. */
+export const TrackName = storable(100).regex(
+  /^[^/\p{Cc}]*[^/\s\p{Cc}][^/\p{Cc}]*$/u,
+  'must be 1 to 100 characters that are not all blank, without slash or control characters',
+);
+
+/** The greatest number of minutes that the store can hold. */
+const MAX_MINUTES = 2_147_483_647;
+
+export const CooldownMinutes = z.int().min(1).max(MAX_MINUTES);
+
+export const Weight = z.number().min(0).max(1_000_000);
+
+/** When a track runs: again once its cooldown has elapsed, or on a schedule in UTC. */
+export const Cadence = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('cooldown') }),
+  z.object({
+    kind: z.literal('cron'),
+    expr: z.string().min(1).max(200).meta({
+      description: 'Minute, hour, day of month, month, day of week, in UTC.',
+      example: '0 3 * * 1',
+    }),
+  }),
+]);
+export type Cadence = z.infer<typeof Cadence>;
+
+/** The settings of a track, by the names of the wire. */
+export const TrackSettings = z.object({
+  label: storable(LABEL_LENGTH),
+  cooldown_minutes: CooldownMinutes,
+  enabled: z.boolean(),
+  proposal: Slate.nullable(),
+  cadence: Cadence,
+  weight: Weight,
+});
+export type TrackSettings = z.infer<typeof TrackSettings>;
+export type TrackField = keyof TrackSettings;
+
+/** What is to be changed; what is left out stays. */
+export const TrackChange = TrackSettings.partial();
+export type TrackChange = z.infer<typeof TrackChange>;
+
+/** When a track has run and when it is to run again; times are ISO 8601. */
+export interface TrackTimes {
+  cadence: Cadence;
+  cooldown_minutes: number;
+  enabled: boolean;
+  /** Since when the cadence counts for a track that has not run by it. */
+  schedule_since: string;
+  last_run_at: string | null;
+  next_run_at: string | null;
+}
+
+/**
+ * Whether a track is late (metric SI Tracks): by its cooldown once more than that has passed since its last run, or
+ * since it was there; by its schedule once a scheduled time has passed without the run. One that is off is never late.
+ */
+export function isOverdue(track: TrackTimes, now: Date): boolean {
+  if (!track.enabled) return false;
+  if (track.cadence.kind === 'cron') return track.next_run_at !== null && now.getTime() > Date.parse(track.next_run_at);
+  const since = Date.parse(track.last_run_at ?? track.schedule_since);
+  return now.getTime() - since > track.cooldown_minutes * MINUTE_MS;
+}

@@ -1,0 +1,41 @@
+import { AppError, type Cadence, MINUTE_MS, type TrackTimes } from '@pipeline/domain';
+import { Cron } from 'croner';
+
+/** Schedules are in UTC, which knows no daylight saving: no hour comes twice, and none is left out. */
+const scheduleOf = (expr: string): Cron => new Cron(expr, { timezone: 'UTC', mode: '5-part' });
+
+/** Five fields or a name such as @daily. No `?`: it would stand for another minute at each reading. */
+const CRON = /^(@[a-z]+|[^\s?@]+(\s+[^\s?]+){4})$/i;
+
+/**
+ * Refuses a schedule that cannot be read, or that names no time that will come.
+ * @throws AppError INVALID_BODY saying what a schedule looks like.
+ */
+export function checkCadence(cadence: Cadence, now: Date): void {
+  if (cadence.kind === 'cooldown') return;
+  const { expr } = cadence;
+  const example = 'expected minute, hour, day of month, month and day of week, such as "0 3 * * 1"';
+  if (!CRON.test(expr.trim())) throw new AppError('INVALID_BODY', `cadence.expr: ${example}, got "${expr}"`);
+  let next: Date | null;
+  try {
+    next = scheduleOf(expr).nextRun(now);
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError('INVALID_BODY', `cadence.expr: ${problem} (${example})`, { cause });
+  }
+  if (next === null) throw new AppError('INVALID_BODY', `cadence.expr: "${expr}" names a time that never comes`);
+}
+
+/**
+ * When a track is to run next; null for one that is off. By its cooldown: once that has elapsed since its last run, and
+ * at once if it never ran. By its schedule: the first scheduled time after its last run, or after the schedule was set.
+ * So a track that was due while nobody ran it is due once, however often its time has passed.
+ */
+export function nextRunOf(track: Omit<TrackTimes, 'next_run_at'>): Date | null {
+  const { cadence, cooldown_minutes, enabled, last_run_at, schedule_since } = track;
+  if (!enabled) return null;
+  const since = Date.parse(schedule_since);
+  const last = last_run_at === null ? null : Date.parse(last_run_at);
+  if (cadence.kind === 'cooldown') return new Date(last === null ? since : last + cooldown_minutes * MINUTE_MS);
+  return scheduleOf(cadence.expr).nextRun(new Date(Math.max(since, last ?? since)));
+}

@@ -1,0 +1,129 @@
+import { AppError, type TrackChange } from '@pipeline/domain';
+import {
+  allTracks,
+  deleteTrack,
+  insertTrack,
+  type RepoRow,
+  storeNow,
+  type TrackWithRepo,
+  tracksOfRepo,
+  updateTrack,
+} from '@pipeline/store';
+import { findRepoAt, type RepoAddress } from '../address.ts';
+import { type Engine, inTenant } from '../context.ts';
+import type { Actor } from '../subject.ts';
+import { nextRunOf } from './cadence.ts';
+import { applyChange, changeTrack, isoOf, recordTrack, trackNotFound } from './change-track.ts';
+import { type Track, timesOf, trackOf } from './track-view.ts';
+
+export interface TrackAddress extends RepoAddress {
+  name: string;
+}
+
+/**
+ * The tracks of a repo, by name.
+ * @throws AppError as `findRepoAt`.
+ */
+export async function listTracks(engine: Engine, address: RepoAddress): Promise<Track[]> {
+  const repo = await findRepoAt(engine, address);
+  const rows = await tracksOfRepo(engine.store.tenant, { tenantId: repo.tenant_id, repoId: repo.id });
+  const now = new Date(await storeNow(engine.store.tenant));
+  return rows.map((row) => trackOf(row, now));
+}
+
+export type FleetTrack = Track & Pick<TrackWithRepo, 'owner' | 'repo_name' | 'tenant'>;
+
+/** The tracks of every enabled repo, by repo and name. */
+export async function listAllTracks(engine: Engine): Promise<FleetTrack[]> {
+  const rows = await allTracks(engine.store.fleet);
+  const now = new Date(await storeNow(engine.store.fleet));
+  return rows.map((row) => {
+    const { owner, repo_name, tenant } = row;
+    return { ...trackOf(row, now), owner, repo_name, tenant };
+  });
+}
+
+/** All that a track is made with; what is left out takes its default, also where the track is there already. */
+export interface TrackInput {
+  name: string;
+  label?: string | undefined;
+  cooldown_minutes?: number | undefined;
+  enabled?: boolean | undefined;
+}
+
+/**
+ * Makes a track, or gives one that is there these settings. Its slate, cadence, weight and prompts stay.
+ * @throws AppError as `findRepoAt`.
+ */
+export async function putTrack(engine: Engine, address: RepoAddress, input: TrackInput, actor: Actor): Promise<void> {
+  const repo = await findRepoAt(engine, address);
+  const { name } = input;
+  const at = { tenantId: repo.tenant_id, repoId: repo.id, name };
+  await inTenant(engine, repo.tenant_id, async (unit) => {
+    const defaults = unit.settings.tracks;
+    const settings = {
+      label: input.label ?? '',
+      cooldown_minutes: input.cooldown_minutes ?? defaults.cooldownMinutes,
+      enabled: input.enabled ?? true,
+    };
+    const { track, made } = await insertTrack(unit.tx, at, {
+      name,
+      label: settings.label,
+      enabled: settings.enabled,
+      cooldownMinutes: settings.cooldown_minutes,
+      weight: defaults.weight,
+    });
+    if (made) {
+      await updateTrack(unit.tx, track, { next_run_at: isoOf(nextRunOf(timesOf(track))) });
+      recordTrack(unit, track, { action: 'track-create', actor, facts: { ...settings, weight: defaults.weight } });
+    } else {
+      const changes = await applyChange(unit, track, settings);
+      recordTrack(unit, track, { action: 'track-update', actor, facts: { changes } });
+    }
+  });
+}
+
+/**
+ * Changes some settings of a track. `action` is the deed's name in the audit.
+ * @throws AppError TRACK_NOT_FOUND also for an unknown repo, INVALID_BODY for a schedule that cannot be, INVALID_INPUT
+ * when the tenant must be named.
+ */
+export async function updateTrackAt(
+  engine: Engine,
+  address: TrackAddress,
+  change: TrackChange,
+  { action, actor }: { action: string; actor: Actor },
+): Promise<void> {
+  const repo = await repoOfTrack(engine, address);
+  const { name } = address;
+  await inTenant(engine, repo.tenant_id, (unit) =>
+    changeTrack(unit, { repoId: repo.id, name }, change, { action, actor }),
+  );
+}
+
+/**
+ * Deletes a track. One that is not there is no error, for what was asked for holds already: nor is an unknown repo.
+ * @throws AppError INVALID_INPUT when the tenant must be named.
+ */
+export async function removeTrack(engine: Engine, address: TrackAddress, actor: Actor): Promise<void> {
+  const repo = await repoOfTrack(engine, address).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'TRACK_NOT_FOUND') return null;
+    throw error;
+  });
+  if (!repo) return;
+  const { name } = address;
+  await inTenant(engine, repo.tenant_id, async (unit) => {
+    const deleted = await deleteTrack(unit.tx, { tenantId: unit.tenantId, repoId: repo.id, name });
+    if (deleted) recordTrack(unit, { repo_id: repo.id, name }, { action: 'track-delete', actor });
+  });
+}
+
+/** The repo of a track's address: where there is no such repo, there is no such track. */
+export async function repoOfTrack(engine: Engine, address: TrackAddress): Promise<RepoRow> {
+  try {
+    return await findRepoAt(engine, address);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
+    throw trackNotFound(address.name, `: no repo ${address.owner}/${address.repo} is enabled`);
+  }
+}
