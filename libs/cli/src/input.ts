@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import type { Streams } from './streams.ts';
 
 /** What was given cannot be used, or is not there. */
 export class InputError extends Error {}
 
 /** @throws InputError naming the file. */
-export async function readText(file: string): Promise<string> {
-  if (file === '-') return text(process.stdin);
+export async function readText(file: string, stdin: Readable): Promise<string> {
+  if (file === '-') return text(stdin);
   return readFile(file, 'utf8').catch((cause: Error) => {
     throw new InputError(`${file} cannot be read: ${cause.message}`, { cause });
   });
@@ -19,31 +20,31 @@ export async function readText(file: string): Promise<string> {
  * and shows nothing; otherwise the first line of standard input.
  * @throws InputError when it is empty, or the two differ.
  */
-export async function readPassword(): Promise<string> {
-  if (!process.stdin.isTTY) {
-    const [line = ''] = (await text(process.stdin)).split(/\r?\n/);
+export async function readPassword(streams: Omit<Streams, 'stdout'>): Promise<string> {
+  if (!streams.stdin.isTTY) {
+    const [line = ''] = (await text(streams.stdin)).split(/\r?\n/);
     if (line !== '') return line;
     throw new InputError('no password came on standard input');
   }
-  const password = await ask('Password: ');
+  const password = await ask('Password: ', streams);
   if (password === '') throw new InputError('no password was given');
-  if (password !== (await ask('Again: '))) throw new InputError('the two passwords differ');
+  if (password !== (await ask('Again: ', streams))) throw new InputError('the two passwords differ');
   return password;
 }
 
-async function ask(question: string): Promise<string> {
+async function ask(question: string, { stdin, stderr }: Omit<Streams, 'stdout'>): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const lines = createInterface({ input: stdin, output: silent, terminal: true });
   const given = new AbortController();
   lines.on('SIGINT', () => given.abort());
   lines.on('close', () => given.abort());
-  process.stderr.write(question);
+  stderr.write(question);
   try {
     return await lines.question('', { signal: given.signal });
   } catch (cause) {
     throw new InputError('no password was given', { cause });
   } finally {
     lines.close();
-    process.stderr.write('\n');
+    stderr.write('\n');
   }
 }

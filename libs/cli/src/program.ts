@@ -10,13 +10,14 @@ import { workerTokenCommands } from './admin/worker-tokens.ts';
 import { workflowCommands } from './admin/workflows.ts';
 import { group, type Run } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import type { Streams } from './streams.ts';
 
 const AFTER = `
 DATABASE_URL names the database.
 Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database away, ${EXIT.config} wrong setting or schema.`;
 
-/** The command line of `pipeline`; `run` carries out what was asked for. */
-export function pipelineProgram(run: Run): Command {
+/** The command line of `pipeline`; `run` carries out what was asked for. Help and wrong usage are written here. */
+export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'stderr'> = process): Command {
   const program = new Command('pipeline')
     .description('Administers the pipeline service.')
     .version(manifest.version)
@@ -30,12 +31,18 @@ export function pipelineProgram(run: Run): Command {
   workerTokenCommands(admin, run);
   connectionCommands(admin, run);
   auditCommands(admin, run);
-  throwInsteadOfExit(program);
+  settle(program, streams);
   return program;
 }
 
 /** Only main.ts ends the process. */
-function throwInsteadOfExit(command: Command): void {
-  command.exitOverride().showHelpAfterError('(--help shows how)');
-  for (const child of command.commands) throwInsteadOfExit(child);
+function settle(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
+  command
+    .exitOverride()
+    .showHelpAfterError('(--help shows how)')
+    .configureOutput({
+      writeOut: (text) => void streams.stdout.write(text),
+      writeErr: (text) => void streams.stderr.write(text),
+    });
+  for (const child of command.commands) settle(child, streams);
 }

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import type { Answer, Deed, Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { InputError, readPassword, readText } from './input.ts';
+import type { Streams } from './streams.ts';
 
 const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
 const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.optional() });
@@ -24,23 +25,25 @@ interface Order {
   flags: Flags;
   deed: Deed;
   env: Readonly<Record<string, string | undefined>>;
+  streams: Streams;
 }
 
 /** Carries out a command and prints its answer, or its error to standard error. @returns the exit code. */
-export async function run({ flags, deed, env }: Order): Promise<number> {
+export async function run(order: Order): Promise<number> {
+  const { flags, streams } = order;
   try {
-    const answer = await answerOf({ flags, deed, env });
-    process.stdout.write(`${flags.json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
+    const answer = await answerOf(order);
+    streams.stdout.write(`${flags.json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
     return answer.ok === false ? EXIT.refused : EXIT.ok;
   } catch (error) {
     const failure = failureOf(error);
     const { code, message } = failure;
-    process.stderr.write(flags.json ? `${JSON.stringify({ error: { code, message } })}\n` : `error: ${message}\n`);
+    streams.stderr.write(flags.json ? `${JSON.stringify({ error: { code, message } })}\n` : `error: ${message}\n`);
     return failure.exitCode;
   }
 }
 
-async function answerOf({ flags, deed, env }: Order): Promise<Answer> {
+async function answerOf({ flags, deed, env, streams }: Order): Promise<Answer> {
   const { DATABASE_URL, DATABASE_DIRECT_URL } = parseEnv(Env, env);
   const store = openStore({
     databaseUrl: DATABASE_URL,
@@ -53,7 +56,12 @@ async function answerOf({ flags, deed, env }: Order): Promise<Answer> {
     await assertSchema(store.fleet);
     const actor = flags.as ?? admin.machineUser();
     const by: admin.Admin = { engine: engineOn(store, rings), actor, reason: flags.reason ?? null };
-    const answer = await deed({ admin: by, use: admin, readPassword, readText });
+    const answer = await deed({
+      admin: by,
+      use: admin,
+      readPassword: () => readPassword(streams),
+      readText: (file) => readText(file, streams.stdin),
+    });
     await ringAll(rings, DATABASE_DIRECT_URL ?? DATABASE_URL);
     return answer;
   } finally {

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
+import { commandLine } from '../src/command-line.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-// Every call is a process; on a busy machine a test of ten of them takes its time.
-jest.setTimeout(90_000);
 
 export interface Ended {
   code: number | null;
@@ -15,7 +13,7 @@ export interface Ended {
 }
 
 export interface Cli {
-  /** Runs the real command with these arguments. */
+  /** Runs the command with these arguments. */
   run(args: string[], stdin?: string): Promise<Ended>;
   /** Runs it with --json. @returns its answer. @throws Error when it does not end with 0. */
   json<T>(args: string[], stdin?: string): Promise<T>;
@@ -23,19 +21,27 @@ export interface Cli {
   refusal(args: string[], stdin?: string): Promise<{ code: string; message: string }>;
 }
 
-/** The real `pipeline` in a process of its own, on a database. */
+/** The real `pipeline` in a process of its own. */
+export async function runProcess(args: string[], databaseUrl: string | undefined, stdin = ''): Promise<Ended> {
+  const { DATABASE_URL: _none, ...env } = process.env;
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+    env: { ...env, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) },
+  });
+  child.stdin.on('error', () => undefined); // Whoever does not read its input may end before it is written.
+  child.stdin.end(stdin);
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await ended, stdout, stderr };
+}
+
+/** `pipeline` on a database, with streams of its own. */
 export function cliOn(databaseUrl: () => string | undefined): Cli {
-  const run = async (args: string[], stdin = ''): Promise<Ended> => {
-    const { DATABASE_URL: _none, ...env } = process.env;
-    const url = databaseUrl();
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
-      env: { ...env, ...(url !== undefined && { DATABASE_URL: url }) },
-    });
-    child.stdin.on('error', () => undefined); // Whoever does not read its input may end before it is written.
-    child.stdin.end(stdin);
-    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    return { code: await ended, stdout, stderr };
+  const run = async (args: string[], input = ''): Promise<Ended> => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const streams = { stdin: Readable.from([input]), stdout, stderr };
+    const code = await commandLine(args, { DATABASE_URL: databaseUrl() }, streams);
+    const said = [stdout, stderr].map((stream) => text(stream.end()));
+    return { code, stdout: (await said[0]) ?? '', stderr: (await said[1]) ?? '' };
   };
   return {
     run,

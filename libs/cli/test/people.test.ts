@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { verifyPassword } from '@pipeline/engine';
 import { insertConnection } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { cliOn } from './cli.ts';
+import { cliOn, runProcess } from './cli.ts';
 import { addRepo } from './rows.ts';
 
 const database = testDatabase();
@@ -41,7 +41,8 @@ describe('organisations', () => {
 
 describe('users', () => {
   test('get the password that came on standard input, and never show it', async () => {
-    const made = await cli.run(['admin', 'user', 'create', 'Anna@Example.org', '--name', 'Anna'], `${PASSWORD}\n`);
+    const create = ['admin', 'user', 'create', 'Anna@Example.org', '--name', 'Anna'];
+    const made = await runProcess(create, database.url, `${PASSWORD}\n`);
     expect(made).toEqual({ code: 0, stdout: 'user Anna@Example.org made\n', stderr: '' });
     const { password_hash: hash } = await userRow('anna@example.org');
     expect(hash).toMatch(/^\$argon2id\$/);

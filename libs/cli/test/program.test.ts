@@ -1,8 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import { cliOn } from './cli.ts';
+import { cliOn, runProcess } from './cli.ts';
 
 let url: string | undefined = 'postgres://nobody@127.0.0.1:1/none';
 const cli = cliOn(() => url);
+
+describe('the program', () => {
+  test('ends with the code, and writes to the streams, of what it is asked for', async () => {
+    const help = await runProcess(['admin', 'user', 'create', '--help'], undefined);
+    expect(help).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: pipeline admin user create/), stderr: '' });
+    expect(await runProcess(['nonsense'], url)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: /),
+    });
+    expect(await runProcess(['admin', 'org', 'list'], url)).toMatchObject({ code: 69, stdout: '' });
+  });
+});
 
 describe('the command line', () => {
   test('shows its help without a database', async () => {

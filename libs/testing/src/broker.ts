@@ -58,7 +58,8 @@ export async function borrowServer(socket: string | undefined): Promise<Lent> {
   if (socket === undefined)
     throw new Error(`${BROKER} is not set: run tests through jest.config.mjs of this workspace`);
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath: socket, path: '/' }, (response) => {
+    // No connection is kept: the broker would close an idle one just when another file takes it up.
+    const call = request({ socketPath: socket, path: '/', agent: false }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         body += chunk;
