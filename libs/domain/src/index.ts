@@ -4,6 +4,7 @@ export * from './blocked-issues.ts';
 export * from './blocks.ts';
 export * from './budgets.ts';
 export * from './code-map.ts';
+export * from './config-reload.ts';
 export * from './consistency.ts';
 export * from './dead-letters.ts';
 export * from './decide.ts';

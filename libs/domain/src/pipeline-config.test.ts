@@ -66,6 +66,19 @@ describe('the pipeline configuration', () => {
     expect(lines).toContain('agents.dev.url: must be an http or https address');
   });
 
+  test('a person may be named once among the logins, and by a name that Basic can carry', () => {
+    const auth = { username: 'olga', passwordEnv: 'OLGA', logins: [{ username: 'per', passwordEnv: 'PER' }] };
+    const told = (logins: unknown[]) => complaints({ agents: { monitor: { auth: { ...auth, logins } } } });
+    expect(told(auth.logins)).toEqual([]);
+    expect(told([...auth.logins, { username: 'olga', passwordEnv: 'O2' }])).toEqual([
+      'agents.monitor.auth.logins[1].username: olga is there twice',
+    ]);
+    expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([expect.stringContaining('must hold no colon')]);
+    expect(told([{ username: 'a', password: 'secret' }])).toEqual(
+      expect.arrayContaining([expect.stringContaining('.password: is no key here; keys are username, passwordEnv')]),
+    );
+  });
+
   test('a repo may be listed once per tenant, however its name is spelled', () => {
     const repo = { slug: 'acme/shop' };
     expect(complaints({ repos: [repo, { slug: 'Acme/Shop' }] })).toEqual(['repos[1].slug: Acme/Shop is listed twice']);

@@ -49,13 +49,18 @@ const restartable = {
 
 const AgentConfig = section({ url: HttpAddress.describe('Its health address.'), ...restartable });
 
+const login = {
+  username: text.regex(/^[^:]*$/, 'must hold no colon, which Basic could not carry').describe('What the audit names.'),
+  passwordEnv: EnvName.describe('Variable that holds the password, or its argon2id hash.'),
+};
+
 const MonitorAgent = section({
   url: HttpAddress.optional().describe('Its health address.'),
-  auth: z
-    .strictObject({
-      username: text,
-      passwordEnv: EnvName.describe('Variable that holds the password.'),
-    })
+  auth: section({
+    ...login,
+    logins: z.array(section(login)).max(1_000).default([]).describe('Further people; all may do the same.'),
+  })
+    .superRefine(refuseSameName)
     .optional()
     .describe('Without it the monitor asks nobody who they are.'),
 });
@@ -83,7 +88,7 @@ export const PipelineConfig = section({
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;
 
-/** Keys whose change applies at once; the rest waits for a restart of what reads it. */
+/** Keys whose change applies at once. */
 export const RELOADABLE_KEYS = [
   'selfHealing',
   'pollIntervals',
@@ -93,6 +98,14 @@ export const RELOADABLE_KEYS = [
   'sla',
   'tracks',
 ] as const satisfies readonly (keyof PipelineConfig & keyof Settings)[];
+
+/** Keys that are read when the process starts; a change of them waits for a restart. */
+export const DEFERRED_KEYS = [
+  'repos',
+  'agents',
+  'consistency',
+  'tracks',
+] as const satisfies readonly (keyof PipelineConfig)[];
 
 /**
  * Checks the parsed file. An empty file is the built-in default.
@@ -117,6 +130,16 @@ function refuseTwins(repos: { slug: string; tenant: string }[], context: z.Refin
       context.addIssue({ code: 'custom', path: [index, 'slug'], message: `${repo.slug} is listed twice` });
     }
     seen.add(key);
+  }
+}
+
+function refuseSameName(auth: { username: string; logins: { username: string }[] }, context: z.RefinementCtx): void {
+  const seen = new Set([auth.username]);
+  for (const [index, { username }] of auth.logins.entries()) {
+    if (seen.has(username)) {
+      context.addIssue({ code: 'custom', path: ['logins', index, 'username'], message: `${username} is there twice` });
+    }
+    seen.add(username);
   }
 }
 

@@ -12,6 +12,9 @@ export const PASSWORD_LENGTH = { min: 12, max: 256 };
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
+/** Whether a text is an argon2id hash in the PHC string format, and not a password. */
+export const isPasswordHash = (text: string): boolean => PHC.test(text);
+
 /** What an unknown user's password is compared with: the same work, and never equal. */
 const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 

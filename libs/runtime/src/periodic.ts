@@ -7,8 +7,8 @@ export type Tick = (signal: AbortSignal) => Promise<unknown>;
 export interface PeriodicOptions {
   /** Label of logs and metrics. */
   name: string;
-  /** From the end of one tick to the start of the next. */
-  everyMs: number;
+  /** From the end of one tick to the start of the next; a function is asked after each tick. */
+  everyMs: number | (() => number);
   /** Share of everyMs by which each wait is moved at random, so that replicas do not march in step. Default 0.1. */
   jitter?: number;
   /** Stops the loop; await stop() to know that it has ended. */
@@ -126,8 +126,9 @@ class Loop implements Periodic {
     this.#inLine -= 1;
     if (!this.#started || this.#inLine > 0) return;
     const { everyMs, jitter = 0.1 } = this.#options;
+    const pace = typeof everyMs === 'number' ? everyMs : everyMs();
     if (again || this.#woken) this.#next(0);
-    else if (this.#timer === undefined) this.#next(everyMs * (1 + jitter * (2 * Math.random() - 1)));
+    else if (this.#timer === undefined) this.#next(pace * (1 + jitter * (2 * Math.random() - 1)));
     this.#woken = false;
   }
 

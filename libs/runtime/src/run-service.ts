@@ -19,6 +19,8 @@ export interface ServiceContext<E> {
   signal: AbortSignal;
   /** Register here whatever was started; it is stopped in reverse order. */
   stack: StopStack;
+  /** Calls the handler at each SIGHUP; without one SIGHUP ends the process at once. */
+  onHangup(handler: () => void): void;
 }
 
 export interface ServiceOptions<S extends z.ZodRawShape> {
@@ -53,7 +55,8 @@ export async function runService<S extends z.ZodRawShape>(options: ServiceOption
       life.stack.add('metrics server', served.close);
       log.info('metrics', { url: `${served.url}/metrics` });
     }
-    await options.start({ env, log, metrics, signal: life.signal, stack: life.stack });
+    const onHangup = (handler: () => void) => void process.on('SIGHUP', handler);
+    await options.start({ env, log, metrics, signal: life.signal, stack: life.stack, onHangup });
   } catch (error) {
     await life.failed(error);
   }

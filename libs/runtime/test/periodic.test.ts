@@ -30,6 +30,23 @@ describe('runPeriodically', () => {
     await loop.stop();
   });
 
+  test('a pace that is a function is asked after each tick', async () => {
+    let everyMs = 100;
+    const tick = jest.fn(async () => undefined);
+    const loop = loopOf(tick, { everyMs: () => everyMs });
+    loop.start();
+    await pass(150);
+    expect(tick).toHaveBeenCalledTimes(2);
+    everyMs = 1_000;
+    await pass(60);
+    expect(tick).toHaveBeenCalledTimes(3);
+    await pass(900);
+    expect(tick).toHaveBeenCalledTimes(3);
+    await pass(110);
+    expect(tick).toHaveBeenCalledTimes(4);
+    await loop.stop();
+  });
+
   test('never runs two ticks at once, by hand, by wake or by the clock', async () => {
     let running = 0;
     let most = 0;

@@ -4,7 +4,9 @@ import type {
   AlertSeverity,
   BudgetPercent,
   Cadence,
+  ConfigReloadOutcome,
   ErrorClass,
+  ErrorCode,
   FileSymbol,
   Hold,
   Invocation,
@@ -12,6 +14,7 @@ import type {
   OutcomeClassification,
   ProjectionAction,
   ProjectionStatus,
+  ReloadTrigger,
   Role,
   Slate,
   SlateSize,
@@ -105,6 +108,18 @@ export interface AuditLog {
   id: Generated<number>;
   reason: string | null;
   subject: string;
+}
+
+export interface ConfigReloads {
+  agent_name: string;
+  applied_keys: string[];
+  at: string;
+  deferred_keys: string[];
+  error: string | null;
+  error_code: ErrorCode | null;
+  instance: string;
+  status: ConfigReloadOutcome['status'];
+  trigger: ReloadTrigger;
 }
 
 export interface CostEvents {
@@ -723,6 +738,7 @@ export interface DB {
   alerts: Alerts;
   artefacts: Artefacts;
   audit_log: AuditLog;
+  config_reloads: ConfigReloads;
   cost_events: CostEvents;
   daily_spend: DailySpend;
   dead_letters: DeadLetters;
@@ -779,6 +795,7 @@ export const COLUMNS = {
   alerts: ['count', 'detector', 'fingerprint', 'first_seen_at', 'id', 'issue_number', 'last_seen_at', 'message', 'repo', 'resolved_at', 'severity', 'tenant_id', 'threshold', 'value', 'worker_id'],
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
+  config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
   daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],

@@ -7,6 +7,7 @@ export * from './budgets.ts';
 export * from './claim-tasks.ts';
 export * from './claimed-tasks.ts';
 export type { Rung } from './coalesced-rings.ts';
+export * from './config-reloads.ts';
 export * from './connection.ts';
 export * from './connection-list.ts';
 export * from './connections.ts';

@@ -1,4 +1,5 @@
-import { claim, type Engine, type IssuerOf, returnClaim } from '@pipeline/engine';
+import { hostname } from 'node:os';
+import { claim, type Engine, type IssuerOf, recordReload, returnClaim } from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
 import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
@@ -64,7 +65,13 @@ export function createHostedContext(options: HostedOptions): HostedContext {
   const log = options.log;
   const metrics = options.metrics.loops;
   const storeWatch = new StoreWatch({ store, log, metrics });
-  const settings = new SettingsFollower({ store, log, metrics });
+  const settings = new SettingsFollower({
+    store,
+    log,
+    metrics,
+    now,
+    tell: (outcome) => recordReload(engine, { agentName: 'hosted-api', instance: hostname(), outcome }, null),
+  });
   const engine: Engine = {
     store,
     ring: (bell, tenantId) => doorbell.ring(bell, [tenantId]),

@@ -1,4 +1,5 @@
-import { DEFAULT_SETTINGS, Settings } from '@pipeline/domain';
+import { type ConfigReloadOutcome, DEFAULT_SETTINGS, reloadOutcome, Settings } from '@pipeline/domain';
+import { changedSettings } from '@pipeline/engine';
 import { type Logger, type LoopMetrics, type Periodic, runPeriodically } from '@pipeline/runtime';
 import { readSettings, type Store } from '@pipeline/store';
 import { z } from 'zod';
@@ -6,17 +7,25 @@ import { z } from 'zod';
 /** Covers a lost ring; a change is told by the doorbell `svc_settings`. */
 const EVERY_MS = 30_000;
 
+interface FollowerDeps {
+  store: Store;
+  log: Logger;
+  metrics: LoopMetrics;
+  now: () => Date;
+  /** Keeps that other settings are in force here than before. */
+  tell: (outcome: ConfigReloadOutcome) => Promise<void>;
+}
+
 /** Follows the settings that the monitor writes. No row: the built-in defaults. A bad row changes nothing. */
 export class SettingsFollower {
   readonly loop: Periodic;
-  readonly #store: Store;
-  readonly #log: Logger;
+  readonly #deps: FollowerDeps;
   #settings: Settings = DEFAULT_SETTINGS;
   #version: number | null = null;
 
-  constructor({ store, log, metrics }: { store: Store; log: Logger; metrics: LoopMetrics }) {
-    this.#store = store;
-    this.#log = log;
+  constructor(deps: FollowerDeps) {
+    this.#deps = deps;
+    const { log, metrics } = deps;
     this.loop = runPeriodically(() => this.#follow(), { name: 'settings', everyMs: EVERY_MS, log, metrics });
   }
 
@@ -25,17 +34,26 @@ export class SettingsFollower {
   }
 
   async #follow(): Promise<void> {
-    const row = await readSettings(this.#store.fleet);
+    const { store, log } = this.#deps;
+    const row = await readSettings(store.fleet);
     const version = row?.version ?? null;
     if (version === this.#version) return;
+    const isFirst = this.#version === null;
     this.#version = version;
     const parsed = Settings.safeParse(row?.body ?? {});
     if (parsed.success) {
+      const appliedKeys = changedSettings(this.#settings, parsed.data);
       this.#settings = parsed.data;
-      this.#log.info('settings in force', { version });
+      log.info('settings in force', { version, appliedKeys });
+      // What it finds at its start is no change to it.
+      if (!isFirst) await this.#tell(appliedKeys);
     } else {
       const problems = z.prettifyError(parsed.error);
-      this.#log.error('settings are not valid; those in force are kept', { version, problems });
+      log.error('settings are not valid; those in force are kept', { version, problems });
     }
+  }
+  #tell(appliedKeys: string[]): Promise<void> {
+    const { now, tell } = this.#deps;
+    return tell(reloadOutcome({ appliedKeys, deferredKeys: [] }, { trigger: 'watch', at: now().toISOString() }));
   }
 }

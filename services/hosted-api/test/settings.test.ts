@@ -9,8 +9,15 @@ const database = testDatabase();
 
 test('the settings that the monitor writes are followed; a bad row is told and changes nothing', async () => {
   const told: string[] = [];
+  const outcomes: string[][] = [];
   const log = { ...silentLogger, error: (msg: string) => void told.push(msg) };
-  const follower = new SettingsFollower({ store: database.store, log, metrics: createMetrics().loops });
+  const follower = new SettingsFollower({
+    store: database.store,
+    log,
+    metrics: createMetrics().loops,
+    now: () => new Date(),
+    tell: async ({ trigger, appliedKeys }) => void outcomes.push([trigger, ...appliedKeys]),
+  });
   await follower.loop.tick();
   expect(follower.current).toEqual(DEFAULT_SETTINGS);
   await writeSettings(database.store.fleet, { leaseMs: 5_000, ofALaterRelease: true });
@@ -24,5 +31,9 @@ test('the settings that the monitor writes are followed; a bad row is told and c
   await writeSettings(database.store.fleet, { leaseMs: 7_000 });
   await follower.loop.tick();
   expect(follower.current.leaseMs).toBe(7_000);
+  expect(outcomes).toEqual([['watch']]);
+  await writeSettings(database.store.fleet, { leaseMs: 7_000, costLimits: { dailyUsd: 5 } });
+  await follower.loop.tick();
+  expect(outcomes).toEqual([['watch'], ['watch', 'costLimits']]);
   await follower.loop.stop();
 });

@@ -10,6 +10,7 @@ import type { LogIndex } from './logs/log-index.ts';
 import { authHandlers } from './routes/auth.ts';
 import { type BlockedIssueDeps, blockedIssueHandlers } from './routes/blocked-issues.ts';
 import { bulkActionHandlers } from './routes/bulk-actions.ts';
+import { type ConfigRouteDeps, configHandlers } from './routes/config.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { type EventDeps, eventHandlers } from './routes/events.ts';
@@ -29,6 +30,7 @@ export interface MonitorApp {
     | (DeadLetterDeps & ConsistencyDeps & BlockedIssueDeps & TaskQueueDeps & EventDeps & { storeWatch: StoreWatch })
     | null;
   readiness: () => Readiness;
+  config: ConfigRouteDeps;
   /** null = there is no log folder. */
   logs: LogIndex | null;
   /** Folder of the built dashboard. */
@@ -71,6 +73,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     handlers: {
       ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
       ...authHandlers(auth),
+      ...configHandlers(options.config),
       ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
       ...staticHandlers(options.webDir),
     },

@@ -23,6 +23,9 @@ export const monitorEnv = {
   HOST: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 in the images.'),
   PORT: envPort().default(8090).describe('Port to listen on; 0 = any that is free.'),
   REQUESTS_PER_MINUTE: envInt(0, 1_000_000).default(1_200).describe('Per credential; 0 = no limit.'),
+  LOGIN_ATTEMPTS: envInt(0, 1_000_000)
+    .default(10)
+    .describe('Failed logins in five minutes, per address and per username; 0 = no limit.'),
   STREAMS_PER_CREDENTIAL: envInt(0, 100_000)
     .default(20)
     .describe('Event streams that one credential may have open at a time; 0 = no limit.'),

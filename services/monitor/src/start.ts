@@ -1,19 +1,25 @@
+import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { AppError, settingsOf } from '@pipeline/domain';
+import { AppError } from '@pipeline/domain';
+import { isPasswordHash } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { type Logger, type ServiceContext, StartError } from '@pipeline/runtime';
+import { reloadReports } from '@pipeline/store';
 import { requireStore } from '@pipeline/store-watch';
 import { createMonitorApp } from './app.ts';
 import { createAuthentication } from './auth/authentication.ts';
 import type { Credentials } from './auth/credentials.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
+import { ConfigInForce } from './configuration/config-in-force.ts';
+import { placeOf } from './configuration/config-summary.ts';
 import type { MonitorEnv } from './env.ts';
 import { type ConnectedHost, connectHosts } from './hosts.ts';
 import { LogIndex } from './logs/log-index.ts';
 import { WriteBudget } from './loops/write-budget.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
+import type { ConfigRouteDeps } from './routes/config.ts';
 
-type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack'>;
+type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack' | 'onHangup'>;
 type Variables = Readonly<Record<string, string | undefined>>;
 
 const WEB_DIR = fileURLToPath(new URL('../web/dist', import.meta.url));
@@ -28,17 +34,19 @@ const now = () => new Date();
 export async function startMonitor(context: Context, variables: Variables): Promise<string> {
   const { env, log, metrics, stack } = context;
   const loaded = await configOf(env);
-  const credentials = credentialsOf(loaded, variables);
-  if (credentials === null) log.warn('no authentication is configured: every endpoint is open');
-  const pipeline = await pipelineOf(context, loaded);
+  const config = new ConfigInForce({ loaded, path: env.PIPELINE_CONFIG, log, now });
+  const logins = credentialsOf(loaded, variables);
+  if (logins === null) log.warn('no authentication is configured: every endpoint is open');
+  const pipeline = await pipelineOf(context, config);
   const app = createMonitorApp({
-    auth: createAuthentication(credentials, now),
+    auth: createAuthentication({ logins, loginAttempts: env.LOGIN_ATTEMPTS, now }),
     pipeline,
     readiness: () => {
       if (pipeline === null) return { status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' };
       const { state, isConnected } = pipeline.storeWatch;
       return { status: isConnected ? 'ready' : 'not-ready', store: state, ...pipeline.health() };
     },
+    config: configRouteOf({ env, config, pipeline, variables }),
     logs: env.LOG_DIR === undefined ? null : new LogIndex(env.LOG_DIR),
     webDir: WEB_DIR,
     requestsPerMinute: env.REQUESTS_PER_MINUTE,
@@ -53,6 +61,7 @@ export async function startMonitor(context: Context, variables: Variables): Prom
   stack.add('http server', served.close);
   // Before the server waits for the answers that are under way: these never end by themselves.
   stack.add('event streams', async () => pipeline?.feed.close());
+  context.onHangup(() => void reloadBySignal(config, log));
   log.info('listening', { url: served.url });
   return served.url;
 }
@@ -67,18 +76,57 @@ async function configOf({ PIPELINE_CONFIG }: MonitorEnv): Promise<LoadedConfig> 
   }
 }
 
-/** null = the configuration asks nobody who they are. */
-function credentialsOf({ config }: LoadedConfig, variables: Variables): Credentials | null {
-  const auth = config.agents.monitor?.auth;
-  if (!auth) return null;
-  const password = variables[auth.passwordEnv];
-  if (password) return { username: auth.username, password };
-  throw new StartError(`${auth.passwordEnv}: must be set: agents.monitor.auth.passwordEnv names it as the password`);
+/** SIGHUP: an outcome is logged and kept by the configuration itself. */
+async function reloadBySignal(config: ConfigInForce, log: Logger): Promise<void> {
+  const actor = { type: 'system', id: 'SIGHUP', agent: null } as const;
+  await config.reload('signal', actor).catch((error: unknown) => log.warn('SIGHUP changed nothing', { error }));
 }
 
-async function pipelineOf(context: Context, loaded: LoadedConfig): Promise<Pipeline | null> {
+interface ConfigRouteParts {
+  env: MonitorEnv;
+  config: ConfigInForce;
+  pipeline: Pipeline | null;
+  variables: Variables;
+}
+
+function configRouteOf({ env, config, pipeline, variables }: ConfigRouteParts): ConfigRouteDeps {
+  const database = placeOf(env.DATABASE_URL, env.DATABASE_POOL_SIZE);
+  const startedAt = now().getTime();
+  return {
+    summary: () => ({
+      config,
+      database,
+      connected: pipeline?.storeWatch.isConnected ?? false,
+      isSet: (variable) => Boolean(variables[variable]),
+      agents: pipeline?.agents.snapshots() ?? [],
+      uptime: (now().getTime() - startedAt) / 1_000,
+    }),
+    reports: async () => (pipeline ? reloadReports(pipeline.engine.store.tenant) : []),
+  };
+}
+
+/** null = the configuration asks nobody who they are. */
+function credentialsOf({ config }: LoadedConfig, variables: Variables): Credentials[] | null {
+  const auth = config.agents.monitor?.auth;
+  if (!auth) return null;
+  const problems: string[] = [];
+  const logins = [auth, ...auth.logins].map(({ username, passwordEnv }) => {
+    const password = variables[passwordEnv] ?? '';
+    if (password === '') problems.push(`${passwordEnv}: must be set: agents.monitor.auth names it for ${username}`);
+    else if (password.startsWith('$argon2') && !isPasswordHash(password)) {
+      problems.push(
+        `${passwordEnv}: looks like a hash, but is not argon2id in the PHC format ($argon2id$v=19$m=…,t=…,p=…)`,
+      );
+    }
+    return { username, password };
+  });
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  return logins;
+}
+
+async function pipelineOf(context: Context, config: ConfigInForce): Promise<Pipeline | null> {
   const { env, log, metrics, stack } = context;
-  const hosts = hostsOf(env, loaded, log);
+  const hosts = hostsOf(env, config, log);
   if (env.DATABASE_URL === undefined) {
     log.warn('DATABASE_URL is not set: routes that need the store answer 503');
     return null;
@@ -89,7 +137,8 @@ async function pipelineOf(context: Context, loaded: LoadedConfig): Promise<Pipel
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     poolSize: env.DATABASE_POOL_SIZE,
     hosts,
-    loaded,
+    config,
+    instance: `${hostname()}:${env.PORT}`,
     dockerHost: env.DOCKER_HOST,
     log,
     metrics,
@@ -101,17 +150,19 @@ async function pipelineOf(context: Context, loaded: LoadedConfig): Promise<Pipel
   return pipeline;
 }
 
-function hostsOf(env: MonitorEnv, loaded: LoadedConfig, log: Logger): ConnectedHost[] {
+function hostsOf(env: MonitorEnv, config: ConfigInForce, log: Logger): ConnectedHost[] {
   const { GITHUB_TOKEN, GITHUB_API_URL, SANDBOX_URL, SANDBOX_TOKEN } = env;
   if (SANDBOX_URL && !SANDBOX_TOKEN) throw new StartError('SANDBOX_TOKEN: must be set where SANDBOX_URL is');
-  const { contentWritesPerMinute, contentWritesPerHour } = settingsOf(loaded.config).hostBudget;
-  const limits = { perMinute: contentWritesPerMinute, perHour: contentWritesPerHour };
+  const limits = () => {
+    const { contentWritesPerMinute, contentWritesPerHour } = config.settings.hostBudget;
+    return { perMinute: contentWritesPerMinute, perHour: contentWritesPerHour };
+  };
   return connectHosts({
     access: {
       ...(GITHUB_TOKEN && { github: { apiUrl: GITHUB_API_URL, token: GITHUB_TOKEN } }),
       ...(SANDBOX_URL && SANDBOX_TOKEN && { sandbox: { apiUrl: SANDBOX_URL, token: SANDBOX_TOKEN } }),
     },
-    budget: new WriteBudget(() => limits, now),
+    budget: new WriteBudget(limits, now),
     userAgent: 'pipeline-monitor',
     log,
     now,

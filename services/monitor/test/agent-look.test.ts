@@ -23,6 +23,7 @@ describe('a look at an agent', () => {
       version: '2.1',
       currentTaskId: 'task-1',
       problem: 'says "degraded"',
+      configReload: null,
     });
   });
 
@@ -92,12 +93,14 @@ test('all agents are looked at; one that is down spoils no other, and a monitor 
       responseTimeMs: expect.any(Number),
       health: expect.objectContaining({ status: 'healthy', version: '1' }),
       healthySince: 1_000,
+      configReload: null,
     },
     expect.objectContaining({
       agentName: 'reviewer',
       reachable: false,
       health: expect.objectContaining({ status: 'stopped', consecutiveFailures: 3 }),
       healthySince: null,
+      configReload: null,
     }),
   ]);
 });

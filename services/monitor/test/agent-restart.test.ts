@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { PipelineConfig } from '@pipeline/domain';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { auditEntries, type Doorbell } from '@pipeline/store';
+import { auditEntries, type Doorbell, reloadReports } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { registerAgentMetrics } from '../src/agents/agent-metrics.ts';
 import { createAgents } from '../src/agents/agents.ts';
@@ -88,6 +88,40 @@ const alerts = async () => {
 };
 const audit = async () =>
   (await auditEntries(database.store.tenant, 50)).reverse().map(({ action, reason }) => `${action}: ${reason}`);
+
+test('what an agent says of its reload is kept and shown; a failed one is an alert until a good one', async () => {
+  await database.db.deleteFrom('config_reloads').execute();
+  const { watch, tellReloads, snapshots } = monitor();
+  const failed = {
+    status: 'failed',
+    appliedKeys: [],
+    deferredKeys: [],
+    error: 'model: is no key here',
+    errorCode: 'CONFIG_VALIDATION_FAILED',
+    trigger: 'watch',
+    at: '2026-03-01T00:00:00.000Z',
+  };
+  const tells = async (configReload: unknown) => {
+    agent.answer = says({ status: 'healthy', configReload });
+    await watch.tick();
+    await tellReloads();
+    await tellReloads();
+  };
+  await tells({ status: 'nonsense' });
+  expect(await reloadReports(database.store.tenant)).toEqual([]);
+  await tells(failed);
+  expect(snapshots()[0]).toMatchObject({ configReload: failed });
+  expect(await reloadReports(database.store.tenant)).toEqual([
+    { agentName: 'developer', instance: 'agent', outcome: failed },
+  ]);
+  const message = 'warning: the configuration of developer agent was not reloaded: model: is no key here';
+  expect(await alerts()).toEqual([message]);
+  const later = { ...failed, status: 'applied', error: null, errorCode: null, at: '2026-03-01T00:01:00.000Z' };
+  await tells(later);
+  expect(await alerts()).toEqual([]);
+  await tells(undefined);
+  expect(snapshots()[0]).toMatchObject({ configReload: later });
+});
 
 describe('restart of an agent', () => {
   test('comes with the third bad look, is recorded with who and why, and waits for the cooldown', async () => {

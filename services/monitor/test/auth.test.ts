@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { hashPassword } from '@pipeline/engine';
 import { SignJWT } from 'jose';
 import { createAuthentication } from '../src/auth/authentication.ts';
-import { type Call, serveApp } from './served-app.ts';
+import { credentialCheck } from '../src/auth/credentials.ts';
+import { authOf, type Call, serveApp } from './served-app.ts';
 
 const GOOD = { username: 'admin', password: 'corréct: horse' };
 const GUARDED = '/api/dead-letters';
@@ -22,7 +24,7 @@ let close: () => Promise<void>;
 beforeEach(async () => {
   // The limiter counts by the process's clock.
   jest.spyOn(Date, 'now').mockImplementation(() => time);
-  ({ call, close } = await serveApp({ auth: createAuthentication(GOOD, now), now }));
+  ({ call, close } = await serveApp({ auth: authOf([GOOD], now), now }));
 });
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -85,7 +87,7 @@ describe('with authentication configured', () => {
       .sign(new Uint8Array(32));
     expect((await get({ cookie: `SVC_SESSION=${token}` })).json).toMatchObject({ code: 'AUTH_REQUIRED' });
     const cookie = cookieOf(await login());
-    const restarted = await serveApp({ auth: createAuthentication(GOOD, now), now });
+    const restarted = await serveApp({ auth: authOf([GOOD], now), now });
     const answer = await restarted.call('GET', GUARDED, { headers: { cookie } });
     await restarted.close();
     expect(answer.json).toMatchObject({ code: 'AUTH_REQUIRED' });
@@ -173,7 +175,7 @@ describe('guessing', () => {
   });
 
   test('a username is guarded from all addresses together', async () => {
-    const auth = createAuthentication(GOOD, now);
+    const auth = authOf([GOOD], now);
     for (let n = 0; n < 10; n += 1)
       await expect(auth.login({ ...GOOD, password: 'x' }, `10.0.0.${n}`)).rejects.toMatchObject({
         code: 'AUTH_FAILED',
@@ -192,6 +194,65 @@ describe('guessing', () => {
   });
 });
 
+describe('further logins', () => {
+  const PER = { username: 'per', password: 'a word of his own' };
+  const INA = { username: 'ina', password: 'a word that is only kept as its hash' };
+  let several: Awaited<ReturnType<typeof serveApp>>;
+
+  beforeEach(async () => {
+    const logins = [GOOD, PER, { ...INA, password: await hashPassword(INA.password) }];
+    several = await serveApp({ auth: authOf(logins, now), now });
+  });
+  afterEach(() => several.close());
+
+  const statusOf = async (username: string, password: string) =>
+    (await several.call('GET', GUARDED, { headers: basic(username, password) })).status;
+
+  test('open the API by Basic and by session, each with its own password only', async () => {
+    for (const { username, password } of [GOOD, PER, INA]) {
+      expect([username, await statusOf(username, password)]).toEqual([username, 503]);
+      const answer = await several.call('POST', '/api/auth/login', { body: { username, password } });
+      const cookie = cookieOf(answer);
+      expect([username, (await several.call('GET', GUARDED, { headers: { cookie } })).status]).toEqual([username, 503]);
+    }
+    expect(await statusOf(PER.username, GOOD.password)).toBe(401);
+    expect(await statusOf(INA.username, PER.password)).toBe(401);
+    expect(await statusOf('nobody', GOOD.password)).toBe(401);
+  });
+
+  test('a hash is no password', async () => {
+    expect(await statusOf(INA.username, await hashPassword(INA.password))).toBe(401);
+  });
+
+  test('a password that is kept as a hash is looked at by its hash once, then as fast as any other', async () => {
+    const [login] = [{ ...INA, password: await hashPassword(INA.password) }];
+    const check = credentialCheck([login]);
+    expect(check.isKnown(INA)).toBe(false);
+    expect(await check.proves({ ...INA, password: 'wrong' })).toBe(false);
+    expect([INA.password, 'wrong'].map((password) => check.isKnown({ ...INA, password }))).toEqual([false, false]);
+    expect(await check.proves(INA)).toBe(true);
+    expect(check.isKnown(INA)).toBe(true);
+    expect(check.isKnown({ ...INA, password: login.password })).toBe(false);
+  });
+
+  test('count against the same limits', async () => {
+    const login = (password: string) =>
+      several.call('POST', '/api/auth/login', { body: { username: INA.username, password } });
+    for (let n = 0; n < 10; n += 1) expect((await login(`${n}`)).status).toBe(401);
+    const refused = await login(INA.password);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '300']);
+    expect(refused.headers.get('ratelimit')).toBe('"login";r=0;t=300');
+    expect(refused.headers.get('ratelimit-policy')).toBe('"login";q=10;w=300');
+  });
+});
+
+test('a limit of 0 failed logins is none', async () => {
+  const auth = createAuthentication({ logins: [GOOD], loginAttempts: 0, now });
+  for (let n = 0; n < 30; n += 1)
+    await expect(auth.login({ ...GOOD, password: 'x' }, '10.0.0.1')).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  expect(await auth.login(GOOD, '10.0.0.1')).toContain('SVC_SESSION=');
+});
+
 describe('without authentication configured', () => {
   test('everything is open, login sets no cookie, and the session is authenticated', async () => {
     const open = await serveApp();
@@ -205,10 +266,15 @@ describe('without authentication configured', () => {
 });
 
 test('requests are limited for each credential', async () => {
-  const limited = await serveApp({ auth: createAuthentication(GOOD, now), now, requestsPerMinute: 2 });
+  const limited = await serveApp({ auth: authOf([GOOD], now), now, requestsPerMinute: 2 });
   const headers = basic(GOOD.username, GOOD.password);
-  const statuses = [];
-  for (let n = 0; n < 3; n += 1) statuses.push((await limited.call('GET', GUARDED, { headers })).status);
+  const answers = [];
+  for (let n = 0; n < 3; n += 1) answers.push(await limited.call('GET', GUARDED, { headers }));
   await limited.close();
-  expect(statuses).toEqual([503, 503, 429]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 429]);
+  const refused = answers[2]?.headers;
+  expect(refused?.get('ratelimit')).toBe('"operator";r=0;t=60');
+  expect(refused?.get('ratelimit-policy')).toBe('"operator";q=2;w=60');
+  expect(refused?.get('retry-after')).toBe('60');
+  expect(answers[0]?.headers.get('ratelimit')).toBe('"operator";r=1;t=60');
 });

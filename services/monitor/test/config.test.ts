@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { HostRepo, VcsHost } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
-import { readSettings } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { loadConfig } from '../src/config.ts';
 import type { ConnectedHost } from '../src/hosts.ts';
@@ -76,12 +75,11 @@ describe('config into the store', () => {
       .select(['external_id', 'owner', 'repos.name', 'default_branch', 'clone_url', 'vcs_host', 'pool_size', 'enabled'])
       .orderBy('repos.slug_key')
       .execute();
-  const syncOf = async (text: string, hosts: ConnectedHost[], rings: number[] = []) =>
+  const syncOf = async (text: string, hosts: ConnectedHost[]) =>
     new ConfigSync({
       engine: engineOn(database.store),
       hosts,
       loaded: await load(text),
-      ringSettings: () => void rings.push(1),
       log: silentLogger,
     });
 
@@ -144,19 +142,5 @@ repos:
   test('a repo that is left out of the file is not disabled', async () => {
     await (await syncOf('', [])).tick();
     expect((await repos()).every(({ enabled }) => enabled)).toBe(true);
-  });
-
-  test('settings get a new version and a ring only when they change', async () => {
-    const rings: number[] = [];
-    const tick = async (text: string) => (await syncOf(text, [], rings)).tick();
-    const version = async () => (await readSettings(database.store.tenant))?.version;
-    await tick('pollIntervals: {monitor: 5}');
-    const before = await version();
-    expect((await readSettings(database.store.tenant))?.body).toMatchObject({ pollIntervals: { monitor: 5 } });
-    await tick('pollIntervals: {monitor: 5}');
-    expect([await version(), rings.length]).toEqual([before, rings.length]);
-    const rung = rings.length;
-    await tick('pollIntervals: {monitor: 6}');
-    expect([await version(), rings.length]).toEqual([(before ?? 0) + 1, rung + 1]);
   });
 });

@@ -2,9 +2,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createMetrics, silentLogger, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, insertRecords, noRecords } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
-import { loadConfig } from '../src/config.ts';
 import { createPipeline } from '../src/pipeline.ts';
-import { serveApp } from './served-app.ts';
+import { configOf, serveApp } from './served-app.ts';
 import { RawStream } from './stream-client.ts';
 
 const database = testDatabase();
@@ -26,7 +25,8 @@ async function startReplica(): Promise<Replica> {
     poolSize: 3,
     hosts: [],
     dockerHost: 'unix:///nowhere.sock',
-    loaded: await loadConfig(undefined),
+    config: await configOf(),
+    instance: 'test',
     log: silentLogger,
     metrics: createMetrics(),
     now: () => new Date(),

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import { loadConfig } from '../src/config.ts';
+import { ConfigInForce } from '../src/configuration/config-in-force.ts';
 import type { ConnectedHost } from '../src/hosts.ts';
 import { createPipeline, type Pipeline } from '../src/pipeline.ts';
 import { commentsOf, labelsOf, makeWorld, openIssue, type World } from './sandbox-world.ts';
@@ -42,7 +43,13 @@ async function pipelineOn(
     directUrl: url,
     poolSize: 4,
     hosts,
-    loaded: { ...loaded, config: { ...loaded.config, repos: entries, pollIntervals } },
+    config: new ConfigInForce({
+      loaded: { ...loaded, config: { ...loaded.config, repos: entries, pollIntervals } },
+      path: undefined,
+      log: silentLogger,
+      now: () => new Date(),
+    }),
+    instance: 'test',
     dockerHost: 'unix:///nowhere.sock',
     log: silentLogger,
     metrics,

@@ -68,6 +68,35 @@ describe('a start', () => {
   });
 });
 
+test('SIGHUP reads the configuration again, and a second monitor on the same store follows', async () => {
+  const path = configFile('costLimits: {dailyUsd: 1}');
+  const other = join(folder, 'other.yaml');
+  writeFileSync(other, 'costLimits: {dailyUsd: 1}');
+  const [one, two] = [path, other].map((file) => run({ DATABASE_URL: database.url, PIPELINE_CONFIG: file }));
+  const monitors = [one, two].flatMap((monitor) => monitor ?? []);
+  const calls = await Promise.all(monitors.map((monitor) => monitor.listening()));
+  const limits = () =>
+    Promise.all(
+      calls.map(async (call) => ((await call('GET', '/api/config-summary')).json as Summary).costLimits.dailyUsd),
+    );
+  interface Summary {
+    costLimits: { dailyUsd: number };
+    agentConfigReload: { outcome: { trigger: string } }[];
+  }
+  await until('both are connected', async () =>
+    (await Promise.all(calls.map((call) => call('GET', '/api/dead-letters')))).every(({ status }) => status === 200),
+  );
+  writeFileSync(path, 'costLimits: {dailyUsd: 2');
+  one?.child.kill('SIGHUP');
+  await until('the bad file is told', () => one?.output.out.includes('CONFIG_LOAD_FAILED') === true);
+  expect(await limits()).toEqual([1, 1]);
+  writeFileSync(path, 'costLimits: {dailyUsd: 2}');
+  one?.child.kill('SIGHUP');
+  await until('both go by the new file', async () => (await limits()).join() === '2,2');
+  for (const monitor of monitors) monitor.child.kill('SIGTERM');
+  expect(await Promise.all(monitors.map(({ exited }) => exited))).toEqual([0, 0]);
+});
+
 describe('a start that cannot be ends with 78 and one line for each problem', () => {
   const refused = async (env: Record<string, string>) => {
     const monitor = run(env);

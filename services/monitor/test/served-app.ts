@@ -5,6 +5,9 @@ import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { StoreWatch } from '@pipeline/store-watch';
 import { createMonitorApp, type MonitorApp } from '../src/app.ts';
 import { createAuthentication } from '../src/auth/authentication.ts';
+import type { Credentials } from '../src/auth/credentials.ts';
+import { loadConfig } from '../src/config.ts';
+import { ConfigInForce } from '../src/configuration/config-in-force.ts';
 import { ListCache } from '../src/list-cache.ts';
 import { PolledValue } from '../src/polled-value.ts';
 import { EventFeed } from '../src/stream/event-feed.ts';
@@ -69,11 +72,26 @@ const nothingYet = ({ store }: Connected['engine']) => ({
   feed: new EventFeed({ store, uptime: () => 1, now: () => new Date() }),
 });
 
+/** Whoever may log in, ten times in five minutes. */
+export const authOf = (logins: readonly Credentials[] | null, now = () => new Date()) =>
+  createAuthentication({ logins, loginAttempts: 10, now });
+
+/** The configuration of a file; without one the built-in default. */
+export async function configOf(path?: string): Promise<ConfigInForce> {
+  return new ConfigInForce({ loaded: await loadConfig(path), path, log: silentLogger, now: () => new Date() });
+}
+
 /** The app on a free port, open to all and without a store unless told otherwise; lists are empty unless given. */
 export async function serveApp({ pipeline, ...over }: Over = {}) {
   const now = over.now ?? (() => new Date());
+  const config = await configOf();
+  const database = { host: null, port: 5432, poolSize: 1 };
   const app = createMonitorApp({
-    auth: createAuthentication(null, now),
+    auth: authOf(null, now),
+    config: {
+      summary: () => ({ config, database, connected: false, isSet: () => false, agents: [], uptime: 1 }),
+      reports: async () => [],
+    },
     pipeline: pipeline ? { ...nothingYet(pipeline.engine), ...pipeline } : null,
     readiness: () => ({ status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' }),
     logs: null,
@@ -98,7 +116,7 @@ export const OLGA = { username: 'olga', password: 'pw' };
 export async function serveConnected(pipeline: Pick<Connected, 'engine'> & Partial<Connected>) {
   const storeWatch = new StoreWatch({ store: pipeline.engine.store, log: silentLogger });
   await storeWatch.check();
-  const auth = createAuthentication(OLGA, () => new Date());
+  const auth = authOf([OLGA]);
   const served = await serveApp({ auth, pipeline: { storeWatch, ...pipeline } });
   const authorization = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
   const call: Call = (method, path, init) => served.call(method, path, { headers: { authorization }, ...init });

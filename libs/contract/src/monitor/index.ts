@@ -4,6 +4,7 @@ import { CONTRACT_VERSION } from '../version.ts';
 import { authRoutes } from './auth.ts';
 import { blockedIssueRoutes } from './blocked-issues.ts';
 import { bulkActionRoutes } from './bulk-actions.ts';
+import { configRoutes } from './config.ts';
 import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { eventRoutes } from './events.ts';
@@ -33,6 +34,7 @@ export const monitorSurface = defineSurface({
     { name: 'Workers', description: 'Who does it.' },
     { name: 'Event stream', description: 'What happens, as it happens.' },
     { name: 'Logs', description: 'What processes and agents said.' },
+    { name: 'Config', description: 'What is in force, and reading it again.' },
     { name: 'Dashboard', description: 'Pages and files for browsers.' },
   ],
   routes: [
@@ -49,6 +51,7 @@ export const monitorSurface = defineSurface({
     ...workerOperationRoutes,
     ...eventRoutes,
     ...logRoutes,
+    ...configRoutes,
     ...staticRoutes,
   ],
   fallbacks: [

@@ -15,6 +15,7 @@ import { up as issueLists } from './0013-issue-lists.ts';
 import { up as errorFingerprints } from './0014-error-fingerprints.ts';
 import { up as streamOrder } from './0015-stream-order.ts';
 import { up as tracks } from './0018-tracks.ts';
+import { up as configReloads } from './0020-config-reloads.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -40,4 +41,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0014-error-fingerprints': { up: errorFingerprints },
   '0015-stream-order': { up: streamOrder, breaking: true },
   '0018-tracks': { up: tracks },
+  '0020-config-reloads': { up: configReloads },
 };

@@ -16,6 +16,7 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   rate_limits: 'local',
   agent_restarts: 'local',
   audit_log: 'local',
+  config_reloads: 'local',
   settings: 'local',
   stream_counter: 'local',
   stream_events: 'local',

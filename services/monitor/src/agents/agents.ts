@@ -1,8 +1,8 @@
 import type { PipelineConfig } from '@pipeline/domain';
-import type { Engine } from '@pipeline/engine';
+import { type Engine, recordReload } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import type { Lead } from '../loops/lead.ts';
-import type { LoopSet } from '../loops/loop-set.ts';
+import type { LoopSet, Pace } from '../loops/loop-set.ts';
 import { type AgentSeen, HealthWatch } from './health-watch.ts';
 import type { Processes } from './restart-pid.ts';
 import { AgentRestarter } from './restarter.ts';
@@ -29,6 +29,8 @@ export interface Agents {
   /** Those that were looked at since the start, in the order of the configuration. */
   snapshots(): AgentSnapshot[];
   watch: HealthWatch;
+  /** Brings what agents say of their reloads into the store, each once. */
+  tellReloads(): Promise<void>;
   restarter: AgentRestarter;
 }
 
@@ -37,6 +39,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   const restarter = new AgentRestarter({ ...deps, watch });
   return {
     watch,
+    tellReloads: reloadTeller(deps.engine, watch),
     restarter,
     snapshots: () =>
       watch.seen().map((seen) => {
@@ -46,11 +49,24 @@ export function createAgents(deps: AgentsDeps): Agents {
   };
 }
 
+function reloadTeller(engine: Engine, watch: HealthWatch): () => Promise<void> {
+  const told = new Map<string, string>();
+  return async () => {
+    for (const { agentName, configReload } of watch.seen()) {
+      if (configReload === null || told.get(agentName) === configReload.at) continue;
+      await recordReload(engine, { agentName, instance: 'agent', outcome: configReload }, null);
+      told.set(agentName, configReload.at);
+    }
+  };
+}
+
 /** Agents are looked at also while the store is away; what is done about them needs it. */
-export function addAgentLoops(loops: LoopSet, { watch, restarter }: Agents, everyMs: number): void {
+export function addAgentLoops(loops: LoopSet, { watch, restarter, tellReloads }: Agents, everyMs: Pace): void {
   const restarts = loops.add('agent-restarts', everyMs, () => restarter.tick());
+  const reloads = loops.add('agent-reloads', everyMs, tellReloads);
   loops.addAlways('agent-health', everyMs, async (signal) => {
     await watch.tick(signal);
     restarts.wake();
+    reloads.wake();
   });
 }

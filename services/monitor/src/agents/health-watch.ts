@@ -1,4 +1,4 @@
-import { type AgentHealth, agentHealthAfter, type PipelineConfig } from '@pipeline/domain';
+import { type AgentHealth, agentHealthAfter, type ConfigReloadOutcome, type PipelineConfig } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
 import { lookAt } from './look.ts';
 
@@ -13,6 +13,8 @@ export interface AgentSeen {
   health: AgentHealth;
   /** Since when it is healthy without a break, in epoch milliseconds; null while it is not. */
   healthySince: number | null;
+  /** What it last said of a reload of its configuration. */
+  configReload: ConfigReloadOutcome | null;
 }
 
 interface WatchDeps {
@@ -62,6 +64,7 @@ export class HealthWatch {
       timestamp,
       responseTimeMs: Math.round(performance.now() - began),
       health,
+      configReload: look.configReload ?? before?.configReload ?? null,
       healthySince: health.status === 'healthy' ? (before?.healthySince ?? timestamp) : null,
     });
     if (before?.health.status === health.status) return;

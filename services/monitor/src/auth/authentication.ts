@@ -28,12 +28,19 @@ export interface Authentication {
 /** Wrong Basic credentials from one address: far above any mistake, far below guessing. */
 const BASIC_FAILURES = { name: 'basic', limit: 600, windowSeconds: 300 };
 
-/** @param expected the configured pair; null = every endpoint is open. */
-export function createAuthentication(expected: Credentials | null, now: () => Date): Authentication {
+interface AuthenticationOptions {
+  /** The configured pairs; null = every endpoint is open. */
+  logins: readonly Credentials[] | null;
+  /** Failed logins in five minutes, for each address and each username; 0 = no limit. */
+  loginAttempts: number;
+  now: () => Date;
+}
+
+export function createAuthentication({ logins: expected, loginAttempts, now }: AuthenticationOptions): Authentication {
   const sessions = createSessions(now);
   if (expected === null) return openToAll(sessions.close);
-  const isRight = credentialCheck(expected);
-  const logins = createLoginLimit();
+  const { isKnown, proves } = credentialCheck(expected);
+  const logins = createLoginLimit(loginAttempts);
   const failures = createRateLimiter(BASIC_FAILURES);
 
   const operator = async (request: IncomingMessage): Promise<Operator> => {
@@ -41,8 +48,10 @@ export function createAuthentication(expected: Credentials | null, now: () => Da
     // Credentials that are sent on purpose decide; a cookie comes along by itself.
     if (authorization !== undefined) {
       const given = parseBasic(authorization);
-      if (given && isRight(given)) return identity(given.username);
+      if (given && isKnown(given)) return identity(given.username);
+      // Before the look that costs a core's time.
       await failures.take(addressOf(request));
+      if (given && (await proves(given))) return identity(given.username);
       throw new AppError('AUTH_FAILED', 'Wrong username or password');
     }
     const username = await sessions.userOf(cookie);
@@ -54,7 +63,7 @@ export function createAuthentication(expected: Credentials | null, now: () => Da
     operator,
     async login(given, address) {
       const takeBack = await logins.attempt(address, given.username);
-      if (!isRight(given)) throw new AppError('AUTH_FAILED', 'Wrong username or password');
+      if (!isKnown(given) && !(await proves(given))) throw new AppError('AUTH_FAILED', 'Wrong username or password');
       await takeBack();
       return sessions.open(given.username);
     },

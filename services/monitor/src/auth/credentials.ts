@@ -1,23 +1,71 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isPasswordHash, verifyPassword } from '@pipeline/engine';
 
 export interface Credentials {
   username: string;
   password: string;
 }
 
+/** Finds out whether a pair is one of the configured ones. */
+export interface CredentialCheck {
+  /** Whether it is, as far as that is known without work. It takes the same time whatever differs. */
+  isKnown(given: Credentials): boolean;
+  /**
+   * Whether it fits one of the passwords that are configured as a hash; one that does is known from then on. It takes
+   * the same time for every username; false at once where nothing is a hash. One at a time, for it fills a core.
+   */
+  proves(given: Credentials): Promise<boolean>;
+}
+
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
+interface Login {
+  username: Buffer;
+  /** What the digest of the right password is; random, so never equal, while only its hash is known. */
+  password: Buffer;
+  hash: string | null;
+}
+
+function loginOf({ username, password }: Credentials): Login {
+  const isHash = isPasswordHash(password);
+  const expected = isHash ? randomBytes(32) : digest(password);
+  return { username: digest(username), password: expected, hash: isHash ? password : null };
+}
+
 /**
- * Makes the comparison with the one configured pair. It takes the same time whatever differs: digests have one length,
- * and both are always compared (interface: Surface B 4).
+ * Makes the comparison with the configured pairs. Digests have one length, and all pairs are always compared in both
+ * parts (interface: Surface B 4).
  */
-export function credentialCheck(expected: Credentials): (given: Credentials) => boolean {
-  const username = digest(expected.username);
-  const password = digest(expected.password);
-  return (given) => {
-    const sameUser = timingSafeEqual(digest(given.username), username);
-    const samePassword = timingSafeEqual(digest(given.password), password);
-    return sameUser && samePassword;
+export function credentialCheck(expected: readonly Credentials[]): CredentialCheck {
+  const logins = expected.map(loginOf);
+  const hasHashes = logins.some(({ hash }) => hash !== null);
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const prove = async ({ username, password }: Credentials): Promise<boolean> => {
+    const user = digest(username);
+    const login = logins.filter((one) => timingSafeEqual(one.username, user))[0];
+    const isRight = await verifyPassword(password, login?.hash ?? null);
+    if (login && isRight) login.password = digest(password);
+    return isRight;
+  };
+
+  return {
+    isKnown({ username, password }) {
+      const user = digest(username);
+      const word = digest(password);
+      const fits = logins.map((login) => {
+        const sameUser = timingSafeEqual(login.username, user);
+        const samePassword = timingSafeEqual(login.password, word);
+        return sameUser && samePassword;
+      });
+      return fits.includes(true);
+    },
+    proves(given) {
+      if (!hasHashes) return Promise.resolve(false);
+      const proof = turn.then(() => prove(given));
+      turn = proof.catch(() => undefined);
+      return proof;
+    },
   };
 }
 

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { RateLimited } from '@pipeline/http';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
-const POINTS = 10;
 const WINDOW_SECONDS = 5 * 60;
 
-/** Slows down guessing: 10 failed logins in 5 minutes for each address and for each username. */
+/** Slows down guessing: so many failed logins in 5 minutes for each address and for each username. */
 export interface LoginLimit {
   /**
    * Counts an attempt before it is looked at, so that many at once cannot slip past.
@@ -15,9 +14,13 @@ export interface LoginLimit {
   attempt(address: string, username: string): Promise<() => Promise<void>>;
 }
 
-/** Buckets of this process. They are forgotten with their window, so made-up usernames cost little. */
-export function createLoginLimit(): LoginLimit {
-  const buckets = new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS });
+/**
+ * Buckets of this process. They are forgotten with their window, so made-up usernames cost little.
+ * @param points attempts in a window; 0 = no limit.
+ */
+export function createLoginLimit(points: number): LoginLimit {
+  if (points === 0) return { attempt: async () => async () => undefined };
+  const buckets = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   return {
     async attempt(address, username) {
       const user = createHash('sha256').update(username).digest('base64');
@@ -38,7 +41,7 @@ async function consume(buckets: RateLimiterMemory, key: string): Promise<void> {
     const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
     throw new RateLimited(seconds, {
       ratelimit: `"login";r=0;t=${seconds}`,
-      'ratelimit-policy': `"login";q=${POINTS};w=${WINDOW_SECONDS}`,
+      'ratelimit-policy': `"login";q=${buckets.points};w=${WINDOW_SECONDS}`,
     });
   }
 }

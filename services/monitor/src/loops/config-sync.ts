@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
-import { parseSlug, type Slug, settingsOf } from '@pipeline/domain';
+import { parseSlug, type Slug } from '@pipeline/domain';
 import { type Engine, putRepo } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { ensureTenant, readSettings, writeSettings } from '@pipeline/store';
+import { ensureTenant } from '@pipeline/store';
 import type { LoadedConfig, RepoConfig } from '../config.ts';
 import type { ConnectedHost } from '../hosts.ts';
 
@@ -10,21 +9,17 @@ interface SyncDeps {
   engine: Engine;
   hosts: readonly ConnectedHost[];
   loaded: LoadedConfig;
-  /** Tells every process that the settings changed. */
-  ringSettings: () => void;
   log: Logger;
 }
 
 const PARALLEL = 8;
 
 /**
- * Brings the configuration into the store: the settings that every process goes by, and the repos,
- * which are made or updated and never disabled by their absence. A repo whose host does not answer is entered as
+ * Brings the repos of the configuration into the store: they are made or updated and never disabled by their absence. A repo whose host does not answer is entered as
  * configured and asked for again at the next tick. Does nothing once all is done; replicas may do it at once.
  */
 export class ConfigSync {
   readonly #deps: SyncDeps;
-  #settingsWritten = false;
   #open: readonly RepoConfig[];
 
   constructor(deps: SyncDeps) {
@@ -33,7 +28,6 @@ export class ConfigSync {
   }
 
   async tick(): Promise<void> {
-    if (!this.#settingsWritten) await this.#writeSettings();
     const unanswered: RepoConfig[] = [];
     for (let at = 0; at < this.#open.length; at += PARALLEL) {
       const some = this.#open.slice(at, at + PARALLEL);
@@ -41,19 +35,6 @@ export class ConfigSync {
       unanswered.push(...some.filter((_repo, index) => !answered[index]));
     }
     this.#open = unanswered;
-  }
-
-  /** The row keeps its version when nothing changed, so a restart wakes nobody. */
-  async #writeSettings(): Promise<void> {
-    const { engine, loaded, ringSettings, log } = this.#deps;
-    const settings: unknown = JSON.parse(JSON.stringify(settingsOf(loaded.config)));
-    const row = await readSettings(engine.store.tenant);
-    if (!isDeepStrictEqual(row?.body, settings)) {
-      const version = await writeSettings(engine.store.tenant, settings);
-      ringSettings();
-      log.info('settings written', { version, source: loaded.source });
-    }
-    this.#settingsWritten = true;
   }
 
   /** @returns false when its host should be asked again. */

@@ -10,8 +10,11 @@ interface LoopSetDeps {
 
 interface Kept {
   loop: Periodic;
-  everyMs: number;
+  everyMs: Pace;
 }
+
+/** Milliseconds between rounds; a function where a setting says how many. */
+export type Pace = number | (() => number);
 
 /** A loop that has not ended a round well for this long, beyond its pace, is stale. */
 const STALE_AFTER_MS = 60_000;
@@ -23,19 +26,22 @@ export class LoopSet {
 
   constructor(deps: LoopSetDeps) {
     this.#deps = deps;
-    deps.storeWatch.onConnected(() => {
-      for (const { loop } of this.#kept.values()) loop.wake();
-    });
+    deps.storeWatch.onConnected(() => this.wakeAll());
+  }
+
+  /** Brings the next round of each forward to now. */
+  wakeAll(): void {
+    for (const { loop } of this.#kept.values()) loop.wake();
   }
 
   /** Adds a loop that runs while the store is connected. A tick that answers 'again' is followed at once by the next. */
-  add(name: string, everyMs: number, tick: Tick): Periodic {
+  add(name: string, everyMs: Pace, tick: Tick): Periodic {
     const { storeWatch } = this.#deps;
     return this.addAlways(name, everyMs, async (signal) => (storeWatch.isConnected ? tick(signal) : undefined));
   }
 
   /** Adds a loop that runs also while the store is away. */
-  addAlways(name: string, everyMs: number, tick: Tick): Periodic {
+  addAlways(name: string, everyMs: Pace, tick: Tick): Periodic {
     const { log, metrics, now } = this.#deps;
     const loop = runPeriodically(tick, { name, everyMs, log, metrics, now });
     this.#kept.set(name, { loop, everyMs });
@@ -61,8 +67,10 @@ export class LoopSet {
       const kept = this.#kept.get(name);
       if (!kept) throw new Error(`there is no loop ${name}`);
       const { lastRunAt, consecutiveFailures } = kept.loop.state;
-      const late = lastRunAt === null || now - lastRunAt.getTime() > STALE_AFTER_MS + 3 * kept.everyMs;
+      const late = lastRunAt === null || now - lastRunAt.getTime() > STALE_AFTER_MS + 3 * paceOf(kept);
       return this.#deps.storeWatch.isConnected && !late && consecutiveFailures < 3;
     });
   }
 }
+
+const paceOf = ({ everyMs }: Kept): number => (typeof everyMs === 'number' ? everyMs : everyMs());

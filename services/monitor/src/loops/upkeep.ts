@@ -16,7 +16,7 @@ import {
   watchSilence,
   watchSla,
 } from '@pipeline/engine';
-import { deleteOldAlerts, deleteOldDeliveries, deleteOldPeriods, readSettings } from '@pipeline/store';
+import { deleteOldAlerts, deleteOldDeliveries, deleteOldPeriods, deleteOldReloads, readSettings } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
 /** A host repeats a delivery for three days at most. */
@@ -27,6 +27,9 @@ const PERIODS_KEPT_MS = 90 * 24 * 60 * 60_000;
 
 /** An alert that has been over for so long is history. */
 const ALERTS_KEPT_MS = 90 * 24 * 60 * 60_000;
+
+/** Processes that are gone leave a row. */
+const RELOADS_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Takes up webhooks in their order, so only one replica does. */
 export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
@@ -62,6 +65,7 @@ export const retentionTick = (engine: Engine) => async () => {
   await deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
   await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);
   await deleteOldAlerts(engine.store.fleet, ALERTS_KEPT_MS);
+  await deleteOldReloads(engine.store.fleet, RELOADS_KEPT_MS);
 };
 
 /** Each remembers where it stands, so one replica leads. */

@@ -1,9 +1,13 @@
+import { SettingsSync } from '../configuration/settings-sync.ts';
 import { ConfigSync } from '../loops/config-sync.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** Brings the repos and settings of the configuration into the store. */
-export function addSettings({ engine, hosts, loaded, log, loops, doorbell }: Wiring): void {
-  const sync = new ConfigSync({ engine, hosts, loaded, log, ringSettings: () => doorbell.ring('svc_settings') });
-  const loop = loops.add('config-sync', 15 * SECOND_MS, () => sync.tick());
+export function addSettings({ engine, hosts, loaded, config, instance, log, loops, doorbell }: Wiring): void {
+  const ringSettings = () => doorbell.ring('svc_settings');
+  const settings = new SettingsSync({ engine, config, instance, ringSettings, log });
+  const loop = loops.add('settings', 15 * SECOND_MS, () => settings.tick());
   doorbell.on('svc_settings', () => loop.wake());
+  const repos = new ConfigSync({ engine, hosts, loaded, log });
+  loops.add('config-sync', 15 * SECOND_MS, () => repos.tick());
 }

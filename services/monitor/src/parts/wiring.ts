@@ -1,11 +1,11 @@
-import { type Settings, settingsOf } from '@pipeline/domain';
 import type { Engine } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
 import { StoreWatch } from '@pipeline/store-watch';
 import type { LoadedConfig } from '../config.ts';
+import type { ConfigInForce } from '../configuration/config-in-force.ts';
 import type { ConnectedHost } from '../hosts.ts';
-import { LoopSet } from '../loops/loop-set.ts';
+import { LoopSet, type Pace } from '../loops/loop-set.ts';
 
 export interface PipelineOptions {
   databaseUrl: string;
@@ -13,7 +13,9 @@ export interface PipelineOptions {
   directUrl: string;
   poolSize: number;
   hosts: readonly ConnectedHost[];
-  loaded: LoadedConfig;
+  config: ConfigInForce;
+  /** This process among the monitors, such as `host:8090`. */
+  instance: string;
   /** Where the Docker engine listens, as DOCKER_HOST has it. */
   dockerHost: string;
   log: Logger;
@@ -23,20 +25,22 @@ export interface PipelineOptions {
 
 /** What every part of the monitor is built on: each adds its loops, its gauges and its doorbells. */
 export interface Wiring extends PipelineOptions {
+  /** What the process was started with; keys that a reload defers are read from here. */
+  loaded: LoadedConfig;
   store: Store;
   doorbell: Doorbell;
   engine: Engine;
   storeWatch: StoreWatch;
   loops: LoopSet;
   /** Of the lists that are kept in memory. */
-  listsEveryMs: number;
+  listsEveryMs: Pace;
 }
 
 export const SECOND_MS = 1_000;
 
 /** Nothing runs and nothing is connected yet. */
 export function wire(options: PipelineOptions): Wiring {
-  const { loaded, log, metrics, now } = options;
+  const { config, log, metrics, now } = options;
   const store = openStore({
     databaseUrl: options.databaseUrl,
     applicationName: 'monitor',
@@ -44,23 +48,25 @@ export function wire(options: PipelineOptions): Wiring {
     onConnectionError: (error) => log.warn('connection to the store broke', { error }),
   });
   const doorbell = createDoorbell({ directUrl: options.directUrl, applicationName: 'monitor:doorbell', sleep, log });
-  const settings = settingsOf(loaded.config);
   const storeWatch = new StoreWatch({ store, log, metrics: metrics.loops, now });
+  const loops = new LoopSet({ storeWatch, log, metrics: metrics.loops, now });
+  config.onChange(() => loops.wakeAll());
   return {
     ...options,
+    loaded: config.running,
     store,
     doorbell,
-    engine: engineOn(store, doorbell, settings),
+    engine: engineOn(store, doorbell, config),
     storeWatch,
-    loops: new LoopSet({ storeWatch, log, metrics: metrics.loops, now }),
-    listsEveryMs: settings.pollIntervals.monitor * SECOND_MS,
+    loops,
+    listsEveryMs: () => config.settings.pollIntervals.monitor * SECOND_MS,
   };
 }
 
 /** Tenant 0 stands for all of them. */
-const engineOn = (store: Store, doorbell: Doorbell, settings: Settings): Engine => ({
+const engineOn = (store: Store, doorbell: Doorbell, config: ConfigInForce): Engine => ({
   store,
   ring: (bell, tenantId) => doorbell.ring(bell, tenantId === 0 ? null : [tenantId]),
-  settings: () => settings,
+  settings: () => config.settings,
   random: Math.random,
 });

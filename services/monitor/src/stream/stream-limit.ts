@@ -30,7 +30,11 @@ export class StreamLimit {
     const open = this.#open.get(key) ?? 0;
     if (perCredential > 0 && open >= perCredential) {
       const message = `${open} event streams are open with these credentials: close one first`;
-      throw new AnswerError('RATE_LIMITED', message, { 'retry-after': `${RETRY_AFTER_S}` });
+      throw new AnswerError('RATE_LIMITED', message, {
+        'retry-after': `${RETRY_AFTER_S}`,
+        ratelimit: `"streams";r=0;t=${RETRY_AFTER_S}`,
+        'ratelimit-policy': `"streams";q=${perCredential}`,
+      });
     }
     if (inAll > 0 && this.#total >= inAll) throw new AppError('SSE_UNAVAILABLE', 'Too many event streams are open');
     this.#open.set(key, open + 1);

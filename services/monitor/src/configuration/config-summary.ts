@@ -1,0 +1,92 @@
+import type { AnswerOf, configRoutes } from '@pipeline/contract';
+import type { ConfigReloadOutcome, Settings } from '@pipeline/domain';
+import type { ReloadReport } from '@pipeline/store';
+import type { AgentSnapshot } from '../agents/agents.ts';
+import type { ConfigInForce } from './config-in-force.ts';
+
+type Summary = Extract<AnswerOf<(typeof configRoutes)[0]>, { status: 200 }>['body'];
+
+/** Where the store is, without anything that opens it. */
+export interface DatabasePlace {
+  host: string | null;
+  port: number;
+  poolSize: number;
+}
+
+export interface SummaryParts {
+  config: ConfigInForce;
+  database: DatabasePlace;
+  connected: boolean;
+  /** Whether an environment variable is set; its value is nobody's business here. */
+  isSet: (variable: string) => boolean;
+  /** As of the last look. */
+  agents: readonly AgentSnapshot[];
+  /** What the store knows of every process. */
+  reports: readonly ReloadReport[];
+  /** Of this process, in seconds. */
+  uptime: number;
+}
+
+/** A database address without its user, password and database. */
+export function placeOf(databaseUrl: string | undefined, poolSize: number): DatabasePlace {
+  if (databaseUrl === undefined) return { host: null, port: 5432, poolSize };
+  const { hostname, port } = new URL(databaseUrl);
+  return { host: decodeURIComponent(hostname) || null, port: port === '' ? 5432 : Number(port), poolSize };
+}
+
+/** interface: Config summary. What is in force now; repos and agents are those that the process was started with. */
+export function configSummaryOf(parts: SummaryParts): Summary {
+  const { config, database, connected, reports } = parts;
+  const { selfHealing, pollIntervals, costLimits, alertChannels } = config.settings;
+  return {
+    configSource: config.running.source,
+    database: {
+      host: database.host,
+      port: database.port,
+      migrationVersion: null,
+      poolSize: database.poolSize,
+      connected,
+    },
+    repos: config.running.config.repos.map(({ slug, branch, poolSize, setupCommand }) => {
+      return { slug, branch, poolSize, setupCommand };
+    }),
+    selfHealing,
+    pollIntervals,
+    costLimits,
+    alertChannels: alertChannels.map((channel) => ({
+      type: channel.type,
+      configured: variablesOf(channel).every(parts.isSet),
+    })),
+    agentHealth: agentHealthOf(parts),
+    configReload: config.lastReload,
+    agentConfigReload: [...reports],
+  };
+}
+
+function variablesOf(channel: Settings['alertChannels'][number]): string[] {
+  if (channel.type === 'webhook') return [channel.secretEnv];
+  return channel.type === 'slack' ? [channel.urlEnv] : [];
+}
+
+/** The monitor itself comes first; it is well, or it would not answer. */
+function agentHealthOf({ config, agents, reports, uptime }: SummaryParts): Summary['agentHealth'] {
+  const own = { status: 'healthy', uptime, consecutiveFailures: 0, lastError: null } as const;
+  const others = agents.filter(({ agentName }) => agentName !== 'monitor');
+  return [
+    { name: 'monitor', ...own, configReload: config.lastReload },
+    ...others.map(({ agentName, health, configReload }) => ({
+      name: agentName,
+      // One that says it is degraded, or missed a look, is up.
+      status: health.status === 'degraded' ? ('healthy' as const) : health.status,
+      uptime: health.uptime,
+      consecutiveFailures: health.consecutiveFailures,
+      lastError: health.lastError,
+      configReload: configReload ?? latestOf(reports, agentName),
+    })),
+  ];
+}
+
+function latestOf(reports: readonly ReloadReport[], agent: string): ConfigReloadOutcome | null {
+  const outcomes = reports.filter(({ agentName }) => agentName === agent).map(({ outcome }) => outcome);
+  return outcomes.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
+}
