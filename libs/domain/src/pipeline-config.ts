@@ -100,12 +100,7 @@ export const RELOADABLE_KEYS = [
 ] as const satisfies readonly (keyof PipelineConfig & keyof Settings)[];
 
 /** Keys that are read when the process starts; a change of them waits for a restart. */
-export const DEFERRED_KEYS = [
-  'repos',
-  'agents',
-  'consistency',
-  'tracks',
-] as const satisfies readonly (keyof PipelineConfig)[];
+export const DEFERRED_KEYS = ['repos', 'agents', 'consistency'] as const satisfies readonly (keyof PipelineConfig)[];
 
 /**
  * Checks the parsed file. An empty file is the built-in default.

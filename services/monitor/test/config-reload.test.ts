@@ -82,6 +82,7 @@ describe('a reload', () => {
     alertChannels: 'alertChannels: [{type: log}]',
     retrieval: 'retrieval: {tokenBudget: 500}',
     sla: 'sla: {warnAfterMinutes: {planning: 9}}',
+    tracks: 'tracks: {weight: 4}',
   };
 
   test.each(Object.entries(CHANGES))('applies %s at once, here and in the store', async (key, line) => {
@@ -169,7 +170,7 @@ describe('a reload', () => {
   test('names who asked in the audit, and what changed in the log of every enabled repo', async () => {
     const bench = await makeBench(database.store, 'acme/told');
     const monitor = await startMonitor('one', '');
-    write('one', 'sla: {warnAfterMinutes: {planning: 3}}\ntracks: {weight: 2}');
+    write('one', 'sla: {warnAfterMinutes: {planning: 3}}\nconsistency: {orphans: true}');
     await reload(monitor);
     await reload(monitor);
     await monitor.sync.tick();
@@ -179,9 +180,9 @@ describe('a reload', () => {
       actor_id: 'olga',
       action: 'config-reload',
       subject: 'configuration of monitor one:8090',
-      details: { status: 'partial', appliedKeys: ['sla'], deferredKeys: ['tracks'], trigger: 'api' },
+      details: { status: 'partial', appliedKeys: ['sla'], deferredKeys: ['consistency'], trigger: 'api' },
     });
-    expect(again).toMatchObject({ details: { appliedKeys: [], deferredKeys: ['tracks'] } });
+    expect(again).toMatchObject({ details: { appliedKeys: [], deferredKeys: ['consistency'] } });
     const events = database.db.selectFrom('pipeline_events').select(['payload', 'issue_number', 'agent']);
     expect(
       await events
@@ -191,12 +192,12 @@ describe('a reload', () => {
         .execute(),
     ).toEqual([
       {
-        payload: { appliedKeys: ['sla'], deferredKeys: ['tracks'], actorId: 'olga' },
+        payload: { appliedKeys: ['sla'], deferredKeys: ['consistency'], actorId: 'olga' },
         issue_number: null,
         agent: 'operator',
       },
       {
-        payload: { appliedKeys: [], deferredKeys: ['tracks'], actorId: 'olga' },
+        payload: { appliedKeys: [], deferredKeys: ['consistency'], actorId: 'olga' },
         issue_number: null,
         agent: 'operator',
       },

@@ -16,7 +16,13 @@ import {
   watchSilence,
   watchSla,
 } from '@pipeline/engine';
-import { deleteOldAlerts, deleteOldDeliveries, deleteOldPeriods, deleteOldReloads, readSettings } from '@pipeline/store';
+import {
+  deleteOldAlerts,
+  deleteOldDeliveries,
+  deleteOldPeriods,
+  deleteOldReloads,
+  readSettings,
+} from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
 /** A host repeats a delivery for three days at most. */
