@@ -65,6 +65,8 @@ export interface RouteSpec<
   needsStore?: boolean;
   params?: P;
   query?: Q;
+  /** A request without a query string is for no route. */
+  needsQuery?: true;
   body?: B;
   /** An absent body counts as `{}`. */
   bodyOptional?: true;

@@ -64,9 +64,15 @@ export function createApp<
     const handler = (options.handlers as Record<string, LooseHandler | undefined>)[route.id];
     if (!handler) throw new Error(`route ${route.id} has no handler`);
     const path = route.path.replace(/\{(\w+)(\*?)\}/g, (_all, name, rest) => (rest ? `*${name}` : `:${name}`));
-    const run = stages.of(route, handler);
-    app[route.method](path, guarded(run));
+    const answer = guarded(stages.of(route, handler));
+    app[route.method](path, route.needsQuery ? withQuery(answer) : answer);
   }
   app.use(answerUnknown);
   return app;
 }
+
+/** Leaves a request without a query to whoever answers what no route serves. */
+const withQuery =
+  (answer: RequestHandler): RequestHandler =>
+  (request, response, next) =>
+    /\?./.test(request.url) ? answer(request, response, next) : next();

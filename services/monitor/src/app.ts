@@ -20,6 +20,8 @@ import { projectionHandlers } from './routes/projections.ts';
 import { queueHandlers } from './routes/queue.ts';
 import { staticHandlers } from './routes/static.ts';
 import { type TaskQueueDeps, taskQueueHandlers } from './routes/task-queue.ts';
+import { trackPromptHandlers } from './routes/track-prompts.ts';
+import { siTrackHandlers, trackHandlers } from './routes/tracks.ts';
 import { workerHandlers } from './routes/workers.ts';
 import type { StreamLimits } from './stream/stream-limit.ts';
 
@@ -64,6 +66,9 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...projectionHandlers(connected),
     ...queueHandlers(connected),
     ...workerHandlers(connected),
+    ...trackHandlers(connected),
+    ...trackPromptHandlers(connected),
+    ...siTrackHandlers(connected),
     ...eventHandlers(pipeline, options.streamLimits),
     ...logHandlers(connected, { index: options.logs, now: options.now }),
   };

@@ -12,8 +12,11 @@ import { issueActionRoutes } from './issue-actions.ts';
 import { logRoutes } from './logs.ts';
 import { projectionRoutes } from './projections.ts';
 import { queueRoutes } from './queue.ts';
+import { siTrackRoutes } from './si-tracks.ts';
 import { staticRoutes } from './static.ts';
 import { taskQueueRoutes } from './task-queue.ts';
+import { trackPromptRoutes } from './track-prompts.ts';
+import { trackRoutes } from './tracks.ts';
 import { workerOperationRoutes } from './workers.ts';
 
 /** Surface B: what operators see and do. */
@@ -32,6 +35,7 @@ export const monitorSurface = defineSurface({
     { name: 'Projections', description: 'What is to be written to the host.' },
     { name: 'Queue', description: 'What waits to be done.' },
     { name: 'Workers', description: 'Who does it.' },
+    { name: 'Tracks', description: 'Streams of self-improvement work and what their agents are told.' },
     { name: 'Event stream', description: 'What happens, as it happens.' },
     { name: 'Logs', description: 'What processes and agents said.' },
     { name: 'Config', description: 'What is in force, and reading it again.' },
@@ -49,6 +53,9 @@ export const monitorSurface = defineSurface({
     ...queueRoutes,
     ...taskQueueRoutes,
     ...workerOperationRoutes,
+    ...trackRoutes,
+    ...trackPromptRoutes,
+    ...siTrackRoutes,
     ...eventRoutes,
     ...logRoutes,
     ...configRoutes,

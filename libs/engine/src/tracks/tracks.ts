@@ -1,4 +1,4 @@
-import { AppError, type TrackChange } from '@pipeline/domain';
+import { AppError, isStorable, type TrackChange } from '@pipeline/domain';
 import {
   allTracks,
   deleteTrack,
@@ -12,7 +12,7 @@ import {
 import { findRepoAt, type RepoAddress } from '../address.ts';
 import { type Engine, inTenant } from '../context.ts';
 import type { Actor } from '../subject.ts';
-import { nextRunOf } from './cadence.ts';
+import { checkCadence, nextRunOf } from './cadence.ts';
 import { applyChange, changeTrack, isoOf, recordTrack, trackNotFound } from './change-track.ts';
 import { type Track, timesOf, trackOf } from './track-view.ts';
 
@@ -94,6 +94,8 @@ export async function updateTrackAt(
   change: TrackChange,
   { action, actor }: { action: string; actor: Actor },
 ): Promise<void> {
+  // What cannot be is refused before anything is looked for.
+  if (change.cadence) checkCadence(change.cadence, new Date(await storeNow(engine.store.tenant)));
   const repo = await repoOfTrack(engine, address);
   const { name } = address;
   await inTenant(engine, repo.tenant_id, (unit) =>
@@ -120,6 +122,7 @@ export async function removeTrack(engine: Engine, address: TrackAddress, actor: 
 
 /** The repo of a track's address: where there is no such repo, there is no such track. */
 export async function repoOfTrack(engine: Engine, address: TrackAddress): Promise<RepoRow> {
+  if (!isStorable(address.name)) throw trackNotFound(address.name);
   try {
     return await findRepoAt(engine, address);
   } catch (error) {
