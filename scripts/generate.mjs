@@ -8,7 +8,10 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 
 const generators = [
-  { what: 'workflow drawing, block reasons, schema of the configuration', file: 'libs/domain/scripts/generate.ts' },
+  {
+    what: 'workflow drawing, block reasons, metrics, schema of the configuration',
+    file: 'libs/domain/scripts/generate.ts',
+  },
   { what: 'OpenAPI documents, error reference', file: 'libs/contract/scripts/generate.ts' },
   { what: 'examples and reference of the environment', file: 'scripts/env-examples.ts' },
   { what: 'reference of the command line', file: 'libs/cli/scripts/generate.ts' },

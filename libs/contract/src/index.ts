@@ -27,6 +27,7 @@ export * from './monitor/events.ts';
 export * from './monitor/index.ts';
 export * from './monitor/issue-actions.ts';
 export * from './monitor/logs.ts';
+export * from './monitor/metric-definitions.ts';
 export * from './monitor/projections.ts';
 export * from './monitor/queue.ts';
 export * from './monitor/si-tracks.ts';

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { BLOCK_REASONS, DEFAULT_WORKFLOW, PipelineConfig, STATES, type WorkflowSnapshot } from '../src/index.ts';
+import { GENERATED, table } from './markdown.ts';
+import { metricsPage } from './metrics-page.ts';
 
-const GENERATED = '<!-- Generated from libs/domain by `node libs/domain/scripts/generate.ts`. Do not edit. -->';
-
-/** The reference pages that follow from the code: file name under docs/reference -> text. */
+/** The pages that follow from the code: file name under docs -> text. */
 export const referenceDocuments = (): Record<string, string> => ({
-  'pipeline-config.schema.json': configSchema(),
-  'workflow.md': workflowPage(DEFAULT_WORKFLOW),
-  'block-reasons.md': blockReasonsPage(),
+  'metrics.md': metricsPage(),
+  'reference/pipeline-config.schema.json': configSchema(),
+  'reference/workflow.md': workflowPage(DEFAULT_WORKFLOW),
+  'reference/block-reasons.md': blockReasonsPage(),
 });
 
 /** For editors: what a person may write, so that keys with a default may be left out. Draft 7 is what they all read. */
@@ -83,8 +84,3 @@ function blockReasonsPage(): string {
     '',
   ].join('\n\n');
 }
-
-const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-
-const table = (heads: readonly string[], rows: readonly string[][]): string =>
-  [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');

@@ -2,12 +2,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { referenceDocuments } from './documents.ts';
 
-const FOLDER = new URL('../../../docs/reference/', import.meta.url);
+const FOLDER = new URL('../../../docs/', import.meta.url);
 
 /** Writes the reference pages, or with --check says which of them no longer follow from the code (exit code 1). */
 async function main(): Promise<void> {
   const check = process.argv.includes('--check');
-  await mkdir(FOLDER, { recursive: true });
+  await mkdir(new URL('reference/', FOLDER), { recursive: true });
   const stale: string[] = [];
   for (const [name, text] of Object.entries(referenceDocuments())) {
     const file = new URL(name, FOLDER);

@@ -7,12 +7,12 @@ const documents = referenceDocuments();
 
 describe('the reference pages', () => {
   test.each(Object.keys(documents))('%s follows from the code; generate.ts writes it anew', async (name) => {
-    const stored = await readFile(new URL(`../../../docs/reference/${name}`, import.meta.url), 'utf8');
+    const stored = await readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
     expect(stored).toBe(documents[name]);
   });
 
   test('draw every edge of the workflow and list its triggers', () => {
-    const page = documents['workflow.md'] ?? '';
+    const page = documents['reference/workflow.md'] ?? '';
     for (const { from, to, trigger } of DEFAULT_WORKFLOW.edges) {
       const [start, end] = [from, to].map((state) => state.replaceAll('-', '_'));
       expect(page).toMatch(new RegExp(`^  ${start} --> ${end}: (?:.*, )?${trigger}(?:,|$)`, 'm'));
@@ -22,12 +22,14 @@ describe('the reference pages', () => {
 
   test('explain every block reason', () => {
     for (const [reason, { remedy }] of Object.entries(BLOCK_REASONS)) {
-      expect(documents['block-reasons.md']).toMatch(new RegExp(`^\\| \`${reason}\` .*${remedy.slice(0, 20)}`, 'm'));
+      expect(documents['reference/block-reasons.md']).toMatch(
+        new RegExp(`^\\| \`${reason}\` .*${remedy.slice(0, 20)}`, 'm'),
+      );
     }
   });
 
   test('let an editor find a mistyped key of the configuration', () => {
-    const schema = JSON.parse(documents['pipeline-config.schema.json'] ?? '');
+    const schema = JSON.parse(documents['reference/pipeline-config.schema.json'] ?? '');
     expect(schema.additionalProperties).toBe(false);
     expect(schema.properties.selfHealing.additionalProperties).toBe(false);
     expect(schema.required ?? []).toEqual([]);

@@ -16,6 +16,7 @@ import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.t
 import { type EventDeps, eventHandlers } from './routes/events.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
 import { logHandlers } from './routes/logs.ts';
+import { metricDefinitionHandlers } from './routes/metric-definitions.ts';
 import { projectionHandlers } from './routes/projections.ts';
 import { queueHandlers } from './routes/queue.ts';
 import { staticHandlers } from './routes/static.ts';
@@ -80,6 +81,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...authHandlers(auth),
       ...configHandlers(options.config),
       ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
+      ...metricDefinitionHandlers(),
       ...staticHandlers(options.webDir),
     },
     authenticators: { operator: auth.operator },

@@ -10,6 +10,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { eventRoutes } from './events.ts';
 import { issueActionRoutes } from './issue-actions.ts';
 import { logRoutes } from './logs.ts';
+import { metricDefinitionRoutes } from './metric-definitions.ts';
 import { projectionRoutes } from './projections.ts';
 import { queueRoutes } from './queue.ts';
 import { siTrackRoutes } from './si-tracks.ts';
@@ -59,6 +60,7 @@ export const monitorSurface = defineSurface({
     ...eventRoutes,
     ...logRoutes,
     ...configRoutes,
+    ...metricDefinitionRoutes,
     ...staticRoutes,
   ],
   fallbacks: [
