@@ -32,10 +32,22 @@ export { steerProjection } from './projections.ts';
 export { reachable } from './reads/bootstrap.ts';
 export { costsOf } from './reads/costs.ts';
 export { explainIssue } from './reads/explain-issue.ts';
+
 export { listRepoFindings } from './reads/findings.ts';
+export {
+  diagnose,
+  explainIssueAt,
+  findIfKnown,
+  issueArtefactsAt,
+  issueEventsAt,
+  issueStatusAt,
+  retrospectiveAt,
+} from './reads/issue-detail.ts';
 export { type IssueQuery, issuesTag, listIssues } from './reads/list-issues.ts';
 export { type Overview, overviewOf } from './reads/overview.ts';
+export { type IssueQuestion, searchIssues } from './reads/search-issues.ts';
 export { timelineOf } from './reads/timeline.ts';
+export { noRepoContext, timelineAt } from './reads/whole-timeline.ts';
 export { reclaim, reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './reclaim.ts';
 export { releaseWaiting } from './release.ts';
 export { type Report, type ReportAnswer, report } from './report.ts';

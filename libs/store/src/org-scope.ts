@@ -5,18 +5,26 @@ import { type Params, prepared } from './prepared.ts';
 
 declare const checked: unique symbol;
 
-/**
- * What a connection may read now: one organisation, and in it all enabled repos or some. Only the check of an access
- * token makes one, so a function that asks for it cannot be called for anybody else.
- */
-export interface OrgScope {
+/** Repos of one tenant that may be read: by a connection, or by an operator who named one. */
+export interface ReadScope {
   readonly tenantId: number;
-  readonly userId: number;
-  readonly role: Role;
   /** null = every enabled repo of the tenant. A repo that is named here may be disabled by now. */
   readonly repoIds: readonly number[] | null;
   readonly [checked]: true;
 }
+
+/**
+ * What a connection may read now: one organisation, and in it all enabled repos or some. Only the check of an access
+ * token makes one, so a function that asks for it cannot be called for anybody else.
+ */
+export interface OrgScope extends ReadScope {
+  readonly userId: number;
+  readonly role: Role;
+}
+
+/** Operators of the monitor see every tenant; what they read of one issue is bound to the repo that they named. */
+export const operatorScope = (repo: { tenant_id: number; id: number }): ReadScope =>
+  ({ tenantId: repo.tenant_id, repoIds: [repo.id] }) as unknown as ReadScope;
 
 /** A connection whose access token was shown, alive at this moment. */
 export interface LiveConnection {

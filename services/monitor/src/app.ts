@@ -15,6 +15,7 @@ import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { type EventDeps, eventHandlers } from './routes/events.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
+import { issueDetailHandlers } from './routes/issue-detail.ts';
 import { logHandlers } from './routes/logs.ts';
 import { metricDefinitionHandlers } from './routes/metric-definitions.ts';
 import { projectionHandlers } from './routes/projections.ts';
@@ -64,6 +65,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...taskQueueHandlers(connected),
     ...bulkActionHandlers(connected),
     ...issueActionHandlers(connected),
+    ...issueDetailHandlers(connected, options.now),
     ...projectionHandlers(connected),
     ...queueHandlers(connected),
     ...workerHandlers(connected),

@@ -113,11 +113,14 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
 export const OLGA = { username: 'olga', password: 'pw' };
 
 /** The app on the engine's store, which has been looked at; calls come from the operator olga unless they say who. */
-export async function serveConnected(pipeline: Pick<Connected, 'engine'> & Partial<Connected>) {
+export async function serveConnected(
+  pipeline: Pick<Connected, 'engine'> & Partial<Connected>,
+  over: Omit<Partial<MonitorApp>, 'pipeline'> = {},
+) {
   const storeWatch = new StoreWatch({ store: pipeline.engine.store, log: silentLogger });
   await storeWatch.check();
   const auth = authOf([OLGA]);
-  const served = await serveApp({ auth, pipeline: { storeWatch, ...pipeline } });
+  const served = await serveApp({ ...over, auth, pipeline: { storeWatch, ...pipeline } });
   const authorization = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
   const call: Call = (method, path, init) => served.call(method, path, { headers: { authorization }, ...init });
   return { ...served, call, storeWatch };

@@ -1,11 +1,10 @@
-import { STATES } from '@pipeline/domain';
 import { z } from 'zod';
 import { PaginatedResponse } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { type DeclaredError, route } from '../route.ts';
+import { ISSUE_FILTERS, IssueListItem } from '../shared/issue-list-item.ts';
 import { IssueWhy } from '../shared/issue-why.ts';
 import { Bootstrap } from './bootstrap.ts';
-import { IssueListItem } from './issue-list-item.ts';
 import { PipelineOverview } from './overview.ts';
 import { bootstrapExample, issuesExample, overviewExample, whyExample } from './read-examples.ts';
 
@@ -15,9 +14,6 @@ export const RepoQuery = z
   .max(300)
   .regex(/^[^/]+\/[^/]+$/, 'must be owner/name')
   .meta({ description: 'owner/name, in any case.', example: 'acme/shop' });
-
-/** What a list of issues can be cut down to. */
-export const ISSUE_FILTERS = ['open', 'blocked', 'paused', ...STATES] as const;
 
 const repoNotFound: DeclaredError = {
   code: 'REPO_NOT_FOUND',

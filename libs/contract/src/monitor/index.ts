@@ -1,6 +1,7 @@
 import { healthRoutes } from '../shared/health.ts';
-import { defineSurface } from '../surface.ts';
+import { defineSurface, type PathFallback } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
+import { artefactRoutes } from './artefacts.ts';
 import { authRoutes } from './auth.ts';
 import { blockedIssueRoutes } from './blocked-issues.ts';
 import { bulkActionRoutes } from './bulk-actions.ts';
@@ -9,6 +10,8 @@ import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { eventRoutes } from './events.ts';
 import { issueActionRoutes } from './issue-actions.ts';
+import { issueDetailRoutes } from './issue-detail.ts';
+import { issueRoutes } from './issues.ts';
 import { logRoutes } from './logs.ts';
 import { metricDefinitionRoutes } from './metric-definitions.ts';
 import { projectionRoutes } from './projections.ts';
@@ -16,9 +19,18 @@ import { queueRoutes } from './queue.ts';
 import { siTrackRoutes } from './si-tracks.ts';
 import { staticRoutes } from './static.ts';
 import { taskQueueRoutes } from './task-queue.ts';
+import { timelineRoutes } from './timeline.ts';
 import { trackPromptRoutes } from './track-prompts.ts';
 import { trackRoutes } from './tracks.ts';
 import { workerOperationRoutes } from './workers.ts';
+
+/** How a family answers a path with too few or too many segments. */
+const expected = (prefix: PathFallback['prefix'], form: string, suffix?: `/${string}`): PathFallback => ({
+  prefix,
+  ...(suffix !== undefined && { suffixes: [suffix] }),
+  methods: ['get'],
+  refusal: { code: 'INVALID_INPUT', message: `Expected ${form}${suffix ?? ''}` },
+});
 
 /** Surface B: what operators see and do. */
 export const monitorSurface = defineSurface({
@@ -29,6 +41,7 @@ export const monitorSurface = defineSurface({
   tags: [
     { name: 'Service', description: 'The process itself.' },
     { name: 'Session', description: 'Logging in and out.' },
+    { name: 'Issues', description: 'Where issues are, why, and what happened to them.' },
     { name: 'Issue actions', description: 'What an operator can do to an issue.' },
     { name: 'Observability', description: 'What stands, and how it all goes.' },
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
@@ -47,6 +60,10 @@ export const monitorSurface = defineSurface({
     ...authRoutes,
     ...bulkActionRoutes,
     ...issueActionRoutes,
+    ...issueRoutes,
+    ...issueDetailRoutes,
+    ...artefactRoutes,
+    ...timelineRoutes,
     ...deadLetterRoutes,
     ...consistencyRoutes,
     ...projectionRoutes,
@@ -68,10 +85,14 @@ export const monitorSurface = defineSurface({
     { prefix: '/api/issues/', methods: ['post'], refusal: { code: 'NOT_FOUND', message: 'Not found' } },
     {
       prefix: '/api/issues/',
-      suffixes: ['/valid-transitions'],
+      suffixes: ['/valid-transitions', '/why', '/digest', '/status', '/events'],
       methods: ['get'],
       refusal: { code: 'NOT_FOUND', message: 'Not found' },
     },
+    expected('/api/issues/', '/api/issues/:owner/:repo/:issue', '/retrospective'),
+    expected('/api/issues/', '/api/issues/:owner/:repo/:issue', '/artefacts'),
+    expected('/api/runs/', '/api/runs/:runId', '/artefacts'),
+    expected('/api/timeline/', '/api/timeline/:owner/:repo/:issue'),
     {
       prefix: '/api/projections/',
       suffixes: ['/retry', '/discard'],

@@ -1,30 +1,17 @@
-import { parseIssueNumber, STATES } from '@pipeline/domain';
+import { STATES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Ok, REASON_REFUSAL, RequiredReason, withReason } from '../envelopes.ts';
 import { route } from '../route.ts';
+import { issueParams, tenantQuery } from './issue-address.ts';
 
 const state = z.enum(STATES);
-const params = z.object({
-  owner: z.string().min(1).max(100).meta({ description: 'Owner of the repo.', example: 'acme' }),
-  repo: z.string().min(1).max(100).meta({ description: 'Name of the repo.', example: 'shop' }),
-  issue: z
-    .string()
-    .refine((segment) => parseIssueNumber(segment) !== null, 'must be a positive integer')
-    .meta({ description: 'Number of the issue on the host.', example: '7' }),
-});
-const query = z.object({
-  tenant: z.string().max(200).optional().meta({
-    description: 'External id of the tenant; needed only where several have a repo of that name.',
-    example: 'default',
-  }),
-});
 
 /** What all of them share: who may call, and how a path that names no issue is answered (interface: Issue actions). */
 const onIssue = {
   auth: 'operator',
   tags: ['Issue actions'],
-  params,
-  query,
+  params: issueParams,
+  query: tenantQuery,
   errors: ['ISSUE_NOT_FOUND', { code: 'NOT_FOUND', description: 'Unknown repo, or a malformed path.' }],
 } as const;
 const refusals = { params: { code: 'NOT_FOUND', message: 'Not found' } } as const;

@@ -2,7 +2,7 @@ import { AppError, type Explanation, explainWait, MAX_ISSUE_NUMBER, normalizeErr
 import {
   type ActiveTask,
   issueWhy,
-  type OrgScope,
+  type ReadScope,
   type StateTransition,
   type Store,
   type WhyRow,
@@ -39,7 +39,7 @@ export interface IssueWhy
  */
 export async function explainIssue(
   store: Store,
-  scope: OrgScope,
+  scope: ReadScope,
   { slug, number }: { slug: string; number: number },
 ): Promise<IssueWhy> {
   // Greater numbers are no issue's; the store would not take them.

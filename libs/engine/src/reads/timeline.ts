@@ -1,5 +1,5 @@
 import { AppError } from '@pipeline/domain';
-import { issueTimeline, type OrgScope, type Store, type TimelineRow } from '@pipeline/store';
+import { issueTimeline, type ReadScope, type Store, type TimelineRow } from '@pipeline/store';
 import { repoNotFound } from './repo-not-found.ts';
 
 type Found = NonNullable<TimelineRow['issue']>;
@@ -16,7 +16,7 @@ export interface Timeline extends Omit<Found, 'total'> {
  */
 export async function timelineOf(
   store: Store,
-  scope: OrgScope,
+  scope: ReadScope,
   query: { slug: string; number: number; limit: number; offset: number },
 ): Promise<{ timeline: Timeline; total: number }> {
   const row = await issueTimeline(store.read, scope, query);

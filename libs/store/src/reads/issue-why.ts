@@ -2,7 +2,7 @@ import type { ErrorClass, State, TaskType, WhyFacts, WhyTask } from '@pipeline/d
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connection.ts';
 import { wireTime } from '../issue-list-item.ts';
-import type { OrgScope } from '../org-scope.ts';
+import type { ReadScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
 import { jsonList } from './json-list.ts';
 import { type Reach, reachableRepo, reachOf } from './reachable-repo.ts';
@@ -132,7 +132,7 @@ const why = prepared(
  * All that says why an issue is where it is: one statement, a dozen index probes whatever the history.
  * @returns undefined for a repo out of reach.
  */
-export const issueWhy = (read: Db, scope: OrgScope, slug: string, number: number): Promise<WhyRow | undefined> =>
+export const issueWhy = (read: Db, scope: ReadScope, slug: string, number: number): Promise<WhyRow | undefined> =>
   why.first(read, { ...reachOf(scope, slug), number });
 
 export type ActiveTask = { taskType: TaskType; status: 'pending' | 'claimed'; claimedBy: string | null };

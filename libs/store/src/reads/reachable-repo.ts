@@ -1,6 +1,6 @@
 import { parseSlug, slugKey } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { OrgScope } from '../org-scope.ts';
+import type { ReadScope } from '../org-scope.ts';
 import type { Params } from '../prepared.ts';
 
 /** Whose repo is read, by which name, and which repos there may be read (null = all). */
@@ -11,7 +11,7 @@ export interface Reach {
 }
 
 /** @param slug in any case; what can be no repo's name names none. */
-export function reachOf({ tenantId, repoIds }: OrgScope, slug: string): Reach {
+export function reachOf({ tenantId, repoIds }: ReadScope, slug: string): Reach {
   const parsed = parseSlug(slug);
   return { tenantId, repoIds, slug: parsed ? slugKey(parsed) : '' };
 }

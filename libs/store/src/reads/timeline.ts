@@ -2,7 +2,7 @@ import type { State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connection.ts';
 import { wireTime } from '../issue-list-item.ts';
-import type { OrgScope } from '../org-scope.ts';
+import type { ReadScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
 import type { StateTransition } from './issue-why.ts';
 import { jsonList } from './json-list.ts';
@@ -84,7 +84,7 @@ const ofIssue = (alias: string) => sql`
   ${sql.ref(`${alias}.tenant_id`)} = i.tenant_id and ${sql.ref(`${alias}.issue_id`)} = i.id`;
 const ms = (from: string, to: string) => sql`extract(epoch from ${sql.ref(to)} - ${sql.ref(from)}) * 1000`;
 
-/** Every source by an index that begins with the tenant and the issue, but findings and letters, of which few exist. */
+/** Every source by an index that begins with the tenant and the issue. */
 const SOURCES: RawBuilder<unknown>[] = [
   source(
     {
@@ -172,12 +172,19 @@ const entryJson = sql`
     t.run_id as "runId", t.pr_number as "prNumber", t.duration_ms as "durationMs",
     trim_scale(round(t.cost_usd, 4)) as "costUsd", t.error, t.details`;
 
+const MAX_MOVES = 1_000;
+
+/** The newest, oldest first. */
 const transitions = jsonList(
   sql`
   select m.from_state as "from", m.to_state as "to", ${wireTime('m.at')} as at, m.agent, m.actor_type as "actorType",
     m.actor_id as "actorId", m.reason, m.forced, m.duration_in_from_ms as "durationInFromMs"
-  from transitions m where ${ofIssue('m')} order by m.id`,
-  200,
+  from (
+    select t.id, t.from_state, t.to_state, t.at, t.agent, t.actor_type, t.actor_id, t.reason, t.forced,
+      t.duration_in_from_ms
+    from transitions t where ${ofIssue('t')} order by t.id desc limit ${sql.lit(MAX_MOVES)}
+  ) m order by m.id`,
+  MAX_MOVES,
 );
 
 type Query = Reach & { number: number; limit: number; offset: number };
@@ -208,6 +215,6 @@ const timeline = prepared('timeline-of-issue', (_db, p: Params<Query>) => {
 /** The story of an issue, oldest first. Costs what ever happened to it. @returns undefined for a repo out of reach. */
 export const issueTimeline = (
   read: Db,
-  scope: OrgScope,
+  scope: ReadScope,
   { slug, ...page }: { slug: string; number: number; limit: number; offset: number },
 ): Promise<TimelineRow | undefined> => timeline.first(read, { ...reachOf(scope, slug), ...page });

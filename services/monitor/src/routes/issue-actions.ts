@@ -3,6 +3,7 @@ import { act, type Engine, findIssueKey, type IssueAction, targetsOf, transition
 import type { HandlersOf } from '@pipeline/http';
 import { actorOf } from '../auth/actor.ts';
 import type { Authentication, Operator } from '../auth/authentication.ts';
+import { addressOf } from './issue-address.ts';
 
 type Handlers = HandlersOf<typeof issueActionRoutes, Authentication>;
 
@@ -45,10 +46,3 @@ export const issueActionHandlers = (deps: () => { engine: Engine }): Handlers =>
     },
   };
 };
-
-const addressOf = ({ params, query }: Call) => ({
-  owner: params.owner,
-  repo: params.repo,
-  number: Number(params.issue),
-  tenant: query.tenant,
-});

@@ -1,6 +1,6 @@
 import type { AnswerOf, listAgentMessages, logRoutes } from '@pipeline/contract';
-import { AppError, parseSince } from '@pipeline/domain';
-import { type Engine, findIssueKey } from '@pipeline/engine';
+import { parseSince } from '@pipeline/domain';
+import { type Engine, findIfKnown } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import { messagesOfIssue } from '@pipeline/store';
 import type { Authentication } from '../auth/authentication.ts';
@@ -56,11 +56,7 @@ async function messagesFor(
   wanted: Wanted,
   page: { limit: number; offset: number },
 ): Promise<Message[]> {
-  const key = await findIssueKey(engine, { ...wanted, number: Number(wanted.issue) }).catch((error: unknown) => {
-    // Nothing was said about an issue that nobody knows.
-    if (error instanceof AppError && ['NOT_FOUND', 'ISSUE_NOT_FOUND'].includes(error.code)) return null;
-    throw error;
-  });
+  const key = await findIfKnown(engine, { ...wanted, number: Number(wanted.issue) });
   if (key === null) return [];
   const filter = { issueId: key.issueId, taskId: wanted.taskId, invocation: wanted.invocation };
   return messagesOfIssue(engine.store.read, key.tenantId, filter, { ...page, withTools: wanted.include === 'tools' });

@@ -2,6 +2,9 @@ import { type IssueListItem as DomainItem, ERROR_CLASSES, LIST_CAPS, STATES, TAS
 import { z } from 'zod';
 import { Timestamp } from '../envelopes.ts';
 
+/** What a list of issues can be cut down to. */
+export const ISSUE_FILTERS = ['open', 'blocked', 'paused', ...STATES] as const;
+
 /** One row of a list of issues. */
 export const IssueListItem = z
   .object({

@@ -1,0 +1,27 @@
+import { parseIssueNumber } from '@pipeline/domain';
+import { z } from 'zod';
+
+const number = z
+  .string()
+  .refine((segment) => parseIssueNumber(segment) !== null, 'must be a positive integer')
+  .meta({ description: 'Number of the issue on the host.', example: '7' });
+
+/** How paths name an issue. */
+export const issueParams = z.object({
+  owner: z.string().min(1).max(100).meta({ description: 'Owner of the repo.', example: 'acme' }),
+  repo: z.string().min(1).max(100).meta({ description: 'Name of the repo.', example: 'shop' }),
+  issue: number,
+});
+
+/** The same where only the number is looked at: a name that can be no repo's is answered like an unknown one. */
+export const anyIssueParams = issueParams.extend({
+  owner: z.string().meta({ description: 'Owner of the repo.', example: 'acme' }),
+  repo: z.string().meta({ description: 'Name of the repo.', example: 'shop' }),
+});
+
+export const tenant = z.string().max(200).optional().meta({
+  description: 'External id of the tenant; needed only where several have a repo of that name.',
+  example: 'default',
+});
+
+export const tenantQuery = z.object({ tenant });

@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { STATES, type State } from '@pipeline/domain';
+import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
+import {
+  artefactsOfIssue,
+  artefactsOfRun,
+  countFound,
+  eventsOfIssue,
+  findIssues,
+  type IssueSearch,
+  issueTimeline,
+  issueWhy,
+  newestRetrospective,
+  operatorScope,
+  type Store,
+  statusOfIssue,
+  troubleOfIssue,
+} from '../../src/index.ts';
+import { makeHistory, scannedBy } from './history.ts';
+
+const database = testDatabase();
+let issue: { tenant_id: number; repo_id: number; id: number; run_id: number };
+
+beforeAll(async () => {
+  await makeHistory(database);
+  const { rows } = await sql<typeof issue>`
+    select i.tenant_id, i.repo_id, i.id, r.id as run_id from issues i join runs r on r.issue_id = i.id
+    where i.issue_number = 2500 limit 1`.execute(database.db);
+  if (!rows[0]) throw new Error('no issue');
+  issue = rows[0];
+}, 240_000);
+
+const ofIssue = (read: (store: Store, tenantId: number, id: number) => Promise<unknown>) => (store: Store) =>
+  read(store, issue.tenant_id, issue.id);
+const scope = () => operatorScope({ tenant_id: issue.tenant_id, id: issue.repo_id });
+const slug = async () => {
+  const { rows } = await sql<{ slug: string }>`
+    select slug_key as slug from repos where id = ${issue.repo_id}`.execute(database.db);
+  return rows[0]?.slug ?? '';
+};
+
+describe('with 100,000 issues and a million events, of one issue', () => {
+  test.each<[string, (store: Store) => Promise<unknown>]>([
+    ['its status', ofIssue((store, tenantId, id) => statusOfIssue(store.read, tenantId, id))],
+    ['its failed runs', ofIssue((store, tenantId, id) => troubleOfIssue(store.read, tenantId, id))],
+    [
+      'its events',
+      ofIssue((store, tenantId, issueId) =>
+        eventsOfIssue(store.read, tenantId, { issueId, since: null, limit: 50, offset: 0 }),
+      ),
+    ],
+    ['its retrospective', ofIssue((store, tenantId, id) => newestRetrospective(store.read, tenantId, id))],
+    ['its artefacts', ofIssue((store, tenantId, id) => artefactsOfIssue(store.read, tenantId, id))],
+    ['the artefacts of a run', (store) => artefactsOfRun(store.fleet, issue.run_id)],
+    ['why it stands', async (store) => issueWhy(store.read, scope(), await slug(), 2500)],
+    [
+      'its story',
+      async (store) =>
+        issueTimeline(store.read, scope(), { slug: await slug(), number: 2500, limit: 5_000, offset: 0 }),
+    ],
+  ])('%s is read by an index', async (_what, read) => {
+    expect(await scannedBy(database, read)).toEqual([]);
+  });
+
+  test('the story has what each table knows of it', async () => {
+    const query = { slug: await slug(), number: 2500, limit: 5_000, offset: 0 };
+    const story = (await issueTimeline(database.store.read, scope(), query))?.issue;
+    const kinds = new Map<string, number>();
+    for (const { kind } of story?.entries ?? []) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    expect(Object.fromEntries(kinds)).toEqual({
+      ...{ transition: 3, 'agent-run': 2, event: 10, projection: 2, 'dead-letter': 1 },
+    });
+  });
+});
+
+describe('with 100,000 issues, over all repos', () => {
+  const OPEN: State[] = STATES.filter((state) => state !== 'done');
+  const all = { tenantId: null, repoId: null, states: OPEN, flags: [], what: null } satisfies IssueSearch;
+  const page = { limit: 100, offset: 0 };
+
+  test.each<[string, Partial<IssueSearch>]>([
+    ['the open ones', {}],
+    ['those in a state', { states: ['in-review'] }],
+    ['the done ones', { states: ['done'] }],
+    ['all', { states: STATES }],
+    ['the blocked ones', { flags: ['blocked'] }],
+    ['by number', { states: STATES, what: { number: 77 } }],
+    ['by title', { states: STATES, what: { text: 'driver of c4ca' } }],
+    ['by a title that none has', { states: STATES, what: { text: 'nothing like it' } }],
+  ])('%s are found by an index', async (_what, search) => {
+    expect(await scannedBy(database, (store) => findIssues(store.fleet, { ...all, ...search }, page))).toEqual([]);
+    const began = performance.now();
+    await findIssues(database.store.fleet, { ...all, ...search }, page);
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+
+  test('the count of a state is that of its rows', async () => {
+    const { rows } = await sql<{ n: number }>`
+      select count(*)::int as n from issue_list where state = 'in-review' and is_paused`.execute(database.db);
+    const search = { ...all, states: ['in-review' as const], flags: ['paused' as const] };
+    expect(await countFound(database.store.fleet, search)).toBe(rows[0]?.n);
+    expect(await scannedBy(database, (store) => countFound(store.fleet, search))).toEqual([]);
+  });
+});
