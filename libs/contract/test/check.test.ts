@@ -14,7 +14,7 @@ const letter = {
   createdAt: '2026-01-02T03:04:05.678Z',
 };
 const list = (item: object, page: object = { total: 1, limit: 100, offset: 0, hasMore: false }) =>
-  JSON.stringify({ items: [item], page });
+  JSON.stringify({ items: [item], page, polledAt: null });
 
 const check = (seen: Partial<Omit<SeenAnswer, 'headers'>> & { headers?: Record<string, string> }) =>
   checkAnswer(monitorSurface, {

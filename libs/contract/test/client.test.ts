@@ -31,7 +31,11 @@ describe('the client', () => {
     expect([status, body.newState]).toEqual([200, 'planning']);
     expect([sent[0]?.method, sent[0]?.url]).toEqual(['POST', 'http://host/api/dead-letters/a%2Fb/retry']);
 
-    const page = clientOf(200, { items: [], page: { total: null, limit: 5, offset: 0, hasMore: false } });
+    const page = clientOf(200, {
+      items: [],
+      page: { total: null, limit: 5, offset: 0, hasMore: false },
+      polledAt: null,
+    });
     await page.client.call(listDeadLetters, { query: { limit: 5 } });
     expect(page.sent[0]?.url).toBe('http://host/api/dead-letters?limit=5');
     expect(page.sent[0]?.headers.get('authorization')).toBe('Bearer t');
