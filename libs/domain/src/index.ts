@@ -32,6 +32,7 @@ export * from './storable-text.ts';
 export * from './task-queue.ts';
 export * from './tasks.ts';
 export * from './text-dependencies.ts';
+export * from './tracks/seed-text.ts';
 export * from './tracks/shares.ts';
 export * from './tracks/slate.ts';
 export * from './tracks/track.ts';

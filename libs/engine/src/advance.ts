@@ -5,7 +5,14 @@ import {
   fingerprint,
   type ProjectionAction,
 } from '@pipeline/domain';
-import { enterState, type IssueRow, resolveEdgesAtEnd, updateIssue, withdrawProjections } from '@pipeline/store';
+import {
+  enterState,
+  type IssueRow,
+  resolveEdgesAtEnd,
+  settleSiIssue,
+  updateIssue,
+  withdrawProjections,
+} from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { closingActions, projectIssue, queueProjections } from './project.ts';
 import { recordPipelineEvent, recordTransition } from './records.ts';
@@ -81,6 +88,10 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
   const entered = await enterState(unit.tx, issue, change, liftMs);
   const moved = { ...subject, issue: { ...issue, ...change, ...entered } };
   if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
+  if (decision.to === 'done' || issue.state === 'done') {
+    const place = { repoId: issue.repo_id, number: issue.issue_number };
+    await settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done');
+  }
   if (decision.to === 'done') {
     const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);

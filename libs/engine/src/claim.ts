@@ -79,13 +79,13 @@ async function claimOne(
     await back();
     return null;
   }
-  const { payload, costUsd } = await payloadOf(engine, tenantId, claimed);
+  const { payload, costUsd, promptVersion } = await payloadOf(engine, tenantId, claimed);
   const { perIssueUsd } = engine.settings().costLimits;
   if (claimed.issue_id !== null && isUsedUp(costUsd, perIssueUsd)) {
     await back();
     return 'put aside';
   }
-  return { ...describe(claimed, payload), claimToken, budgetUsd: leftOf(perIssueUsd, costUsd) };
+  return { ...describe(claimed, payload), promptVersion, claimToken, budgetUsd: leftOf(perIssueUsd, costUsd) };
 }
 
 /** Shows in the lists who is at the issue, and that the worker is busy. */
@@ -99,7 +99,9 @@ async function noteClaim(unit: Unit, { issue_id }: Claimed, workerId: string): P
 const leftOf = (limitUsd: number | null, spentUsd: number): number | null =>
   limitUsd === null ? null : Math.round((limitUsd - spentUsd) * 1_000_000) / 1_000_000;
 
-function describe(task: Claimed, payload: TaskPayload): Omit<ClaimedTask, 'claimToken' | 'budgetUsd'> {
+type Described = Omit<ClaimedTask, 'claimToken' | 'budgetUsd' | 'promptVersion'>;
+
+function describe(task: Claimed, payload: TaskPayload): Described {
   return {
     id: task.id,
     taskType: task.task_type,
@@ -110,7 +112,6 @@ function describe(task: Claimed, payload: TaskPayload): Omit<ClaimedTask, 'claim
     maxAttempts: task.max_attempts,
     leaseExpiresAt: task.lease_expires_at,
     payload,
-    promptVersion: null,
     maxTurns: null,
   };
 }

@@ -11,6 +11,7 @@ import { type Engine, inTenant, type Unit } from './context.ts';
 import { buryProjection, isAwaited } from './projection-letters.ts';
 import { recordOperation } from './records.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
+import { onSeedSteered } from './tracks/seeds.ts';
 
 /**
  * What an operator can do to an entry of the outbox: send it again from its first attempt on, or give it up so that its
@@ -32,9 +33,10 @@ export async function steerProjection(
     if (!projection) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
     if (to === 'retry') await retryProjection(unit.tx, projection);
     else await discard(unit, projection, issue && (await subjectOf(unit, issue)));
+    await onSeedSteered(unit, projection, to);
     unit.ring('svc_projections');
     const { repo_id, issue_number } = projection;
-    const about = issue ?? { id: null, repo_id, issue_number };
+    const about = issue ?? { id: null, repo_id, issue_number: issue_number || null };
     recordOperation(unit, { issue: about }, actor, { action: `projection-${to}`, projectionId: id });
   });
 }

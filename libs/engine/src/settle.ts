@@ -18,6 +18,7 @@ import { onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPull
 import { buryProjection } from './projection-letters.ts';
 import { recordPipelineEvent } from './records.ts';
 import { ENGINE, type Subject, subjectOf } from './subject.ts';
+import { isSeed, onSeeded } from './tracks/seeds.ts';
 
 export interface Sending {
   projection: ProjectionRow;
@@ -92,6 +93,7 @@ async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>):
     result: result.created as never,
   });
   const { action } = projection;
+  if (action.type === 'createIssue' && isSeed(projection)) return onSeeded(unit, projection, action, result.created);
   // The label for intake of an unknown issue is on the host: the next poll takes it in.
   if (!subject) return unit.ring('svc_cache');
   if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, result.created);
@@ -144,7 +146,7 @@ async function onFailed(unit: Unit, settled: Settled<'failed'>): Promise<void> {
 async function gaveUp(unit: Unit, subject: Subject | null, projection: ProjectionRow, error: string): Promise<void> {
   const { type } = projection.action;
   const { repo_id, issue_number } = projection;
-  recordPipelineEvent(unit, subject ?? { issue: { id: null, repo_id, issue_number } }, {
+  recordPipelineEvent(unit, subject ?? { issue: { id: null, repo_id, issue_number: issue_number || null } }, {
     eventType: 'projection_failed',
     agent: ENGINE.type,
     payload: { projectionId: projection.id, type },

@@ -5,6 +5,7 @@ import {
   issueById,
   openPullRequest,
   previousAttempts,
+  promptOfIssue,
   remarksOf,
   repoById,
 } from '@pipeline/store';
@@ -13,21 +14,23 @@ import type { Engine } from './context.ts';
 /**
  * All that a worker is told about its task, read after the claim, so that the claim stays short. The issue may have
  * moved on since: then the report is refused, for the claim is withdrawn with the move.
- * @returns it, and what the issue has cost so far.
+ * @returns it, what the issue has cost so far, and the version of the instructions in it, if its track gave any.
  */
 export async function payloadOf(
   engine: Engine,
   tenantId: number,
   task: Claimed,
-): Promise<{ payload: TaskPayload; costUsd: number }> {
+): Promise<{ payload: TaskPayload; costUsd: number; promptVersion: number | null }> {
   const db = engine.store.tenant;
   const issueId = task.issue_id;
-  const [repo, issue, pr, remarks, attempts] = await Promise.all([
+  const { issue_number: number, repo_id: repoId } = task;
+  const [repo, issue, pr, remarks, attempts, prompt] = await Promise.all([
     repoById(db, tenantId, task.repo_id),
     issueId === null ? undefined : issueById(db, tenantId, issueId),
     issueId === null ? undefined : openPullRequest(db, tenantId, issueId),
     issueId === null ? [] : remarksOf(db, tenantId, issueId),
     issueId === null ? [] : previousAttempts(db, tenantId, { issueId, taskType: task.task_type }),
+    issueId === null ? undefined : promptOfIssue(db, tenantId, { repoId, number }),
   ]);
   const ofKind = (kind: string) => remarks.filter((remark) => remark.kind === kind);
   const payload: TaskPayload = {
@@ -55,7 +58,7 @@ export async function payloadOf(
     reviewComments: ofKind('review').map(({ author, body, path, line }) => ({ author, body, path, line })),
     answers: ofKind('answer').map(({ author, body }) => ({ author, body })),
     snippets: [],
-    instructions: null,
+    instructions: prompt?.instructions ?? null,
     previousAttempts: attempts.map(({ attempt, error_message, outcome }) => ({
       attempt,
       errorMessage: error_message,
@@ -64,5 +67,5 @@ export async function payloadOf(
     state: issue ? (issue.state as State) : null,
     history: issue && task.task_type === 'retrospect' ? await historyOf(db, tenantId, issue) : null,
   };
-  return { payload, costUsd: issue?.cost_usd ?? 0 };
+  return { payload, costUsd: issue?.cost_usd ?? 0, promptVersion: prompt?.version ?? null };
 }

@@ -72,7 +72,8 @@ export interface SendableProjection {
 
 /**
  * The oldest open entry of every lane of every issue that may be sent to that kind of host now. A failed entry, and
- * one that waits for its backoff, hold their lane. Reads the open entries only (partial index `projections_open`).
+ * one that waits for its backoff, hold their lane; but entries without an issue (number 0) do not build on each other,
+ * so none holds another. Reads the open entries only (partial index `projections_open`).
  */
 export async function sendableProjections(fleet: Db, clientType: string, limit: number): Promise<SendableProjection[]> {
   const { rows } = await sql<SendableProjection>`
@@ -81,6 +82,7 @@ export async function sendableProjections(fleet: Db, clientType: string, limit: 
         tenant_id, id, repo_id, issue_number, action, client_type, status, retry_after
       from projections
       where status in ('pending', 'failed')
+        and (issue_number > 0 or (status = 'pending' and (retry_after is null or retry_after <= svc_now())))
       order by tenant_id, repo_id, issue_number, lane, id
     ) head
     where status = 'pending' and client_type = ${clientType} and (retry_after is null or retry_after <= svc_now())

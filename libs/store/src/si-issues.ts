@@ -120,12 +120,28 @@ const promptOf = prepared(
     version: number;
     instructions: string;
   }>`
+    with recursive family (issue_number, depth) as (
+      select ${p('number')}::integer, 0
+      union all
+      select e.parent_issue_number, f.depth + 1
+      from family f
+      join issue_edges e on e.tenant_id = ${p('tenantId')} and e.kind = 'subtask'
+        and e.child_repo_id = ${p('repoId')} and e.child_issue_number = f.issue_number
+        and e.parent_repo_id = ${p('repoId')}
+      where f.depth < 2
+    )
     select t.version, t.instructions
-    from si_issues s
+    from family f
+    join si_issues s on s.tenant_id = ${p('tenantId')} and s.repo_id = ${p('repoId')}
+      and s.issue_number = f.issue_number
     join track_prompts t on t.tenant_id = s.tenant_id and t.track_id = s.track_id and t.version = s.prompt_version
-    where s.tenant_id = ${p('tenantId')} and s.repo_id = ${p('repoId')} and s.issue_number = ${p('number')}`,
+    order by f.depth
+    limit 1`,
 );
 
-/** What the agents of a self-improvement issue are told; undefined for any other issue. Two probes of unique indexes. */
+/**
+ * What the agents of a self-improvement issue, or of a part of one that was split, are told; undefined for any other
+ * issue. A few probes of unique indexes: parts are two levels deep at most.
+ */
 export const promptOfIssue = (db: Db, tenantId: number, { repoId, number }: IssuePlace) =>
   promptOf.first(db, { tenantId, repoId, number });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOutputLabel } from '../labels.ts';
 import { isStorable } from '../storable-text.ts';
 
 /** How much work an issue may be, from least to most. */
@@ -10,6 +11,7 @@ const text = (max: number) =>
 
 /** Hosts take no longer names of labels. */
 export const LABEL_LENGTH = 50;
+export const OWN_LABEL = 'must be no label by which the pipeline shows where an issue is';
 
 const SlateEntry = z.strictObject(
   {
@@ -17,6 +19,7 @@ const SlateEntry = z.strictObject(
     count: z.int().min(1).max(50).meta({ description: 'How many issues of it a run makes.', example: 2 }),
     theme: text(200).optional().meta({ description: 'What they are about.', example: 'flaky tests' }),
     label: text(LABEL_LENGTH)
+      .refine((name) => !isOutputLabel(name), OWN_LABEL)
       .optional()
       .meta({ description: 'Put on them besides the label of the track.', example: 'tests' }),
   },

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { isOutputLabel } from '../labels.ts';
 import { isStorable } from '../storable-text.ts';
 import { MINUTE_MS } from '../windows.ts';
-import { LABEL_LENGTH, Slate } from './slate.ts';
+import { LABEL_LENGTH, OWN_LABEL, Slate } from './slate.ts';
 
 const storable = (max: number) =>
   z.string().max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
@@ -34,7 +35,7 @@ export type Cadence = z.infer<typeof Cadence>;
 
 /** The settings of a track, by the names of the wire. */
 export const TrackSettings = z.object({
-  label: storable(LABEL_LENGTH),
+  label: storable(LABEL_LENGTH).refine((name) => !isOutputLabel(name), OWN_LABEL),
   cooldown_minutes: CooldownMinutes,
   enabled: z.boolean(),
   proposal: Slate.nullable(),

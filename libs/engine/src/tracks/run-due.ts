@@ -1,0 +1,134 @@
+import { DAY_MS, DEFAULT_SLATE, seedIssue, seedsOf, sharePlaces, slateTotal } from '@pipeline/domain';
+import {
+  countOpenSiIssues,
+  findPrompt,
+  insertProjections,
+  insertSiIssues,
+  lockTracksOfRepo,
+  type RepoRow,
+  repoById,
+  reposWithDueTracks,
+  servedSince,
+  storeNow,
+  type TrackRow,
+  updateTrack,
+} from '@pipeline/store';
+import { v7 as uuidv7 } from 'uuid';
+import { type Engine, inTenant, type Unit } from '../context.ts';
+import { recordPipelineEvent } from '../records.ts';
+import { ENGINE } from '../subject.ts';
+import { nextRunOf } from './cadence.ts';
+import { isoOf } from './change-track.ts';
+import { timesOf } from './track-view.ts';
+
+/** How far back it counts who was served. */
+const SERVED_MS = 30 * DAY_MS;
+
+export interface RunResult {
+  runs: number;
+  issues: number;
+}
+
+/**
+ * Runs the tracks that are due, repo by repo, each repo in a transaction of its own: a repo that fails keeps no other
+ * from running. Two schedulers at once make nothing twice: the second waits for the tracks and finds them run.
+ * @throws AggregateError when some repos failed; the others have run.
+ */
+export async function runDueTracks(engine: Engine): Promise<RunResult> {
+  const total = { runs: 0, issues: 0 };
+  const errors: unknown[] = [];
+  for (const repo of await reposWithDueTracks(engine.store.fleet)) {
+    try {
+      const { runs, issues } = await runRepo(engine, repo);
+      total.runs += runs;
+      total.issues += issues;
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, `the tracks of ${errors.length} repos could not be run`);
+  return total;
+}
+
+/**
+ * The tracks of a repo share its places: as many issues of theirs may be open at one time. A track that gets none now
+ * stays due; one that gets fewer than it asked for has run.
+ */
+function runRepo(engine: Engine, key: { tenantId: number; repoId: number }): Promise<RunResult> {
+  return inTenant(engine, key.tenantId, async (unit) => {
+    const tracks = await lockTracksOfRepo(unit.tx, key);
+    const now = await storeNow(unit.tx);
+    const due = tracks.filter((track) => isDue(track, now)).sort(byDueTime);
+    const places = unit.settings.tracks.maxOpenIssues - (await countOpenSiIssues(unit.tx, key.tenantId, key.repoId));
+    const result = { runs: 0, issues: 0 };
+    if (due.length === 0 || places <= 0) return result;
+    const repo = await repoById(unit.tx, key.tenantId, key.repoId);
+    for (const [index, given] of (await shareOut(unit, due, places)).entries()) {
+      const track = due[index];
+      if (!track || given === 0) continue;
+      await runTrack(unit, { repo, track, now }, given);
+      result.runs += 1;
+      result.issues += given;
+    }
+    return result;
+  });
+}
+
+const isDue = ({ next_run_at, active_version }: TrackRow, now: string): boolean =>
+  active_version > 0 && next_run_at !== null && Date.parse(next_run_at) <= Date.parse(now);
+
+/** Who has waited longest comes first where weights do not tell. */
+const byDueTime = (a: TrackRow, b: TrackRow): number =>
+  Date.parse(a.next_run_at ?? '') - Date.parse(b.next_run_at ?? '') || a.name.localeCompare(b.name, 'en');
+
+const slateOf = (track: TrackRow) => track.proposal ?? DEFAULT_SLATE;
+
+/** @returns the places of each due track. */
+async function shareOut(unit: Unit, due: readonly TrackRow[], places: number): Promise<number[]> {
+  const repo = { tenantId: unit.tenantId, repoId: due[0]?.repo_id ?? 0 };
+  const served = new Map((await servedSince(unit.tx, repo, SERVED_MS)).map((row) => [row.track_id, row.count]));
+  const claimants = due.map((track) => ({
+    name: track.name,
+    weight: track.weight,
+    wants: slateTotal(slateOf(track)),
+    served: served.get(track.id) ?? 0,
+  }));
+  return sharePlaces(places, claimants);
+}
+
+/** Asks the host for the first issues of the slate, and sets the next run. */
+async function runTrack(
+  unit: Unit,
+  { repo, track, now }: { repo: RepoRow; track: TrackRow; now: string },
+  places: number,
+): Promise<void> {
+  const prompt = await findPrompt(unit.tx, track, track.active_version);
+  if (!prompt) throw new Error(`track ${track.id} has no prompt version ${track.active_version}`);
+  const seeds = seedsOf(slateOf(track), places).map((seed) => ({ id: uuidv7(), track, seed }));
+  await insertSiIssues(unit.tx, seeds);
+  await insertProjections(
+    unit.tx,
+    unit.tenantId,
+    seeds.map(({ id, seed }) => ({
+      repoId: repo.id,
+      issueId: null,
+      issueNumber: 0,
+      clientType: repo.vcs_host,
+      action: {
+        type: 'createIssue',
+        ...seedIssue({ track: track.name, label: track.label, prompt, seed }),
+        marker: `track-${id}`,
+      },
+      idempotencyKey: id,
+    })),
+  );
+  const next = nextRunOf({ ...timesOf(track), last_run_at: now });
+  await updateTrack(unit.tx, track, { last_run_at: now, next_run_at: isoOf(next) });
+  const facts = { track: track.name, promptVersion: prompt.version, issues: seeds.length, dueAt: track.next_run_at };
+  recordPipelineEvent(
+    unit,
+    { issue: { id: null, repo_id: repo.id, issue_number: null } },
+    { eventType: 'track_run', agent: ENGINE.type, payload: facts },
+  );
+  unit.ring('svc_projections');
+}

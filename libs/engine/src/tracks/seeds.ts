@@ -1,0 +1,55 @@
+import type { ExecuteResult, ProjectionAction } from '@pipeline/domain';
+import {
+  linkSiIssue,
+  lockIssueByNumber,
+  lockSiIssue,
+  type ProjectionRow,
+  setSiIssueWanted,
+  settleSiIssue,
+  storeNow,
+} from '@pipeline/store';
+import { admitNew } from '../admit.ts';
+import type { Unit } from '../context.ts';
+
+type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
+type CreateIssue = Extract<ProjectionAction, { type: 'createIssue' }>;
+
+/** Whether an entry of the outbox asks for an issue of a track: it belongs to no issue, for it makes one. */
+export const isSeed = ({ issue_id, action }: ProjectionRow): boolean =>
+  issue_id === null && action.type === 'createIssue';
+
+/**
+ * The host has made an issue that a track asked for. It enters the pipeline like any other, without a label for
+ * intake, and is linked to its track. It may have come in before, and may even be done.
+ */
+export async function onSeeded(
+  unit: Unit,
+  projection: ProjectionRow,
+  action: CreateIssue,
+  created: Created,
+): Promise<void> {
+  if (created?.number === undefined) throw new Error('the host created an issue without a number');
+  const { repo_id: repoId } = projection;
+  const { number } = created;
+  const now = await storeNow(unit.tx);
+  await admitNew(unit, repoId, {
+    number,
+    title: action.title,
+    body: action.body,
+    url: created.url ?? '',
+    labels: action.labels,
+    author: null,
+    createdAt: now,
+    updatedAt: now,
+  });
+  const issue = await lockIssueByNumber(unit.tx, unit.tenantId, repoId, number);
+  if (!(await lockSiIssue(unit.tx, unit.tenantId, projection.idempotency_key))) return;
+  await linkSiIssue(unit.tx, unit.tenantId, projection.idempotency_key, number);
+  if (issue?.state === 'done') await settleSiIssue(unit.tx, unit.tenantId, { repoId, number }, true);
+  unit.ring('svc_cache');
+}
+
+/** What an operator gave up takes no place any more; what is to be sent again does. */
+export async function onSeedSteered(unit: Unit, projection: ProjectionRow, to: 'retry' | 'discard'): Promise<void> {
+  if (isSeed(projection)) await setSiIssueWanted(unit.tx, unit.tenantId, projection.idempotency_key, to === 'retry');
+}
