@@ -13,6 +13,7 @@ import { addLists } from './parts/lists.ts';
 import { addOutbox } from './parts/outbox.ts';
 import { addSettings } from './parts/settings.ts';
 import { addStream } from './parts/stream.ts';
+import { addTracks } from './parts/tracks.ts';
 import { addUpkeep } from './parts/upkeep.ts';
 import { type PipelineOptions, wire } from './parts/wiring.ts';
 import type { BlockedIssueDeps } from './routes/blocked-issues.ts';
@@ -45,6 +46,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const lists = addLists(wiring);
   addSettings(wiring);
   addUpkeep(wiring);
+  addTracks(wiring);
   const agents = addAgents(wiring);
   const feed = addStream(wiring);
   const intake = addIntake(wiring);

@@ -1,0 +1,35 @@
+import { type Engine, listAllTracks, runDueTracks } from '@pipeline/engine';
+import { Gauge, type Registry } from 'prom-client';
+import { Lead } from '../loops/lead.ts';
+import { SECOND_MS, type Wiring } from './wiring.ts';
+
+/** The scheduler of tracks, and how many of them are late. */
+export function addTracks({ engine, doorbell, loops, metrics }: Wiring): void {
+  loops.add('tracks', 10 * SECOND_MS, tracksTick(engine, new Lead(doorbell, 'tracks')));
+  loops.add('tracks-overdue', 30 * SECOND_MS, overdueGauge(metrics.registry, engine).look);
+}
+
+/** One replica leads, so that they do not wait for each other; two at once would make nothing twice. */
+export const tracksTick = (engine: Engine, lead: Lead) => async () => {
+  if ((await lead.hold()) !== null) await runDueTracks(engine);
+};
+
+/** Tracks that are late, as of the last look: their repos have no free place, or nobody runs them. */
+export function overdueGauge(registry: Registry, engine: Engine): { look(): Promise<void> } {
+  const gauge = new Gauge({
+    name: 'svc_tracks_overdue',
+    help: 'Tracks whose time has passed and that have not run, as of the last look.',
+    labelNames: ['repo'],
+    registers: [registry],
+  });
+  return {
+    async look() {
+      const tracks = await listAllTracks(engine);
+      gauge.reset();
+      // Slugs of several tenants may be equal.
+      for (const { owner, repo_name, overdue } of tracks) {
+        if (overdue) gauge.inc({ repo: `${owner}/${repo_name}` });
+      }
+    },
+  };
+}
