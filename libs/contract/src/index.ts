@@ -32,6 +32,7 @@ export * from './monitor/logs.ts';
 export * from './monitor/metric-definitions.ts';
 export * from './monitor/projections.ts';
 export * from './monitor/queue.ts';
+export * from './monitor/regression-guard.ts';
 export * from './monitor/si-tracks.ts';
 export * from './monitor/static.ts';
 export * from './monitor/task-queue.ts';

@@ -43,12 +43,14 @@ export {
   issueStatusAt,
   retrospectiveAt,
 } from './reads/issue-detail.ts';
+export { type GuardedRepo, readKpis } from './reads/kpis.ts';
 export { type IssueQuery, issuesTag, listIssues } from './reads/list-issues.ts';
 export { type Overview, overviewOf } from './reads/overview.ts';
 export { type IssueQuestion, searchIssues } from './reads/search-issues.ts';
 export { timelineOf } from './reads/timeline.ts';
 export { noRepoContext, timelineAt } from './reads/whole-timeline.ts';
 export { reclaim, reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './reclaim.ts';
+export { KPI_OF, watchKpis } from './regression-guard.ts';
 export { releaseWaiting } from './release.ts';
 export { type Report, type ReportAnswer, report } from './report.ts';
 export { type Progress, progress, recordMessages } from './run-records.ts';

@@ -10,6 +10,9 @@ import type {
   FileSymbol,
   Hold,
   Invocation,
+  Kpi,
+  KpiDirection,
+  KpiMagnitude,
   Lane,
   OutcomeClassification,
   ProjectionAction,
@@ -285,6 +288,22 @@ export interface Issues {
   url: string;
 }
 
+export interface KpiSnapshots {
+  baseline_sample_size: number;
+  baseline_value: number | null;
+  computed_at: string;
+  day: string;
+  direction: KpiDirection;
+  kpi: Kpi;
+  magnitude: KpiMagnitude;
+  regressed: boolean;
+  relative_delta: number | null;
+  repo_id: number;
+  sample_size: number;
+  tenant_id: number;
+  value: number | null;
+}
+
 export interface Memberships {
   created_at: Generated<string>;
   role: Role;
@@ -394,6 +413,7 @@ export interface PullRequests {
   number: number;
   opened_at: string;
   repo_id: number;
+  reverted_by: number | null;
   state: string;
   tenant_id: number;
   title: string;
@@ -749,6 +769,7 @@ export interface DB {
   issue_events: IssueEvents;
   issue_list: IssueList;
   issues: Issues;
+  kpi_snapshots: KpiSnapshots;
   memberships: Memberships;
   oauth_artifacts: OauthArtifacts;
   oauth_clients: OauthClients;
@@ -806,6 +827,7 @@ export const COLUMNS = {
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
   issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
+  kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
   oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],
   oauth_clients: ['created_at', 'created_ip', 'id', 'metadata'],
@@ -814,7 +836,7 @@ export const COLUMNS = {
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
   projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
-  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
+  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
   repo_files: ['language', 'path', 'repo_id', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],

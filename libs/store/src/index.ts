@@ -30,6 +30,8 @@ export * from './issue-list.ts';
 export * from './issue-selection.ts';
 export * from './issue-talk.ts';
 export * from './issues.ts';
+export * from './kpi-snapshots.ts';
+export * from './kpi-weeks.ts';
 export type { Lease } from './leadership.ts';
 export * from './members.ts';
 export * from './memberships.ts';

@@ -20,6 +20,7 @@ import { logHandlers } from './routes/logs.ts';
 import { metricDefinitionHandlers } from './routes/metric-definitions.ts';
 import { projectionHandlers } from './routes/projections.ts';
 import { queueHandlers } from './routes/queue.ts';
+import { type RegressionGuardDeps, regressionGuardHandlers } from './routes/regression-guard.ts';
 import { staticHandlers } from './routes/static.ts';
 import { type TaskQueueDeps, taskQueueHandlers } from './routes/task-queue.ts';
 import { trackPromptHandlers } from './routes/track-prompts.ts';
@@ -31,7 +32,12 @@ export interface MonitorApp {
   auth: Authentication;
   /** null = no store is configured: every route that needs one answers 503. */
   pipeline:
-    | (DeadLetterDeps & ConsistencyDeps & BlockedIssueDeps & TaskQueueDeps & EventDeps & { storeWatch: StoreWatch })
+    | (DeadLetterDeps &
+        ConsistencyDeps &
+        BlockedIssueDeps &
+        TaskQueueDeps &
+        RegressionGuardDeps &
+        EventDeps & { storeWatch: StoreWatch })
     | null;
   readiness: () => Readiness;
   config: ConfigRouteDeps;
@@ -63,6 +69,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...consistencyHandlers(connected),
     ...blockedIssueHandlers(connected),
     ...taskQueueHandlers(connected),
+    ...regressionGuardHandlers(connected),
     ...bulkActionHandlers(connected),
     ...issueActionHandlers(connected),
     ...issueDetailHandlers(connected, options.now),

@@ -11,17 +11,19 @@ import { addDeadLetters, type DeadLetterCache } from './parts/dead-letters.ts';
 import { addIntake } from './parts/intake.ts';
 import { addLists } from './parts/lists.ts';
 import { addOutbox } from './parts/outbox.ts';
+import { addRegressionGuard } from './parts/regression-guard.ts';
 import { addSettings } from './parts/settings.ts';
 import { addStream } from './parts/stream.ts';
 import { addTracks } from './parts/tracks.ts';
 import { addUpkeep } from './parts/upkeep.ts';
 import { type PipelineOptions, wire } from './parts/wiring.ts';
 import type { BlockedIssueDeps } from './routes/blocked-issues.ts';
+import type { RegressionGuardDeps } from './routes/regression-guard.ts';
 import type { TaskQueueDeps } from './routes/task-queue.ts';
 import type { EventFeed } from './stream/event-feed.ts';
 
 /** Everything of the monitor that needs a store: what its routes use, and its loops. */
-export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps {
+export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGuardDeps {
   engine: Engine;
   letters: DeadLetterCache;
   consistency: ConsistencyCache;
@@ -59,6 +61,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     consistency,
     blocked: lists.blocked,
     taskQueue: lists.taskQueue,
+    kpis: addRegressionGuard(wiring).kpis,
     feed,
     hostOf: hostFinder(options.hosts),
     agents,

@@ -68,6 +68,7 @@ const nothingYet = ({ store }: Connected['engine']) => ({
   consistency: emptyCache<ConsistencyFinding>(),
   blocked: neverPolled<never>(),
   taskQueue: neverPolled<never>(),
+  kpis: neverPolled<never>(),
   hostOf: () => null,
   feed: new EventFeed({ store, uptime: () => 1, now: () => new Date() }),
 });

@@ -16,6 +16,7 @@ import { logRoutes } from './logs.ts';
 import { metricDefinitionRoutes } from './metric-definitions.ts';
 import { projectionRoutes } from './projections.ts';
 import { queueRoutes } from './queue.ts';
+import { regressionGuardRoutes } from './regression-guard.ts';
 import { siTrackRoutes } from './si-tracks.ts';
 import { staticRoutes } from './static.ts';
 import { taskQueueRoutes } from './task-queue.ts';
@@ -68,6 +69,7 @@ export const monitorSurface = defineSurface({
     ...consistencyRoutes,
     ...projectionRoutes,
     ...blockedIssueRoutes,
+    ...regressionGuardRoutes,
     ...queueRoutes,
     ...taskQueueRoutes,
     ...workerOperationRoutes,

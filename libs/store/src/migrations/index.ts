@@ -16,6 +16,7 @@ import { up as errorFingerprints } from './0014-error-fingerprints.ts';
 import { up as streamOrder } from './0015-stream-order.ts';
 import { up as tracks } from './0018-tracks.ts';
 import { up as configReloads } from './0020-config-reloads.ts';
+import { up as kpis } from './0021-kpis.ts';
 import { up as issueDetail } from './0022-issue-detail.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
@@ -43,5 +44,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0015-stream-order': { up: streamOrder, breaking: true },
   '0018-tracks': { up: tracks },
   '0020-config-reloads': { up: configReloads },
+  '0021-kpis': { up: kpis },
   '0022-issue-detail': { up: issueDetail },
 };

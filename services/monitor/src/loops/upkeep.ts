@@ -19,6 +19,7 @@ import {
 import {
   deleteOldAlerts,
   deleteOldDeliveries,
+  deleteOldKpis,
   deleteOldPeriods,
   deleteOldReloads,
   readSettings,
@@ -36,6 +37,9 @@ const ALERTS_KEPT_MS = 90 * 24 * 60 * 60_000;
 
 /** Processes that are gone leave a row. */
 const RELOADS_KEPT_MS = 30 * 24 * 60 * 60_000;
+
+/** A year, and the weeks that its first day was compared with. */
+const KPIS_KEPT_DAYS = 400;
 
 /** Takes up webhooks in their order, so only one replica does. */
 export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
@@ -71,6 +75,7 @@ export const retentionTick = (engine: Engine) => async () => {
   await deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
   await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);
   await deleteOldAlerts(engine.store.fleet, ALERTS_KEPT_MS);
+  await deleteOldKpis(engine.store.fleet, KPIS_KEPT_DAYS);
   await deleteOldReloads(engine.store.fleet, RELOADS_KEPT_MS);
 };
 
