@@ -105,6 +105,7 @@ export const ArtefactInput = z.object({
 export type ArtefactInput = z.infer<typeof ArtefactInput>;
 
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
+export type Severity = (typeof SEVERITIES)[number];
 
 /** An observation of an agent about the code or the issue (interface: Agent finding). */
 export const FindingInput = z.object({

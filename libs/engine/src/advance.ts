@@ -14,6 +14,7 @@ import {
   withdrawProjections,
 } from '@pipeline/store';
 import type { Unit } from './context.ts';
+import { settleFindings } from './intelligence/keep-findings.ts';
 import { closingActions, projectIssue, queueProjections } from './project.ts';
 import { recordPipelineEvent, recordTransition } from './records.ts';
 import { lookBack } from './retrospects.ts';
@@ -96,6 +97,7 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
     const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
     const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';
+    await settleFindings(unit, moved);
     await lookBack(unit, moved, { merged, wasPaused: issue.is_paused });
   }
   return moved;

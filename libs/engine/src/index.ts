@@ -21,6 +21,7 @@ export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';
 export { drainInbox, type HostOf, putRepo, receive } from './inbox.ts';
 export { type Intake, takeHostEvent } from './intake.ts';
+export { decideOnFinding } from './intelligence/move-finding.ts';
 export { act, type IssueAction, type IssueKey } from './issue-actions.ts';
 export { foldCounts } from './issue-counts.ts';
 export { LabelWalk } from './label-walk.ts';

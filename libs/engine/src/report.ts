@@ -4,6 +4,7 @@ import {
   AppError,
   type ArtefactInput,
   type FindingInput,
+  type IntelligenceInput,
   type Invocation,
   isSideTask,
   OUTCOMES_OF,
@@ -16,16 +17,18 @@ import {
   deleteTask,
   type IssueRow,
   insertArtefacts,
-  insertFindings,
   openPullRequest,
+  type RecordOwner,
   type RunRow,
 } from '@pipeline/store';
 import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
 import { keepCodeMap } from './code-map.ts';
 import type { Engine, Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
+import { keepFindings } from './intelligence/keep-findings.ts';
+import { keepIntelligence } from './intelligence/observe.ts';
 import { moveBy } from './move.ts';
-import { recordPipelineEvent, recordTaskEvent } from './records.ts';
+import { recordTaskEvent } from './records.ts';
 import { applyResult } from './results.ts';
 import { keepRetrospective } from './retrospects.ts';
 import { subjectOfRun } from './side-tasks.ts';
@@ -36,6 +39,7 @@ import { reviewWorker } from './worker-status.ts';
 export type Report = Outcome & {
   artefacts: ArtefactInput[];
   findings: FindingInput[];
+  intelligence?: IntelligenceInput[];
   invocations: Invocation[];
 };
 
@@ -95,7 +99,7 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
   await deleteTask(tx, tenantId, run.task_id);
   const issue = await bookInvocations(unit, claim, body.invocations);
-  await keepRecords(unit, run, issue, body);
+  const owner = await keepRecords(unit, run, issue, body);
   const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;
   if (issue || body.outcome === 'scanned') {
     recordTaskEvent(unit, subjectOfRun(run, issue), 'task_completed', { taskId, taskType, attempt, workerId });
@@ -103,7 +107,10 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
     if (isSideTask(taskType)) unit.ring('svc_tasks');
   }
   if (body.outcome === 'scanned') await keepCodeMap(unit, run, body.result);
-  if (issue && body.outcome === 'retrospective') await keepRetrospective(unit, { run, issue }, body.result);
+  const retrospectiveId =
+    issue && body.outcome === 'retrospective' ? await keepRetrospective(unit, { run, issue }, body.result) : null;
+  const told = { items: body.intelligence ?? [], retrospectiveId };
+  await keepIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, told);
   if (!issue) return null;
   if (isSideTask(taskType)) return issue.state;
   const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), body);
@@ -117,21 +124,20 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
   return moved.subject.issue.state as State;
 }
 
-async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined, body: Report): Promise<void> {
-  if (body.artefacts.length + body.findings.length === 0) return;
+async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined, body: Report): Promise<RecordOwner> {
   const { tx, tenantId } = unit;
-  const pr = issue && (await openPullRequest(tx, tenantId, issue.id));
+  const { artefacts, findings } = body;
+  const leaves = artefacts.length + findings.length + (body.intelligence?.length ?? 0);
+  const pr = issue && leaves > 0 ? await openPullRequest(tx, tenantId, issue.id) : undefined;
   const owner = {
     runId: run.id,
     repoId: run.repo_id,
     issueId: run.issue_id,
+    prId: pr?.id ?? null,
     prNumber: pr?.number ?? null,
     agent: run.agent,
   };
-  await insertArtefacts(tx, tenantId, owner, body.artefacts);
-  const findingIds = await insertFindings(tx, tenantId, owner, body.findings);
-  if (!issue) return;
-  for (const findingId of findingIds) {
-    recordPipelineEvent(unit, { issue }, { eventType: 'finding_opened', agent: run.agent, payload: { findingId } });
-  }
+  await insertArtefacts(tx, tenantId, owner, artefacts);
+  await keepFindings(unit, owner, issue, findings);
+  return owner;
 }

@@ -38,12 +38,15 @@ export async function lookBack(unit: Unit, { issue, pr }: Subject, how: { merged
   await enqueueSide(unit, { taskType: 'retrospect', repoId: issue.repo_id, issue });
 }
 
-/** Keeps a retrospective. Files that the agent does not name are those that the pipeline knows of itself. */
+/**
+ * Keeps a retrospective. Files that the agent does not name are those that the pipeline knows of itself.
+ * @returns its id.
+ */
 export async function keepRetrospective(
   unit: Unit,
   { run, issue }: { run: RunRow; issue: IssueRow },
   said: RetrospectiveResult,
-): Promise<void> {
+): Promise<string> {
   const { tx, tenantId } = unit;
   const planned = issue.plan === null ? null : { files: issue.planned_files };
   const changed = changedFilesOf(await pullRequestsOf(tx, tenantId, issue.id), issue.submitted_files);
@@ -63,4 +66,5 @@ export async function keepRetrospective(
       actor: { type: 'agent', id: run.worker_id, agent: AGENT_OF.retrospect },
     },
   );
+  return retrospectiveId;
 }

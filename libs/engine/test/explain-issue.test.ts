@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Outcome, WaitKind } from '@pipeline/domain';
 import { act, explainIssue, fail } from '@pipeline/engine';
-import { insertFindings, type OrgScope } from '@pipeline/store';
+import { type OrgScope, recordFindings } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import {
   type Bench,
@@ -139,7 +139,14 @@ const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
     'a finding that blocks',
     ['worker', 'human'],
     async () => {
-      const place = { runId: 1, repoId: bench.repo.id, issueId: await issueId(), prNumber: null, agent: 'reviewer' };
+      const place = {
+        runId: 1,
+        repoId: bench.repo.id,
+        issueId: await issueId(),
+        prId: null,
+        prNumber: null,
+        agent: 'reviewer',
+      };
       const text = { findingType: 'risk', category: 'security', severity: 'high', title: 'T', summary: 'S' } as const;
       const finding = {
         ...text,
@@ -149,7 +156,7 @@ const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
         metadata: {},
         blocksProgress: true,
       };
-      await insertFindings(database.db as never, bench.tenantId, place, [finding]);
+      await recordFindings(database.db as never, bench.tenantId, place, [finding]);
     },
   ],
 ];

@@ -24,7 +24,9 @@ const SCALARS: Readonly<Record<string, string>> = {
   numeric: 'number',
   text: 'string',
   timestamptz: 'string',
+  tsvector: 'string',
   uuid: 'string',
+  varbit: 'string',
 };
 
 const COLUMNS = `

@@ -3,12 +3,14 @@ import type {
   AlertDetector,
   AlertSeverity,
   BudgetPercent,
-  Cadence,
-  ConfigReloadOutcome,
   ErrorClass,
-  ErrorCode,
   FileSymbol,
+  FindingStatus,
   Hold,
+  IntelligenceEvidenceType,
+  IntelligenceKind,
+  IntelligenceScopeKind,
+  IntelligenceStatus,
   Invocation,
   Kpi,
   KpiDirection,
@@ -17,10 +19,8 @@ import type {
   OutcomeClassification,
   ProjectionAction,
   ProjectionStatus,
-  ReloadTrigger,
   Role,
-  Slate,
-  SlateSize,
+  Severity,
   State,
   TaskType,
   WorkerPeriodKind,
@@ -113,18 +113,6 @@ export interface AuditLog {
   subject: string;
 }
 
-export interface ConfigReloads {
-  agent_name: string;
-  applied_keys: string[];
-  at: string;
-  deferred_keys: string[];
-  error: string | null;
-  error_code: ErrorCode | null;
-  instance: string;
-  status: ConfigReloadOutcome['status'];
-  trigger: ReloadTrigger;
-}
-
 export interface CostEvents {
   agent: string;
   amount_usd: number;
@@ -163,27 +151,110 @@ export interface DeadLetters {
   tenant_id: number;
 }
 
+export interface FindingSightings {
+  finding_id: string;
+  issue_id: number;
+  run_id: number | null;
+  seen_at: Generated<string>;
+  tenant_id: number;
+}
+
 export interface Findings {
   agent_name: string;
   blocks_progress: boolean;
   category: string;
   confidence: number | null;
   created_at: Generated<string>;
+  dismissed_reason: string | null;
   evidence: Json;
   finding_type: string;
+  fingerprint: string | null;
   id: string;
   issue_id: number | null;
+  last_seen_at: string | null;
   metadata: Json;
+  occurrences: Generated<number>;
   pr_number: number | null;
   recommendation: string | null;
   repo_id: number;
+  resolved_at: string | null;
+  resolved_by_issue_id: number | null;
   run_id: number | null;
-  severity: string;
-  status: Generated<string>;
+  severity: Severity;
+  status: Generated<FindingStatus>;
   summary: string;
   tenant_id: number;
   title: string;
   updated_at: Generated<string>;
+}
+
+export interface IntelligenceEmbeddings {
+  bits: string;
+  created_at: Generated<string>;
+  item_id: string;
+  model: string;
+  repo_id: number;
+  tenant_id: number;
+  text_hash: string;
+  vector: number[];
+}
+
+export interface IntelligenceEvidence {
+  created_at: Generated<string>;
+  evidence_type: IntelligenceEvidenceType;
+  excerpt: string | null;
+  id: string;
+  item_id: string;
+  metadata: Json | null;
+  path: string | null;
+  ref: string | null;
+  tenant_id: number;
+  url: string | null;
+}
+
+export interface IntelligenceItems {
+  approved_at: string | null;
+  approved_by: string | null;
+  confidence: number | null;
+  created_at: Generated<string>;
+  details: string | null;
+  dismissed_at: string | null;
+  dismissed_reason: string | null;
+  fingerprint: string;
+  first_observed_at: Generated<string>;
+  id: string;
+  kind: IntelligenceKind;
+  last_observed_at: Generated<string>;
+  last_used_at: string | null;
+  metadata: Json;
+  observation_count: Generated<number>;
+  quality_score: number | null;
+  repo_id: number;
+  search: Generated<string>;
+  source: string;
+  source_agent: string | null;
+  source_finding_id: string | null;
+  source_issue_id: number | null;
+  source_pr_id: number | null;
+  source_retrospective_id: string | null;
+  status: Generated<IntelligenceStatus>;
+  summary: string;
+  superseded_by: string | null;
+  tags: string[] | null;
+  tenant_id: number;
+  title: string;
+  updated_at: Generated<string>;
+}
+
+export interface IntelligenceScopes {
+  created_at: Generated<string>;
+  id: string;
+  item_id: string;
+  metadata: Json | null;
+  repo_id: number;
+  scope_kind: IntelligenceScopeKind;
+  scope_ref: string;
+  tenant_id: number;
 }
 
 export interface IssueCountDeltas {
@@ -431,6 +502,7 @@ export interface RepoFiles {
   language: string | null;
   path: string;
   repo_id: number;
+  search: Generated<string>;
   sha: string | null;
   size: number | null;
   summary: string | null;
@@ -495,6 +567,7 @@ export interface Retrospectives {
   planned_files: Json | null;
   repo_id: number;
   run_id: number | null;
+  search: Generated<string>;
   status: string;
   summary: string;
   tenant_id: number;
@@ -558,14 +631,9 @@ export interface Settings {
 export interface SiIssues {
   completed_at: string | null;
   created_at: Generated<string>;
-  id: Generated<string>;
-  issue_number: number | null;
-  prompt_version: number | null;
+  issue_number: number;
   repo_id: number;
-  size: SlateSize | null;
   tenant_id: number;
-  theme: string | null;
-  track_id: number | null;
   track_name: string;
 }
 
@@ -621,40 +689,6 @@ export interface Tenants {
   external_id: string;
   id: Generated<number>;
   name: string;
-}
-
-export interface TrackPrompts {
-  created_at: Generated<string>;
-  created_by: string | null;
-  instructions: string;
-  notes: string;
-  seed_body: string;
-  seed_title: string;
-  tenant_id: number;
-  track_id: number;
-  version: number;
-}
-
-export interface Tracks {
-  active_version: Generated<number>;
-  cadence_kind: Generated<Cadence['kind']>;
-  cooldown_minutes: number;
-  created_at: Generated<string>;
-  cron_expr: string | null;
-  deleted_at: string | null;
-  enabled: boolean;
-  id: Generated<number>;
-  label: Generated<string>;
-  last_run_at: string | null;
-  latest_version: Generated<number>;
-  name: string;
-  next_run_at: string | null;
-  proposal: Slate | null;
-  repo_id: number;
-  schedule_since: Generated<string>;
-  tenant_id: number;
-  updated_at: Generated<string>;
-  weight: number;
 }
 
 export interface Transitions {
@@ -758,11 +792,15 @@ export interface DB {
   alerts: Alerts;
   artefacts: Artefacts;
   audit_log: AuditLog;
-  config_reloads: ConfigReloads;
   cost_events: CostEvents;
   daily_spend: DailySpend;
   dead_letters: DeadLetters;
+  finding_sightings: FindingSightings;
   findings: Findings;
+  intelligence_embeddings: IntelligenceEmbeddings;
+  intelligence_evidence: IntelligenceEvidence;
+  intelligence_items: IntelligenceItems;
+  intelligence_scopes: IntelligenceScopes;
   issue_count_deltas: IssueCountDeltas;
   issue_counts: IssueCounts;
   issue_edges: IssueEdges;
@@ -796,8 +834,6 @@ export interface DB {
   stream_outbox: StreamOutbox;
   tasks: Tasks;
   tenants: Tenants;
-  track_prompts: TrackPrompts;
-  tracks: Tracks;
   transitions: Transitions;
   user_sessions: UserSessions;
   users: Users;
@@ -816,11 +852,15 @@ export const COLUMNS = {
   alerts: ['count', 'detector', 'fingerprint', 'first_seen_at', 'id', 'issue_number', 'last_seen_at', 'message', 'repo', 'resolved_at', 'severity', 'tenant_id', 'threshold', 'value', 'worker_id'],
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
-  config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
   daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
-  findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'evidence', 'finding_type', 'id', 'issue_id', 'metadata', 'pr_number', 'recommendation', 'repo_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
+  finding_sightings: ['finding_id', 'issue_id', 'run_id', 'seen_at', 'tenant_id'],
+  findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'dismissed_reason', 'evidence', 'finding_type', 'fingerprint', 'id', 'issue_id', 'last_seen_at', 'metadata', 'occurrences', 'pr_number', 'recommendation', 'repo_id', 'resolved_at', 'resolved_by_issue_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
+  intelligence_embeddings: ['bits', 'created_at', 'item_id', 'model', 'repo_id', 'tenant_id', 'text_hash', 'vector'],
+  intelligence_evidence: ['created_at', 'evidence_type', 'excerpt', 'id', 'item_id', 'metadata', 'path', 'ref', 'tenant_id', 'url'],
+  intelligence_items: ['approved_at', 'approved_by', 'confidence', 'created_at', 'details', 'dismissed_at', 'dismissed_reason', 'fingerprint', 'first_observed_at', 'id', 'kind', 'last_observed_at', 'last_used_at', 'metadata', 'observation_count', 'quality_score', 'repo_id', 'search', 'source', 'source_agent', 'source_finding_id', 'source_issue_id', 'source_pr_id', 'source_retrospective_id', 'status', 'summary', 'superseded_by', 'tags', 'tenant_id', 'title', 'updated_at'],
+  intelligence_scopes: ['created_at', 'id', 'item_id', 'metadata', 'repo_id', 'scope_kind', 'scope_ref', 'tenant_id'],
   issue_count_deltas: ['id', 'is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id'],
   issue_counts: ['is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id', 'writes'],
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
@@ -838,24 +878,22 @@ export const COLUMNS = {
   projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
   pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
-  repo_files: ['language', 'path', 'repo_id', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
+  repo_files: ['language', 'path', 'repo_id', 'search', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
   repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
-  retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'status', 'summary', 'tenant_id', 'updated_at'],
+  retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
   settings: ['body', 'id', 'updated_at', 'version'],
-  si_issues: ['completed_at', 'created_at', 'id', 'issue_number', 'prompt_version', 'repo_id', 'size', 'tenant_id', 'theme', 'track_id', 'track_name'],
+  si_issues: ['completed_at', 'created_at', 'issue_number', 'repo_id', 'tenant_id', 'track_name'],
   stream_counter: ['heartbeat_at', 'id', 'last_id'],
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
   tenants: ['created_at', 'external_id', 'id', 'name'],
-  track_prompts: ['created_at', 'created_by', 'instructions', 'notes', 'seed_body', 'seed_title', 'tenant_id', 'track_id', 'version'],
-  tracks: ['active_version', 'cadence_kind', 'cooldown_minutes', 'created_at', 'cron_expr', 'deleted_at', 'enabled', 'id', 'label', 'last_run_at', 'latest_version', 'name', 'next_run_at', 'proposal', 'repo_id', 'schedule_since', 'tenant_id', 'updated_at', 'weight'],
   transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
   user_sessions: ['created_at', 'expires_at', 'hash', 'user_id'],
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],

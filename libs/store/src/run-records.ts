@@ -1,5 +1,4 @@
-import type { ArtefactInput, FindingInput } from '@pipeline/domain';
-import { v7 as uuidv7 } from 'uuid';
+import type { ArtefactInput } from '@pipeline/domain';
 import type { Tx } from './connection.ts';
 import { jsonb, svcNow } from './json.ts';
 import type { RunRow } from './runs.ts';
@@ -8,6 +7,7 @@ export interface RecordOwner {
   runId: number;
   repoId: number;
   issueId: number | null;
+  prId: number | null;
   prNumber: number | null;
   agent: string;
 }
@@ -33,36 +33,6 @@ export async function insertArtefacts(
       })),
     )
     .execute();
-}
-
-export async function insertFindings(
-  tx: Tx,
-  tenantId: number,
-  owner: RecordOwner,
-  items: readonly FindingInput[],
-): Promise<string[]> {
-  if (items.length === 0) return [];
-  const rows = items.map((item) => ({
-    tenant_id: tenantId,
-    id: uuidv7(),
-    repo_id: owner.repoId,
-    issue_id: owner.issueId,
-    pr_number: owner.prNumber,
-    run_id: owner.runId,
-    agent_name: owner.agent,
-    finding_type: item.findingType,
-    category: item.category,
-    severity: item.severity,
-    confidence: item.confidence,
-    title: item.title,
-    summary: item.summary,
-    recommendation: item.recommendation,
-    evidence: jsonb(item.evidence) as never,
-    metadata: jsonb(item.metadata) as never,
-    blocks_progress: item.blocksProgress,
-  }));
-  await tx.insertInto('findings').values(rows).execute();
-  return rows.map((row) => row.id);
 }
 
 export interface MessageInput {

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { insertFindings } from '@pipeline/store';
+import { recordFindings } from '@pipeline/store';
 import { type Minted, mintConnection } from './connections.ts';
 import { type Hosted, labelIssue, makeTenant, NO_LIMITS, type Tenant, testHosted } from './hosted.ts';
 import { readOk } from './readers.ts';
@@ -122,8 +122,8 @@ describe('a long list', () => {
       ...{ findingType: 'risk', category: 'security', severity: 'high' as const, confidence: 0.5, title: 'T' },
       ...{ summary: 'x'.repeat(6_000), recommendation: null, evidence: [], metadata: {}, blocksProgress: false },
     };
-    const place = { runId: 1, repoId: tenant.repo.id, issueId: null, prNumber: null, agent: 'reviewer' };
-    await insertFindings(
+    const place = { runId: 1, repoId: tenant.repo.id, issueId: null, prId: null, prNumber: null, agent: 'reviewer' };
+    await recordFindings(
       database.db as never,
       tenant.id,
       place,

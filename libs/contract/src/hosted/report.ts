@@ -2,6 +2,7 @@ import {
   ArtefactInput,
   ERROR_CLASSES,
   FindingInput,
+  IntelligenceInput,
   Invocation,
   OUTCOME_RESULTS,
   type OutcomeName,
@@ -25,6 +26,11 @@ const report = <N extends OutcomeName>(outcome: N) =>
     result: OUTCOME_RESULTS[outcome],
     artefacts: z.array(ArtefactInput).max(100).default([]),
     findings: z.array(FindingInput).max(500).default([]),
+    intelligence: z
+      .array(IntelligenceInput)
+      .max(50)
+      .default([])
+      .meta({ description: 'What is worth knowing about the repo next time.' }),
     invocations: invocations.default([]),
   });
 

@@ -1,8 +1,6 @@
-import { SEVERITIES } from '@pipeline/domain';
+import { FINDING_STATUSES, SEVERITIES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Timestamp } from '../envelopes.ts';
-
-export const FINDING_STATUSES = ['open', 'accepted', 'resolved', 'dismissed', 'superseded'] as const;
 
 /** interface: Agent finding. */
 export const AgentFinding = z

@@ -2,13 +2,12 @@ import {
   AgentFinding,
   Bootstrap,
   CostSummary,
-  FINDING_STATUSES,
   NextOffset,
   PaginatedResponse,
   PipelineOverview,
   RepoQuery,
 } from '@pipeline/contract';
-import { SEVERITIES } from '@pipeline/domain';
+import { FINDING_STATUSES, SEVERITIES } from '@pipeline/domain';
 import { costsOf, listRepoFindings } from '@pipeline/engine';
 import { z } from 'zod';
 import { bootstrapOf, overviewFor } from '../reads.ts';
