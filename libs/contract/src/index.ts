@@ -24,6 +24,7 @@ export * from './monitor/config.ts';
 export * from './monitor/consistency.ts';
 export * from './monitor/dead-letters.ts';
 export * from './monitor/events.ts';
+export * from './monitor/findings.ts';
 export * from './monitor/index.ts';
 export * from './monitor/issue-actions.ts';
 export * from './monitor/issue-detail.ts';

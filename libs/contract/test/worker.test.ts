@@ -19,6 +19,7 @@ describe('the report of a finished task', () => {
       result,
       artefacts: [],
       findings: [],
+      intelligence: [],
       invocations: [],
     });
     expect(CompleteReport.safeParse({ claimToken, outcome: 'planned', result }).success).toBe(false);

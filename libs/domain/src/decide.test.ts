@@ -98,6 +98,11 @@ describe('outcomes of agents', () => {
     expect(after(issue('in-review', { pr: PR, openBlockers: 1 }), 'approved').to).toBe('human-review-ready');
   });
 
+  test('a finding that blocks progress keeps an issue from being merged, however it came there', () => {
+    const decision = after(issue('merge-pending', { pr: PR, openBlockers: 1 }), 'mergeable');
+    expect(decision).toMatchObject({ kind: 'move', to: 'human-review-ready', projections: [] });
+  });
+
   test('an outcome without an edge is refused and names what is missing', () => {
     const decision = decide(DEFAULT_WORKFLOW, issue('planning'), { trigger: 'approved', outcome: outcome('approved') });
     expect(decision).toEqual({

@@ -73,7 +73,7 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cau
     };
   }
   const waitsForPr = cause.outcome?.outcome === 'submitted' && !isOn(cause.outcome.result.branch, issue);
-  const waitsForMerge = cause.trigger === 'mergeable';
+  const waitsForMerge = cause.trigger === 'mergeable' && !isMergeRefused(issue, cause);
   const waitsForBranch = cause.trigger === 'reimplement' && issue.pr !== null;
   return {
     kind: target === issue.state ? 'stay' : 'move',
@@ -84,7 +84,8 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cau
     blockReason: blockReasonIn(target, issue, cause),
     blockedFromState: originRemembered(target, origin, issue),
     nextTask: waitsForPr || waitsForMerge || waitsForBranch ? null : taskTypeOf(workflow, target),
-    projections: cause.outcome ? askedOfHost(issue, cause.outcome) : undone(issue, cause),
+    projections:
+      cause.outcome && !isMergeRefused(issue, cause) ? askedOfHost(issue, cause.outcome) : undone(issue, cause),
   };
 }
 
@@ -92,11 +93,11 @@ function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, 
   const free = FREE[cause.trigger];
   if (free) return free;
   if (cause.trigger === 'operator') return operatorTarget(workflow, issue.state, cause.target);
-  if (cause.trigger === 'mergeable') return issue.pr ? origin : NOTHING_TO_MERGE;
+  if (cause.trigger === 'mergeable' && !issue.pr) return NOTHING_TO_MERGE;
+  if (cause.trigger === 'mergeable' && !isMergeRefused(issue, cause)) return origin;
   // A retry that fails again leaves the issue where its first failure put it.
   if (cause.trigger === 'exhausted' && issue.state === 'failure-blocked') return issue.state;
-  // A finding that blocks progress sends an approval to a person instead of to the merge.
-  const trigger = cause.trigger === 'approved' && issue.openBlockers > 0 ? 'needs-human' : cause.trigger;
+  const trigger = triggerIn(issue, cause);
   const targets = workflow.edges
     .filter((edge) => edge.from === origin && edge.trigger === trigger)
     .map((edge) => edge.to);
@@ -108,6 +109,16 @@ function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, 
   const back = issue.blockedFromState;
   if (back && targets.includes(back)) return back;
   return targets.includes('planning') ? 'planning' : first;
+}
+
+/** A finding that blocks progress keeps an issue from being merged, however it came to where it merges. */
+const isMergeRefused = (issue: IssueFacts, { trigger }: Cause): boolean =>
+  trigger === 'mergeable' && issue.openBlockers > 0;
+
+/** Such a finding sends an approval, and a merge, to a person. */
+function triggerIn(issue: IssueFacts, cause: Cause): Trigger {
+  if (isMergeRefused(issue, cause)) return 'protected';
+  return cause.trigger === 'approved' && issue.openBlockers > 0 ? 'needs-human' : cause.trigger;
 }
 
 /** The pull request was closed, or never opened: an issue that waited for its merge would wait for ever. */

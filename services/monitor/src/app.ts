@@ -14,6 +14,7 @@ import { type ConfigRouteDeps, configHandlers } from './routes/config.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { type EventDeps, eventHandlers } from './routes/events.ts';
+import { findingHandlers } from './routes/findings.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
 import { issueDetailHandlers } from './routes/issue-detail.ts';
 import { logHandlers } from './routes/logs.ts';
@@ -72,6 +73,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...regressionGuardHandlers(connected),
     ...bulkActionHandlers(connected),
     ...issueActionHandlers(connected),
+    ...findingHandlers(connected),
     ...issueDetailHandlers(connected, options.now),
     ...projectionHandlers(connected),
     ...queueHandlers(connected),

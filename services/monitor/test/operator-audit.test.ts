@@ -2,11 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { monitorSurface } from '@pipeline/contract';
 import type { HostIssue, VcsHost } from '@pipeline/domain';
 import { claim, registerWorker } from '@pipeline/engine';
-import { auditEntries, ensureTenant, updateIssue } from '@pipeline/store';
+import { auditEntries, ensureTenant, inTransaction, recordFindings, updateIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { ListCache } from '../src/list-cache.ts';
 import { readLetters } from '../src/parts/dead-letters.ts';
+import { finding as agentFinding } from './agent-work.ts';
 import { admit, type Bench, bury, IMPOSSIBLE, makeBench } from './bench.ts';
 import { type Call, serveConnected } from './served-app.ts';
 
@@ -51,6 +52,12 @@ const newLetter = (cause?: Parameters<typeof bury>[2]) => {
   return bury(bench, number, cause);
 };
 const finding = (kind: string) => encodeURIComponent(`${kind}:Acme/Shop#${number}`);
+async function newFinding(): Promise<string> {
+  const owner = { runId: 1, repoId: bench.repo.id, issueId, prId: null, prNumber: null, agent: 'reviewer' };
+  const found = agentFinding({ title: `Finding of ${'x'.repeat(number)}` });
+  const [kept] = await inTransaction(database.store.tenant, (tx) => recordFindings(tx, bench.tenantId, owner, [found]));
+  return kept?.id ?? '';
+}
 const worker = (tenantId = bench.tenantId) =>
   registerWorker(bench.engine, tenantId, {
     name: `w${number}`,
@@ -145,6 +152,20 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
     async () => {
       await edge('depends_on', number, 8_000 + number);
       return `/api/consistency/${finding('orphan_dependency_edge')}/delete-orphan-edges`;
+    },
+  ],
+  ...(['accept', 'resolve', 'dismiss'] as const).map((move): (typeof DEEDS)[number] => [
+    `${move}Finding`,
+    `finding-${move}`,
+    async () => `/api/findings/${await newFinding()}/${move}`,
+  ]),
+  [
+    'reopenFinding',
+    'finding-reopen',
+    async () => {
+      const id = await newFinding();
+      await call('POST', `/api/findings/${id}/resolve`);
+      return `/api/findings/${id}/reopen`;
     },
   ],
   ['drainWorker', 'worker-drain', async () => `/api/workers/${await worker()}/drain`, { drain: true }],

@@ -9,6 +9,7 @@ import { configRoutes } from './config.ts';
 import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { eventRoutes } from './events.ts';
+import { findingRoutes } from './findings.ts';
 import { issueActionRoutes } from './issue-actions.ts';
 import { issueDetailRoutes } from './issue-detail.ts';
 import { issueRoutes } from './issues.ts';
@@ -45,6 +46,7 @@ export const monitorSurface = defineSurface({
     { name: 'Issues', description: 'Where issues are, why, and what happened to them.' },
     { name: 'Issue actions', description: 'What an operator can do to an issue.' },
     { name: 'Observability', description: 'What stands, and how it all goes.' },
+    { name: 'Findings', description: 'What agents noticed, and what is made of it.' },
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
     { name: 'Consistency', description: 'Records that contradict each other.' },
     { name: 'Projections', description: 'What is to be written to the host.' },
@@ -61,6 +63,7 @@ export const monitorSurface = defineSurface({
     ...authRoutes,
     ...bulkActionRoutes,
     ...issueActionRoutes,
+    ...findingRoutes,
     ...issueRoutes,
     ...issueDetailRoutes,
     ...artefactRoutes,
@@ -93,6 +96,7 @@ export const monitorSurface = defineSurface({
     },
     expected('/api/issues/', '/api/issues/:owner/:repo/:issue', '/retrospective'),
     expected('/api/issues/', '/api/issues/:owner/:repo/:issue', '/artefacts'),
+    expected('/api/issues/', '/api/issues/:owner/:repo/:issue', '/findings'),
     expected('/api/runs/', '/api/runs/:runId', '/artefacts'),
     expected('/api/timeline/', '/api/timeline/:owner/:repo/:issue'),
     {

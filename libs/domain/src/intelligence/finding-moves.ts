@@ -30,11 +30,10 @@ export function moveFinding(status: FindingStatus, move: FindingMove): FindingSt
   );
 }
 
-/** Titles that differ in numbers, case or punctuation alone are of the same thing. */
+/** Titles that differ in case, space or punctuation alone are of the same thing. */
 export const normalizedTitle = (title: string): string =>
   title
     .toLowerCase()
-    .replace(/\d+/g, '0')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 

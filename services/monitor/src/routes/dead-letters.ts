@@ -3,10 +3,10 @@ import { AppError } from '@pipeline/domain';
 import { type Engine, resolveLetter, retryDeadLetter } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
-import { z } from 'zod';
 import { actorOf } from '../auth/actor.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { DeadLetterCache } from '../parts/dead-letters.ts';
+import { isUuid } from '../uuid.ts';
 
 export interface DeadLetterDeps {
   engine: Engine;
@@ -51,8 +51,6 @@ export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
     return { status: 200, body: { ok: true } };
   },
 });
-
-const isUuid = (id: string): boolean => z.uuid().safeParse(id).success;
 
 /** The action is done; a list that cannot be read anew is brought up to date by the next poll. */
 async function refresh(letters: DeadLetterCache, log: Logger): Promise<void> {
