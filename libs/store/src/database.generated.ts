@@ -195,7 +195,6 @@ export interface IntelligenceEmbeddings {
   model: string;
   repo_id: number;
   tenant_id: number;
-  text_hash: string;
   vector: number[];
 }
 
@@ -857,7 +856,7 @@ export const COLUMNS = {
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
   finding_sightings: ['finding_id', 'issue_id', 'run_id', 'seen_at', 'tenant_id'],
   findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'dismissed_reason', 'evidence', 'finding_type', 'fingerprint', 'id', 'issue_id', 'last_seen_at', 'metadata', 'occurrences', 'pr_number', 'recommendation', 'repo_id', 'resolved_at', 'resolved_by_issue_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
-  intelligence_embeddings: ['bits', 'created_at', 'item_id', 'model', 'repo_id', 'tenant_id', 'text_hash', 'vector'],
+  intelligence_embeddings: ['bits', 'created_at', 'item_id', 'model', 'repo_id', 'tenant_id', 'vector'],
   intelligence_evidence: ['created_at', 'evidence_type', 'excerpt', 'id', 'item_id', 'metadata', 'path', 'ref', 'tenant_id', 'url'],
   intelligence_items: ['approved_at', 'approved_by', 'confidence', 'created_at', 'details', 'dismissed_at', 'dismissed_reason', 'fingerprint', 'first_observed_at', 'id', 'kind', 'last_observed_at', 'last_used_at', 'metadata', 'observation_count', 'quality_score', 'repo_id', 'search', 'source', 'source_agent', 'source_finding_id', 'source_issue_id', 'source_pr_id', 'source_retrospective_id', 'status', 'summary', 'superseded_by', 'tags', 'tenant_id', 'title', 'updated_at'],
   intelligence_scopes: ['created_at', 'id', 'item_id', 'metadata', 'repo_id', 'scope_kind', 'scope_ref', 'tenant_id'],

@@ -14,8 +14,8 @@ interface FileSet {
   symbols: string[];
 }
 
-// A row that is as it was is not written: scans come again and again, and most files stay the same. What is gone is found
-// by a set operation: as an anti join over a set that the planner knows nothing of, it was a nested loop on Postgres 15.
+// A row that is as it was is not written: scans come again and again, most files stay the same, and to make a row
+// searchable costs more than all else. What is changed or gone is found by set operations: as an anti join over a set that the planner knows nothing of, it was a nested loop on Postgres 15.
 const replace = prepared(
   'replace-repo-files',
   (_db, p: Params<FileSet>) => sql<{ written: number; removed: number }>`
@@ -30,13 +30,16 @@ const replace = prepared(
       ) old
       where f.tenant_id = ${p('tenantId')} and f.repo_id = ${p('repoId')} and f.path = old.path
       returning f.path
+    ), changed as (
+      select path, language, size, sha, summary, symbols from scanned
+      except
+      select path, language, size, sha, summary, symbols from repo_files
+      where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')}
     ), written as (
       insert into repo_files (tenant_id, repo_id, path, language, size, sha, summary, symbols)
-      select ${p('tenantId')}, ${p('repoId')}, path, language, size, sha, summary, symbols from scanned
+      select ${p('tenantId')}, ${p('repoId')}, path, language, size, sha, summary, symbols from changed
       on conflict (tenant_id, repo_id, path) do update set language = excluded.language, size = excluded.size,
         sha = excluded.sha, summary = excluded.summary, symbols = excluded.symbols, updated_at = excluded.updated_at
-      where (repo_files.language, repo_files.size, repo_files.sha, repo_files.summary, repo_files.symbols)
-        is distinct from (excluded.language, excluded.size, excluded.sha, excluded.summary, excluded.symbols)
       returning path
     )
     select (select count(*) from written) as written, (select count(*) from gone) as removed`,

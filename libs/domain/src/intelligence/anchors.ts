@@ -17,7 +17,7 @@ export interface AnchorSource {
 const MAX_TEXT = 20_000;
 const MAX_PATHS = 20;
 const MAX_SYMBOLS = 10;
-const MAX_WORDS = 16;
+const MAX_WORDS = 12;
 
 const WEIGHT = { title: 3, label: 2, body: 1 } as const;
 
@@ -58,7 +58,7 @@ const isFile = (name: string): boolean => EXTENSIONS.has(name.slice(name.lastInd
 
 /**
  * Reads anchors out of an issue: purely, in linear time, of the first 20,000 characters of its body.
- * At most 20 paths, 10 names of code and 16 words.
+ * At most 20 paths, 10 names of code and 12 words.
  */
 export function extractAnchors({ title, body, labels }: AnchorSource): Anchors {
   const prose = `${title}\n${body.slice(0, MAX_TEXT)}`.replace(URL, ' ');

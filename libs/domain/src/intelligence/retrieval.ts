@@ -95,6 +95,3 @@ export function relevance(agent: RetrievalAgent, fit: Fit, { kind, status, ...tr
 
 /** Less than this and an item is not shown to agents. */
 export const MIN_CONFIDENCE = 0.3;
-
-/** How much a word tells that `hits` of `total` documents hold; the rarer, the more. */
-export const rarity = (hits: number, total: number): number => Math.log(1 + Math.max(total, hits) / Math.max(1, hits));

@@ -111,13 +111,16 @@ async function items(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index intelligence_items_to_expire on pipeline.intelligence_items (last_observed_at)
     where status in ('candidate', 'observed')`.execute(db);
+  await sql`
+    create index intelligence_items_of_issue on pipeline.intelligence_items (tenant_id, source_issue_id)
+    where source_issue_id is not null`.execute(db);
   // Those that agents are given, and those that were left out, each by its own index: many of the second kind make no
   // search for the first one slower.
   await sql`
-    create index intelligence_items_usable on pipeline.intelligence_items using gin (repo_id, search)
+    create index intelligence_items_usable on pipeline.intelligence_items using gin (repo_id, search) with (fastupdate = off)
     where status in ('approved', 'proposed', 'observed')`.execute(db);
   await sql`
-    create index intelligence_items_unusable on pipeline.intelligence_items using gin (repo_id, search)
+    create index intelligence_items_unusable on pipeline.intelligence_items using gin (repo_id, search) with (fastupdate = off)
     where status in ('candidate', 'dismissed', 'superseded')`.execute(db);
   await sql`
     create table pipeline.intelligence_scopes (
@@ -136,6 +139,9 @@ async function items(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index intelligence_scopes_of_ref on pipeline.intelligence_scopes
       (tenant_id, repo_id, scope_ref, scope_kind, item_id)`.execute(db);
+  await sql`
+    create index intelligence_scopes_repo_wide on pipeline.intelligence_scopes (tenant_id, repo_id, item_id)
+    where scope_kind = 'repo'`.execute(db);
   await sql`
     create table pipeline.intelligence_evidence (
       tenant_id bigint not null,
@@ -164,7 +170,6 @@ async function embeddings(db: Kysely<unknown>): Promise<void> {
       item_id uuid not null,
       repo_id bigint not null,
       model text not null,
-      text_hash text not null,
       bits bit varying not null,
       vector real[] not null,
       created_at timestamptz not null default pipeline.svc_now(),
@@ -185,18 +190,21 @@ async function searchable(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table pipeline.repo_files add column search tsvector not null generated always as (
       setweight(to_tsvector('english'::regconfig, ${sql.raw(words('path'))}), 'A')
-        || setweight(to_tsvector('english'::regconfig, ${sql.raw(words(names))}), 'B')
-        || setweight(to_tsvector('simple'::regconfig,
-             ${sql.raw(`regexp_replace(${names}, '[^[:alnum:]_]+', ' ', 'g')`)}), 'B')
-        || setweight(to_tsvector('english'::regconfig, coalesce(summary, '')), 'C')
+        || setweight(to_tsvector('english'::regconfig,
+             ${sql.raw(words(names))} || ' ' || translate(${sql.raw(names)}, '[]",', '    ') || coalesce(summary, '')), 'B')
     ) stored`.execute(db);
-  await sql`create index repo_files_search on pipeline.repo_files using gin (repo_id, search)`.execute(db);
-  await sql`create index repo_files_path on pipeline.repo_files using gin (repo_id, path gin_trgm_ops)`.execute(db);
+  // A scan writes thousands of rows at once, so their words are gathered before they are sorted in; what is gathered is
+  // read by each search, so it is kept small (kB).
+  await sql`
+    create index repo_files_search on pipeline.repo_files using gin (repo_id, search)
+    with (gin_pending_list_limit = 512)`.execute(db);
   await sql`
     alter table pipeline.retrospectives add column search tsvector not null generated always as (
       setweight(to_tsvector('english'::regconfig, summary), 'A')
         || setweight(to_tsvector('english'::regconfig, left(coalesce(lessons::text, ''), 20000)), 'B')
         || setweight(to_tsvector('english'::regconfig, left(coalesce(failures::text, ''), 20000)), 'C')
     ) stored`.execute(db);
-  await sql`create index retrospectives_search on pipeline.retrospectives using gin (repo_id, search)`.execute(db);
+  await sql`create index retrospectives_search on pipeline.retrospectives using gin (repo_id, search) with (fastupdate = off)`.execute(
+    db,
+  );
 }
