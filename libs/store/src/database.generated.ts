@@ -3,7 +3,10 @@ import type {
   AlertDetector,
   AlertSeverity,
   BudgetPercent,
+  Cadence,
+  ConfigReloadOutcome,
   ErrorClass,
+  ErrorCode,
   FileSymbol,
   FindingStatus,
   Hold,
@@ -19,8 +22,11 @@ import type {
   OutcomeClassification,
   ProjectionAction,
   ProjectionStatus,
+  ReloadTrigger,
   Role,
   Severity,
+  Slate,
+  SlateSize,
   State,
   TaskType,
   WorkerPeriodKind,
@@ -111,6 +117,18 @@ export interface AuditLog {
   id: Generated<number>;
   reason: string | null;
   subject: string;
+}
+
+export interface ConfigReloads {
+  agent_name: string;
+  applied_keys: string[];
+  at: string;
+  deferred_keys: string[];
+  error: string | null;
+  error_code: ErrorCode | null;
+  instance: string;
+  status: ConfigReloadOutcome['status'];
+  trigger: ReloadTrigger;
 }
 
 export interface CostEvents {
@@ -630,9 +648,14 @@ export interface Settings {
 export interface SiIssues {
   completed_at: string | null;
   created_at: Generated<string>;
-  issue_number: number;
+  id: Generated<string>;
+  issue_number: number | null;
+  prompt_version: number | null;
   repo_id: number;
+  size: SlateSize | null;
   tenant_id: number;
+  theme: string | null;
+  track_id: number | null;
   track_name: string;
 }
 
@@ -688,6 +711,40 @@ export interface Tenants {
   external_id: string;
   id: Generated<number>;
   name: string;
+}
+
+export interface TrackPrompts {
+  created_at: Generated<string>;
+  created_by: string | null;
+  instructions: string;
+  notes: string;
+  seed_body: string;
+  seed_title: string;
+  tenant_id: number;
+  track_id: number;
+  version: number;
+}
+
+export interface Tracks {
+  active_version: Generated<number>;
+  cadence_kind: Generated<Cadence['kind']>;
+  cooldown_minutes: number;
+  created_at: Generated<string>;
+  cron_expr: string | null;
+  deleted_at: string | null;
+  enabled: boolean;
+  id: Generated<number>;
+  label: Generated<string>;
+  last_run_at: string | null;
+  latest_version: Generated<number>;
+  name: string;
+  next_run_at: string | null;
+  proposal: Slate | null;
+  repo_id: number;
+  schedule_since: Generated<string>;
+  tenant_id: number;
+  updated_at: Generated<string>;
+  weight: number;
 }
 
 export interface Transitions {
@@ -791,6 +848,7 @@ export interface DB {
   alerts: Alerts;
   artefacts: Artefacts;
   audit_log: AuditLog;
+  config_reloads: ConfigReloads;
   cost_events: CostEvents;
   daily_spend: DailySpend;
   dead_letters: DeadLetters;
@@ -833,6 +891,8 @@ export interface DB {
   stream_outbox: StreamOutbox;
   tasks: Tasks;
   tenants: Tenants;
+  track_prompts: TrackPrompts;
+  tracks: Tracks;
   transitions: Transitions;
   user_sessions: UserSessions;
   users: Users;
@@ -851,6 +911,7 @@ export const COLUMNS = {
   alerts: ['count', 'detector', 'fingerprint', 'first_seen_at', 'id', 'issue_number', 'last_seen_at', 'message', 'repo', 'resolved_at', 'severity', 'tenant_id', 'threshold', 'value', 'worker_id'],
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
+  config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
   daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
@@ -887,12 +948,14 @@ export const COLUMNS = {
   runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
   settings: ['body', 'id', 'updated_at', 'version'],
-  si_issues: ['completed_at', 'created_at', 'issue_number', 'repo_id', 'tenant_id', 'track_name'],
+  si_issues: ['completed_at', 'created_at', 'id', 'issue_number', 'prompt_version', 'repo_id', 'size', 'tenant_id', 'theme', 'track_id', 'track_name'],
   stream_counter: ['heartbeat_at', 'id', 'last_id'],
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
   tenants: ['created_at', 'external_id', 'id', 'name'],
+  track_prompts: ['created_at', 'created_by', 'instructions', 'notes', 'seed_body', 'seed_title', 'tenant_id', 'track_id', 'version'],
+  tracks: ['active_version', 'cadence_kind', 'cooldown_minutes', 'created_at', 'cron_expr', 'deleted_at', 'enabled', 'id', 'label', 'last_run_at', 'latest_version', 'name', 'next_run_at', 'proposal', 'repo_id', 'schedule_since', 'tenant_id', 'updated_at', 'weight'],
   transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
   user_sessions: ['created_at', 'expires_at', 'hash', 'user_id'],
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],

@@ -1,10 +1,11 @@
-import { FINDING_STATUSES, parseIssueNumber, SEVERITIES } from '@pipeline/domain';
+import { FINDING_STATUSES, SEVERITIES } from '@pipeline/domain';
 import { z } from 'zod';
 import { keptText, PaginatedResponse, Reason } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
 import { AgentFinding } from '../shared/finding.ts';
-import { repoQuery, tenantParameter } from './repo-query.ts';
+import { anyIssueParams, tenant } from './issue-address.ts';
+import { repoQuery } from './repo-query.ts';
 
 /** What the list of one issue shows of a finding (interface: Agent finding). */
 export const IssueFinding = AgentFinding.pick({
@@ -36,15 +37,8 @@ export const listIssueFindings = route({
   path: '/api/issues/{owner}/{repo}/{issue}/findings',
   summary: 'List what agents noticed about an issue',
   description: 'Newest first, those included that another issue had met before. An unknown issue has none.',
-  params: z.object({
-    owner: z.string().meta({ description: 'Owner of the repo.', example: 'acme' }),
-    repo: z.string().meta({ description: 'Name of the repo.', example: 'shop' }),
-    issue: z
-      .string()
-      .refine((segment) => parseIssueNumber(segment) !== null, 'Invalid issue number: must be a positive integer')
-      .meta({ description: 'Number of the issue on the host.', example: '7' }),
-  }),
-  query: z.object({ ...page, tenant: tenantParameter }),
+  params: anyIssueParams,
+  query: z.object({ ...page, tenant }),
   replies: { 200: { description: 'One page; its total is not counted.', body: PaginatedResponse(IssueFinding) } },
   refusals: { params: { code: 'INVALID_ISSUE_NUMBER' } },
 });

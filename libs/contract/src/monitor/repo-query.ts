@@ -1,10 +1,6 @@
 import { parseSlug } from '@pipeline/domain';
 import { z } from 'zod';
-
-export const tenantParameter = z.string().max(200).optional().meta({
-  description: 'External id of the tenant; needed only where several have a repo of that name.',
-  example: 'default',
-});
+import { tenant } from './issue-address.ts';
 
 /** How queries name a repo. */
 export const repoQuery = {
@@ -12,5 +8,5 @@ export const repoQuery = {
     .string()
     .refine((text) => parseSlug(text) !== null, 'must be owner/repo')
     .meta({ description: 'The repo, owner/repo, in any case.', example: 'acme/shop' }),
-  tenant: tenantParameter,
+  tenant,
 };

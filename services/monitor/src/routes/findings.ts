@@ -33,7 +33,9 @@ export const findingHandlers = (deps: () => { engine: Engine }): Handlers => {
       return { status: 200, body: { items, page: { total: null, limit, offset, hasMore } } };
     },
 
-    listFindings: async ({ query: { repo: slug, tenant, limit, offset, status = null, category = null, severity = null } }) => {
+    listFindings: async ({
+      query: { repo: slug, tenant, limit, offset, status = null, category = null, severity = null },
+    }) => {
       const { engine } = deps();
       const repo = await repoNamedBy(engine, { slug, tenant });
       const filter = { status, category, severity };
