@@ -47,6 +47,7 @@ export {
 export { type GuardedRepo, readKpis } from './reads/kpis.ts';
 export { type IssueQuery, issuesTag, listIssues } from './reads/list-issues.ts';
 export { type Overview, overviewOf } from './reads/overview.ts';
+export { type RepoMetrics, readPipelineMetrics } from './reads/pipeline-metrics.ts';
 export { type IssueQuestion, searchIssues } from './reads/search-issues.ts';
 export { timelineOf } from './reads/timeline.ts';
 export { noRepoContext, timelineAt } from './reads/whole-timeline.ts';

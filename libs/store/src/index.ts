@@ -71,6 +71,7 @@ export * from './reads/overview.ts';
 export * from './reads/timeline.ts';
 export * from './records.ts';
 export * from './repo-admin.ts';
+export * from './repo-figures.ts';
 export * from './repo-files.ts';
 export * from './repo-limits.ts';
 export * from './repo-scans.ts';

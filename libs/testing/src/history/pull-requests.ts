@@ -33,6 +33,7 @@ function newPullRequest(
     changed_files: ['src/index.ts', `src/part-${number % 20}.ts`],
     opened_at: iso(made.at),
     closed_at: null,
+    reverted_by: null,
     updated_at: iso(made.at),
   };
 }
@@ -105,7 +106,10 @@ function revert({ draw, repo, rows, end }: Story, reverted: PullRequest, at: num
   pr.body = draw.chance(0.5)
     ? `Reverts ${repo.owner}/${repo.name}#${reverted.number}`
     : `This reverts commit ${reverted.merge_sha}.`;
-  if (draw.chance(0.8)) merge(pr, at + HOUR_MS / 2);
+  if (draw.chance(0.8)) {
+    merge(pr, at + HOUR_MS / 2);
+    reverted.reverted_by = pr.number;
+  }
   rows.pull_requests.push(pr);
 }
 
