@@ -19,7 +19,7 @@ import { closingActions, projectIssue, queueProjections } from './project.ts';
 import { recordPipelineEvent, recordTransition } from './records.ts';
 import { lookBack } from './retrospects.ts';
 import type { Actor, Subject } from './subject.ts';
-import { replaceWorkTask } from './work-tasks.ts';
+import { replaceWorkTask, standingWork } from './work-tasks.ts';
 
 /** Facts that a stop leaves on the issue beside its state. */
 export interface Stop {
@@ -43,16 +43,18 @@ export interface Carrier {
  * @returns the subject as it is now.
  */
 export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
-  const moved =
-    decision.kind === 'move' ? await move(unit, subject, decision, by) : await stay(unit, subject, decision, by);
-  if (decision.kind === 'move') await withdraw(unit, subject, decision);
+  const [moved, work] = await Promise.all([
+    decision.kind === 'move' ? move(unit, subject, decision, by) : stay(unit, subject, decision, by),
+    by.passing ? null : standingWork(unit, subject.issue.id),
+  ]);
+  if (decision.kind === 'move') withdraw(unit, subject, decision);
   const closing = await closingActions(unit, moved, decision);
   const asked = [...decision.projections, ...closing];
-  if (by.passing) {
-    await queueProjections(unit, moved, asked);
+  if (work === null) {
+    queueProjections(unit, moved, asked);
     return moved;
   }
-  const task = await replaceWorkTask(unit, moved, decision.nextTask);
+  const task = await replaceWorkTask(unit, moved, decision.nextTask, work);
   await projectIssue(unit, moved, asked, task);
   return moved;
 }
@@ -61,13 +63,13 @@ export async function advance(unit: Unit, subject: Subject, decision: Decision, 
  * What only the state wanted that is left now: a merge of work that was sent back or cancelled must not happen after
  * all, nor parts of an issue that is not split any more, nor the close of one that came back.
  */
-async function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decision): Promise<void> {
+function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decision): void {
   const unwanted: ProjectionAction['type'][] = [];
   if (from === 'merge-pending' && trigger !== 'merged') unwanted.push('mergePR');
   if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
   if (from === 'in-review' && to === 'done') unwanted.push('createPR');
   if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
-  if (unwanted.length > 0) await withdrawProjections(unit.tx, issue, unwanted);
+  if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
 }
 
 async function move(unit: Unit, subject: Subject, decision: Decision, { actor, stop = {} }: Carrier): Promise<Subject> {
@@ -141,7 +143,7 @@ async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: 
     ...lastErrorOf(issue, { lastError: stop.lastError ?? issue.last_error }),
   };
   const lifted = LIFTED.includes(change.block_classification) ? {} : { auto_unblock_at: null };
-  await updateIssue(unit.tx, unit.tenantId, issue.id, { ...change, ...lifted });
+  unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, { ...change, ...lifted }));
   return { ...subject, issue: { ...issue, ...change, ...lifted } };
 }
 

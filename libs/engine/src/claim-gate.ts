@@ -54,8 +54,10 @@ async function pass<T>(
 ): Promise<Gate<T>> {
   const { tx, tenantId } = unit;
   const tokenHash = hashToken(ref.claimToken);
-  const issue = await lockIssueOfClaim(tx, tenantId, tokenHash);
-  const run = await lockRunOfClaim(tx, tenantId, tokenHash);
+  const [issue, run] = await Promise.all([
+    lockIssueOfClaim(tx, tenantId, tokenHash),
+    lockRunOfClaim(tx, tenantId, tokenHash),
+  ]);
   if (!run || run.task_id !== ref.taskId) return { refused: 'lost' };
   const before = repeated?.(run);
   if (before !== undefined) return { answer: before };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isUsedUp, type TaskPayload, type TaskType } from '@pipeline/domain';
-import { type Claimed, claimTasks, claimWithinLimits, lockIssue, type WorkerRow } from '@pipeline/store';
+import { type Claimed, claimTasks, claimWithinLimits, lockIssue } from '@pipeline/store';
 import { isDayUsedUp } from './budgets.ts';
 import { hashToken } from './claim-gate.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
@@ -74,12 +74,12 @@ async function claimOne(
   });
   if (!claimed) return null;
   const back = () => returnClaim(engine, { tenantId, taskId: claimed.id, claimToken });
-  const now = await inTenant(engine, tenantId, (unit) => noteClaim(unit, claimed, workerId));
-  if (now?.draining) {
+  const noted = await inTenant(engine, tenantId, (unit) => noteClaim(unit, claimed, workerId));
+  const { worker, costUsd, payload, promptVersion } = noted;
+  if (worker?.draining) {
     await back();
     return null;
   }
-  const { payload, costUsd, promptVersion } = await payloadOf(engine, tenantId, claimed);
   const { perIssueUsd } = engine.settings().costLimits;
   if (claimed.issue_id !== null && isUsedUp(costUsd, perIssueUsd)) {
     await back();
@@ -88,12 +88,22 @@ async function claimOne(
   return { ...describe(claimed, payload), promptVersion, claimToken, budgetUsd: leftOf(perIssueUsd, costUsd) };
 }
 
-/** Shows in the lists who is at the issue, and that the worker is busy. */
-async function noteClaim(unit: Unit, { issue_id }: Claimed, workerId: string): Promise<WorkerRow | undefined> {
-  // Locked, or the row could be written from what a change under way is about to replace.
-  const issue = issue_id === null ? undefined : await lockIssue(unit.tx, unit.tenantId, issue_id);
-  if (issue) unit.relisted.changed.add(issue.id);
-  return reviewWorker(unit, workerId, { alive: true });
+/**
+ * Shows in the lists who is at the issue, and that the worker is busy; reads what the worker is told. After the claim, so
+ * that this stays short: the issue may have moved on since, and then the report is refused, for the claim is withdrawn
+ * with the move.
+ */
+async function noteClaim(unit: Unit, claimed: Claimed, workerId: string) {
+  const { issue_id: issueId } = claimed;
+  // Locked, or its row in the lists could be written from what a change under way is about to replace.
+  const reading = issueId === null ? Promise.resolve(undefined) : lockIssue(unit.tx, unit.tenantId, issueId);
+  if (issueId !== null) unit.relisted.changed.add(issueId);
+  const [issue, told, worker] = await Promise.all([
+    reading,
+    payloadOf(unit, claimed, reading),
+    reviewWorker(unit, workerId, { alive: true }),
+  ]);
+  return { ...told, worker, costUsd: issue?.cost_usd ?? 0 };
 }
 
 const leftOf = (limitUsd: number | null, spentUsd: number): number | null =>

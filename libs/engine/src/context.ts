@@ -5,6 +5,7 @@ import {
   noRecords,
   type Records,
   refreshIssueList,
+  type Send,
   type Store,
   type Tx,
 } from '@pipeline/store';
@@ -26,6 +27,11 @@ export interface Engine {
 /** One transaction of one tenant, and the bells to ring when it has committed. */
 export interface Unit {
   tx: Tx;
+  /**
+   * Sends a statement whose answer nobody here needs: what follows is sent behind it at once. If it fails, the transaction
+   * does.
+   */
+  send: Send;
   tenantId: number;
   settings: Settings;
   random(): number;
@@ -55,12 +61,13 @@ interface Relisted {
  */
 export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit: Unit) => Promise<T>): Promise<T> {
   let bells = new Set<Bell>();
-  const result = await inTransaction(engine.store.tenant, async (tx) => {
+  const result = await inTransaction(engine.store.tenant, async (tx, send) => {
     bells = new Set();
-    const last: (() => Promise<void>)[] = [];
+    const atEnd: (() => Promise<void>)[] = [];
     const relisted: Relisted = { changed: new Set(), passing: new Set() };
     const unit: Unit = {
       tx,
+      send,
       tenantId,
       settings: engine.settings(),
       random: engine.random,
@@ -68,14 +75,15 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
       records: noRecords(),
       relisted,
       bookedUsd: 0,
-      atEnd: (more) => void last.push(more),
+      atEnd: (more) => void atEnd.push(more),
     };
     const done = await work(unit);
-    await insertRecords(tx, tenantId, unit.records);
-    await relist(tx, tenantId, relisted);
+    send(insertRecords(tx, tenantId, unit.records));
+    send(relist(tx, tenantId, relisted));
+    if (atEnd.length === 0) return done;
     unit.records = noRecords();
-    for (const each of last) await each();
-    await insertRecords(tx, tenantId, unit.records);
+    for (const each of atEnd) await each();
+    send(insertRecords(tx, tenantId, unit.records));
     return done;
   });
   for (const bell of bells) engine.ring(bell, tenantId);

@@ -57,11 +57,9 @@ export function fail(engine: Engine, ref: ClaimRef, failure: Failure): Promise<F
       const error = await classify(unit, claim.run, failure);
       const requeued = await settleFailure(unit, { ...claim, issue }, { ...failure, ...error });
       const answer: FailAnswer = { ok: true, requeued, attempt: claim.run.attempt };
-      await closeRun(unit.tx, unit.tenantId, claim.run.id, {
-        status: 'failed',
-        error: { message: failure.errorMessage, class: error.errorClass, fingerprint: error.fingerprint },
-        report: { hash, answer },
-      });
+      const why = { message: failure.errorMessage, class: error.errorClass, fingerprint: error.fingerprint };
+      const end = { status: 'failed' as const, error: why, report: { hash, answer } };
+      unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, end));
       await reviewWorker(unit, claim.run.worker_id, { alive: true });
       return answer;
     },
@@ -92,7 +90,7 @@ async function classify(unit: Unit, run: RunRow, failure: Failure): Promise<Clas
 async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Failure & Classified): Promise<boolean> {
   const taskType = run.task_type as TaskType;
   const task = await taskById(unit.tx, unit.tenantId, run.task_id);
-  await deleteTask(unit.tx, unit.tenantId, run.task_id);
+  unit.send(deleteTask(unit.tx, unit.tenantId, run.task_id));
   if (!issue && !isSideTask(taskType)) return false;
   recordTaskEvent(unit, subjectOfRun(run, issue), 'task_failed', {
     taskId: run.task_id,
@@ -167,7 +165,7 @@ async function tryAgain(
   const { issue } = subject;
   const waited = issue.quota_waited_ms + (held === 'quota' ? delayMs : 0);
   const change = { last_error: errorMessage, quota_waited_ms: waited };
-  await updateIssue(unit.tx, unit.tenantId, issue.id, change);
+  unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, change));
   const retry = { workId, attempt, held, delayMs };
   const task = await enqueueWork(unit, subject, { taskType, retry });
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } }, [], task);

@@ -97,7 +97,7 @@ async function followChange(unit: Unit, after: Subject, event: AskedEvent, actor
   // Webhooks come late, or overtake a write of ours that is under way: what the host carries out last shows the flag.
   const label = [PAUSED_LABEL];
   const last = shownPaused ? { add: label, remove: [] } : { add: [], remove: label };
-  await queueProjections(unit, after, [{ type: 'swapLabels', ...last }]);
+  queueProjections(unit, after, [{ type: 'swapLabels', ...last }]);
 }
 
 /**
@@ -143,5 +143,5 @@ async function comeBack(unit: Unit, subject: Subject, event: AskedEvent, actor: 
   const { subject: fresh } = await moveBy(unit, subject, { cause: { trigger: 'reopened' }, actor: actor });
   await admit(unit, fresh, event.asked);
   // Asked by label only, the host still shows it closed, or is about to.
-  if (!reopened) await queueProjections(unit, fresh, [{ type: 'reopenIssue' }]);
+  if (!reopened) queueProjections(unit, fresh, [{ type: 'reopenIssue' }]);
 }

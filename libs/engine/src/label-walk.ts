@@ -64,7 +64,7 @@ export class LabelWalk {
         (await hasOpenProjections(unit.tx, issue, ['pending', 'failed']))
       )
         return false;
-      await queueProjections(unit, await subjectOf(unit, issue), [{ type: 'swapLabels', ...swap }]);
+      queueProjections(unit, await subjectOf(unit, issue), [{ type: 'swapLabels', ...swap }]);
       const labels = [...issue.labels.filter((label) => !swap.remove.includes(label)), ...swap.add];
       await showIssue(unit.tx, issue, { labels, statusComment: issue.status_comment_body });
       return true;

@@ -1,5 +1,5 @@
 import { type Decision, labelSwap, outputLabels, type ProjectionAction, type State } from '@pipeline/domain';
-import { insertProjections, lockWorkTask, pullRequestsOf, replaceWaitingComment, showIssue } from '@pipeline/store';
+import { insertProjections, lockWorkTask, pullRequestsOf, showIssue } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
 import type { Unit } from './context.ts';
 import { statusCommentOf } from './status-comment.ts';
@@ -24,37 +24,30 @@ export async function projectIssue(
   const wanted = outputLabels({ state: issue.state as State, isBlocked: issue.is_blocked, isPaused: issue.is_paused });
   const swap = labelSwap(issue.labels, wanted);
   const comment = await changedComment(unit, subject, task);
-  const replaced = comment !== null && (await replaceWaitingComment(unit.tx, issue, comment));
   const actions = [...asked];
   if (swap) actions.push({ type: 'swapLabels', ...swap });
-  if (comment && !replaced) actions.push(comment);
-  await queueProjections(unit, subject, actions);
+  if (comment) actions.push(comment);
+  queueProjections(unit, subject, actions);
   if (!swap && !comment) return;
   const kept = swap ? issue.labels.filter((label) => !swap.remove.includes(label)) : issue.labels;
   const labels = [...kept, ...(swap?.add ?? [])];
-  await showIssue(unit.tx, issue, { labels, statusComment: comment?.body ?? issue.status_comment_body });
+  const shown = { labels, statusComment: comment?.body ?? issue.status_comment_body };
+  unit.send(showIssue(unit.tx, issue, shown));
 }
 
-/** Adds entries to the outbox of an issue, in order. */
-export async function queueProjections(
-  unit: Unit,
-  subject: Subject,
-  actions: readonly ProjectionAction[],
-): Promise<void> {
+/** Adds entries to the outbox of an issue, in order. A status comment that still waits there is rewritten instead. */
+export function queueProjections(unit: Unit, subject: Subject, actions: readonly ProjectionAction[]): void {
   if (actions.length === 0) return;
   const { issue, repo } = subject;
-  await insertProjections(
-    unit.tx,
-    unit.tenantId,
-    actions.map((action) => ({
-      repoId: issue.repo_id,
-      issueId: issue.id,
-      issueNumber: issue.issue_number,
-      clientType: repo.vcs_host,
-      action,
-      idempotencyKey: uuidv7(),
-    })),
-  );
+  const items = actions.map((action) => ({
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    issueNumber: issue.issue_number,
+    clientType: repo.vcs_host,
+    action,
+    idempotencyKey: uuidv7(),
+  }));
+  unit.send(insertProjections(unit.tx, unit.tenantId, items));
   unit.ring('svc_projections');
 }
 

@@ -66,11 +66,8 @@ export function report(engine: Engine, ref: ClaimRef, body: Report): Promise<Rep
       requireOutcomeOf(claim.run.task_type as TaskType, body);
       const state = await applyReport(unit, claim, body);
       const answer: ReportAnswer = { ok: true, requeued: false, attempt: claim.run.attempt, state };
-      await closeRun(unit.tx, unit.tenantId, claim.run.id, {
-        status: 'finished',
-        outcome: body.outcome,
-        report: { hash, answer },
-      });
+      const end = { status: 'finished' as const, outcome: body.outcome, report: { hash, answer } };
+      unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, end));
       await reviewWorker(unit, claim.run.worker_id, { alive: true });
       return answer;
     },
@@ -97,7 +94,7 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
   const { run } = claim;
   const { tx, tenantId } = unit;
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
-  await deleteTask(tx, tenantId, run.task_id);
+  unit.send(deleteTask(tx, tenantId, run.task_id));
   const issue = await bookInvocations(unit, claim, body.invocations);
   const owner = await keepRecords(unit, run, issue, body);
   const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;

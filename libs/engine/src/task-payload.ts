@@ -2,35 +2,33 @@ import { branchOf, formatSlug, type State, type TaskPayload } from '@pipeline/do
 import {
   type Claimed,
   historyOf,
-  issueById,
+  type IssueRow,
   openPullRequest,
   previousAttempts,
   promptOfIssue,
   remarksOf,
   repoById,
 } from '@pipeline/store';
-import type { Engine } from './context.ts';
+import type { Unit } from './context.ts';
 
 /**
- * All that a worker is told about its task, read after the claim, so that the claim stays short. The issue may have
- * moved on since: then the report is refused, for the claim is withdrawn with the move.
- * @returns it, what the issue has cost so far, and the version of the instructions in it, if its track gave any.
+ * All that a worker is told about its task: five indexed reads, sent together with what reads its issue.
+ * @returns it, and the version of the instructions in it, if its track gave any.
  */
 export async function payloadOf(
-  engine: Engine,
-  tenantId: number,
+  { tx, tenantId }: Unit,
   task: Claimed,
-): Promise<{ payload: TaskPayload; costUsd: number; promptVersion: number | null }> {
-  const db = engine.store.tenant;
+  reading: Promise<IssueRow | undefined>,
+): Promise<{ payload: TaskPayload; promptVersion: number | null }> {
   const issueId = task.issue_id;
   const { issue_number: number, repo_id: repoId } = task;
-  const [repo, issue, pr, remarks, attempts, prompt] = await Promise.all([
-    repoById(db, tenantId, task.repo_id),
-    issueId === null ? undefined : issueById(db, tenantId, issueId),
-    issueId === null ? undefined : openPullRequest(db, tenantId, issueId),
-    issueId === null ? [] : remarksOf(db, tenantId, issueId),
-    issueId === null ? [] : previousAttempts(db, tenantId, { issueId, taskType: task.task_type }),
-    issueId === null ? undefined : promptOfIssue(db, tenantId, { repoId, number }),
+  const [issue, repo, pr, remarks, attempts, prompt] = await Promise.all([
+    reading,
+    repoById(tx, tenantId, repoId),
+    issueId === null ? undefined : openPullRequest(tx, tenantId, issueId),
+    issueId === null ? [] : remarksOf(tx, tenantId, issueId),
+    issueId === null ? [] : previousAttempts(tx, tenantId, { issueId, taskType: task.task_type }),
+    issueId === null ? undefined : promptOfIssue(tx, tenantId, { repoId, number }),
   ]);
   const ofKind = (kind: string) => remarks.filter((remark) => remark.kind === kind);
   const payload: TaskPayload = {
@@ -65,7 +63,7 @@ export async function payloadOf(
       outcome,
     })),
     state: issue ? (issue.state as State) : null,
-    history: issue && task.task_type === 'retrospect' ? await historyOf(db, tenantId, issue) : null,
+    history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
   };
-  return { payload, costUsd: issue?.cost_usd ?? 0, promptVersion: prompt?.version ?? null };
+  return { payload, promptVersion: prompt?.version ?? null };
 }

@@ -9,6 +9,23 @@ import type { Subject } from './subject.ts';
 /** What people are told of a task. */
 export type WorkTask = Pick<TaskRow, 'attempt' | 'max_attempts' | 'held'>;
 
+/** A withdrawn claim whose worker may still be at work. */
+type Lingering = NonNullable<Awaited<ReturnType<typeof lingeringRun>>>;
+
+/** What there is of an issue's work: its task, locked, and a worker that may still be at one that was withdrawn. */
+export interface StandingWork {
+  task: TaskRow | undefined;
+  lingering: Lingering | undefined;
+}
+
+export async function standingWork({ tx, tenantId }: Unit, issueId: number): Promise<StandingWork> {
+  const [task, lingering] = await Promise.all([
+    lockWorkTask(tx, tenantId, issueId),
+    lingeringRun(tx, tenantId, issueId),
+  ]);
+  return { task, lingering };
+}
+
 /**
  * Gives the issue the task its state asks for, in place of the one it has. A claimed task is withdrawn: its run is
  * closed as cancelled, and its worker learns it at its next word. @returns the new task.
@@ -17,14 +34,14 @@ export async function replaceWorkTask(
   unit: Unit,
   subject: Subject,
   taskType: WorkTaskType | null,
+  { task, lingering }: StandingWork,
 ): Promise<WorkTask | null> {
   const { tx, tenantId } = unit;
-  const task = await lockWorkTask(tx, tenantId, subject.issue.id);
-  if (task) await deleteTask(tx, tenantId, task.id);
-  if (task?.run_id != null) {
-    await updateRun(tx, tenantId, task.run_id, { status: 'cancelled' });
-    claimEnded(unit, subject);
-  }
+  if (task) unit.send(deleteTask(tx, tenantId, task.id));
+  if (task?.run_id == null) return taskType && enqueueWork(unit, subject, { taskType, lingering });
+  unit.send(updateRun(tx, tenantId, task.run_id, { status: 'cancelled' }));
+  claimEnded(unit, subject);
+  // Now that run is one that may linger.
   return taskType && enqueueWork(unit, subject, { taskType });
 }
 
@@ -37,6 +54,8 @@ interface WorkOrder {
   taskType: WorkTaskType;
   /** A further attempt of the same work. */
   retry?: { workId: string; attempt: number; held: Hold; delayMs: number };
+  /** Read when it is not given. */
+  lingering?: Lingering | undefined;
 }
 
 /**
@@ -46,26 +65,25 @@ interface WorkOrder {
 export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder): Promise<WorkTask> {
   const { issue } = subject;
   const id = uuidv7();
-  const lingering = await lingeringRun(unit.tx, unit.tenantId, issue.id);
+  const lingering = 'lingering' in order ? order.lingering : await lingeringRun(unit.tx, unit.tenantId, issue.id);
   const standing = await standingHold(unit, issue);
   const { held, delayMs } = holdOf(order, standing, lingering?.left_ms);
   const task = { attempt: order.retry?.attempt ?? 0, max_attempts: unit.settings.maxAttempts, held };
-  await enqueueTasks(unit.tx, unit.tenantId, [
-    {
-      id,
-      workId: order.retry?.workId ?? id,
-      repoId: issue.repo_id,
-      issueId: issue.id,
-      issueNumber: issue.issue_number,
-      taskType: order.taskType,
-      priority: priorityOf(order.taskType, issue.labels.includes(URGENT_LABEL)),
-      attempt: task.attempt,
-      maxAttempts: task.max_attempts,
-      held,
-      runAfterMs: delayMs,
-      handoverRunId: lingering?.id ?? null,
-    },
-  ]);
+  const row = {
+    id,
+    workId: order.retry?.workId ?? id,
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    issueNumber: issue.issue_number,
+    taskType: order.taskType,
+    priority: priorityOf(order.taskType, issue.labels.includes(URGENT_LABEL)),
+    attempt: task.attempt,
+    maxAttempts: task.max_attempts,
+    held,
+    runAfterMs: delayMs,
+    handoverRunId: lingering?.id ?? null,
+  };
+  unit.send(enqueueTasks(unit.tx, unit.tenantId, [row]));
   recordTaskEvent(unit, subject, 'task_enqueued', {
     taskId: id,
     taskType: order.taskType,

@@ -42,14 +42,16 @@ interface Heard {
  */
 export async function reviewWorker(unit: Unit, workerId: string, heard: Heard): Promise<WorkerRow | undefined> {
   const { tx, tenantId } = unit;
-  const worker = await lockWorker(tx, tenantId, workerId);
+  const [worker, claims] = await Promise.all([
+    lockWorker(tx, tenantId, workerId),
+    claimsOfWorker(tx, tenantId, workerId),
+  ]);
   if (!worker || (!heard.alive && worker.status === 'offline')) return worker;
   const finishing = heard.finishing ?? worker.finishing;
-  if (finishing !== worker.finishing) await updateWorker(tx, tenantId, workerId, { finishing });
-  const claims = await claimsOfWorker(tx, tenantId, workerId);
+  if (finishing !== worker.finishing) unit.send(updateWorker(tx, tenantId, workerId, { finishing }));
   const status = presentStatus({ draining: worker.draining || finishing, busy: claims.length > 0 });
-  if (heard.alive) await touchWorker(tx, tenantId, workerId, status);
-  else if (status !== worker.status) await updateWorker(tx, tenantId, workerId, { status });
+  if (heard.alive) unit.send(touchWorker(tx, tenantId, workerId, status));
+  else if (status !== worker.status) unit.send(updateWorker(tx, tenantId, workerId, { status }));
   if (worker.status === 'offline') await noteReturn(unit, workerId);
   if (status !== worker.status) await tell(unit, worker, status, claims[0]);
   return { ...worker, status, finishing };

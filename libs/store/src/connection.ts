@@ -1,7 +1,8 @@
-import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { CompiledQuery, Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
 import type { DB } from './database.generated.ts';
+import { PipeliningDialect } from './pipelining.ts';
 import { type StatementListener, statementClient } from './statement-client.ts';
 
 export type Db = Kysely<DB>;
@@ -78,6 +79,7 @@ function openPool(name: PoolName, url: string, options: StoreOptions): Db {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     types: columnTypes,
+    pipeline: true,
     Client: statementClient(listener),
   });
   // A connection may break while a transaction holds it between two statements. The pool listens only to those that
@@ -85,7 +87,7 @@ function openPool(name: PoolName, url: string, options: StoreOptions): Db {
   pool.on('connect', (client) => client.on('error', options.onConnectionError));
   pool.on('error', () => {});
   return new Kysely<DB>({
-    dialect: new PostgresDialect({
+    dialect: new PipeliningDialect({
       pool,
       ...(clock && {
         onReserveConnection: async (connection) => {

@@ -1,5 +1,5 @@
 import { MAX_INDEXED_OCTETS } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import { listItemOfI } from './issue-list-item.ts';
 import { type Params, prepared } from './prepared.ts';
@@ -9,9 +9,10 @@ const LATER = sql`interval '5 s'`;
 
 const octets = sql.lit(MAX_INDEXED_OCTETS);
 
-const refresh = prepared(
-  'refresh-issue-list',
-  (_db, p: Params<{ tenantId: number; issueIds: number[]; passing: boolean }>) => sql`
+type Refreshing = { tenantId: number; issueIds: number[]; issueId: number; passing: boolean };
+
+/** For which issues is a part of the text, so that the plan for one, nearly every call, is made once and kept. */
+const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => sql`
     with now_shown as (
       select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body,
         l.state as old_state, l.is_paused as old_paused, l.is_blocked as old_blocked
@@ -19,7 +20,7 @@ const refresh = prepared(
       left join issue_list l
         on l.tenant_id = i.tenant_id and l.repo_id = i.repo_id and l.issue_number = i.issue_number
       ${listItemOfI}
-      where i.tenant_id = ${p('tenantId')} and i.id = any(${p('issueIds')}::bigint[])
+      where i.tenant_id = ${p('tenantId')} and i.id ${those}
         and not (${p('passing')}::boolean and coalesce(l.written_at > svc_now() - ${LATER}, false))
     ), written as (
       insert into issue_list (tenant_id, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at, body,
@@ -45,7 +46,13 @@ const refresh = prepared(
       select s.state, s.is_paused, s.is_blocked, case when m.moved then 1 else 0 end as n
       union all
       select s.old_state, s.old_paused, s.old_blocked, -1 where m.moved and s.old_state is not null
-    ) delta`,
+    ) delta`;
+
+const refreshOne = prepared('refresh-issue-list-one', (_db, p: Params<Omit<Refreshing, 'issueIds'>>) =>
+  refreshing(p as Params<Refreshing>, sql`= ${p('issueId')}`),
+);
+const refreshMany = prepared('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) =>
+  refreshing(p as Params<Refreshing>, sql`= any(${p('issueIds')}::bigint[])`),
 );
 
 /**
@@ -59,7 +66,10 @@ export async function refreshIssueList(
   issueIds: readonly number[],
   passing: boolean,
 ): Promise<void> {
-  if (issueIds.length > 0) await refresh.run(tx, { tenantId, issueIds: [...issueIds], passing });
+  const [issueId, ...others] = issueIds;
+  if (issueId === undefined) return;
+  if (others.length === 0) await refreshOne.run(tx, { tenantId, issueId, passing });
+  else await refreshMany.run(tx, { tenantId, issueIds: [...issueIds], passing });
 }
 
 /** What lists and counts say wrongly; all zero = they agree with the issues. */

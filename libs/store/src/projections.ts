@@ -21,16 +21,33 @@ export interface NewProjection {
 const insert = prepared(
   'insert-projections',
   (_db, p: Params<{ tenantId: number; items: string; maxAttempts: number }>) => sql`
+    with items as (
+      select "repoId", "issueId", "issueNumber", lane, action, "clientType", "idempotencyKey"
+      from jsonb_to_recordset(${p('items')}::jsonb) as i ("repoId" bigint, "issueId" bigint, "issueNumber" integer,
+        lane text, action jsonb, "clientType" text, "idempotencyKey" text)
+    ), comment as (
+      select "repoId", "issueNumber", action from items where action ->> 'type' = 'updateComment' limit 1
+    ), rewritten as (
+      update projections set action = (select action from comment), updated_at = svc_now()
+      where tenant_id = ${p('tenantId')} and repo_id = (select "repoId" from comment)
+        and issue_number = (select "issueNumber" from comment) and lane = 'talk' and status = 'pending'
+        and attempt_started_at is null and action ->> 'type' = 'updateComment'
+      returning id
+    )
     insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, max_attempts, client_type,
       idempotency_key)
     select ${p('tenantId')}, i."repoId", i."issueId", i."issueNumber", i.lane, i.action, ${p('maxAttempts')},
       i."clientType", i."idempotencyKey"
-    from jsonb_to_recordset(${p('items')}::jsonb) as i ("repoId" bigint, "issueId" bigint, "issueNumber" integer,
-      lane text, action jsonb, "clientType" text, "idempotencyKey" text)
+    from items i
+    where i.action ->> 'type' <> 'updateComment' or not exists (select id from rewritten)
     on conflict (tenant_id, idempotency_key) do nothing`,
 );
 
-/** Puts wishes for the host into the outbox, in order. */
+/**
+ * Puts wishes for the host into the outbox, in order; of one issue, if a status comment is among them. A status comment that still waits to be sent is rewritten instead, so
+ * that a busy issue costs one write and not one per step. One statement; it reads the open entries of the issue (index
+ * projections_open).
+ */
 export async function insertProjections(tx: Tx, tenantId: number, items: readonly NewProjection[]): Promise<void> {
   if (items.length === 0) return;
   const rows = items.map((item) => ({ ...item, lane: laneOf(item.action) }));
@@ -42,24 +59,6 @@ interface IssueKey {
   tenant_id: number;
   repo_id: number;
   issue_number: number;
-}
-
-const rewriteComment = prepared(
-  'rewrite-waiting-comment',
-  (_db, p: Params<{ tenantId: number; repoId: number; issueNumber: number; action: string }>) => sql`
-    update projections set action = ${p('action')}::jsonb, updated_at = svc_now()
-    where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')} and issue_number = ${p('issueNumber')}
-      and lane = 'talk' and status = 'pending' and attempt_started_at is null and action ->> 'type' = 'updateComment'`,
-);
-
-/**
- * Rewrites the status comment that still waits to be sent, so that a busy issue costs one write and not one per step.
- * Reads the open entries of the issue (index projections_open).
- * @returns false when none waits.
- */
-export async function replaceWaitingComment(tx: Tx, issue: IssueKey, action: ProjectionAction): Promise<boolean> {
-  const { tenant_id: tenantId, repo_id: repoId, issue_number: issueNumber } = issue;
-  return (await rewriteComment.run(tx, { tenantId, repoId, issueNumber, action: JSON.stringify(action) })) > 0;
 }
 
 export interface SendableProjection {

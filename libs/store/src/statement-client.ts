@@ -17,13 +17,28 @@ type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
 /**
  * A pg client that sends marked texts as named prepared statements. Kysely hands the driver only text and values; the
  * name travels in the text, so neither Kysely nor its transactions need to know. pg refuses a name that is used again
- * with another text.
+ * with another text. Statements that are asked for together are sent together (pg's `pipeline`).
  */
 export function statementClient(onStatement: StatementListener | undefined): typeof pg.Client {
-  class StatementClient extends pg.Client {}
+  class StatementClient extends pg.Client {
+    #holds = false;
+
+    /** What is asked for before the process does something else goes out in one packet: a write costs more than its bytes. */
+    holdTogether(): void {
+      if (this.#holds) return;
+      this.#holds = true;
+      const { stream } = this.connection;
+      stream.cork();
+      process.nextTick(() => {
+        this.#holds = false;
+        stream.uncork();
+      });
+    }
+  }
   const plain = pg.Client.prototype.query as Query;
-  const query: Query = function (this: pg.Client, text, values, callback) {
+  const query: Query = function (this: StatementClient, text, values, callback) {
     if (typeof text !== 'string') return plain.call(this, text, values, callback);
+    this.holdTogether();
     onStatement?.(text);
     const name = text.startsWith('/*p') ? MARK.exec(text)?.[1] : undefined;
     return name === undefined

@@ -1,3 +1,5 @@
+import { AbortedTransactionError } from 'kysely';
+
 interface Coded {
   code: string;
   message: string;
@@ -34,6 +36,10 @@ export const isRefusedLogin = (error: unknown): boolean => /^(28...|3D000)$/.tes
 
 /** True when the same transaction may succeed if it is run again: serialization failure or deadlock. */
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(asCoded(error).code);
+
+/** True of what a statement or commit is told after another one of its transaction has failed: it says nothing of why. */
+export const isAfterFailure = (error: unknown): boolean =>
+  error instanceof AbortedTransactionError || asCoded(error).code === '25P02';
 
 /**
  * True for a duplicate key. On a distributed schema the code may be XX000 and names carry a shard's number, so

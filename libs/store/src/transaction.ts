@@ -1,24 +1,54 @@
 import type { Db, Tx } from './connection.ts';
-import { isRetryable } from './store-errors.ts';
+import { pipelined } from './pipelining.ts';
+import { isAfterFailure, isRetryable } from './store-errors.ts';
 
 const ATTEMPTS = 5;
+
+/** Takes a statement that was sent and whose answer nobody waits for but the commit. */
+export type Send = (statement: Promise<unknown>) => void;
 
 /**
  * Runs `work` in one READ COMMITTED transaction and commits what it did, or nothing. After a deadlock or a
  * serialization failure it runs again on a fresh transaction, five times at most, so `work` must have no effect but
  * its statements. There is no pause between attempts: the server has let the losers wait already.
- * Await nothing but statements inside: the server ends a session that idles in a transaction.
- * @throws what `work` throws, after the rollback.
+ * Await nothing but statements inside: the server ends a session that idles in a transaction. Statements that are asked
+ * for together (`Promise.all`) are sent together and run in that order; what is given to `send` is not waited for
+ * before what follows it.
+ * @throws what `work` or a statement that it sent throws, after the rollback.
  */
-export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(db: Db, work: (tx: Tx, send: Send) => Promise<T>): Promise<T> {
   if (db.isTransaction) throw new TypeError('inTransaction needs a pool: transactions do not nest');
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db.transaction().setIsolationLevel('read committed').execute(work);
+      return await once(db, work);
     } catch (error) {
       if (attempt === ATTEMPTS || !isRetryable(error)) throw error;
     }
   }
+}
+
+async function once<T>(db: Db, work: (tx: Tx, send: Send) => Promise<T>): Promise<T> {
+  const sent: Promise<unknown>[] = [];
+  const send: Send = (statement) => {
+    statement.catch(() => undefined);
+    sent.push(statement);
+  };
+  try {
+    return await db
+      .transaction()
+      .setIsolationLevel('read committed')
+      .execute((tx) => tx.getExecutor().provideConnection((connection) => work(pipelined(tx, connection), send)));
+  } catch (error) {
+    throw isAfterFailure(error) ? ((await failureOf(sent)) ?? error) : error;
+  }
+}
+
+/** What the first of these failed for by itself. */
+async function failureOf(sent: readonly Promise<unknown>[]): Promise<unknown> {
+  for (const end of await Promise.allSettled(sent)) {
+    if (end.status === 'rejected' && !isAfterFailure(end.reason)) return end.reason;
+  }
+  return undefined;
 }
 
 /** A transaction whose end somebody else decides on. Exactly one of commit and rollback must be called. */

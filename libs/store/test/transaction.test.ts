@@ -9,17 +9,19 @@ const addTenants = (...names: string[]) =>
     .insertInto('tenants')
     .values(names.map((name) => ({ external_id: name, name })))
     .execute();
-const rename = (name: string, to: string) =>
-  sql`update tenants set name = ${to} where external_id = ${name} returning pg_sleep(0.05)`;
+const rename = (name: string, to: string) => sql`update tenants set name = ${to} where external_id = ${name}`;
 
 test('two transactions that deadlock both commit in the end', async () => {
   await addTenants('a', 'b');
   let runs = 0;
+  const eachHasOne = Promise.withResolvers<void>();
   const both = (first: string, second: string, value: string) =>
     inTransaction(database.db, async (tx) => {
-      runs += 1;
       await sql`set local deadlock_timeout = '20ms'`.execute(tx);
       await rename(first, value).execute(tx);
+      runs += 1;
+      if (runs === 2) eachHasOne.resolve();
+      await eachHasOne.promise;
       await rename(second, value).execute(tx);
     });
   await Promise.all([both('a', 'b', 'x'), both('b', 'a', 'y')]);

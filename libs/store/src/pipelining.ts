@@ -1,0 +1,50 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  DummyDriver,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
+  Transaction,
+  type TransactionSettings,
+} from 'kysely';
+import type { Tx } from './connection.ts';
+import type { DB } from './database.generated.ts';
+
+/** Begins transactions without waiting for the server's word on it: what follows is sent behind it at once. */
+export class PipeliningDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig;
+
+  constructor(config: PostgresDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): Driver {
+    return new PipeliningDriver(this.#config);
+  }
+}
+
+class PipeliningDriver extends PostgresDriver {
+  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    const level = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : '';
+    // It fails only with its connection, and then so does all that follows.
+    connection.executeQuery(CompiledQuery.raw(`start transaction${level}`)).catch(() => undefined);
+  }
+}
+
+/** What a transaction that only sends statements needs of a dialect and a driver: nothing. */
+const dialect = new PostgresDialect({
+  pool: async () => Promise.reject(new TypeError('a transaction has its own connection')),
+});
+
+/**
+ * The same transaction, sending each statement when it is asked for. Kysely's own waits for the answer of the one before;
+ * statements that do not need each other's answers then cost a round trip each. The server runs them in the order in which
+ * they were sent, and after one that fails refuses the others.
+ */
+export function pipelined(tx: Tx, connection: DatabaseConnection): Tx {
+  const executor = tx.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(connection) });
+  return new Transaction<DB>({ config: { dialect }, dialect, driver: new DummyDriver(), executor });
+}
