@@ -8,6 +8,7 @@ export * from './config-reload.ts';
 export * from './consistency.ts';
 export * from './dead-letters.ts';
 export * from './decide.ts';
+export * from './digest.ts';
 export * from './error-classification.ts';
 export * from './error-fingerprint.ts';
 export * from './errors.ts';

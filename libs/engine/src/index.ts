@@ -32,6 +32,7 @@ export { pollRepo } from './poll.ts';
 export { steerProjection } from './projections.ts';
 export { reachable } from './reads/bootstrap.ts';
 export { costsOf } from './reads/costs.ts';
+export { readDigest } from './reads/digest.ts';
 export { explainIssue } from './reads/explain-issue.ts';
 
 export { listRepoFindings } from './reads/findings.ts';

@@ -62,6 +62,7 @@ export * from './rate-limits.ts';
 export * from './reads/artefacts.ts';
 export * from './reads/bootstrap.ts';
 export * from './reads/costs.ts';
+export * from './reads/digest.ts';
 export * from './reads/findings.ts';
 export * from './reads/issue-detail.ts';
 export * from './reads/issue-page.ts';

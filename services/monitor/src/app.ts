@@ -13,6 +13,7 @@ import { bulkActionHandlers } from './routes/bulk-actions.ts';
 import { type ConfigRouteDeps, configHandlers } from './routes/config.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
+import { digestHandlers } from './routes/digest.ts';
 import { type EventDeps, eventHandlers } from './routes/events.ts';
 import { findingHandlers } from './routes/findings.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
@@ -71,6 +72,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...blockedIssueHandlers(connected),
     ...taskQueueHandlers(connected),
     ...regressionGuardHandlers(connected),
+    ...digestHandlers(connected),
     ...bulkActionHandlers(connected),
     ...issueActionHandlers(connected),
     ...findingHandlers(connected),

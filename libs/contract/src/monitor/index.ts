@@ -8,6 +8,7 @@ import { bulkActionRoutes } from './bulk-actions.ts';
 import { configRoutes } from './config.ts';
 import { consistencyRoutes } from './consistency.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { digestRoutes } from './digest.ts';
 import { eventRoutes } from './events.ts';
 import { findingRoutes } from './findings.ts';
 import { issueActionRoutes } from './issue-actions.ts';
@@ -73,6 +74,7 @@ export const monitorSurface = defineSurface({
     ...projectionRoutes,
     ...blockedIssueRoutes,
     ...regressionGuardRoutes,
+    ...digestRoutes,
     ...queueRoutes,
     ...taskQueueRoutes,
     ...workerOperationRoutes,

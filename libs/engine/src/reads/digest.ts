@@ -1,0 +1,52 @@
+import { type DailyDigest, type RegressedKpi, utcDate, worstOf } from '@pipeline/domain';
+import {
+  digestCounts,
+  type KpiRow,
+  latestKpis,
+  recentErrors,
+  type Store,
+  spentInDays,
+  storeNow,
+  troublesOf,
+} from '@pipeline/store';
+
+const MAX_ERRORS = 50;
+const MAX_KPIS = 10;
+
+/**
+ * What the day came to, over all tenants: the route's answer, and what is sent to channels once a day. Some ten
+ * statements, each bounded by a day of failures, by what the guard keeps, or by a week of the repos that got worse.
+ */
+export async function readDigest(store: Store): Promise<DailyDigest> {
+  const { fleet } = store;
+  const counts = await digestCounts(fleet);
+  const worst = worstOf(await latestKpis(fleet), MAX_KPIS);
+  return {
+    date: utcDate(new Date(await storeNow(fleet))),
+    pipelineByState: Object.fromEntries(counts.map(({ state, repo, n }) => [`${state}:${repo}`, n])),
+    blockedCount: counts.reduce((sum, { blocked }) => sum + blocked, 0),
+    recentErrors: await recentErrors(fleet, MAX_ERRORS),
+    dailyCostUsd: await spentInDays(fleet, 1),
+    monthlyCostUsd: await spentInDays(fleet, 30),
+    topRegressedKpis: await explained(store, worst),
+  };
+}
+
+/** A repo is asked once, however many of its KPIs got worse. */
+async function explained(store: Store, worst: readonly KpiRow[]): Promise<RegressedKpi[]> {
+  const repos = new Map(worst.map(({ tenantId, repoId }) => [repoId, { tenantId, repoId }]));
+  const found = await Promise.all(
+    [...repos.values()].map(async (repo) => [repo.repoId, await troublesOf(store.tenant, repo)] as const),
+  );
+  const troubles = new Map(found);
+  return worst.map((row) => ({
+    owner: row.owner,
+    repo: row.repo,
+    kpi: row.kpi,
+    magnitude: row.magnitude,
+    currentSampleSize: row.currentSampleSize,
+    baselineSampleSize: row.baselineSampleSize,
+    topBlockReasons: troubles.get(row.repoId)?.blockReasons ?? [],
+    topFingerprints: troubles.get(row.repoId)?.fingerprints ?? [],
+  }));
+}
