@@ -1,5 +1,6 @@
 export * from './agent-health.ts';
 export * from './alerts.ts';
+export * from './analytics.ts';
 export * from './blocked-issues.ts';
 export * from './blocks.ts';
 export * from './budgets.ts';

@@ -28,6 +28,9 @@ export const SPINE = [
   'done',
 ] as const satisfies readonly State[];
 
+/** The bit of a state in a set of states. */
+export const stateBit = (state: State): number => 1 << STATES.indexOf(state);
+
 export const isState = (value: unknown): value is State => STATES.includes(value as State);
 
 /** `is_blocked` is a function of the state and is written in the same UPDATE as the state. */

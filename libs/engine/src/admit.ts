@@ -12,6 +12,7 @@ import { asking, takeText } from './text-dependencies.ts';
  */
 export async function admitNew(unit: Unit, repoId: number, issue: NewIssue, asked?: HostWord): Promise<boolean> {
   if (!(await insertIssue(unit.tx, unit.tenantId, repoId, issue))) return false;
+  unit.records.entries.push({ repoId });
   const row = await lockIssueByNumber(unit.tx, unit.tenantId, repoId, issue.number);
   if (row) await admit(unit, await subjectOf(unit, row), asked);
   return true;

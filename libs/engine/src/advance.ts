@@ -4,6 +4,7 @@ import {
   type ErrorClass,
   fingerprint,
   type ProjectionAction,
+  stateBit,
 } from '@pipeline/domain';
 import {
   enterState,
@@ -85,6 +86,7 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
     question: decision.to === 'needs-clarification' ? (stop.question ?? issue.question) : null,
     ...lastErrorOf(issue, stop),
     is_paused: issue.is_paused && decision.to !== 'done',
+    reached_states: issue.reached_states | stateBit(decision.to),
     quota_waited_ms: isStillWaiting(decision, actor) ? issue.quota_waited_ms : 0,
   };
   const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);

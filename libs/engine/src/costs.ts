@@ -1,5 +1,5 @@
 import { formatSlug, type Invocation } from '@pipeline/domain';
-import { addCost, costsOfRun, insertCostEvents, repoById, upsertInvocations } from '@pipeline/store';
+import { addCost, callsOfRun, growthOf, insertCostEvents, repoById, upsertInvocations } from '@pipeline/store';
 import { spendOnDay, tellOfIssue } from './budgets.ts';
 import type { HeldClaim } from './claim-gate.ts';
 import type { Unit } from './context.ts';
@@ -19,22 +19,28 @@ export async function bookInvocations(
   if (invocations.length === 0) return issue;
   const { tx, tenantId } = unit;
   const newest = [...new Map(invocations.map((item) => [item.index, item])).values()];
-  const booked = await costsOfRun(tx, tenantId, run.id);
+  const booked = await callsOfRun(tx, tenantId, run.id);
   await upsertInvocations(tx, tenantId, run.id, newest);
-  const grown = newest
-    .map((item) => ({ item, usd: item.costUsd - (booked.get(item.index) ?? 0) }))
-    .filter(({ usd }) => usd > 0);
+  const told = newest.map((item) => {
+    const before = booked.get(item.index);
+    // A call goes on under the name that it was first booked under.
+    const { model, provider } = before ?? item;
+    const usd = Math.max(0, item.costUsd - (before?.cost_usd ?? 0));
+    return { index: item.index, model, provider, usd, call: growthOf(item, before) };
+  });
+  for (const { index: _, ...cost } of told) unit.records.costs.push({ repoId: run.repo_id, agent: run.agent, ...cost });
+  const grown = told.filter(({ usd }) => usd > 0);
   if (grown.length === 0) return issue;
   await insertCostEvents(
     tx,
-    grown.map(({ item, usd }) => ({
+    grown.map(({ index, model, usd }) => ({
       tenant_id: tenantId,
       repo_id: run.repo_id,
       issue_id: run.issue_id,
       run_id: run.id,
-      invocation_index: item.index,
+      invocation_index: index,
       agent: run.agent,
-      model: item.model,
+      model,
       amount_usd: usd,
     })),
   );

@@ -56,6 +56,7 @@ export { reclaim, reclaimExpired, reclaimStalled, releaseDue, returnClaim } from
 export { KPI_OF, watchKpis } from './regression-guard.ts';
 export { releaseWaiting } from './release.ts';
 export { type Report, type ReportAnswer, report } from './report.ts';
+export { type CheckedDay, checkNextDay, foldSums } from './rollups.ts';
 export { type Progress, progress, recordMessages } from './run-records.ts';
 export { beginSending, type Sending, sendable, settle } from './settle.ts';
 export { watchSla } from './sla.ts';

@@ -1,5 +1,5 @@
 import type { State, TaskType } from '@pipeline/domain';
-import { AGENT_OF, formatSlug } from '@pipeline/domain';
+import { AGENT_OF, formatSlug, stateBit } from '@pipeline/domain';
 import { insertAuditEntry, type StreamInput } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import type { Actor, Subject } from './subject.ts';
@@ -28,6 +28,8 @@ export function recordTransition(
     actorId: actor.id,
     reason: actor.reason ?? null,
     durationMs: issue.ms_in_state,
+    enteredPipelineAt: issue.created_at,
+    isFirst: (issue.reached_states & stateBit(move.to)) === 0,
   });
   recordIssueEvent(unit, subject, {
     status: `moved to ${move.to}`,

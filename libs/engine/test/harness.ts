@@ -25,7 +25,7 @@ import {
   start,
   takeHostEvent,
 } from '@pipeline/engine';
-import { checkIssueList, ensureTenant, type RepoRow, type Store } from '@pipeline/store';
+import { checkIssueList, checkRollups, ensureTenant, type RepoRow, type Store } from '@pipeline/store';
 import type { TestDatabase } from '@pipeline/testing';
 
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
@@ -284,11 +284,20 @@ export function say({ engine, repo, host }: Bench, issueNumber: number, body: st
   );
 }
 
-/** Whatever a test did through the engine: lists and counts say afterwards what the issues say. */
+const EVER = { from: '2000-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
+
+/** Sums that say something else than the rows of the history, by table; none is as it should be. */
+export async function wrongSums({ db }: Pick<TestDatabase, 'db'>): Promise<Record<string, unknown>> {
+  const checks = await checkRollups(db, EVER, false);
+  return Object.fromEntries(checks.filter(({ wrong }) => wrong > 0).map(({ table, examples }) => [table, examples]));
+}
+
+/** Whatever a test did through the engine: lists, counts and sums say afterwards what the rows say. */
 export const listsAgreeAfterEach = (database: TestDatabase): void =>
   afterEach(async () => {
     for (const { id } of await database.db.selectFrom('tenants').select('id').execute()) {
       const found = await checkIssueList(database.db, id);
       expect(found).toEqual({ missing: 0, surplus: 0, stale: 0, miscounted: 0 });
     }
+    expect(await wrongSums(database)).toEqual({});
   });

@@ -68,6 +68,11 @@ const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claim
       jsonb_build_object(
         'taskId', id, 'taskType', task_type, 'attempt', attempt, 'workerId', ${p('workerId')}::text, 'error', null)
     from claimed
+  ), delta as (
+    insert into rollup_deltas (tenant_id, repo_id, body)
+    select ${p('tenantId')}, repo_id, jsonb_build_object('events', jsonb_agg(
+      jsonb_build_object('type', 'task_claimed', 'task', task_type, 'n', 1)))
+    from claimed group by repo_id
   )
   select id, work_id, run_id, hash as claim_token_hash, repo_id, issue_id, issue_number, task_type, priority, attempt,
     max_attempts, lease_expires_at

@@ -8,23 +8,14 @@ import type {
   ErrorClass,
   ErrorCode,
   FileSymbol,
-  FindingStatus,
   Hold,
-  IntelligenceEvidenceType,
-  IntelligenceKind,
-  IntelligenceScopeKind,
-  IntelligenceStatus,
   Invocation,
-  Kpi,
-  KpiDirection,
-  KpiMagnitude,
   Lane,
   OutcomeClassification,
   ProjectionAction,
   ProjectionStatus,
   ReloadTrigger,
   Role,
-  Severity,
   Slate,
   SlateSize,
   State,
@@ -144,6 +135,24 @@ export interface CostEvents {
   tenant_id: number;
 }
 
+export interface CostSums {
+  agent: string;
+  at: string;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  grain: string;
+  input_tokens: number;
+  invocations: number;
+  max_turns: number;
+  model: string;
+  no_progress: number;
+  output_tokens: number;
+  provider: string;
+  repo_id: number;
+  tenant_id: number;
+  usd: number;
+}
+
 export interface DailySpend {
   day: string;
   last_repo_id: number;
@@ -169,11 +178,12 @@ export interface DeadLetters {
   tenant_id: number;
 }
 
-export interface FindingSightings {
-  finding_id: string;
-  issue_id: number;
-  run_id: number | null;
-  seen_at: Generated<string>;
+export interface EventCounts {
+  at: string;
+  event_type: string;
+  grain: string;
+  n: number;
+  repo_id: number;
   tenant_id: number;
 }
 
@@ -183,95 +193,21 @@ export interface Findings {
   category: string;
   confidence: number | null;
   created_at: Generated<string>;
-  dismissed_reason: string | null;
   evidence: Json;
   finding_type: string;
-  fingerprint: string | null;
   id: string;
   issue_id: number | null;
-  last_seen_at: string | null;
   metadata: Json;
-  occurrences: Generated<number>;
   pr_number: number | null;
   recommendation: string | null;
   repo_id: number;
-  resolved_at: string | null;
-  resolved_by_issue_id: number | null;
   run_id: number | null;
-  severity: Severity;
-  status: Generated<FindingStatus>;
+  severity: string;
+  status: Generated<string>;
   summary: string;
   tenant_id: number;
   title: string;
   updated_at: Generated<string>;
-}
-
-export interface IntelligenceEmbeddings {
-  bits: string;
-  created_at: Generated<string>;
-  item_id: string;
-  model: string;
-  repo_id: number;
-  tenant_id: number;
-  vector: number[];
-}
-
-export interface IntelligenceEvidence {
-  created_at: Generated<string>;
-  evidence_type: IntelligenceEvidenceType;
-  excerpt: string | null;
-  id: string;
-  item_id: string;
-  metadata: Json | null;
-  path: string | null;
-  ref: string | null;
-  tenant_id: number;
-  url: string | null;
-}
-
-export interface IntelligenceItems {
-  approved_at: string | null;
-  approved_by: string | null;
-  confidence: number | null;
-  created_at: Generated<string>;
-  details: string | null;
-  dismissed_at: string | null;
-  dismissed_reason: string | null;
-  fingerprint: string;
-  first_observed_at: Generated<string>;
-  id: string;
-  kind: IntelligenceKind;
-  last_observed_at: Generated<string>;
-  last_used_at: string | null;
-  metadata: Json;
-  observation_count: Generated<number>;
-  quality_score: number | null;
-  repo_id: number;
-  search: Generated<string>;
-  source: string;
-  source_agent: string | null;
-  source_finding_id: string | null;
-  source_issue_id: number | null;
-  source_pr_id: number | null;
-  source_retrospective_id: string | null;
-  status: Generated<IntelligenceStatus>;
-  summary: string;
-  superseded_by: string | null;
-  tags: string[] | null;
-  tenant_id: number;
-  title: string;
-  updated_at: Generated<string>;
-}
-
-export interface IntelligenceScopes {
-  created_at: Generated<string>;
-  id: string;
-  item_id: string;
-  metadata: Json | null;
-  repo_id: number;
-  scope_kind: IntelligenceScopeKind;
-  scope_ref: string;
-  tenant_id: number;
 }
 
 export interface IssueCountDeltas {
@@ -363,6 +299,7 @@ export interface Issues {
   planned_files: Generated<string[]>;
   question: string | null;
   quota_waited_ms: Generated<number>;
+  reached_states: Generated<number>;
   repo_id: number;
   standing_since_hour: Generated<string | null>;
   state: State;
@@ -376,27 +313,20 @@ export interface Issues {
   url: string;
 }
 
-export interface KpiSnapshots {
-  baseline_sample_size: number;
-  baseline_value: number | null;
-  computed_at: string;
-  day: string;
-  direction: KpiDirection;
-  kpi: Kpi;
-  magnitude: KpiMagnitude;
-  regressed: boolean;
-  relative_delta: number | null;
-  repo_id: number;
-  sample_size: number;
-  tenant_id: number;
-  value: number | null;
-}
-
 export interface Memberships {
   created_at: Generated<string>;
   role: Role;
   tenant_id: number;
   user_id: number;
+}
+
+export interface ModelPrices {
+  cache_read_usd: number;
+  cache_write_usd: number;
+  input_usd: number;
+  output_usd: number;
+  pattern: string;
+  updated_at: Generated<string>;
 }
 
 export interface OauthArtifacts {
@@ -501,7 +431,6 @@ export interface PullRequests {
   number: number;
   opened_at: string;
   repo_id: number;
-  reverted_by: number | null;
   state: string;
   tenant_id: number;
   title: string;
@@ -519,7 +448,6 @@ export interface RepoFiles {
   language: string | null;
   path: string;
   repo_id: number;
-  search: Generated<string>;
   sha: string | null;
   size: number | null;
   summary: string | null;
@@ -584,7 +512,6 @@ export interface Retrospectives {
   planned_files: Json | null;
   repo_id: number;
   run_id: number | null;
-  search: Generated<string>;
   status: string;
   summary: string;
   tenant_id: number;
@@ -600,6 +527,20 @@ export interface ReviewComments {
   kind: string;
   line: number | null;
   path: string | null;
+  tenant_id: number;
+}
+
+export interface RollupChecks {
+  checked_at: string;
+  day: string;
+  wrong: number;
+}
+
+export interface RollupDeltas {
+  at: Generated<string>;
+  body: Json;
+  id: Generated<number>;
+  repo_id: number;
   tenant_id: number;
 }
 
@@ -659,6 +600,25 @@ export interface SiIssues {
   track_name: string;
 }
 
+export interface StateMinutes {
+  departed: number;
+  entered: number;
+  minute: string;
+  reached: number;
+  repo_id: number;
+  state: string;
+  tenant_id: number;
+}
+
+export interface StayHours {
+  bucket: number;
+  hour: string;
+  n: number;
+  repo_id: number;
+  state: string;
+  tenant_id: number;
+}
+
 export interface StreamCounter {
   heartbeat_at: string | null;
   id: Generated<number>;
@@ -678,6 +638,15 @@ export interface StreamOutbox {
   data: Json;
   event_type: string;
   id: Generated<number>;
+  tenant_id: number;
+}
+
+export interface TaskHours {
+  event_type: string;
+  hour: string;
+  n: number;
+  repo_id: number;
+  task_type: string;
   tenant_id: number;
 }
 
@@ -745,6 +714,15 @@ export interface Tracks {
   tenant_id: number;
   updated_at: Generated<string>;
   weight: number;
+}
+
+export interface TransitionHours {
+  from_state: string;
+  hour: string;
+  n: number;
+  repo_id: number;
+  tenant_id: number;
+  to_state: string;
 }
 
 export interface Transitions {
@@ -850,22 +828,19 @@ export interface DB {
   audit_log: AuditLog;
   config_reloads: ConfigReloads;
   cost_events: CostEvents;
+  cost_sums: CostSums;
   daily_spend: DailySpend;
   dead_letters: DeadLetters;
-  finding_sightings: FindingSightings;
+  event_counts: EventCounts;
   findings: Findings;
-  intelligence_embeddings: IntelligenceEmbeddings;
-  intelligence_evidence: IntelligenceEvidence;
-  intelligence_items: IntelligenceItems;
-  intelligence_scopes: IntelligenceScopes;
   issue_count_deltas: IssueCountDeltas;
   issue_counts: IssueCounts;
   issue_edges: IssueEdges;
   issue_events: IssueEvents;
   issue_list: IssueList;
   issues: Issues;
-  kpi_snapshots: KpiSnapshots;
   memberships: Memberships;
+  model_prices: ModelPrices;
   oauth_artifacts: OauthArtifacts;
   oauth_clients: OauthClients;
   oauth_connections: OauthConnections;
@@ -882,17 +857,23 @@ export interface DB {
   repos: Repos;
   retrospectives: Retrospectives;
   review_comments: ReviewComments;
+  rollup_checks: RollupChecks;
+  rollup_deltas: RollupDeltas;
   runs: Runs;
   seen_remarks: SeenRemarks;
   settings: Settings;
   si_issues: SiIssues;
+  state_minutes: StateMinutes;
+  stay_hours: StayHours;
   stream_counter: StreamCounter;
   stream_events: StreamEvents;
   stream_outbox: StreamOutbox;
+  task_hours: TaskHours;
   tasks: Tasks;
   tenants: Tenants;
   track_prompts: TrackPrompts;
   tracks: Tracks;
+  transition_hours: TransitionHours;
   transitions: Transitions;
   user_sessions: UserSessions;
   users: Users;
@@ -913,22 +894,19 @@ export const COLUMNS = {
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
   config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
+  cost_sums: ['agent', 'at', 'cache_read_tokens', 'cache_write_tokens', 'grain', 'input_tokens', 'invocations', 'max_turns', 'model', 'no_progress', 'output_tokens', 'provider', 'repo_id', 'tenant_id', 'usd'],
   daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
-  finding_sightings: ['finding_id', 'issue_id', 'run_id', 'seen_at', 'tenant_id'],
-  findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'dismissed_reason', 'evidence', 'finding_type', 'fingerprint', 'id', 'issue_id', 'last_seen_at', 'metadata', 'occurrences', 'pr_number', 'recommendation', 'repo_id', 'resolved_at', 'resolved_by_issue_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
-  intelligence_embeddings: ['bits', 'created_at', 'item_id', 'model', 'repo_id', 'tenant_id', 'vector'],
-  intelligence_evidence: ['created_at', 'evidence_type', 'excerpt', 'id', 'item_id', 'metadata', 'path', 'ref', 'tenant_id', 'url'],
-  intelligence_items: ['approved_at', 'approved_by', 'confidence', 'created_at', 'details', 'dismissed_at', 'dismissed_reason', 'fingerprint', 'first_observed_at', 'id', 'kind', 'last_observed_at', 'last_used_at', 'metadata', 'observation_count', 'quality_score', 'repo_id', 'search', 'source', 'source_agent', 'source_finding_id', 'source_issue_id', 'source_pr_id', 'source_retrospective_id', 'status', 'summary', 'superseded_by', 'tags', 'tenant_id', 'title', 'updated_at'],
-  intelligence_scopes: ['created_at', 'id', 'item_id', 'metadata', 'repo_id', 'scope_kind', 'scope_ref', 'tenant_id'],
+  event_counts: ['at', 'event_type', 'grain', 'n', 'repo_id', 'tenant_id'],
+  findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'evidence', 'finding_type', 'id', 'issue_id', 'metadata', 'pr_number', 'recommendation', 'repo_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
   issue_count_deltas: ['id', 'is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id'],
   issue_counts: ['is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id', 'writes'],
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
-  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
-  kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
+  model_prices: ['cache_read_usd', 'cache_write_usd', 'input_usd', 'output_usd', 'pattern', 'updated_at'],
   oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],
   oauth_clients: ['created_at', 'created_ip', 'id', 'metadata'],
   oauth_connections: ['client_id', 'client_name', 'created_at', 'expires_at', 'id', 'last_used_at', 'payload', 'resource', 'revoked_at', 'revoked_reason', 'scope', 'tenant_id', 'user_id'],
@@ -936,26 +914,32 @@ export const COLUMNS = {
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
   projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
-  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
+  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
-  repo_files: ['language', 'path', 'repo_id', 'search', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
+  repo_files: ['language', 'path', 'repo_id', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
   repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
-  retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
+  retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
+  rollup_checks: ['checked_at', 'day', 'wrong'],
+  rollup_deltas: ['at', 'body', 'id', 'repo_id', 'tenant_id'],
   runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
   settings: ['body', 'id', 'updated_at', 'version'],
   si_issues: ['completed_at', 'created_at', 'id', 'issue_number', 'prompt_version', 'repo_id', 'size', 'tenant_id', 'theme', 'track_id', 'track_name'],
+  state_minutes: ['departed', 'entered', 'minute', 'reached', 'repo_id', 'state', 'tenant_id'],
+  stay_hours: ['bucket', 'hour', 'n', 'repo_id', 'state', 'tenant_id'],
   stream_counter: ['heartbeat_at', 'id', 'last_id'],
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
+  task_hours: ['event_type', 'hour', 'n', 'repo_id', 'task_type', 'tenant_id'],
   tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
   tenants: ['created_at', 'external_id', 'id', 'name'],
   track_prompts: ['created_at', 'created_by', 'instructions', 'notes', 'seed_body', 'seed_title', 'tenant_id', 'track_id', 'version'],
   tracks: ['active_version', 'cadence_kind', 'cooldown_minutes', 'created_at', 'cron_expr', 'deleted_at', 'enabled', 'id', 'label', 'last_run_at', 'latest_version', 'name', 'next_run_at', 'proposal', 'repo_id', 'schedule_since', 'tenant_id', 'updated_at', 'weight'],
+  transition_hours: ['from_state', 'hour', 'n', 'repo_id', 'tenant_id', 'to_state'],
   transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
   user_sessions: ['created_at', 'expires_at', 'hash', 'user_id'],
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],

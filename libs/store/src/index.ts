@@ -1,6 +1,7 @@
 export * from './agent-messages.ts';
 export * from './agent-restarts.ts';
 export * from './alerts.ts';
+export * from './analytics/index.ts';
 export * from './audit-log.ts';
 export * from './blocked-issues.ts';
 export * from './budgets.ts';
@@ -78,6 +79,7 @@ export * from './repo-limits.ts';
 export * from './repo-scans.ts';
 export * from './repos.ts';
 export * from './retrospectives.ts';
+export * from './rollups/index.ts';
 export * from './run-records.ts';
 export * from './runs.ts';
 export * from './schema.ts';

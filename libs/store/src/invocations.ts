@@ -2,16 +2,18 @@ import type { Invocation } from '@pipeline/domain';
 import { type Insertable, sql } from 'kysely';
 import type { Tx } from './connection.ts';
 import type { CostEvents } from './database.generated.ts';
+import type { BookedCall } from './rollups/deltas.ts';
 
-/** Cost in USD that each invocation of a run had reached before, by index. The caller has locked the run. */
-export async function costsOfRun(tx: Tx, tenantId: number, runId: number): Promise<Map<number, number>> {
+/** What was booked before of each call of a run, by index. The caller has locked the run. */
+export async function callsOfRun(tx: Tx, tenantId: number, runId: number): Promise<Map<number, BookedCall>> {
   const rows = await tx
     .selectFrom('agent_invocations')
-    .select(['invocation_index', 'cost_usd'])
+    .select(['invocation_index', 'model', 'provider', 'cost_usd', 'stop_reason', 'created_at'])
+    .select(['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'])
     .where('tenant_id', '=', tenantId)
     .where('run_id', '=', runId)
     .execute();
-  return new Map(rows.map((row) => [row.invocation_index, row.cost_usd]));
+  return new Map(rows.map(({ invocation_index, ...call }) => [invocation_index, call]));
 }
 
 /** Writes the newest word of a run on its model calls. Numbers only grow: of two reports the higher one holds. */

@@ -129,6 +129,7 @@ export type EnteredState = Pick<
   | 'error_fingerprint'
   | 'is_paused'
   | 'quota_waited_ms'
+  | 'reached_states'
 >;
 
 const enter = prepared(
@@ -147,6 +148,7 @@ const enter = prepared(
         error_fingerprint: p('error_fingerprint'),
         is_paused: p('is_paused'),
         quota_waited_ms: p('quota_waited_ms'),
+        reached_states: p('reached_states'),
         state_entered_at: svcNow,
         last_event_at: svcNow,
         updated_at: svcNow,

@@ -2,6 +2,7 @@ import type { State } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Tx } from './connection.ts';
 import { type Params, prepared } from './prepared.ts';
+import { type CostInput, deltasOf, type EntryInput } from './rollups/deltas.ts';
 import type { StreamFact } from './stream.ts';
 
 export type ActorType = 'agent' | 'workflow-engine' | 'operator' | 'system';
@@ -19,6 +20,10 @@ export interface TransitionInput {
   reason: string | null;
   /** Milliseconds in the state that it left. */
   durationMs: number;
+  /** ISO 8601. */
+  enteredPipelineAt: string;
+  /** Whether it was never in the new state before. */
+  isFirst: boolean;
 }
 
 /** A line in the story of one issue, for people (interface: Issue event). */
@@ -53,11 +58,21 @@ export interface Records {
   issueEvents: IssueEventInput[];
   pipelineEvents: PipelineEventInput[];
   stream: StreamInput[];
+  /** Issues that entered and what was spent: for the sums only. */
+  entries: EntryInput[];
+  costs: CostInput[];
 }
 
-export const noRecords = (): Records => ({ transitions: [], issueEvents: [], pipelineEvents: [], stream: [] });
+export const noRecords = (): Records => ({
+  transitions: [],
+  issueEvents: [],
+  pipelineEvents: [],
+  stream: [],
+  entries: [],
+  costs: [],
+});
 
-type Texts = { [K in keyof Records]: string };
+type Texts = { [K in 'transitions' | 'issueEvents' | 'pipelineEvents' | 'stream' | 'deltas']: string };
 
 const insert = prepared(
   'insert-records',
@@ -79,6 +94,10 @@ const insert = prepared(
       select ${p('tenantId')}, e."repoId", e."issueId", e."issueNumber", e."eventType", e.agent, e.payload
       from jsonb_to_recordset(${p('pipelineEvents')}::jsonb) as e ("repoId" bigint, "issueId" bigint,
         "issueNumber" integer, "eventType" text, agent text, payload jsonb)
+    ), delta as (
+      insert into rollup_deltas (tenant_id, repo_id, body)
+      select ${p('tenantId')}, d."repoId", d.body
+      from jsonb_to_recordset(${p('deltas')}::jsonb) as d ("repoId" bigint, body jsonb)
     )
     insert into stream_outbox (tenant_id, event_type, data)
     select ${p('tenantId')}, s.type, s.data
@@ -94,5 +113,6 @@ export async function insertRecords(tx: Tx, tenantId: number, records: Records):
     issueEvents: JSON.stringify(records.issueEvents),
     pipelineEvents: JSON.stringify(records.pipelineEvents),
     stream: JSON.stringify(records.stream),
+    deltas: JSON.stringify(deltasOf(records)),
   });
 }

@@ -56,6 +56,8 @@ test('each log gets its entries in the order in which they happened', async () =
           ...actor,
           agent: null,
           reason: null,
+          enteredPipelineAt: '2026-01-01T00:00:00.000Z',
+          isFirst: true,
           durationMs: 5,
         },
         {
@@ -68,6 +70,8 @@ test('each log gets its entries in the order in which they happened', async () =
           ...actor,
           agent: 'analyzer',
           reason: 'so',
+          enteredPipelineAt: '2026-01-01T00:00:00.000Z',
+          isFirst: true,
           durationMs: 6_000_000_000,
         },
       ],
@@ -76,6 +80,8 @@ test('each log gets its entries in the order in which they happened', async () =
         { issueId, ...actor, status: 'second', details: { why: 'so' }, state: 'planning' },
       ],
       pipelineEvents: [event(0), event(1), event(2)],
+      entries: [],
+      costs: [],
       stream: [
         { type: 'issue-status', data: { n: 1 } },
         { type: 'cost-update', data: { n: 2 } },

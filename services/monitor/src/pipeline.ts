@@ -11,6 +11,7 @@ import { addDeadLetters, type DeadLetterCache } from './parts/dead-letters.ts';
 import { addIntake } from './parts/intake.ts';
 import { addLists } from './parts/lists.ts';
 import { addOutbox } from './parts/outbox.ts';
+import { addRollups } from './parts/rollups.ts';
 import { addRegressionGuard } from './parts/regression-guard.ts';
 import { addSettings } from './parts/settings.ts';
 import { addStream } from './parts/stream.ts';
@@ -48,6 +49,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const lists = addLists(wiring);
   addSettings(wiring);
   addUpkeep(wiring);
+  addRollups(wiring);
   addTracks(wiring);
   const agents = addAgents(wiring);
   const feed = addStream(wiring);

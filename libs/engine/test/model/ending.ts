@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { isOutputLabel, outputLabels } from '@pipeline/domain';
 import { checkIssueList } from '@pipeline/store';
 import { sql } from 'kysely';
+import { wrongSums } from '../harness.ts';
 import { finish, take } from './agent-steps.ts';
 import { deliver, outbox, poll } from './host-steps.ts';
 import { statusCommentOn } from './host-writes.ts';
@@ -100,6 +101,7 @@ export async function checkEnd(world: World): Promise<void> {
   expect(await madeTwice(world)).toEqual([]);
   const lists = await checkIssueList(world.database.db, world.tenantId);
   expect(lists).toEqual({ missing: 0, surplus: 0, stale: 0, miscounted: 0 });
+  expect(await wrongSums(world.database)).toEqual({});
 }
 
 const HELPS = 8;

@@ -58,6 +58,7 @@ const TABLES = [
   ...['artefacts', 'cost_events', 'issue_events', 'pipeline_events', 'agent_messages', 'stream_outbox', 'transitions'],
   ...['review_comments', 'seen_remarks', 'findings', 'pull_requests', 'issue_edges', 'issues', 'worker_periods'],
   ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
+  ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_hours', 'task_hours', 'cost_sums', 'event_counts'],
 ];
 
 export async function makeWorld(database: TestDatabase): Promise<World> {

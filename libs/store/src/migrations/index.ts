@@ -14,6 +14,7 @@ import { up as oauth } from './0012-oauth.ts';
 import { up as issueLists } from './0013-issue-lists.ts';
 import { up as errorFingerprints } from './0014-error-fingerprints.ts';
 import { up as streamOrder } from './0015-stream-order.ts';
+import { up as rollups } from './0016-rollups.ts';
 import { up as findingsAndIntelligence } from './0017-findings-and-intelligence.ts';
 import { up as tracks } from './0018-tracks.ts';
 import { up as configReloads } from './0020-config-reloads.ts';
@@ -43,6 +44,7 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0013-issue-lists': { up: issueLists },
   '0014-error-fingerprints': { up: errorFingerprints },
   '0015-stream-order': { up: streamOrder, breaking: true },
+  '0016-rollups': { up: rollups, breaking: true },
   '0017-findings-and-intelligence': { up: findingsAndIntelligence },
   '0018-tracks': { up: tracks },
   '0020-config-reloads': { up: configReloads },

@@ -1,4 +1,4 @@
-import { DAY_MS, isBlockedState, outputLabels } from '@pipeline/domain';
+import { DAY_MS, isBlockedState, outputLabels, stateBit } from '@pipeline/domain';
 import { type Chronicle, iso, type Story, type StoryRepo, tell } from './story.ts';
 import { walk } from './walk.ts';
 
@@ -18,6 +18,7 @@ export function tellIssue(
     since: enteredAt,
     freeAt: enteredAt,
     origin: null,
+    reached: stateBit('new'),
     pr: null,
     planned: false,
     submitted: false,
@@ -83,6 +84,7 @@ function keepIssue(story: Story, { enteredAt, pausedAt }: { enteredAt: number; p
     cost_usd: story.costMicros / 1e6,
     auto_unblock_count: 0,
     quota_waited_ms: 0,
+    reached_states: story.reached,
     host_created_at: iso(host),
     host_updated_at: iso(since),
     created_at: iso(enteredAt),

@@ -1,12 +1,13 @@
 import { DAY_MS } from '@pipeline/domain';
-import { type Db, foldIssueCounts, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
+import { checkRollups, type Db, foldIssueCounts, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
 import { sql } from 'kysely';
+import { appendDeltas } from './deltas.ts';
 import { derivedOf } from './derived.ts';
 import { drawOf } from './draw.ts';
 import { insertRows } from './insert-rows.ts';
 import { tellIssue } from './issues.ts';
 import { strayPullRequest } from './pull-requests.ts';
-import { type Chronicle, type Counters, noRows, STORY_TABLES, type StoryRepo } from './story.ts';
+import { type Chronicle, type Counters, iso, noRows, STORY_TABLES, type StoryRepo } from './story.ts';
 import { makePartitions, makeWorld, type World } from './world.ts';
 
 export interface HistoryOptions {
@@ -18,6 +19,8 @@ export interface HistoryOptions {
   seed: number;
   /** Where the history ends: hold the store's clock there. */
   end: Date;
+  /** Whether the sums are made (the default), or all that they are made of still waits to be folded. */
+  folded?: boolean;
 }
 
 /** The size that every number of the product is shown at. */
@@ -66,6 +69,10 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
     await keep(db, chronicle, first);
   }
   await finish(db, counters, world);
+  if (options.folded ?? true)
+    await checkRollups(db, { from: iso(start.getTime()), to: iso(end.getTime() + DAY_MS) }, true);
+  else await appendDeltas(db);
+  await sql`analyze`.execute(db);
   return {
     start,
     end,
@@ -116,5 +123,4 @@ async function finish(db: Db, counters: Counters, world: World): Promise<void> {
     select tenant_id, (created_at at time zone 'UTC')::date, sum(amount_usd), max(repo_id)
     from cost_events group by 1, 2`.execute(db);
   for (const { tenantId, id } of world.repos) await foldIssueCounts(db, tenantId, id);
-  await sql`analyze`.execute(db);
 }

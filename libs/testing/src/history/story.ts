@@ -72,6 +72,8 @@ export interface Story extends Chronicle {
   /** When its work can begin: later than `since` where something stood in the way. */
   freeAt: number;
   origin: State | null;
+  /** Bits of the states that it has been in. */
+  reached: number;
   /** The pull request on its own branch that is open. */
   pr: Insertable<DB['pull_requests']> | null;
   planned: boolean;

@@ -8,6 +8,7 @@ import {
   remembersOrigin,
   SECOND_MS,
   type State,
+  stateBit,
   taskTypeOf,
   type WorkTaskType,
 } from '@pipeline/domain';
@@ -89,6 +90,7 @@ function enter(
   wait(story, from, to, at);
   story.origin = remembersOrigin(to) ? (remembersOrigin(from) ? story.origin : from) : null;
   story.state = to;
+  story.reached |= stateBit(to);
   story.since = at;
   story.freeAt = at;
   if (trigger === 'planned') story.planned = true;

@@ -1,0 +1,91 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../connection.ts';
+import { fleetNote } from '../json.ts';
+import { cellsOf } from '../rollups/sums.ts';
+import { type AnalyticsScope, waitingFacts, within } from './scope.ts';
+
+export interface PipelineEventRow {
+  id: number;
+  repoOwner: string;
+  repoName: string;
+  issueNumber: number | null;
+  eventType: string;
+  agent: string;
+  payload: Record<string, unknown>;
+  createdAt: string;
+}
+
+export interface EventFilter extends AnalyticsScope {
+  issue: number | null;
+  type: string | null;
+}
+
+/**
+ * One page of pipeline events, newest first. Each tenant, or each repo where an issue is asked for, gives its newest
+ * ones by an index; the page is merged from them. Costs offset + limit rows of each.
+ */
+export async function eventPage(
+  fleet: Db,
+  filter: EventFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<PipelineEventRow[]> {
+  const { rows } = await sql<PipelineEventRow>`
+    ${fleetNote('operators see all tenants')}
+    select e.id, r.owner as "repoOwner", r.name as "repoName", e.issue_number as "issueNumber",
+      e.event_type as "eventType", e.agent, e.payload, e.created_at as "createdAt"
+    from (
+      select newest.* from ${sourcesOf(filter)} source
+      cross join lateral (
+        select e.tenant_id, e.created_at, e.id, e.repo_id, e.issue_number, e.event_type, e.agent, e.payload
+        from pipeline_events e
+        where e.tenant_id = source.tenant_id ${conditionsOf(filter)}
+        order by e.created_at desc, e.id desc limit ${offset + limit}
+      ) newest
+      order by newest.created_at desc, newest.id desc limit ${limit} offset ${offset}
+    ) e
+    join repos r on r.tenant_id = e.tenant_id and r.id = e.repo_id
+    order by e.created_at desc, e.id desc`.execute(fleet);
+  return rows;
+}
+
+/** An issue's number means something only within a repo. */
+function sourcesOf({ tenantId, repoId, issue }: EventFilter): RawBuilder<unknown> {
+  if (issue === null && repoId === null) {
+    return sql`(select t.id as tenant_id from tenants t where ${tenantId}::bigint is null or t.id = ${tenantId})`;
+  }
+  return sql`(
+    select r.tenant_id, r.id as repo_id from repos r
+    where (${tenantId}::bigint is null or r.tenant_id = ${tenantId}) and (${repoId}::bigint is null or r.id = ${repoId}))`;
+}
+
+const conditionsOf = ({ repoId, issue, type }: EventFilter): RawBuilder<unknown> => sql`
+  ${issue === null && repoId === null ? sql`` : sql`and e.repo_id = source.repo_id`}
+  ${issue === null ? sql`` : sql`and e.issue_number = ${issue}`}
+  ${type === null ? sql`` : sql`and e.event_type = ${type}`}`;
+
+/** How many there are: from counts by month; for an issue counted, by its index. */
+export async function countEvents(fleet: Db, filter: EventFilter): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    ${fleetNote('operators see all tenants')} ${filter.issue === null ? countOfSums(filter) : countOfIssue(filter)}`.execute(
+    fleet,
+  );
+  return rows[0]?.n ?? 0;
+}
+
+const countOfSums = (filter: EventFilter): RawBuilder<unknown> => sql`
+  with ${waitingFacts(filter)}
+  select coalesce(sum(n), 0)::bigint as n from (
+    select s.n from event_counts s
+    where ${within('s', filter)} and s.grain = 'month' ${ofType('s', filter.type)}
+    union all
+    select c.n from (${cellsOf('event_counts')}) c where true ${ofType('c', filter.type)}
+  ) parts`;
+
+const ofType = (alias: string, type: string | null) =>
+  type === null ? sql`` : sql`and ${sql.ref(`${alias}.event_type`)} = ${type}`;
+
+const countOfIssue = (filter: EventFilter): RawBuilder<unknown> => sql`
+  select coalesce(sum(found.n), 0)::bigint as n from ${sourcesOf(filter)} source
+  cross join lateral (
+    select count(*) as n from pipeline_events e where e.tenant_id = source.tenant_id ${conditionsOf(filter)}
+  ) found`;

@@ -1,0 +1,81 @@
+import { STATES, type State } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db } from '../connection.ts';
+import { fleetNote } from '../json.ts';
+import { cellsOf, middleOf } from '../rollups/sums.ts';
+import { atLevel, type AnalyticsScope, waitingFacts, within } from './scope.ts';
+import { edgeOf } from './states.ts';
+
+const ALL_STATES = sql.lit(`{${STATES.join(',')}}`);
+
+/** How many issues that entered the pipeline since then have been in each state; those that none has are left out. */
+export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Date): Promise<Map<State, number>> {
+  const { from, minute } = edgeOf(since);
+  const { rows } = await sql<{ state: State; n: number }>`
+    ${fleetNote('operators see all tenants')}
+    with ${waitingFacts(scope)}
+    select state, sum(n)::int as n from (
+      select s.state, s.reached as n from state_minutes s
+      where ${atLevel('s', scope)} and s.state = any(${ALL_STATES}::text[]) and s.minute >= ${minute}::timestamptz
+      union all
+      select c.state, c.reached from (${cellsOf('state_minutes')}) c where c.minute >= ${minute}::timestamptz
+      union all
+      select b.state, 1 from issues i
+      cross join unnest(${ALL_STATES}::text[]) with ordinality as b (state, place)
+      where i.created_at >= ${from}::timestamptz and i.created_at < ${minute}::timestamptz and ${within('i', scope)}
+        and i.reached_states & (1 << (b.place::int - 1)) <> 0
+    ) parts group by state having sum(n) <> 0`.execute(fleet);
+  return new Map(rows.map(({ state, n }) => [state, n]));
+}
+
+/** Up to so many stays medians are exact; beyond, they are read from histograms. */
+export const EXACT_STAYS = 20_000;
+
+/**
+ * Median minutes that the issues which entered since then stayed in each state, by every stay that has ended. Exact for
+ * up to so many stays; beyond, within one percent, of the issues that entered since the beginning of that hour.
+ */
+export async function medianStays(
+  fleet: Db,
+  scope: AnalyticsScope,
+  { since, exactUpTo = EXACT_STAYS }: { since: Date; exactUpTo?: number },
+): Promise<Map<State, number>> {
+  const { rows } = await sql<{ state: State; minutes: number; stays: number }>`
+    ${fleetNote('operators see all tenants')}
+    with stays as materialized (
+      select t.from_state as state, t.duration_in_from_ms as ms
+      from issues i join transitions t on t.tenant_id = i.tenant_id and t.issue_id = i.id
+      where i.created_at >= ${since.toISOString()}::timestamptz and ${within('i', scope)}
+        and t.duration_in_from_ms is not null
+      limit ${exactUpTo + 1}
+    )
+    select state, percentile_cont(0.5) within group (order by ms) / 60000 as minutes, count(*)::int as stays
+    from stays group by state`.execute(fleet);
+  const known = rows.reduce((sum, { stays }) => sum + stays, 0);
+  if (known > exactUpTo) return mediansOfHistograms(fleet, scope, since);
+  return new Map(rows.map(({ state, minutes }) => [state, minutes]));
+}
+
+async function mediansOfHistograms(fleet: Db, scope: AnalyticsScope, since: Date): Promise<Map<State, number>> {
+  const hour = new Date(Math.floor(since.getTime() / 3_600_000) * 3_600_000).toISOString();
+  const { rows } = await sql<{ state: State; minutes: number }>`
+    ${fleetNote('operators see all tenants')}
+    with ${waitingFacts(scope)},
+    buckets as (
+      select state, bucket, sum(n) as n from (
+        select s.state, s.bucket, s.n from stay_hours s
+        where ${atLevel('s', scope)} and s.state = any(${ALL_STATES}::text[]) and s.hour >= ${hour}::timestamptz
+        union all
+        select c.state, c.bucket, c.n from (${cellsOf('stay_hours')}) c where c.hour >= ${hour}::timestamptz
+      ) parts group by 1, 2
+    ), ranked as (
+      select state, bucket, sum(n) over (partition by state order by bucket) as upto,
+        sum(n) over (partition by state order by bucket) - n as before, sum(n) over (partition by state) as whole
+      from buckets where n > 0
+    )
+    select state, avg(${middleOf(sql`bucket`)}) / 60000 as minutes
+    from ranked cross join lateral (values (floor((whole + 1) / 2.0)), (ceil((whole + 1) / 2.0))) middle (rank)
+    where rank > before and rank <= upto
+    group by state`.execute(fleet);
+  return new Map(rows.map(({ state, minutes }) => [state, minutes]));
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely';
+import type { Db } from '../connection.ts';
+import { fleetNote } from '../json.ts';
+import { type AnalyticsScope, within } from './scope.ts';
+
+export interface RepoReliability {
+  tenantId: number;
+  repoId: number;
+  owner: string;
+  name: string;
+  completed: number;
+  recovered: number;
+  p50Seconds: number | null;
+  p90Seconds: number | null;
+  deadLetters: number;
+  tasksRetried: number;
+  totalRetries: number;
+}
+
+/**
+ * How reliably each enabled repo has worked since then. Costs the issues that were done (index transitions_by_state),
+ * two probes each, the letters and the repeated runs of the window.
+ */
+export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since: Date): Promise<RepoReliability[]> {
+  const from = sql`${since.toISOString()}::timestamptz`;
+  const { rows } = await sql<RepoReliability>`
+    ${fleetNote('operators see all tenants')}
+    with done as (
+      select t.tenant_id, t.repo_id, t.issue_id, max(t.at) as at from transitions t
+      where t.to_state = 'done' and t.at >= ${from} and ${within('t', scope)} group by 1, 2, 3
+    ), lives as (
+      select d.tenant_id, d.repo_id, extract(epoch from d.at - first.at)::float8 as seconds,
+        exists (
+          select from transitions t
+          where t.tenant_id = d.tenant_id and t.issue_id = d.issue_id and t.at <= d.at
+            and t.to_state in ('failure-blocked', 'dependency-blocked')) as recovered
+      from done d cross join lateral (
+        select t.at from transitions t where t.tenant_id = d.tenant_id and t.issue_id = d.issue_id order by t.id limit 1
+      ) first
+    ), completed as (
+      select l.tenant_id, l.repo_id, count(*) as n, count(*) filter (where l.recovered) as recovered,
+        percentile_cont(0.5) within group (order by l.seconds) as p50,
+        percentile_cont(0.9) within group (order by l.seconds) as p90
+      from lives l group by 1, 2
+    ), letters as (
+      select d.tenant_id, d.repo_id, count(*) as n from dead_letters d
+      where d.created_at >= ${from} and ${within('d', scope)} group by 1, 2
+    ), retried as (
+      select t.tenant_id, t.repo_id, count(*) as tasks, sum(t.attempt) as retries from (
+        select r.tenant_id, r.repo_id, r.task_id, max(r.attempt) as attempt from runs r
+        where r.attempt > 0 and r.claimed_at >= ${from} and ${within('r', scope)} group by 1, 2, 3
+      ) t group by 1, 2
+    )
+    select o.tenant_id as "tenantId", o.id as "repoId", o.owner, o.name, coalesce(c.n, 0)::int as completed,
+      coalesce(c.recovered, 0)::int as recovered, c.p50 as "p50Seconds", c.p90 as "p90Seconds",
+      coalesce(l.n, 0)::int as "deadLetters", coalesce(t.tasks, 0)::int as "tasksRetried",
+      coalesce(t.retries, 0)::int as "totalRetries"
+    from repos o
+    left join completed c on c.tenant_id = o.tenant_id and c.repo_id = o.id
+    left join letters l on l.tenant_id = o.tenant_id and l.repo_id = o.id
+    left join retried t on t.tenant_id = o.tenant_id and t.repo_id = o.id
+    where o.enabled and (${scope.tenantId}::bigint is null or o.tenant_id = ${scope.tenantId})
+      and (${scope.repoId}::bigint is null or o.id = ${scope.repoId})
+    order by o.slug_key, o.tenant_id`.execute(fleet);
+  return rows;
+}
+
+export interface RetrospectiveCounts {
+  outcome: string | null;
+  all: number;
+  withFiles: number;
+  /** Those in which more files were changed than planned, and fewer. */
+  more: number;
+  fewer: number;
+}
+
+/** Retrospectives written since then by their outcome (index retrospectives_by_time). */
+export async function retrospectiveCounts(fleet: Db, scope: AnalyticsScope, since: Date): Promise<RetrospectiveCounts[]> {
+  const { rows } = await sql<RetrospectiveCounts>`
+    ${fleetNote('operators see all tenants')}
+    select r.outcome_classification as outcome, count(*)::int as all,
+      (count(*) filter (where f.planned is not null and f.actual is not null))::int as "withFiles",
+      (count(*) filter (where f.actual > f.planned))::int as more, (count(*) filter (where f.actual < f.planned))::int as fewer
+    from retrospectives r
+    cross join lateral (select jsonb_array_length(r.planned_files -> 'files') as planned,
+      jsonb_array_length(r.actual_files -> 'files') as actual) f
+    where r.created_at >= ${since.toISOString()}::timestamptz and ${within('r', scope)}
+    group by 1 order by 1`.execute(fleet);
+  return rows;
+}

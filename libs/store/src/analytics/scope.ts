@@ -1,0 +1,21 @@
+import { type RawBuilder, sql } from 'kysely';
+import { factsOfDeltas } from '../rollups/fold.ts';
+
+/** Of what an answer tells: one repo, all of a tenant, or everything. A repo comes with its tenant. */
+export interface AnalyticsScope {
+  tenantId: number | null;
+  repoId: number | null;
+}
+
+/** Rows of the history within a scope. */
+export const within = (alias: string, { tenantId, repoId }: AnalyticsScope): RawBuilder<unknown> => sql`
+  (${tenantId}::bigint is null or ${sql.ref(`${alias}.tenant_id`)} = ${tenantId})
+  and (${repoId}::bigint is null or ${sql.ref(`${alias}.repo_id`)} = ${repoId})`;
+
+/** Rows of sums that are kept for repos, tenants and everything: those of the scope itself. */
+export const atLevel = (alias: string, { tenantId, repoId }: AnalyticsScope): RawBuilder<unknown> => sql`
+  ${sql.ref(`${alias}.tenant_id`)} = ${tenantId ?? 0} and ${sql.ref(`${alias}.repo_id`)} = ${repoId ?? 0}`;
+
+/** What has not been folded yet, as facts, for the head of a statement: moves, cohort, costs, events. */
+export const waitingFacts = (scope: AnalyticsScope): RawBuilder<unknown> => sql`
+  d as (select r.tenant_id, r.repo_id, r.at, r.body from rollup_deltas r where ${within('r', scope)}), ${factsOfDeltas}`;

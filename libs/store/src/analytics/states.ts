@@ -1,0 +1,80 @@
+import { STATES, type State } from '@pipeline/domain';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../connection.ts';
+import { fleetNote } from '../json.ts';
+import { movesOfRows } from '../rollups/facts.ts';
+import { cellsOf } from '../rollups/sums.ts';
+import { atLevel, type AnalyticsScope, waitingFacts, within } from './scope.ts';
+
+/** How many issues are in a state now (`bucket` null), or by how many it grew between two ends of buckets. */
+export interface StateChange {
+  /** How many ends lie at or before the change. */
+  bucket: number | null;
+  state: State;
+  n: number;
+}
+
+const ANY_STATE = sql.lit(`{${STATES.join(',')}}`);
+
+/**
+ * Issues by state now, and how that has changed since the first of these ends: one statement and so one moment.
+ * Costs the minutes of the window and what is not folded, whatever the history. Ends within a minute need the moves
+ * themselves: their cost is the moves of the window.
+ */
+export async function stateChanges(
+  fleet: Db,
+  scope: AnalyticsScope,
+  { ends, exact }: { ends: readonly Date[]; exact: boolean },
+): Promise<StateChange[]> {
+  const times = ends.map((end) => end.toISOString());
+  const from = times[0] ?? '';
+  const changes = exact ? changesOfRows(scope, from) : changesOfSums(scope, from);
+  const { rows } = await sql<StateChange>`
+    ${fleetNote('operators see all tenants')}
+    with ${waitingFacts(scope)}
+    select null::int as bucket, state, sum(n)::int as n from (
+      select c.state, c.n from issue_counts c where ${within('c', scope)}
+      union all select c.state, c.n from issue_count_deltas c where ${within('c', scope)}
+    ) now group by state
+    union all
+    select width_bucket(at, ${times}::timestamptz[]), state, sum(n)::int from (${changes}) c group by 1, 2`.execute(
+    fleet,
+  );
+  return rows;
+}
+
+const changesOfSums = (scope: AnalyticsScope, from: string): RawBuilder<unknown> => sql`
+  select s.state, s.minute as at, s.entered - s.departed as n from state_minutes s
+  where ${atLevel('s', scope)} and s.state = any(${ANY_STATE}::text[]) and s.minute >= ${from}::timestamptz
+  union all
+  select c.state, c.minute, c.entered - c.departed from (${cellsOf('state_minutes')}) c where c.minute >= ${from}::timestamptz`;
+
+const changesOfRows = (scope: AnalyticsScope, from: string): RawBuilder<unknown> => sql`
+  select part.state, m.at, part.n
+  from (${movesOfRows({ from, to: 'infinity' })}) m
+  cross join lateral (select m.to_state as state, 1 as n union all select m.from_state, -1 where m.from_state is not null) part
+  where ${within('m', scope)}`;
+
+/** How often issues moved to a state since then: whole minutes from the sums, the first part of one from the moves. */
+export async function countEntered(fleet: Db, scope: AnalyticsScope, state: State, since: Date): Promise<number> {
+  const { from, minute } = edgeOf(since);
+  const { rows } = await sql<{ n: number }>`
+    ${fleetNote('operators see all tenants')}
+    with ${waitingFacts(scope)}
+    select coalesce(sum(n), 0)::int as n from (
+      select s.entered as n from state_minutes s
+      where ${atLevel('s', scope)} and s.state = ${state} and s.minute >= ${minute}::timestamptz
+      union all
+      select c.entered from (${cellsOf('state_minutes')}) c where c.state = ${state} and c.minute >= ${minute}::timestamptz
+      union all
+      select 1 from transitions t
+      where t.to_state = ${state} and t.at >= ${from}::timestamptz and t.at < ${minute}::timestamptz and ${within('t', scope)}
+    ) parts`.execute(fleet);
+  return rows[0]?.n ?? 0;
+}
+
+/** A time, and the first whole minute at or after it; ISO 8601. */
+export function edgeOf(time: Date): { from: string; minute: string } {
+  const minute = new Date(Math.ceil(time.getTime() / 60_000) * 60_000);
+  return { from: time.toISOString(), minute: minute.toISOString() };
+}

@@ -1,0 +1,85 @@
+import { STATES } from '@pipeline/domain';
+import { type RawBuilder, sql } from 'kysely';
+
+/** For the index that begins with the state. */
+const ANY_STATE = sql.lit(`{${STATES.join(',')}}`);
+
+/**
+ * What deltas say, as rows: each reads the relation `d` (tenant_id, repo_id, at, body), be it what was just deleted by
+ * a fold or what nobody has folded yet.
+ */
+export const movesOfDeltas = sql`
+  select d.tenant_id, d.repo_id, d.at, m."from" as from_state, m."to" as to_state, coalesce(m.cohort, d.at) as cohort_at,
+    m.first as is_first, m.stay as stay_ms
+  from d cross join lateral jsonb_to_recordset(d.body -> 'moves')
+    as m ("from" text, "to" text, cohort timestamptz, first boolean, stay bigint)`;
+
+/** Money belongs to the time of its booking, the call to the time at which it was first booked. */
+export const costsOfDeltas = sql`
+  select d.tenant_id, d.repo_id, c.agent, c.model, c.provider, part.at, part.usd, part.invocations, part.input_tokens,
+    part.output_tokens, part.cache_read_tokens, part.cache_write_tokens, part.max_turns, part.no_progress
+  from d cross join lateral jsonb_to_recordset(d.body -> 'costs')
+    as c (agent text, model text, provider text, usd numeric, call jsonb)
+  cross join lateral (
+    select d.at, c.usd, 0::bigint as invocations, 0::bigint as input_tokens, 0::bigint as output_tokens,
+      0::bigint as cache_read_tokens, 0::bigint as cache_write_tokens, 0::bigint as max_turns, 0::bigint as no_progress
+    union all
+    select coalesce((c.call ->> 'at')::timestamptz, d.at), 0, (c.call ->> 'invocations')::bigint,
+      (c.call ->> 'inputTokens')::bigint, (c.call ->> 'outputTokens')::bigint, (c.call ->> 'cacheReadTokens')::bigint,
+      (c.call ->> 'cacheWriteTokens')::bigint, (c.call ->> 'maxTurns')::bigint, (c.call ->> 'noProgress')::bigint
+  ) part`;
+
+export const eventsOfDeltas = sql`
+  select d.tenant_id, d.repo_id, d.at, e.type as event_type, e.task as task_type, e.n
+  from d cross join lateral jsonb_to_recordset(d.body -> 'events') as e (type text, task text, n bigint)`;
+
+/** A stretch of time: from included, to excluded; ISO 8601. */
+export interface Stretch {
+  from: string;
+  to: string;
+}
+
+const during = (column: RawBuilder<unknown>, { from, to }: Stretch) =>
+  sql`${column} >= ${from}::timestamptz and ${column} < ${to}::timestamptz`;
+
+/** The same facts from the rows of the history: moves that happened in a stretch. Costs its moves (transitions_by_state). */
+export const movesOfRows = (stretch: Stretch) => sql`
+  select t.tenant_id, t.repo_id, t.at, t.from_state, t.to_state, i.created_at as cohort_at, false as is_first,
+    t.duration_in_from_ms as stay_ms
+  from transitions t join issues i on i.tenant_id = t.tenant_id and i.id = t.issue_id
+  where t.to_state = any(${ANY_STATE}::text[]) and ${during(sql`t.at`, stretch)}
+  union all
+  select i.tenant_id, i.repo_id, i.created_at, null, 'new', i.created_at, true, null
+  from issues i where ${during(sql`i.created_at`, stretch)}`;
+
+/** The moves, whenever they were, of the issues that entered in a stretch. Costs all of their moves. */
+export const movesOfCohort = (stretch: Stretch) => sql`
+  select t.tenant_id, t.repo_id, t.at, t.from_state, t.to_state, i.created_at as cohort_at,
+    t.to_state <> 'new' and row_number() over (partition by t.tenant_id, t.issue_id, t.to_state order by t.id) = 1 as is_first,
+    t.duration_in_from_ms as stay_ms
+  from issues i join transitions t on t.tenant_id = i.tenant_id and t.issue_id = i.id
+  where ${during(sql`i.created_at`, stretch)}
+  union all
+  select i.tenant_id, i.repo_id, i.created_at, null, 'new', i.created_at, true, null
+  from issues i where ${during(sql`i.created_at`, stretch)}`;
+
+export const costsOfRows = (stretch: Stretch) => sql`
+  select c.tenant_id, c.repo_id, c.agent, c.model, a.provider, c.created_at as at, c.amount_usd as usd,
+    0::bigint as invocations, 0::bigint as input_tokens, 0::bigint as output_tokens, 0::bigint as cache_read_tokens,
+    0::bigint as cache_write_tokens, 0::bigint as max_turns, 0::bigint as no_progress
+  from tenants x
+  join cost_events c on c.tenant_id = x.id
+  join agent_invocations a on a.tenant_id = c.tenant_id and a.run_id = c.run_id and a.invocation_index = c.invocation_index
+  where ${during(sql`c.created_at`, stretch)}
+  union all
+  select a.tenant_id, r.repo_id, r.agent, a.model, a.provider, a.created_at, 0, 1, a.input_tokens, a.output_tokens,
+    a.cache_read_tokens, a.cache_write_tokens, (a.stop_reason = 'max_turns')::int, (a.stop_reason = 'no_progress')::int
+  from tenants x
+  join agent_invocations a on a.tenant_id = x.id
+  join runs r on r.tenant_id = a.tenant_id and r.id = a.run_id
+  where ${during(sql`a.created_at`, stretch)}`;
+
+export const eventsOfRows = (stretch: Stretch) => sql`
+  select e.tenant_id, e.repo_id, e.created_at as at, e.event_type, e.payload ->> 'taskType' as task_type, 1::bigint as n
+  from tenants x join pipeline_events e on e.tenant_id = x.id
+  where ${during(sql`e.created_at`, stretch)}`;

@@ -1,0 +1,83 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { DAY_MS } from '@pipeline/domain';
+import { checkRollups, foldRollups, unfoldedDeltas } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { clearHistory, simulateHistory } from '@pipeline/testing/history';
+import { sql } from 'kysely';
+
+const database = testDatabase();
+const END = new Date('2026-03-10T12:34:56Z');
+const SIZE = { tenants: 2, repos: 4, days: 6, issues: 150, end: END };
+const ALL = {
+  from: new Date(END.getTime() - 7 * DAY_MS).toISOString(),
+  to: new Date(END.getTime() + DAY_MS).toISOString(),
+};
+const wrong = (checks: Awaited<ReturnType<typeof checkRollups>>) =>
+  Object.fromEntries(checks.filter((check) => check.wrong > 0).map(({ table, ...rest }) => [table, rest]));
+
+const TABLES = ['state_minutes', 'stay_hours', 'transition_hours', 'task_hours', 'cost_sums', 'event_counts'];
+const contents = async () => {
+  const all: Record<string, unknown[]> = {};
+  for (const table of TABLES) {
+    const { rows } = await sql<{ row: string }>`
+      select row_to_json(t)::text as row from ${sql.table(table)} t order by 1`.execute(database.db);
+    all[table] = rows.map(({ row }) => row);
+  }
+  return all;
+};
+
+async function foldAll(): Promise<void> {
+  while ((await foldRollups(database.store.fleet)).more);
+}
+
+afterEach(() => clearHistory(database.db));
+
+test('what is folded and what still waits is together what the rows say', async () => {
+  await simulateHistory(database.db, { ...SIZE, seed: 11, folded: false });
+  expect(await unfoldedDeltas(database.store.fleet)).toBeGreaterThan(1_000);
+  expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+  await foldAll();
+  expect(await unfoldedDeltas(database.store.fleet)).toBe(0);
+  expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+});
+
+test('a fold and the rows of the history make the same sums, at every level', async () => {
+  await simulateHistory(database.db, { ...SIZE, seed: 12, folded: false });
+  await foldAll();
+  const folded = await contents();
+  await sql`truncate ${sql.join(TABLES.map((table) => sql.table(table)))}`.execute(database.db);
+  await checkRollups(database.store.fleet, ALL, true);
+  expect(await contents()).toEqual(folded);
+});
+
+test('sums that are off are found and mended, and what waits meanwhile is not counted twice', async () => {
+  await simulateHistory(database.db, { ...SIZE, seed: 13 });
+  const right = await contents();
+  await sql`update state_minutes set entered = entered + 5 where repo_id <> 0 and state = 'planning'`.execute(
+    database.db,
+  );
+  await sql`delete from cost_sums where agent = 'developer' and grain = 'hour'`.execute(database.db);
+  const found = wrong(await checkRollups(database.store.fleet, ALL, false));
+  expect(Object.keys(found).sort()).toEqual(['cost_sums', 'state_minutes']);
+  await checkRollups(database.store.fleet, ALL, true);
+  expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+  const { state_minutes: mended } = await contents();
+  const ofRepos = (rows: unknown[] = []) => rows.filter((row) => !String(row).includes('"repo_id":0'));
+  // What is zero again stays as a row of zeros.
+  expect(ofRepos(mended)).toEqual(ofRepos(right.state_minutes));
+});
+
+test('two folds at once fold everything once', async () => {
+  await simulateHistory(database.db, { ...SIZE, seed: 14, folded: false });
+  const waiting = await unfoldedDeltas(database.store.fleet);
+  const other = database.open({ applicationName: 'other' });
+  const results = await Promise.all([
+    foldRollups(database.store.fleet),
+    foldRollups(other.fleet),
+    foldRollups(database.store.fleet),
+  ]);
+  await foldAll();
+  await other.close();
+  expect(results.reduce((sum, { folded }) => sum + folded, 0)).toBeLessThanOrEqual(waiting);
+  expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+});

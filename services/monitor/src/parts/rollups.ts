@@ -1,0 +1,49 @@
+import { type CheckedDay, checkNextDay, type Engine, foldSums } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import { Counter, type Registry } from 'prom-client';
+import { Lead } from '../loops/lead.ts';
+import { SECOND_MS, type Wiring } from './wiring.ts';
+
+/** Readers add what is not folded yet, so this is about their cost, not about what they answer. */
+const FOLD_EVERY_MS = 2 * SECOND_MS;
+const CHECK_EVERY_MS = 10 * 60 * SECOND_MS;
+
+/** The loops that keep the sums of analytics: one adds what has changed, one compares each day with its rows. */
+export function addRollups({ engine, doorbell, loops, metrics, log }: Wiring): void {
+  loops.add('rollups', FOLD_EVERY_MS, async () => ((await foldSums(engine)) ? 'again' : undefined));
+  const differences = differencesCounter(metrics.registry);
+  const lead = new Lead(doorbell, 'rollup-check');
+  loops.add('rollup-check', CHECK_EVERY_MS, async () => {
+    if ((await lead.hold()) === null) return undefined;
+    return (await rollupCheck(engine, { differences, log })) ? 'again' : undefined;
+  });
+}
+
+export const differencesCounter = (registry: Registry): Counter<'table'> =>
+  new Counter({
+    name: 'svc_rollup_differences_total',
+    help: 'Sums of analytics that did not say what the rows of the history say; they were mended.',
+    labelNames: ['table'],
+    registers: [registry],
+  });
+
+/** Compares one day. @returns whether another one may be due. */
+export async function rollupCheck(
+  engine: Engine,
+  { differences, log }: { differences: Counter<'table'>; log: Logger },
+): Promise<boolean> {
+  const checked = await checkNextDay(engine);
+  if (checked) tell(checked, differences, log);
+  return checked !== undefined;
+}
+
+function tell({ day, known, off }: CheckedDay, differences: Counter<'table'>, log: Logger): void {
+  if (!known) {
+    log.info('sums of a day were made from its rows', { day, tables: off.map(({ table, wrong }) => ({ table, wrong })) });
+    return;
+  }
+  for (const { table, wrong, examples } of off) {
+    differences.inc({ table }, wrong);
+    log.warn('sums were off and are mended', { day, table, wrong, examples });
+  }
+}
