@@ -30,7 +30,8 @@ interface ClampRule {
   notANumber: 'refuse' | 'default';
 }
 
-function clamped({ min, max, fallback, notANumber }: ClampRule) {
+/** A whole number that is moved into its bounds. */
+export function clamped({ min, max, fallback, notANumber }: ClampRule) {
   const read = (value: unknown) => {
     if (value === undefined || value === '') return undefined;
     const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;

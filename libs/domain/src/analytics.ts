@@ -1,19 +1,34 @@
-import { MINUTE_MS, type TimeRange } from './windows.ts';
-
+import { DAY_MS, MINUTE_MS, type TimeRange, utcDate, utcMidnight, WINDOWS, windowMs } from './windows.ts';
 
 /**
  * The ends of the buckets of a window, oldest first; the last is the end of the window itself. The others lie on whole
- * minutes, at or before the even share, for states are summed up by the minute.
+ * minutes, at or before the even share, for states are summed up by the minute; where buckets are shorter than that
+ * they are exact.
  */
-export function bucketEnds({ start, end }: TimeRange, buckets: number): Date[] {
+export function bucketEnds({ start, end }: TimeRange, buckets: number): { ends: Date[]; exact: boolean } {
   const step = (end.getTime() - start.getTime()) / buckets;
-  return Array.from({ length: buckets }, (_, index) => {
+  const exact = step < MINUTE_MS;
+  const endOf = (index: number): Date => {
     if (index === buckets - 1) return end;
     const at = start.getTime() + (index + 1) * step;
-    return new Date(Math.floor(at / MINUTE_MS) * MINUTE_MS);
-  });
+    return new Date(exact ? at : Math.floor(at / MINUTE_MS) * MINUTE_MS);
+  };
+  return { ends: Array.from({ length: buckets }, (_, index) => endOf(index)), exact };
 }
 
-/** `part` of `whole` in percent with one decimal; null where there is no whole. */
-export const ratePct = (part: number, whole: number): number | null =>
-  whole === 0 ? null : Math.round((1000 * part) / whole) / 10;
+/** Windows of spending: those of the analytics, and the longer ones that costs are shown for. */
+export const COST_WINDOWS = [...WINDOWS, '30d', 'lifetime'] as const;
+export type CostWindow = (typeof COST_WINDOWS)[number];
+
+/** Where a window of spending begins; null = with the first cent. */
+export function costWindowStart(window: CostWindow, now: Date): Date | null {
+  if (window === 'lifetime') return null;
+  return new Date(now.getTime() - (window === '30d' ? 30 * DAY_MS : windowMs(window)));
+}
+
+/** The UTC dates of a range, oldest first, both ends included. */
+export function datesOf({ start, end }: TimeRange): string[] {
+  const dates: string[] = [];
+  for (let at = utcMidnight(start).getTime(); at <= end.getTime(); at += DAY_MS) dates.push(utcDate(new Date(at)));
+  return dates;
+}

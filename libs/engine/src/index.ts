@@ -3,6 +3,7 @@ export * as admin from './admin/index.ts';
 export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';
 export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';
 export { raiseAlert, resolveAlert } from './alerts.ts';
+export * from './analytics/index.ts';
 export { autoUnblock } from './auto-unblock.ts';
 export { readBlockedIssues } from './blocked-issues.ts';
 export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from './bulk-actions.ts';

@@ -7,6 +7,7 @@ import type { Express } from 'express';
 import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
 import type { LogIndex } from './logs/log-index.ts';
+import { analyticsHandlers } from './routes/analytics.ts';
 import { authHandlers } from './routes/auth.ts';
 import { type BlockedIssueDeps, blockedIssueHandlers } from './routes/blocked-issues.ts';
 import { bulkActionHandlers } from './routes/bulk-actions.ts';
@@ -67,6 +68,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     return pipeline;
   };
   const stored = {
+    ...analyticsHandlers(connected),
     ...deadLetterHandlers(connected),
     ...consistencyHandlers(connected),
     ...blockedIssueHandlers(connected),

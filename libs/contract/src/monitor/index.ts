@@ -1,6 +1,7 @@
 import { healthRoutes } from '../shared/health.ts';
 import { defineSurface, type PathFallback } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
+import { analyticsRoutes } from './analytics/index.ts';
 import { artefactRoutes } from './artefacts.ts';
 import { authRoutes } from './auth.ts';
 import { blockedIssueRoutes } from './blocked-issues.ts';
@@ -51,6 +52,7 @@ export const monitorSurface = defineSurface({
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
     { name: 'Consistency', description: 'Records that contradict each other.' },
     { name: 'Projections', description: 'What is to be written to the host.' },
+    { name: 'Analytics', description: 'How the pipeline has done over time.' },
     { name: 'Queue', description: 'What waits to be done.' },
     { name: 'Workers', description: 'Who does it.' },
     { name: 'Tracks', description: 'Streams of self-improvement work and what their agents are told.' },
@@ -69,6 +71,7 @@ export const monitorSurface = defineSurface({
     ...issueDetailRoutes,
     ...artefactRoutes,
     ...timelineRoutes,
+    ...analyticsRoutes,
     ...deadLetterRoutes,
     ...consistencyRoutes,
     ...projectionRoutes,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../connection.ts';
 import { fleetNote } from '../json.ts';
 import { cellsOf, middleOf } from '../rollups/sums.ts';
-import { atLevel, type AnalyticsScope, waitingFacts, within } from './scope.ts';
+import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
 import { edgeOf } from './states.ts';
 
 const ALL_STATES = sql.lit(`{${STATES.join(',')}}`);

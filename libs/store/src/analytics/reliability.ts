@@ -1,7 +1,10 @@
+import { stateBit, WORK_TASK_TYPES } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Db } from '../connection.ts';
 import { fleetNote } from '../json.ts';
 import { type AnalyticsScope, within } from './scope.ts';
+
+const BLOCKED = stateBit('failure-blocked') | stateBit('dependency-blocked');
 
 export interface RepoReliability {
   tenantId: number;
@@ -30,11 +33,9 @@ export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since:
       where t.to_state = 'done' and t.at >= ${from} and ${within('t', scope)} group by 1, 2, 3
     ), lives as (
       select d.tenant_id, d.repo_id, extract(epoch from d.at - first.at)::float8 as seconds,
-        exists (
-          select from transitions t
-          where t.tenant_id = d.tenant_id and t.issue_id = d.issue_id and t.at <= d.at
-            and t.to_state in ('failure-blocked', 'dependency-blocked')) as recovered
-      from done d cross join lateral (
+        i.reached_states & ${sql.lit(BLOCKED)} <> 0 as recovered
+      from done d join issues i on i.tenant_id = d.tenant_id and i.id = d.issue_id
+      cross join lateral (
         select t.at from transitions t where t.tenant_id = d.tenant_id and t.issue_id = d.issue_id order by t.id limit 1
       ) first
     ), completed as (
@@ -46,10 +47,9 @@ export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since:
       select d.tenant_id, d.repo_id, count(*) as n from dead_letters d
       where d.created_at >= ${from} and ${within('d', scope)} group by 1, 2
     ), retried as (
-      select t.tenant_id, t.repo_id, count(*) as tasks, sum(t.attempt) as retries from (
-        select r.tenant_id, r.repo_id, r.task_id, max(r.attempt) as attempt from runs r
-        where r.attempt > 0 and r.claimed_at >= ${from} and ${within('r', scope)} group by 1, 2, 3
-      ) t group by 1, 2
+      select r.tenant_id, r.repo_id, count(*) as tasks, sum(r.attempt) as retries from runs r
+      where r.attempt > 0 and r.claimed_at >= ${from} and r.task_type = any(${[...WORK_TASK_TYPES]}::text[])
+        and ${within('r', scope)} group by 1, 2
     )
     select o.tenant_id as "tenantId", o.id as "repoId", o.owner, o.name, coalesce(c.n, 0)::int as completed,
       coalesce(c.recovered, 0)::int as recovered, c.p50 as "p50Seconds", c.p90 as "p90Seconds",
@@ -69,21 +69,26 @@ export interface RetrospectiveCounts {
   outcome: string | null;
   all: number;
   withFiles: number;
-  /** Those in which more files were changed than planned, and fewer. */
+  /** Those of them that touched a file which was not planned, and those that only left out planned ones. */
   more: number;
   fewer: number;
 }
 
 /** Retrospectives written since then by their outcome (index retrospectives_by_time). */
-export async function retrospectiveCounts(fleet: Db, scope: AnalyticsScope, since: Date): Promise<RetrospectiveCounts[]> {
+export async function retrospectiveCounts(
+  fleet: Db,
+  scope: AnalyticsScope,
+  since: Date,
+): Promise<RetrospectiveCounts[]> {
   const { rows } = await sql<RetrospectiveCounts>`
     ${fleetNote('operators see all tenants')}
     select r.outcome_classification as outcome, count(*)::int as all,
-      (count(*) filter (where f.planned is not null and f.actual is not null))::int as "withFiles",
-      (count(*) filter (where f.actual > f.planned))::int as more, (count(*) filter (where f.actual < f.planned))::int as fewer
+      (count(*) filter (where f.known))::int as "withFiles", (count(*) filter (where f.known and not d.within))::int as more,
+      (count(*) filter (where f.known and d.within and not d.whole))::int as fewer
     from retrospectives r
-    cross join lateral (select jsonb_array_length(r.planned_files -> 'files') as planned,
-      jsonb_array_length(r.actual_files -> 'files') as actual) f
+    cross join lateral (select r.planned_files -> 'files' as planned, r.actual_files -> 'files' as actual) x
+    cross join lateral (select x.planned is not null and x.actual is not null as known) f
+    cross join lateral (select x.planned @> x.actual as within, x.actual @> x.planned as whole) d
     where r.created_at >= ${since.toISOString()}::timestamptz and ${within('r', scope)}
     group by 1 order by 1`.execute(fleet);
   return rows;

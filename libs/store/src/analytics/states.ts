@@ -4,7 +4,7 @@ import type { Db } from '../connection.ts';
 import { fleetNote } from '../json.ts';
 import { movesOfRows } from '../rollups/facts.ts';
 import { cellsOf } from '../rollups/sums.ts';
-import { atLevel, type AnalyticsScope, waitingFacts, within } from './scope.ts';
+import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
 
 /** How many issues are in a state now (`bucket` null), or by how many it grew between two ends of buckets. */
 export interface StateChange {
@@ -55,20 +55,33 @@ const changesOfRows = (scope: AnalyticsScope, from: string): RawBuilder<unknown>
   cross join lateral (select m.to_state as state, 1 as n union all select m.from_state, -1 where m.from_state is not null) part
   where ${within('m', scope)}`;
 
-/** How often issues moved to a state since then: whole minutes from the sums, the first part of one from the moves. */
-export async function countEntered(fleet: Db, scope: AnalyticsScope, state: State, since: Date): Promise<number> {
+/**
+ * Issues that moved to done since then, each once: whole minutes from the sums, the first part of one from the moves,
+ * less the further times of those that came back meanwhile (index transitions_out_of_done).
+ */
+export async function countDone(fleet: Db, scope: AnalyticsScope, since: Date): Promise<number> {
   const { from, minute } = edgeOf(since);
   const { rows } = await sql<{ n: number }>`
     ${fleetNote('operators see all tenants')}
     with ${waitingFacts(scope)}
     select coalesce(sum(n), 0)::int as n from (
       select s.entered as n from state_minutes s
-      where ${atLevel('s', scope)} and s.state = ${state} and s.minute >= ${minute}::timestamptz
+      where ${atLevel('s', scope)} and s.state = 'done' and s.minute >= ${minute}::timestamptz
       union all
-      select c.entered from (${cellsOf('state_minutes')}) c where c.state = ${state} and c.minute >= ${minute}::timestamptz
+      select c.entered from (${cellsOf('state_minutes')}) c where c.state = 'done' and c.minute >= ${minute}::timestamptz
       union all
       select 1 from transitions t
-      where t.to_state = ${state} and t.at >= ${from}::timestamptz and t.at < ${minute}::timestamptz and ${within('t', scope)}
+      where t.to_state = 'done' and t.at >= ${from}::timestamptz and t.at < ${minute}::timestamptz and ${within('t', scope)}
+      union all
+      select -greatest(0, again.n - 1) from (
+        select distinct t.tenant_id, t.issue_id from transitions t
+        where t.from_state = 'done' and t.at >= ${from}::timestamptz and ${within('t', scope)}
+      ) back
+      cross join lateral (
+        select count(*) as n from transitions t
+        where t.tenant_id = back.tenant_id and t.issue_id = back.issue_id and t.to_state = 'done'
+          and t.at >= ${from}::timestamptz
+      ) again
     ) parts`.execute(fleet);
   return rows[0]?.n ?? 0;
 }

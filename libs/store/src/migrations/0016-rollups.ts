@@ -83,6 +83,8 @@ async function createIndexes(db: Kysely<unknown>): Promise<void> {
   await sql`create index stay_hours_by_time on pipeline.stay_hours using brin (hour)`.execute(db);
   // By time, for the parts of a window that begin within a minute or an hour, and for what is recomputed.
   await sql`create index transitions_by_state on pipeline.transitions (to_state, at)`.execute(db);
+  // Few issues come back; who counts issues by their moves has to know which.
+  await sql`create index transitions_out_of_done on pipeline.transitions (at) where from_state = 'done'`.execute(db);
   await sql`create index issues_by_entry on pipeline.issues (created_at)`.execute(db);
   await sql`create index pull_requests_merged on pipeline.pull_requests (merged_at) where merged`.execute(db);
   await sql`create index agent_invocations_by_time on pipeline.agent_invocations (tenant_id, created_at)`.execute(db);

@@ -39,7 +39,10 @@ export async function rollupCheck(
 
 function tell({ day, known, off }: CheckedDay, differences: Counter<'table'>, log: Logger): void {
   if (!known) {
-    log.info('sums of a day were made from its rows', { day, tables: off.map(({ table, wrong }) => ({ table, wrong })) });
+    log.info('sums of a day were made from its rows', {
+      day,
+      tables: off.map(({ table, wrong }) => ({ table, wrong })),
+    });
     return;
   }
   for (const { table, wrong, examples } of off) {

@@ -1,0 +1,69 @@
+import { type CostWindow, costWindowStart, percent, sumUsd, utcMidnight } from '@pipeline/domain';
+import { type Spent, spentByModel, spentByRepoAndAgent, storeNow } from '@pipeline/store';
+import type { Engine } from '../context.ts';
+import { findScope, type Whose } from './scope.ts';
+import { slugsOf } from './slugs.ts';
+
+const share = (part: number, whole: number): number => percent(part, whole) ?? 0;
+
+const SPANS = { last24hUsd: '24h', last7dUsd: '7d', last30dUsd: '30d', lifetimeUsd: 'lifetime' } as const;
+type Span = keyof typeof SPANS;
+
+const spentIn = (rows: readonly Spent[], span: string): number =>
+  sumUsd(rows.filter((row) => row.span === span).map(({ usd }) => usd));
+
+const bySpan = (rows: readonly Spent[]): Record<Span, number> => ({
+  last24hUsd: spentIn(rows, 'last24hUsd'),
+  last7dUsd: spentIn(rows, 'last7dUsd'),
+  last30dUsd: spentIn(rows, 'last30dUsd'),
+  lifetimeUsd: spentIn(rows, 'lifetimeUsd'),
+});
+
+/** What everything within a scope has cost, by window, repo and agent. */
+export async function spendingSummary(engine: Engine, asked: Whose) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const serverTimestamp = await storeNow(fleet);
+  const now = new Date(serverTimestamp);
+  const spans = Object.entries(SPANS).map(([name, window]) => [name, costWindowStart(window, now)] as const);
+  const rows = await spentByRepoAndAgent(fleet, scope, { ...Object.fromEntries(spans), todayUsd: utcMidnight(now) });
+  const slugs = await slugsOf(fleet, scope);
+  const byRepo = [...Map.groupBy(rows, (row) => row.repo_id)].map(([id, all]) => ({
+    repo: slugs.get(id) ?? '',
+    ...bySpan(all),
+  }));
+  const lifetime = rows.filter(({ span }) => span === 'lifetimeUsd');
+  const byAgent = [...Map.groupBy(lifetime, ({ agent }) => agent)].map(([agent, all]) => ({
+    agent,
+    usd: spentIn(all, 'lifetimeUsd'),
+    invocations: all.reduce((sum, { invocations }) => sum + invocations, 0),
+  }));
+  return {
+    ...bySpan(rows),
+    todayUsd: spentIn(rows, 'todayUsd'),
+    byRepo: byRepo.sort((a, b) => b.lifetimeUsd - a.lifetimeUsd || a.repo.localeCompare(b.repo)),
+    byAgent: byAgent.sort((a, b) => b.usd - a.usd || a.agent.localeCompare(b.agent)),
+    serverTimestamp,
+  };
+}
+
+/** What each model has cost within a window, and how often its calls ended without a result. */
+export async function costByModel(engine: Engine, asked: Whose & { window: CostWindow }) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const serverTimestamp = await storeNow(fleet);
+  const rows = await spentByModel(fleet, scope, costWindowStart(asked.window, new Date(serverTimestamp)));
+  const total = sumUsd(rows.map(({ usd }) => usd));
+  return {
+    window: asked.window,
+    totalUsd: total,
+    models: rows.map(({ maxTurns, noProgress, ...row }) => ({
+      ...row,
+      usd: sumUsd([row.usd]),
+      sharePct: share(row.usd, total),
+      maxTurnsRate: share(maxTurns, row.invocations),
+      noProgressRate: share(noProgress, row.invocations),
+    })),
+    serverTimestamp,
+  };
+}

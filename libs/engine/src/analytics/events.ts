@@ -1,0 +1,20 @@
+import { type PageRequest, type Paginated, pageOf } from '@pipeline/domain';
+import { countEvents, eventPage, type PipelineEventRow } from '@pipeline/store';
+import type { Engine } from '../context.ts';
+import { findScope, type Whose } from './scope.ts';
+
+interface AskedEvents extends Whose, PageRequest {
+  issue?: number | undefined;
+  type?: string | undefined;
+}
+
+/** One page of what has happened, newest first, with the number of all that there is. */
+export async function pipelineEvents(
+  engine: Engine,
+  { limit, offset, issue, type, ...whose }: AskedEvents,
+): Promise<Paginated<PipelineEventRow>> {
+  const filter = { ...(await findScope(engine, whose)), issue: issue ?? null, type: type ?? null };
+  const { fleet } = engine.store;
+  const [rows, total] = await Promise.all([eventPage(fleet, filter, { limit, offset }), countEvents(fleet, filter)]);
+  return pageOf(rows, { limit, offset }, total);
+}

@@ -1,0 +1,65 @@
+import { datesOf, percent, previousRange, ratio, roundToTenth, type Window, windowRange } from '@pipeline/domain';
+import { mergedIssues, mergedPullRequests, storeNow } from '@pipeline/store';
+import type { Engine } from '../context.ts';
+import { findScope, type Whose } from './scope.ts';
+
+interface Merged {
+  merged: number;
+  autonomous: number;
+}
+
+const sumOf = (rows: readonly Merged[]): Merged =>
+  rows.reduce((sum, row) => ({ merged: sum.merged + row.merged, autonomous: sum.autonomous + row.autonomous }), {
+    merged: 0,
+    autonomous: 0,
+  });
+
+/** Merged issues and how many went through without a person, by day, and against the window before. */
+export async function autonomy(engine: Engine, asked: Whose & { window: Window }) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const serverTimestamp = await storeNow(fleet);
+  const range = windowRange(asked.window, new Date(serverTimestamp));
+  const rows = await mergedIssues(fleet, scope, { before: previousRange(range).start, ...range });
+  const current = rows.filter(({ inWindow }) => inWindow);
+  const total = sumOf(current);
+  const rate = percent(total.autonomous, total.merged) ?? 0;
+  const previous = sumOf(rows.filter(({ inWindow }) => !inWindow));
+  const previousRate = percent(previous.autonomous, previous.merged) ?? 0;
+  const byDate = Map.groupBy(current, ({ date }) => date);
+  return {
+    window: asked.window,
+    mergedIssues: total.merged,
+    fullyAutonomousIssues: total.autonomous,
+    ratePct: rate,
+    byDay: datesOf(range).map((date) => ({ date, ...sumOf(byDate.get(date) ?? []) })),
+    weekOverWeek: {
+      current: { ratePct: rate },
+      previous: { ratePct: previousRate },
+      deltaPp: roundToTenth(rate - previousRate),
+    },
+    serverTimestamp,
+  };
+}
+
+/** Who opened the pull requests that were merged within a window. */
+export async function attribution(engine: Engine, asked: Whose & { window: Window }) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const serverTimestamp = await storeNow(fleet);
+  const { merged, byAgents } = await mergedPullRequests(
+    fleet,
+    scope,
+    windowRange(asked.window, new Date(serverTimestamp)),
+  );
+  return {
+    window: asked.window,
+    mergedPrs: merged,
+    agentPrs: byAgents,
+    humanPrs: merged - byAgents,
+    agentRatio: ratio(byAgents, merged),
+    agentPct: percent(byAgents, merged),
+    humanPct: percent(merged - byAgents, merged),
+    serverTimestamp,
+  };
+}

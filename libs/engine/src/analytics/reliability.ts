@@ -1,0 +1,47 @@
+import { ratio, type Window, windowRange } from '@pipeline/domain';
+import { degradedSeconds, reliabilityByRepo, retrospectiveCounts, storeNow } from '@pipeline/store';
+import type { Engine } from '../context.ts';
+import { findScope, type Whose } from './scope.ts';
+import { slugsOf } from './slugs.ts';
+
+const WINDOW_DAYS = 7;
+
+/** How reliably each repo worked in the last seven days, and for how long the fleet was not whole. */
+export async function weeklyReliability(engine: Engine, asked: Whose) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const { start } = windowRange(`${WINDOW_DAYS}d`, new Date(await storeNow(fleet)));
+  const rows = await reliabilityByRepo(fleet, scope, start);
+  const slugs = await slugsOf(fleet, scope);
+  return {
+    windowDays: WINDOW_DAYS as 7,
+    repos: rows.map((row) => ({
+      repo: slugs.get(row.repoId) ?? '',
+      completedCount: row.completed,
+      recoveredCount: row.recovered,
+      cycleTime: { p50Seconds: row.p50Seconds, p90Seconds: row.p90Seconds },
+      deadLetters: { count: row.deadLetters },
+      retryBudget: { tasksRetried: row.tasksRetried, totalRetriesConsumed: row.totalRetries },
+    })),
+    degradedSeconds: await degradedSeconds(fleet, start.toISOString()),
+  };
+}
+
+/** What the retrospectives of a window say: how far work strayed from its plan, and how it ended. */
+export async function retrospectiveSummary(engine: Engine, asked: Whose & { window: Window }) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const serverTimestamp = await storeNow(fleet);
+  const { start } = windowRange(asked.window, new Date(serverTimestamp));
+  const rows = await retrospectiveCounts(fleet, scope, start);
+  const withFileData = rows.reduce((sum, row) => sum + row.withFiles, 0);
+  const drifted = rows.reduce((sum, row) => sum + row.more + row.fewer, 0);
+  const classified = rows.flatMap(({ outcome, all }) => (outcome === null ? [] : [[outcome, all] as const]));
+  return {
+    window: asked.window,
+    planDriftRatio: ratio(drifted, withFileData),
+    withFileData,
+    byOutcome: Object.fromEntries(classified),
+    serverTimestamp,
+  };
+}

@@ -1,0 +1,30 @@
+import { AppError, parseSlug } from '@pipeline/domain';
+import { type AnalyticsScope, tenantIdOf } from '@pipeline/store';
+import { findRepoAt } from '../address.ts';
+import type { Engine } from '../context.ts';
+
+/** Whose figures are asked for. */
+export interface Whose {
+  /** `owner/name`; none = all repos. */
+  repo?: string | undefined;
+  /** External id; none = all tenants. */
+  tenant?: string | undefined;
+}
+
+/**
+ * Finds what a query names.
+ * @throws AppError INVALID_INPUT for what is no repo's name, or when the tenant must be named; NOT_FOUND for an unknown
+ * or disabled repo and for an unknown tenant.
+ */
+export async function findScope(engine: Engine, { repo, tenant }: Whose): Promise<AnalyticsScope> {
+  if (repo !== undefined) {
+    const slug = parseSlug(repo);
+    if (!slug) throw new AppError('INVALID_INPUT', 'repo must be owner/name');
+    const row = await findRepoAt(engine, { owner: slug.owner, repo: slug.name, tenant });
+    return { tenantId: row.tenant_id, repoId: row.id };
+  }
+  if (tenant === undefined) return { tenantId: null, repoId: null };
+  const tenantId = await tenantIdOf(engine.store.fleet, tenant);
+  if (tenantId === null) throw new AppError('NOT_FOUND', `Tenant not found: ${tenant}`);
+  return { tenantId, repoId: null };
+}

@@ -1,0 +1,13 @@
+import { type AnalyticsScope, type Db, repoNames } from '@pipeline/store';
+
+/** `owner/name` of every repo within a scope, by id; of one that several tenants have, with the tenant behind it. */
+export async function slugsOf(fleet: Db, scope: AnalyticsScope): Promise<Map<number, string>> {
+  const repos = await repoNames(fleet, scope);
+  const tenants = Map.groupBy(repos, ({ slug }) => slug.toLowerCase());
+  return new Map(
+    repos.map(({ id, slug, tenant }) => [
+      id,
+      (tenants.get(slug.toLowerCase())?.length ?? 0) > 1 ? `${slug}@${tenant}` : slug,
+    ]),
+  );
+}

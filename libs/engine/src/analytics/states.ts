@@ -1,0 +1,74 @@
+import {
+  bucketEnds,
+  type Since,
+  SPINE,
+  STATES,
+  type State,
+  sinceStart,
+  type Window,
+  windowRange,
+} from '@pipeline/domain';
+import { countDone, medianStays, reachedStates, stateChanges, storeNow } from '@pipeline/store';
+import type { Engine } from '../context.ts';
+import { findScope, type Whose } from './scope.ts';
+
+/** Counts of issues in every state at the end of each bucket, walked back from what they are now. */
+export async function stateTimeseries(engine: Engine, asked: Whose & { window: Window; buckets: number }) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const serverTimestamp = await storeNow(fleet);
+  const { ends, exact } = bucketEnds(windowRange(asked.window, new Date(serverTimestamp)), asked.buckets);
+  const changes = await stateChanges(fleet, scope, { ends, exact });
+  const counts = new Map<State, number>(STATES.map((state) => [state, 0]));
+  const add = (state: State, n: number) => counts.set(state, (counts.get(state) ?? 0) + n);
+  for (const { bucket, state, n } of changes) if (bucket === null) add(state, n);
+  const later = Map.groupBy(changes, ({ bucket }) => bucket);
+  const buckets: { ts: string; states: Record<State, number> }[] = [];
+  for (let index = ends.length; index > 0; index -= 1) {
+    for (const { state, n } of later.get(index) ?? []) add(state, -n);
+    const ts = ends[index - 1]?.toISOString() ?? '';
+    buckets.unshift({ ts, states: Object.fromEntries(counts) as Record<State, number> });
+  }
+  return { window: asked.window, buckets, serverTimestamp };
+}
+
+/** How far the issues came that entered the pipeline within a window, and how long they stayed on the way. */
+export async function cohortFunnel(engine: Engine, asked: Whose & { window: Window }) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const serverTimestamp = await storeNow(fleet);
+  const { start } = windowRange(asked.window, new Date(serverTimestamp));
+  const reached = await reachedStates(fleet, scope, start);
+  const medians = await medianStays(fleet, scope, { since: start });
+  const count = (state: State) => reached.get(state) ?? 0;
+  const shown = STATES.filter((state) => (SPINE as readonly State[]).includes(state) || count(state) > 0);
+  const drops = SPINE.slice(1).map((to, index) => {
+    const from = SPINE[index] ?? 'new';
+    return { from, to, count: Math.max(0, count(from) - count(to)) };
+  });
+  return {
+    window: asked.window,
+    cohortSize: count('new'),
+    byState: shown.map((state) => ({ state, count: count(state), medianMinutes: roundMinutes(medians.get(state)) })),
+    drops,
+    serverTimestamp,
+  };
+}
+
+/** To a thousandth, which is 60 ms. */
+const roundMinutes = (minutes: number | undefined): number | null =>
+  minutes === undefined ? null : Math.round(minutes * 1_000) / 1_000;
+
+/** Issues that moved to done since then, each once. */
+export async function throughput(engine: Engine, asked: Whose & { since: Since }) {
+  const { fleet } = engine.store;
+  const scope = await findScope(engine, asked);
+  const serverTimestamp = await storeNow(fleet);
+  const start = sinceStart(asked.since, new Date(serverTimestamp));
+  return {
+    since: asked.since,
+    count: await countDone(fleet, scope, start),
+    windowStart: start.toISOString(),
+    serverTimestamp,
+  };
+}
