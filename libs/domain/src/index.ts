@@ -25,6 +25,7 @@ export * from './issue-list.ts';
 export * from './labels.ts';
 export * from './members.ts';
 export * from './metrics/index.ts';
+export * from './model-prices.ts';
 export * from './outcomes.ts';
 export * from './paging.ts';
 export * from './pipeline-config.ts';

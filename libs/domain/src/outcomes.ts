@@ -89,8 +89,8 @@ export const Invocation = z.object({
   cacheReadTokens: z.int().nonnegative().default(0),
   cacheWriteTokens: z.int().nonnegative().default(0),
   turns: z.int().nonnegative().default(0),
-  /** USD. */
-  costUsd: z.number().nonnegative().max(1_000_000).default(0),
+  /** USD; null = unknown, and worked out from the tokens by the table of model prices. */
+  costUsd: z.number().nonnegative().max(1_000_000).nullable().default(null),
   stopReason: z.enum(STOP_REASONS).default('completed'),
 });
 export type Invocation = z.infer<typeof Invocation>;

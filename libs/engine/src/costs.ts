@@ -1,5 +1,13 @@
-import { formatSlug, type Invocation } from '@pipeline/domain';
-import { addCost, callsOfRun, growthOf, insertCostEvents, repoById, upsertInvocations } from '@pipeline/store';
+import { callCostUsd, formatSlug, type Invocation, priceOf } from '@pipeline/domain';
+import {
+  addCost,
+  callsOfRun,
+  growthOf,
+  insertCostEvents,
+  modelPrices,
+  repoById,
+  upsertInvocations,
+} from '@pipeline/store';
 import { spendOnDay, tellOfIssue } from './budgets.ts';
 import type { HeldClaim } from './claim-gate.ts';
 import type { Unit } from './context.ts';
@@ -18,7 +26,7 @@ export async function bookInvocations(
 ): Promise<HeldClaim['issue']> {
   if (invocations.length === 0) return issue;
   const { tx, tenantId } = unit;
-  const newest = [...new Map(invocations.map((item) => [item.index, item])).values()];
+  const newest = await priced(unit, [...new Map(invocations.map((item) => [item.index, item])).values()]);
   const booked = await callsOfRun(tx, tenantId, run.id);
   await upsertInvocations(tx, tenantId, run.id, newest);
   const told = newest.map((item) => {
@@ -60,4 +68,12 @@ export async function bookInvocations(
     agent: run.agent,
   });
   return after;
+}
+
+type PricedCall = Invocation & { costUsd: number };
+
+/** Calls with what they cost: as they say, else by the table of prices, which is read only then. */
+async function priced({ tx }: Unit, calls: readonly Invocation[]): Promise<PricedCall[]> {
+  const prices = calls.some(({ costUsd }) => costUsd === null) ? await modelPrices(tx) : [];
+  return calls.map((call) => ({ ...call, costUsd: call.costUsd ?? callCostUsd(priceOf(prices, call.model), call) }));
 }

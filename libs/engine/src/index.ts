@@ -64,6 +64,7 @@ export { watchSla } from './sla.ts';
 export type { Actor } from './subject.ts';
 export { accessForTask, type IssuerOf } from './task-access.ts';
 export { readTaskQueue, type TaskQueue } from './task-queue.ts';
+export { tenantBudgets } from './tenant-budgets.ts';
 export * from './tracks/index.ts';
 export { targetsOf, transition } from './transition.ts';
 export { drainWorker, reclaimFromWorker } from './worker-actions.ts';

@@ -21,7 +21,7 @@ export async function upsertInvocations(
   tx: Tx,
   tenantId: number,
   runId: number,
-  items: readonly Invocation[],
+  items: readonly (Invocation & { costUsd: number })[],
 ): Promise<void> {
   if (items.length === 0) return;
   await tx
