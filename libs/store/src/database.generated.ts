@@ -8,14 +8,23 @@ import type {
   ErrorClass,
   ErrorCode,
   FileSymbol,
+  FindingStatus,
   Hold,
+  IntelligenceEvidenceType,
+  IntelligenceKind,
+  IntelligenceScopeKind,
+  IntelligenceStatus,
   Invocation,
+  Kpi,
+  KpiDirection,
+  KpiMagnitude,
   Lane,
   OutcomeClassification,
   ProjectionAction,
   ProjectionStatus,
   ReloadTrigger,
   Role,
+  Severity,
   Slate,
   SlateSize,
   State,
@@ -187,27 +196,109 @@ export interface EventCounts {
   tenant_id: number;
 }
 
+export interface FindingSightings {
+  finding_id: string;
+  issue_id: number;
+  run_id: number | null;
+  seen_at: Generated<string>;
+  tenant_id: number;
+}
+
 export interface Findings {
   agent_name: string;
   blocks_progress: boolean;
   category: string;
   confidence: number | null;
   created_at: Generated<string>;
+  dismissed_reason: string | null;
   evidence: Json;
   finding_type: string;
+  fingerprint: string | null;
   id: string;
   issue_id: number | null;
+  last_seen_at: string | null;
   metadata: Json;
+  occurrences: Generated<number>;
   pr_number: number | null;
   recommendation: string | null;
   repo_id: number;
+  resolved_at: string | null;
+  resolved_by_issue_id: number | null;
   run_id: number | null;
-  severity: string;
-  status: Generated<string>;
+  severity: Severity;
+  status: Generated<FindingStatus>;
   summary: string;
   tenant_id: number;
   title: string;
   updated_at: Generated<string>;
+}
+
+export interface IntelligenceEmbeddings {
+  bits: string;
+  created_at: Generated<string>;
+  item_id: string;
+  model: string;
+  repo_id: number;
+  tenant_id: number;
+  vector: number[];
+}
+
+export interface IntelligenceEvidence {
+  created_at: Generated<string>;
+  evidence_type: IntelligenceEvidenceType;
+  excerpt: string | null;
+  id: string;
+  item_id: string;
+  metadata: Json | null;
+  path: string | null;
+  ref: string | null;
+  tenant_id: number;
+  url: string | null;
+}
+
+export interface IntelligenceItems {
+  approved_at: string | null;
+  approved_by: string | null;
+  confidence: number | null;
+  created_at: Generated<string>;
+  details: string | null;
+  dismissed_at: string | null;
+  dismissed_reason: string | null;
+  fingerprint: string;
+  first_observed_at: Generated<string>;
+  id: string;
+  kind: IntelligenceKind;
+  last_observed_at: Generated<string>;
+  last_used_at: string | null;
+  metadata: Json;
+  observation_count: Generated<number>;
+  quality_score: number | null;
+  repo_id: number;
+  search: Generated<string>;
+  source: string;
+  source_agent: string | null;
+  source_finding_id: string | null;
+  source_issue_id: number | null;
+  source_pr_id: number | null;
+  source_retrospective_id: string | null;
+  status: Generated<IntelligenceStatus>;
+  summary: string;
+  superseded_by: string | null;
+  tags: string[] | null;
+  tenant_id: number;
+  title: string;
+  updated_at: Generated<string>;
+}
+
+export interface IntelligenceScopes {
+  created_at: Generated<string>;
+  id: string;
+  item_id: string;
+  metadata: Json | null;
+  repo_id: number;
+  scope_kind: IntelligenceScopeKind;
+  scope_ref: string;
+  tenant_id: number;
 }
 
 export interface IssueCountDeltas {
@@ -311,6 +402,22 @@ export interface Issues {
   told_budget_percent: BudgetPercent | null;
   updated_at: Generated<string>;
   url: string;
+}
+
+export interface KpiSnapshots {
+  baseline_sample_size: number;
+  baseline_value: number | null;
+  computed_at: string;
+  day: string;
+  direction: KpiDirection;
+  kpi: Kpi;
+  magnitude: KpiMagnitude;
+  regressed: boolean;
+  relative_delta: number | null;
+  repo_id: number;
+  sample_size: number;
+  tenant_id: number;
+  value: number | null;
 }
 
 export interface Memberships {
@@ -431,6 +538,7 @@ export interface PullRequests {
   number: number;
   opened_at: string;
   repo_id: number;
+  reverted_by: number | null;
   state: string;
   tenant_id: number;
   title: string;
@@ -448,6 +556,7 @@ export interface RepoFiles {
   language: string | null;
   path: string;
   repo_id: number;
+  search: Generated<string>;
   sha: string | null;
   size: number | null;
   summary: string | null;
@@ -512,6 +621,7 @@ export interface Retrospectives {
   planned_files: Json | null;
   repo_id: number;
   run_id: number | null;
+  search: Generated<string>;
   status: string;
   summary: string;
   tenant_id: number;
@@ -832,13 +942,19 @@ export interface DB {
   daily_spend: DailySpend;
   dead_letters: DeadLetters;
   event_counts: EventCounts;
+  finding_sightings: FindingSightings;
   findings: Findings;
+  intelligence_embeddings: IntelligenceEmbeddings;
+  intelligence_evidence: IntelligenceEvidence;
+  intelligence_items: IntelligenceItems;
+  intelligence_scopes: IntelligenceScopes;
   issue_count_deltas: IssueCountDeltas;
   issue_counts: IssueCounts;
   issue_edges: IssueEdges;
   issue_events: IssueEvents;
   issue_list: IssueList;
   issues: Issues;
+  kpi_snapshots: KpiSnapshots;
   memberships: Memberships;
   model_prices: ModelPrices;
   oauth_artifacts: OauthArtifacts;
@@ -898,13 +1014,19 @@ export const COLUMNS = {
   daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
   event_counts: ['at', 'event_type', 'grain', 'n', 'repo_id', 'tenant_id'],
-  findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'evidence', 'finding_type', 'id', 'issue_id', 'metadata', 'pr_number', 'recommendation', 'repo_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
+  finding_sightings: ['finding_id', 'issue_id', 'run_id', 'seen_at', 'tenant_id'],
+  findings: ['agent_name', 'blocks_progress', 'category', 'confidence', 'created_at', 'dismissed_reason', 'evidence', 'finding_type', 'fingerprint', 'id', 'issue_id', 'last_seen_at', 'metadata', 'occurrences', 'pr_number', 'recommendation', 'repo_id', 'resolved_at', 'resolved_by_issue_id', 'run_id', 'severity', 'status', 'summary', 'tenant_id', 'title', 'updated_at'],
+  intelligence_embeddings: ['bits', 'created_at', 'item_id', 'model', 'repo_id', 'tenant_id', 'vector'],
+  intelligence_evidence: ['created_at', 'evidence_type', 'excerpt', 'id', 'item_id', 'metadata', 'path', 'ref', 'tenant_id', 'url'],
+  intelligence_items: ['approved_at', 'approved_by', 'confidence', 'created_at', 'details', 'dismissed_at', 'dismissed_reason', 'fingerprint', 'first_observed_at', 'id', 'kind', 'last_observed_at', 'last_used_at', 'metadata', 'observation_count', 'quality_score', 'repo_id', 'search', 'source', 'source_agent', 'source_finding_id', 'source_issue_id', 'source_pr_id', 'source_retrospective_id', 'status', 'summary', 'superseded_by', 'tags', 'tenant_id', 'title', 'updated_at'],
+  intelligence_scopes: ['created_at', 'id', 'item_id', 'metadata', 'repo_id', 'scope_kind', 'scope_ref', 'tenant_id'],
   issue_count_deltas: ['id', 'is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id'],
   issue_counts: ['is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id', 'writes'],
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
   issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
+  kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
   model_prices: ['cache_read_usd', 'cache_write_usd', 'input_usd', 'output_usd', 'pattern', 'updated_at'],
   oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],
@@ -914,14 +1036,14 @@ export const COLUMNS = {
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
   projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
-  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
+  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
-  repo_files: ['language', 'path', 'repo_id', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
+  repo_files: ['language', 'path', 'repo_id', 'search', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
   repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
-  retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'status', 'summary', 'tenant_id', 'updated_at'],
+  retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   rollup_checks: ['checked_at', 'day', 'wrong'],
   rollup_deltas: ['at', 'body', 'id', 'repo_id', 'tenant_id'],
