@@ -38,6 +38,7 @@ export * from './monitor/queue.ts';
 export * from './monitor/regression-guard.ts';
 export * from './monitor/si-tracks.ts';
 export * from './monitor/static.ts';
+export * from './monitor/strategy.ts';
 export * from './monitor/task-queue.ts';
 export * from './monitor/timeline.ts';
 export * from './monitor/track-prompts.ts';

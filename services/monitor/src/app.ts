@@ -25,6 +25,7 @@ import { projectionHandlers } from './routes/projections.ts';
 import { queueHandlers } from './routes/queue.ts';
 import { type RegressionGuardDeps, regressionGuardHandlers } from './routes/regression-guard.ts';
 import { staticHandlers } from './routes/static.ts';
+import { strategyHandlers } from './routes/strategy.ts';
 import { type TaskQueueDeps, taskQueueHandlers } from './routes/task-queue.ts';
 import { trackPromptHandlers } from './routes/track-prompts.ts';
 import { siTrackHandlers, trackHandlers } from './routes/tracks.ts';
@@ -85,6 +86,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...trackHandlers(connected),
     ...trackPromptHandlers(connected),
     ...siTrackHandlers(connected),
+    ...strategyHandlers(connected),
     ...eventHandlers(pipeline, options.streamLimits),
     ...logHandlers(connected, { index: options.logs, now: options.now }),
   };

@@ -22,6 +22,7 @@ import { queueRoutes } from './queue.ts';
 import { regressionGuardRoutes } from './regression-guard.ts';
 import { siTrackRoutes } from './si-tracks.ts';
 import { staticRoutes } from './static.ts';
+import { strategyRoutes } from './strategy.ts';
 import { taskQueueRoutes } from './task-queue.ts';
 import { timelineRoutes } from './timeline.ts';
 import { trackPromptRoutes } from './track-prompts.ts';
@@ -56,6 +57,7 @@ export const monitorSurface = defineSurface({
     { name: 'Queue', description: 'What waits to be done.' },
     { name: 'Workers', description: 'Who does it.' },
     { name: 'Tracks', description: 'Streams of self-improvement work and what their agents are told.' },
+    { name: 'Strategy', description: 'Where self-improvement is going, and how far by itself.' },
     { name: 'Event stream', description: 'What happens, as it happens.' },
     { name: 'Logs', description: 'What processes and agents said.' },
     { name: 'Config', description: 'What is in force, and reading it again.' },
@@ -84,6 +86,7 @@ export const monitorSurface = defineSurface({
     ...trackRoutes,
     ...trackPromptRoutes,
     ...siTrackRoutes,
+    ...strategyRoutes,
     ...eventRoutes,
     ...logRoutes,
     ...configRoutes,

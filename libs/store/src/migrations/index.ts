@@ -17,6 +17,7 @@ import { up as streamOrder } from './0015-stream-order.ts';
 import { up as rollups } from './0016-rollups.ts';
 import { up as findingsAndIntelligence } from './0017-findings-and-intelligence.ts';
 import { up as tracks } from './0018-tracks.ts';
+import { up as strategy } from './0019-strategy.ts';
 import { up as configReloads } from './0020-config-reloads.ts';
 import { up as kpis } from './0021-kpis.ts';
 import { up as issueDetail } from './0022-issue-detail.ts';
@@ -47,6 +48,7 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0016-rollups': { up: rollups, breaking: true },
   '0017-findings-and-intelligence': { up: findingsAndIntelligence },
   '0018-tracks': { up: tracks },
+  '0019-strategy': { up: strategy },
   '0020-config-reloads': { up: configReloads },
   '0021-kpis': { up: kpis },
   '0022-issue-detail': { up: issueDetail },

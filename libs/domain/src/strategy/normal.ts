@@ -1,0 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { StrategyTrack } from './inputs.ts';
+import type { StrategyChange, StrategyField } from './snapshot.ts';
+
+/**
+ * What a field of a track says where strategy leaves it alone. Walks back over the changes that led to its value, for
+ * as long as each one begins where the one before it ended; where somebody else has set it since, that is normal.
+ * @param past changes that were applied, newest first.
+ */
+export function normalOf<F extends StrategyField>(
+  track: StrategyTrack,
+  field: F,
+  past: readonly StrategyChange[],
+): StrategyTrack[F] {
+  const mine = past.filter((change) => change.track === track.name && change.field === field);
+  let value: unknown = track[field];
+  for (const change of mine) {
+    if (!isDeepStrictEqual(change.to, value)) break;
+    value = change.from;
+  }
+  return value as StrategyTrack[F];
+}

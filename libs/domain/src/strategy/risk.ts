@@ -1,0 +1,66 @@
+import type { Slate } from '../tracks/slate.ts';
+import type { CharterEnvelope } from './charter.ts';
+import { addedWork, tracksAfter } from './effect.ts';
+import type { StrategyTrack } from './inputs.ts';
+import { isLarger, largestOf } from './sizes.ts';
+import type { StrategyChange, StrategyRisk } from './snapshot.ts';
+import { namedBy } from './words.ts';
+
+/**
+ * How changes stand to the charter. The envelope's `avoid` forbids to ask for more of what it names; a size above
+ * max_auto_size, a name in `escalate_when` and the waking of a track that somebody disabled need an operator.
+ * @param tracks as they are now. @param envelope null = there is no charter: nothing is forbidden, all needs an operator.
+ */
+export function assessRisk(
+  changes: readonly StrategyChange[],
+  tracks: readonly StrategyTrack[],
+  envelope: CharterEnvelope | null,
+): StrategyRisk {
+  const after = new Map(tracksAfter(tracks, changes).map((track) => [track.name, track]));
+  const looked = changes.flatMap((change) => {
+    const track = after.get(change.track);
+    return track ? [lookAt(change, track)] : [];
+  });
+  const maxSize = largestOf(looked.flatMap(({ added }) => (added ?? []).map(({ size }) => size)));
+  const violations = envelope ? looked.flatMap((look) => forbidden(look, envelope)) : [];
+  const needsApproval = [
+    ...(envelope ? sizeTooLarge(maxSize, envelope) : ['there is no active charter']),
+    ...looked.flatMap((look) => escalations(look, envelope?.escalate_when ?? [])),
+  ];
+  return { maxSize, withinEnvelope: violations.length === 0, violations, needsApproval };
+}
+
+interface Look {
+  change: StrategyChange;
+  names: string[];
+  added: Slate | null;
+}
+
+function lookAt(change: StrategyChange, track: StrategyTrack): Look {
+  const added = addedWork(change, track);
+  const work = (added ?? []).flatMap(({ size, theme }) => [size, theme ?? '']);
+  return { change, added, names: [track.name, track.label, change.field, ...change.about, ...work] };
+}
+
+/** What the envelope forbids of a change. @param after its track with all changes made. */
+export const violationsOf = (change: StrategyChange, after: StrategyTrack, envelope: CharterEnvelope): string[] =>
+  forbidden(lookAt(change, after), envelope);
+
+const forbidden = ({ change, names, added }: Look, { avoid }: CharterEnvelope): string[] =>
+  added === null
+    ? []
+    : namedBy(avoid, names).map((entry) => `${change.track} ${change.field}: the charter avoids "${entry}"`);
+
+const sizeTooLarge = (size: StrategyRisk['maxSize'], { max_auto_size }: CharterEnvelope): string[] =>
+  isLarger(size, max_auto_size) ? [`it asks for ${size} work, above max_auto_size ${max_auto_size}`] : [];
+
+function escalations({ change, names }: Look, escalateWhen: readonly string[]): string[] {
+  const named = namedBy(escalateWhen, names).map(
+    (entry) => `${change.track} ${change.field}: the charter escalates "${entry}"`,
+  );
+  return change.field === 'enabled' && change.to ? [...named, `it enables ${change.track}`] : named;
+}
+
+/** True for what may be applied without an operator. */
+export const appliesByItself = ({ violations, needsApproval }: StrategyRisk): boolean =>
+  violations.length === 0 && needsApproval.length === 0;

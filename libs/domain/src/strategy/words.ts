@@ -1,0 +1,38 @@
+/** A name in the form in which names are compared: case, spaces, `_` and `-` make no difference. */
+export const nameKey = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_-]+/g, '-');
+
+/** The names among `entries` that are among `names` too, as the entries spell them. */
+export function namedBy(entries: readonly string[], names: readonly string[]): string[] {
+  const known = new Set(names.map(nameKey));
+  return entries.filter((entry) => known.has(nameKey(entry)));
+}
+
+/** Words that every track may carry and that say nothing of what it is about. */
+const EMPTY = new Set([
+  'a',
+  'and',
+  'fix',
+  'for',
+  'improve',
+  'in',
+  'issue',
+  'more',
+  'of',
+  'self',
+  'si',
+  'svc',
+  'the',
+  'to',
+]);
+
+/** The words of a text, in lower case and in the singular. */
+export function wordsOf(...texts: readonly string[]): Set<string> {
+  const words = texts.flatMap((text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+  return new Set(words.map(singular).filter((word) => !EMPTY.has(word)));
+}
+
+const singular = (word: string): string => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word);

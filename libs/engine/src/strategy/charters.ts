@@ -1,0 +1,42 @@
+import type { CharterEnvelope, StrategyCharter } from '@pipeline/domain';
+import { activeCharter, insertCharter, lockStrategy } from '@pipeline/store';
+import { findRepoAt, type RepoAddress } from '../address.ts';
+import { type Engine, inTenant } from '../context.ts';
+import { recordOperation } from '../records.ts';
+import type { Actor } from '../subject.ts';
+import { aboutRepo, strategyOf } from './snapshots.ts';
+
+/**
+ * The charter in force; null before there is one.
+ * @throws AppError as `findRepoAt`.
+ */
+export async function readCharter(engine: Engine, address: RepoAddress): Promise<StrategyCharter | null> {
+  const repo = await findRepoAt(engine, address);
+  return (await activeCharter(engine.store.tenant, strategyOf(repo))) ?? null;
+}
+
+export interface CharterInput {
+  goals: string;
+  envelope: CharterEnvelope;
+  author: string;
+}
+
+/**
+ * Puts a charter in force in place of the former. What is proposed is held to it from now on.
+ * @returns its version, one more than the former.
+ * @throws AppError as `findRepoAt`.
+ */
+export async function putCharter(
+  engine: Engine,
+  address: RepoAddress,
+  charter: CharterInput,
+  actor: Actor,
+): Promise<number> {
+  const key = strategyOf(await findRepoAt(engine, address));
+  return inTenant(engine, key.tenantId, async (unit) => {
+    await lockStrategy(unit.tx, key);
+    const version = await insertCharter(unit.tx, key, charter);
+    recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-charter', version, author: charter.author });
+    return version;
+  });
+}

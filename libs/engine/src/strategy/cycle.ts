@@ -1,0 +1,95 @@
+import { isoWeek, nextIsoWeekStart, retryProposalAfterMs } from '@pipeline/domain';
+import {
+  activeCharter,
+  dueStrategies,
+  insertStrategyRun,
+  isWeekDone,
+  latestStrategyRun,
+  lockStrategy,
+  lockTracksOfRepo,
+  type NewStrategyRun,
+  putOffCycle,
+  type StrategyKey,
+} from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from '../context.ts';
+import { strategyInput } from './inputs.ts';
+import { proposeWeek } from './propose-week.ts';
+
+const BATCH = 100;
+const LONGEST_REASON = 500;
+
+export interface CycleFailure {
+  key: StrategyKey;
+  error: unknown;
+}
+
+/**
+ * Runs the weekly cycle of the repos where it is due, each in a transaction of its own. One that fails is noted, tried
+ * again later in its week, and keeps no other from its turn.
+ * @returns what failed, and whether more may be due.
+ */
+export async function runDueStrategies(engine: Engine): Promise<{ failures: CycleFailure[]; more: boolean }> {
+  const due = await dueStrategies(engine.store.fleet, BATCH);
+  const failures: CycleFailure[] = [];
+  for (const key of due) {
+    try {
+      await inTenant(engine, key.tenantId, (unit) => runCycle(unit, key));
+    } catch (error) {
+      failures.push({ key, error });
+      await inTenant(engine, key.tenantId, (unit) => noteFailure(unit, key, error));
+    }
+  }
+  return { failures, more: due.length === BATCH };
+}
+
+interface Due {
+  week: string;
+  now: Date;
+}
+
+/** Looks again under the lock: another replica may have been faster, or somebody has turned it off. */
+async function stillDue(unit: Unit, key: StrategyKey): Promise<Due | null> {
+  const { enabled, due_at, now } = await lockStrategy(unit.tx, key);
+  if (!enabled || due_at === null || Date.parse(due_at) > Date.parse(now)) return null;
+  const at = new Date(now);
+  return { week: isoWeek(at), now: at };
+}
+
+async function runCycle(unit: Unit, key: StrategyKey): Promise<void> {
+  const due = await stillDue(unit, key);
+  const charter = await activeCharter(unit.tx, key);
+  if (!due || !charter) return;
+  const nextDueAt = nextIsoWeekStart(due.now).toISOString();
+  await putOffCycle(unit.tx, key, nextDueAt);
+  if (await isWeekDone(unit.tx, key, due.week)) return;
+  const ended = { isoWeek: due.week, nextDueAt, failureReason: null, consecutiveFailures: 0, snapshotVersion: null };
+  const tracks = await lockTracksOfRepo(unit.tx, key);
+  if (tracks.length === 0) {
+    await end(unit, key, { ...ended, outcome: 'skipped', failureReason: 'the repo has no tracks' });
+    return;
+  }
+  const input = await strategyInput(unit.tx, key, { charter, tracks });
+  const snapshotVersion = await proposeWeek(unit, key, input, due.week);
+  await end(unit, key, { ...ended, outcome: snapshotVersion === null ? 'no_change' : 'proposed', snapshotVersion });
+}
+
+/** Rules cost nothing. */
+const end = (unit: Unit, key: StrategyKey, run: Omit<NewStrategyRun, 'costUsd'>): Promise<void> =>
+  insertStrategyRun(unit.tx, key, { ...run, costUsd: 0 });
+
+async function noteFailure(unit: Unit, key: StrategyKey, error: unknown): Promise<void> {
+  const due = await stillDue(unit, key);
+  if (!due) return;
+  const consecutiveFailures = ((await latestStrategyRun(unit.tx, key))?.consecutiveFailures ?? 0) + 1;
+  const nextDueAt = new Date(due.now.getTime() + retryProposalAfterMs(consecutiveFailures)).toISOString();
+  await putOffCycle(unit.tx, key, nextDueAt);
+  await insertStrategyRun(unit.tx, key, {
+    isoWeek: due.week,
+    outcome: 'failed',
+    failureReason: (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON),
+    costUsd: null,
+    snapshotVersion: null,
+    nextDueAt,
+    consecutiveFailures,
+  });
+}

@@ -1,0 +1,51 @@
+import { AppError } from '@pipeline/domain';
+import { lockStrategy, rejectSnapshot } from '@pipeline/store';
+import { findRepoAt, type RepoAddress } from '../address.ts';
+import { type Engine, inTenant } from '../context.ts';
+import { recordOperation } from '../records.ts';
+import type { Actor } from '../subject.ts';
+import { activate, refusal } from './activate.ts';
+import { aboutRepo, snapshotAt, strategyOf } from './snapshots.ts';
+
+/**
+ * Approves a proposed snapshot and makes it the active one in the same transaction; when that fails it stays proposed.
+ * Of several people who approve at the same time one succeeds, the others find it active.
+ * @throws AppError SNAPSHOT_NOT_FOUND, STRATEGY_APPLY_FAILED, and as `findRepoAt`.
+ */
+export async function approveStrategy(
+  engine: Engine,
+  address: RepoAddress,
+  version: number,
+  by: { approver: string; actor: Actor },
+): Promise<void> {
+  const key = strategyOf(await findRepoAt(engine, address));
+  await inTenant(engine, key.tenantId, async (unit) => {
+    await lockStrategy(unit.tx, key);
+    const snapshot = await snapshotAt(unit.tx, key, version);
+    if (snapshot.status !== 'proposed') throw refusal(version, `it is ${snapshot.status}, not proposed`);
+    await activate(unit, key, snapshot, by);
+    const { approver, actor } = by;
+    recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-approve', version, approver });
+  });
+}
+
+/**
+ * Rejects a proposed snapshot for good; the actor's reason is kept with it.
+ * @throws AppError SNAPSHOT_NOT_FOUND, INVALID_INPUT for one that is not proposed, and as `findRepoAt`.
+ */
+export async function rejectStrategy(
+  engine: Engine,
+  address: RepoAddress,
+  version: number,
+  actor: Actor,
+): Promise<void> {
+  const key = strategyOf(await findRepoAt(engine, address));
+  await inTenant(engine, key.tenantId, async (unit) => {
+    await lockStrategy(unit.tx, key);
+    const { status } = await snapshotAt(unit.tx, key, version);
+    if (status !== 'proposed')
+      throw new AppError('INVALID_INPUT', `Snapshot ${version} is ${status}: only a proposed one can be rejected`);
+    await rejectSnapshot(unit.tx, key, version, { by: actor.id ?? actor.type, reason: actor.reason ?? null });
+    recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-reject', version });
+  });
+}

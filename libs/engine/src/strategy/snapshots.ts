@@ -1,0 +1,48 @@
+import { AppError, type SnapshotStatus, type StrategySnapshot } from '@pipeline/domain';
+import { type Db, findSnapshot, type RepoRow, type StrategyKey, snapshotsIn } from '@pipeline/store';
+import { findRepoAt, type RepoAddress } from '../address.ts';
+import type { Engine } from '../context.ts';
+import type { EventSubject } from '../records.ts';
+
+export const strategyOf = (repo: RepoRow): StrategyKey => ({ tenantId: repo.tenant_id, repoId: repo.id });
+
+/** What events of a strategy are about: its repo. */
+export const aboutRepo = ({ repoId }: StrategyKey): EventSubject => ({
+  issue: { id: null, repo_id: repoId, issue_number: null },
+});
+
+/** What is open or in force, where nobody says what to list. */
+const OPEN: readonly SnapshotStatus[] = ['proposed', 'active'];
+
+/**
+ * The snapshots of a repo in a status, newest first, at most 500; proposed and active ones where none is named.
+ * @throws AppError as `findRepoAt`.
+ */
+export async function listSnapshots(
+  engine: Engine,
+  address: RepoAddress,
+  status?: SnapshotStatus,
+): Promise<StrategySnapshot[]> {
+  const repo = await findRepoAt(engine, address);
+  return snapshotsIn(engine.store.tenant, strategyOf(repo), status === undefined ? OPEN : [status]);
+}
+
+/**
+ * One snapshot, in any status.
+ * @throws AppError SNAPSHOT_NOT_FOUND, and as `findRepoAt`.
+ */
+export async function readSnapshot(engine: Engine, address: RepoAddress, version: number): Promise<StrategySnapshot> {
+  const repo = await findRepoAt(engine, address);
+  return snapshotAt(engine.store.tenant, strategyOf(repo), version);
+}
+
+/** The greatest version that the store can hold. */
+const MAX_VERSION = 2_147_483_647;
+
+/** @throws AppError SNAPSHOT_NOT_FOUND. */
+export async function snapshotAt(db: Db, key: StrategyKey, version: number): Promise<StrategySnapshot> {
+  const isPossible = version >= 1 && version <= MAX_VERSION;
+  const snapshot = isPossible ? await findSnapshot(db, key, version) : undefined;
+  if (!snapshot) throw new AppError('SNAPSHOT_NOT_FOUND', `Snapshot ${version} not found`);
+  return snapshot;
+}
