@@ -4,6 +4,7 @@ import type {
   AlertSeverity,
   BudgetPercent,
   Cadence,
+  CharterEnvelope,
   ConfigReloadOutcome,
   ErrorClass,
   ErrorCode,
@@ -26,8 +27,15 @@ import type {
   Role,
   Severity,
   Slate,
+  SlateLine,
   SlateSize,
+  SnapshotStatus,
   State,
+  StrategyChange,
+  StrategyEvidence,
+  StrategyOutcome,
+  StrategyRisk,
+  StrategySource,
   TaskType,
   WorkerPeriodKind,
   WorkerStatus,
@@ -729,6 +737,67 @@ export interface StayHours {
   tenant_id: number;
 }
 
+export interface StrategyAutomation {
+  due_at: string | null;
+  enabled: Generated<boolean>;
+  repo_id: number;
+  tenant_id: number;
+  updated_at: string | null;
+  updated_by: string | null;
+}
+
+export interface StrategyCharters {
+  author: string;
+  created_at: Generated<string>;
+  envelope: CharterEnvelope;
+  goals: string;
+  repo_id: number;
+  tenant_id: number;
+  version: number;
+}
+
+export interface StrategyRuns {
+  consecutive_failures: number;
+  cost_usd: number | null;
+  created_at: Generated<string>;
+  failure_reason: string | null;
+  id: Generated<number>;
+  iso_week: string;
+  next_due_at: string;
+  outcome: StrategyOutcome;
+  repo_id: number;
+  snapshot_version: number | null;
+  tenant_id: number;
+}
+
+export interface StrategySnapshots {
+  activated_at: string | null;
+  approved_at: string | null;
+  approved_by: string | null;
+  changes: StrategyChange[];
+  charter_version: number | null;
+  cost_usd: number | null;
+  created_at: Generated<string>;
+  evidence: StrategyEvidence[];
+  intent: string;
+  iso_week: string | null;
+  parent_version: number | null;
+  proposed_by: string;
+  rationale: string;
+  rejected_at: string | null;
+  rejected_by: string | null;
+  rejection_reason: string | null;
+  repo_id: number;
+  risk: StrategyRisk;
+  slate: SlateLine[];
+  source: StrategySource;
+  status: SnapshotStatus;
+  superseded_at: string | null;
+  superseded_by: number | null;
+  tenant_id: number;
+  version: number;
+}
+
 export interface StreamCounter {
   heartbeat_at: string | null;
   id: Generated<number>;
@@ -981,6 +1050,10 @@ export interface DB {
   si_issues: SiIssues;
   state_minutes: StateMinutes;
   stay_hours: StayHours;
+  strategy_automation: StrategyAutomation;
+  strategy_charters: StrategyCharters;
+  strategy_runs: StrategyRuns;
+  strategy_snapshots: StrategySnapshots;
   stream_counter: StreamCounter;
   stream_events: StreamEvents;
   stream_outbox: StreamOutbox;
@@ -1053,6 +1126,10 @@ export const COLUMNS = {
   si_issues: ['completed_at', 'created_at', 'id', 'issue_number', 'prompt_version', 'repo_id', 'size', 'tenant_id', 'theme', 'track_id', 'track_name'],
   state_minutes: ['departed', 'entered', 'minute', 'reached', 'repo_id', 'state', 'tenant_id'],
   stay_hours: ['bucket', 'hour', 'n', 'repo_id', 'state', 'tenant_id'],
+  strategy_automation: ['due_at', 'enabled', 'repo_id', 'tenant_id', 'updated_at', 'updated_by'],
+  strategy_charters: ['author', 'created_at', 'envelope', 'goals', 'repo_id', 'tenant_id', 'version'],
+  strategy_runs: ['consecutive_failures', 'cost_usd', 'created_at', 'failure_reason', 'id', 'iso_week', 'next_due_at', 'outcome', 'repo_id', 'snapshot_version', 'tenant_id'],
+  strategy_snapshots: ['activated_at', 'approved_at', 'approved_by', 'changes', 'charter_version', 'cost_usd', 'created_at', 'evidence', 'intent', 'iso_week', 'parent_version', 'proposed_by', 'rationale', 'rejected_at', 'rejected_by', 'rejection_reason', 'repo_id', 'risk', 'slate', 'source', 'status', 'superseded_at', 'superseded_by', 'tenant_id', 'version'],
   stream_counter: ['heartbeat_at', 'id', 'last_id'],
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],

@@ -14,6 +14,7 @@ import { addOutbox } from './parts/outbox.ts';
 import { addRegressionGuard } from './parts/regression-guard.ts';
 import { addRollups } from './parts/rollups.ts';
 import { addSettings } from './parts/settings.ts';
+import { addStrategy } from './parts/strategy.ts';
 import { addStream } from './parts/stream.ts';
 import { addTracks } from './parts/tracks.ts';
 import { addUpkeep } from './parts/upkeep.ts';
@@ -50,6 +51,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   addSettings(wiring);
   addUpkeep(wiring);
   addRollups(wiring);
+  addStrategy(wiring);
   addTracks(wiring);
   const agents = addAgents(wiring);
   const feed = addStream(wiring);

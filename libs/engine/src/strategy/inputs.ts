@@ -1,5 +1,12 @@
 import type { StrategyCharter, StrategyInput, StrategyTrack } from '@pipeline/domain';
-import { strategyKpis, openFindingsByKind, pastChanges, type StrategyKey, type TrackRow, type Tx } from '@pipeline/store';
+import {
+  openFindingsByKind,
+  pastChanges,
+  type StrategyKey,
+  strategyKpis,
+  type TrackRow,
+  type Tx,
+} from '@pipeline/store';
 
 /** What the rules look at of a track. */
 export const strategyTrackOf = ({ name, label, enabled, weight, proposal }: TrackRow): StrategyTrack => ({

@@ -1,0 +1,17 @@
+import { type Engine, runDueStrategies } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import { Lead } from '../loops/lead.ts';
+import { SECOND_MS, type Wiring } from './wiring.ts';
+
+/** The weekly cycle of the repos where it is turned on. */
+export function addStrategy({ engine, doorbell, loops, log }: Wiring): void {
+  loops.add('strategy', 15 * SECOND_MS, strategyTick(engine, new Lead(doorbell, 'strategy'), log));
+}
+
+/** One replica makes the proposals, so that they do not wait for each other; two at once would make none twice. */
+export const strategyTick = (engine: Engine, lead: Lead, log: Logger) => async () => {
+  if ((await lead.hold()) === null) return undefined;
+  const { failures, more } = await runDueStrategies(engine);
+  for (const { key, error } of failures) log.error('weekly proposal failed', { ...key, error });
+  return more ? 'again' : undefined;
+};
