@@ -7,6 +7,7 @@ export * from './budgets.ts';
 export * from './code-map.ts';
 export * from './config-reload.ts';
 export * from './consistency.ts';
+export * from './dashboard-status.ts';
 export * from './dead-letters.ts';
 export * from './decide.ts';
 export * from './digest.ts';

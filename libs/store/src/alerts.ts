@@ -79,6 +79,21 @@ export async function openFingerprints(db: Db, tenantId: number, detector: Alert
   return rows.map(({ fingerprint }) => fingerprint);
 }
 
+const SEVERITY_ORDER = sql`array_position(array['critical', 'warning', 'info'], severity)`;
+
+/** What is wrong now, the worst first and then the newest (index alerts_open). */
+export const openAlerts = (fleet: Db, limit: number): Promise<AlertRow[]> =>
+  fleet
+    .selectFrom('alerts')
+    .modifyFront(fleetNote('operators see all tenants'))
+    .selectAll()
+    .where('resolved_at', 'is', null)
+    .orderBy(SEVERITY_ORDER)
+    .orderBy('first_seen_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+
 /** Forgets alerts that were resolved longer ago. They are few: one row for each thing that was ever wrong. */
 export async function deleteOldAlerts(fleet: Db, keptMs: number): Promise<void> {
   await sql`

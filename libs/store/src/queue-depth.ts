@@ -41,11 +41,20 @@ export async function writeQueueDepth(fleet: Db): Promise<{ depth: number; faile
   return rows[0] ?? { depth: 0, failed: 0 };
 }
 
+interface RepoWrites {
+  tenantId: number;
+  repoId: number;
+  /** Slug. */
+  repo: string;
+  status: 'pending' | 'failed';
+  count: number;
+}
+
 /** The same by repo and status. Costs the open entries (index projections_open). */
-export async function writeQueueByRepo(fleet: Db): Promise<{ repo: string; status: string; count: number }[]> {
-  const { rows } = await sql<{ repo: string; status: string; count: number }>`
+export async function writeQueueByRepo(fleet: Db): Promise<RepoWrites[]> {
+  const { rows } = await sql<RepoWrites>`
     ${fleetNote('operators see all tenants')}
-    select r.owner || '/' || r.name as repo, p.status, p.count
+    select p.tenant_id as "tenantId", p.repo_id as "repoId", r.owner || '/' || r.name as repo, p.status, p.count
     from (
       select tenant_id, repo_id, status, count(*) as count from projections
       where status in ('pending', 'failed') group by 1, 2, 3

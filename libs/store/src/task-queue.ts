@@ -45,8 +45,9 @@ export interface QueuedWork {
   taskType: TaskType;
   pending: number;
   claimed: number;
-  /** Milliseconds since the oldest that waits was enqueued. */
+  /** Milliseconds since the oldest that waits was enqueued, and how long all that wait have waited together. */
   oldestPendingAgeMs: number | null;
+  pendingWaitMs: number;
 }
 
 /** Live tasks of all tenants, counted by repo and type. */
@@ -55,7 +56,8 @@ export async function queuedWork(fleet: Db): Promise<QueuedWork[]> {
     ${fleetNote('operators see all tenants')}
     select t.tenant_id as "tenantId", t.repo_id as "repoId", t.task_type as "taskType",
       count(*) filter (where t.status = 'pending') as pending, count(*) filter (where t.status = 'claimed') as claimed,
-      max(${waitMs}) filter (where t.status = 'pending') as "oldestPendingAgeMs"
+      max(${waitMs}) filter (where t.status = 'pending') as "oldestPendingAgeMs",
+      coalesce(sum(${waitMs}) filter (where t.status = 'pending'), 0) as "pendingWaitMs"
     from tasks t
     group by 1, 2, 3`.execute(fleet);
   return rows;

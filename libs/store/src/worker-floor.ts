@@ -27,6 +27,7 @@ export interface FloorTask {
   repo: string;
   issue_number: number | null;
   state: State | null;
+  claimed_at: string;
   running_ms: number;
   /** Since when its lease is over, or it has been without progress for too long. */
   stuck_since: string | null;
@@ -51,7 +52,7 @@ export async function workersOnFloor(
     from workers w
     left join lateral (
       select t.id as task_id, t.task_type as type, t.repo_id, r.owner || '/' || r.name as repo,
-        nullif(t.issue_number, 0) as issue_number, i.state,
+        nullif(t.issue_number, 0) as issue_number, i.state, t.claimed_at,
         greatest(0, extract(epoch from svc_now() - t.claimed_at) * 1000)::bigint as running_ms,
         least(case when t.lease_expires_at < svc_now() then t.lease_expires_at end,
           case when t.progress_at < svc_now() - ${msInterval(stallMs)} then t.progress_at + ${msInterval(stallMs)} end
@@ -64,8 +65,13 @@ export async function workersOnFloor(
     ) t on true
     where w.left_at is null
     order by w.tenant_id, w.name`.execute(fleet);
-  return rows.map(({ task_id, type, repo_id, repo, issue_number, state, running_ms, stuck_since, ...worker }) => ({
-    ...worker,
-    task: task_id === null ? null : { id: task_id, type, repo_id, repo, issue_number, state, running_ms, stuck_since },
-  }));
+  return rows.map(
+    ({ task_id, type, repo_id, repo, issue_number, state, claimed_at, running_ms, stuck_since, ...worker }) => ({
+      ...worker,
+      task:
+        task_id === null
+          ? null
+          : { id: task_id, type, repo_id, repo, issue_number, state, claimed_at, running_ms, stuck_since },
+    }),
+  );
 }

@@ -6,6 +6,7 @@ import { handlersTellingOutages, type StoreWatch } from '@pipeline/store-watch';
 import type { Express } from 'express';
 import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
+import type { Dashboard } from './dashboard/dashboard.ts';
 import type { LogIndex } from './logs/log-index.ts';
 import { analyticsHandlers } from './routes/analytics.ts';
 import { authHandlers } from './routes/auth.ts';
@@ -13,6 +14,7 @@ import { type BlockedIssueDeps, blockedIssueHandlers } from './routes/blocked-is
 import { bulkActionHandlers } from './routes/bulk-actions.ts';
 import { type ConfigRouteDeps, configHandlers } from './routes/config.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
+import { dashboardHandlers } from './routes/dashboard.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { digestHandlers } from './routes/digest.ts';
 import { type EventDeps, eventHandlers } from './routes/events.ts';
@@ -43,6 +45,8 @@ export interface MonitorApp {
         RegressionGuardDeps &
         EventDeps & { storeWatch: StoreWatch })
     | null;
+  /** Answered whether or not there is a store. */
+  dashboard: Pick<Dashboard, 'json'>;
   readiness: () => Readiness;
   config: ConfigRouteDeps;
   /** null = there is no log folder. */
@@ -97,6 +101,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
       ...authHandlers(auth),
       ...configHandlers(options.config),
+      ...dashboardHandlers(options.dashboard),
       ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
       ...metricDefinitionHandlers(),
       ...staticHandlers(options.webDir),

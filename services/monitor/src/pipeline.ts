@@ -3,10 +3,12 @@ import type { Engine, HostOf } from '@pipeline/engine';
 import type { StoreWatch } from '@pipeline/store-watch';
 import { Gauge, type Registry } from 'prom-client';
 import type { Agents } from './agents/agents.ts';
+import type { Dashboard } from './dashboard/dashboard.ts';
 import { hostFinder } from './hosts.ts';
 import type { LoopSet } from './loops/loop-set.ts';
 import { addAgents } from './parts/agents.ts';
 import { addConsistency, type ConsistencyCache } from './parts/consistency.ts';
+import { addDashboard } from './parts/dashboard.ts';
 import { addDeadLetters, type DeadLetterCache } from './parts/dead-letters.ts';
 import { addIntake } from './parts/intake.ts';
 import { addLists } from './parts/lists.ts';
@@ -29,6 +31,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
   engine: Engine;
   letters: DeadLetterCache;
   consistency: ConsistencyCache;
+  dashboard: Dashboard;
   feed: EventFeed;
   hostOf: HostOf;
   agents: Agents;
@@ -54,6 +57,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   addStrategy(wiring);
   addTracks(wiring);
   const agents = addAgents(wiring);
+  const { dashboard, loops: dashboardLoops } = addDashboard(wiring, agents.snapshots);
   const feed = addStream(wiring);
   const intake = addIntake(wiring);
   const outbox = addOutbox(wiring);
@@ -63,6 +67,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     engine,
     letters,
     consistency,
+    dashboard,
     blocked: lists.blocked,
     taskQueue: lists.taskQueue,
     kpis: addRegressionGuard(wiring).kpis,
@@ -72,7 +77,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     storeWatch,
     loops,
     health: () => ({
-      poll: healthOf([lettersLoop, findingsLoop, ...lists.loops, ...intake.loops]),
+      poll: healthOf([lettersLoop, findingsLoop, ...lists.loops, ...dashboardLoops, ...intake.loops]),
       outbox: outbox.loops.length === 0 ? 'off' : healthOf(outbox.loops),
     }),
     start() {

@@ -12,6 +12,7 @@ import type { Credentials } from './auth/credentials.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
 import { ConfigInForce } from './configuration/config-in-force.ts';
 import { placeOf } from './configuration/config-summary.ts';
+import { dashboardWithoutStore } from './dashboard/dashboard.ts';
 import type { MonitorEnv } from './env.ts';
 import { type ConnectedHost, connectHosts } from './hosts.ts';
 import { LogIndex } from './logs/log-index.ts';
@@ -41,6 +42,7 @@ export async function startMonitor(context: Context, variables: Variables): Prom
   const app = createMonitorApp({
     auth: createAuthentication({ logins, loginAttempts: env.LOGIN_ATTEMPTS, now }),
     pipeline,
+    dashboard: pipeline?.dashboard ?? dashboardWithoutStore(now),
     readiness: () => {
       if (pipeline === null) return { status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' };
       const { state, isConnected } = pipeline.storeWatch;

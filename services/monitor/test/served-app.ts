@@ -8,6 +8,7 @@ import { createAuthentication } from '../src/auth/authentication.ts';
 import type { Credentials } from '../src/auth/credentials.ts';
 import { loadConfig } from '../src/config.ts';
 import { ConfigInForce } from '../src/configuration/config-in-force.ts';
+import { dashboardWithoutStore } from '../src/dashboard/dashboard.ts';
 import { ListCache } from '../src/list-cache.ts';
 import { PolledValue } from '../src/polled-value.ts';
 import { EventFeed } from '../src/stream/event-feed.ts';
@@ -93,6 +94,7 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
       summary: () => ({ config, database, connected: false, isSet: () => false, agents: [], uptime: 1 }),
       reports: async () => [],
     },
+    dashboard: dashboardWithoutStore(now),
     pipeline: pipeline ? { ...nothingYet(pipeline.engine), ...pipeline } : null,
     readiness: () => ({ status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' }),
     logs: null,

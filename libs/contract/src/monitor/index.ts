@@ -8,6 +8,7 @@ import { blockedIssueRoutes } from './blocked-issues.ts';
 import { bulkActionRoutes } from './bulk-actions.ts';
 import { configRoutes } from './config.ts';
 import { consistencyRoutes } from './consistency.ts';
+import { dashboardRoutes } from './dashboard.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { digestRoutes } from './digest.ts';
 import { eventRoutes } from './events.ts';
@@ -61,12 +62,13 @@ export const monitorSurface = defineSurface({
     { name: 'Event stream', description: 'What happens, as it happens.' },
     { name: 'Logs', description: 'What processes and agents said.' },
     { name: 'Config', description: 'What is in force, and reading it again.' },
-    { name: 'Dashboard', description: 'Pages and files for browsers.' },
+    { name: 'Dashboard', description: 'The pipeline at a glance, and the pages and files for browsers.' },
   ],
   routes: [
     ...healthRoutes,
     ...authRoutes,
     ...bulkActionRoutes,
+    ...dashboardRoutes,
     ...issueActionRoutes,
     ...findingRoutes,
     ...issueRoutes,

@@ -1,12 +1,4 @@
-import {
-  normalizeError,
-  roundToTenth,
-  STATES,
-  type State,
-  TASK_TYPES,
-  type TaskType,
-  utcMidnight,
-} from '@pipeline/domain';
+import { normalizeError, STATES, type State, TASK_TYPES, type TaskType, utcMidnight } from '@pipeline/domain';
 import {
   type BlockedIssue,
   type CostSums,
@@ -14,12 +6,11 @@ import {
   type InFlightTask,
   type OrgScope,
   OVERVIEW_LIST,
-  type OverviewRow,
-  type PoolWorker,
   repoOverview,
   type Store,
 } from '@pipeline/store';
 import { repoNotFound } from './repo-not-found.ts';
+import { poolOf, type WorkerPool } from './worker-pool.ts';
 
 /** How a repo's pipeline does (interface: the overview snapshot). */
 export interface Overview {
@@ -37,21 +28,6 @@ export interface Overview {
   vcsWriteQueueFailed: number;
   truncated: boolean;
   serverTimestamp: string;
-}
-
-export interface WorkerPool {
-  repo: string;
-  total: number;
-  idle: number;
-  busy: number;
-  draining: number;
-  offline: number;
-  utilizationPct: number;
-  queueDepth: number;
-  oldestPendingAgeMs: number | null;
-  lastHeartbeat: string | null;
-  degradedSince: string | null;
-  workers: Omit<PoolWorker, 'troubledSince'>[];
 }
 
 /**
@@ -77,7 +53,12 @@ export async function overviewOf(
       byTaskType: totals(TASK_TYPES, (type) => sumOf(row.pending.filter(({ taskType }) => taskType === type))),
     },
     inFlightTasks: inFlight.slice(0, OVERVIEW_LIST),
-    workerPool: poolOf(row, pending),
+    workerPool: poolOf({
+      repo,
+      workers,
+      queueDepth: pending,
+      oldestPendingAgeMs: row.pending.length === 0 ? null : Math.max(0, ...row.pending.map(({ oldestMs }) => oldestMs)),
+    }),
     blockedIssues: blocked.slice(0, OVERVIEW_LIST),
     recentFailures: failures
       .slice(0, OVERVIEW_LIST)
@@ -95,29 +76,3 @@ const sumOf = (rows: readonly { n: number }[]): number => rows.reduce((sum, { n 
 
 const totals = <K extends string>(keys: readonly K[], of: (key: K) => number): Record<K, number> =>
   Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<K, number>;
-
-function poolOf({ repo, workers, pending }: OverviewRow, queueDepth: number): WorkerPool {
-  const count = (status: PoolWorker['status']) => workers.filter((worker) => worker.status === status).length;
-  const offline = count('offline');
-  const present = workers.length - offline;
-  const holding = workers.filter(({ status, taskType }) => status !== 'offline' && taskType !== null).length;
-  return {
-    repo,
-    total: workers.length,
-    idle: count('idle'),
-    busy: count('busy'),
-    draining: count('draining'),
-    offline,
-    utilizationPct: present === 0 ? 0 : roundToTenth((holding / present) * 100),
-    queueDepth,
-    oldestPendingAgeMs: pending.length === 0 ? null : Math.max(0, ...pending.map(({ oldestMs }) => oldestMs)),
-    lastHeartbeat: latest(workers.map(({ lastHeartbeat }) => lastHeartbeat)),
-    degradedSince: earliest(workers.map(({ troubledSince }) => troubledSince)),
-    workers: workers.slice(0, OVERVIEW_LIST).map(({ troubledSince: _, ...worker }) => worker),
-  };
-}
-
-/** Of times in one form, which sort as text. */
-const sorted = (times: readonly (string | null)[]): string[] => times.filter((time) => time !== null).sort();
-const latest = (times: readonly (string | null)[]): string | null => sorted(times).at(-1) ?? null;
-const earliest = (times: readonly (string | null)[]): string | null => sorted(times)[0] ?? null;

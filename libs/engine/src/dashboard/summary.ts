@@ -1,0 +1,65 @@
+import { AGENT_OF, STATES, type State } from '@pipeline/domain';
+import type { AlertRow, StateCount } from '@pipeline/store';
+import { type Counts, countOf, type Live, namesOf, repoKey } from './readings.ts';
+
+/** Issues of all repos by state, and the marks that cut across the states: paused and blocked ones that are not done. */
+export function pipelineSummary({ counts }: Pick<Counts, 'counts'>): Record<State | 'paused' | 'blocked', number> {
+  const open = counts.filter(({ state }) => state !== 'done');
+  const marked = (mark: (count: StateCount) => boolean) => open.filter(mark).reduce((sum, { n }) => sum + n, 0);
+  return {
+    ...(Object.fromEntries(STATES.map((state) => [state, countOf(counts, [state])])) as Record<State, number>),
+    paused: marked(({ isPaused }) => isPaused),
+    blocked: marked(({ isBlocked }) => isBlocked),
+  };
+}
+
+/** interface: Alert. */
+export const alertOf = (row: AlertRow) => ({
+  id: row.id,
+  severity: row.severity,
+  detector: row.detector,
+  message: row.message,
+  fingerprint: row.fingerprint,
+  repo: row.repo,
+  issueNumber: row.issue_number,
+  workerId: row.worker_id,
+  value: row.value,
+  threshold: row.threshold,
+  firstSeenAt: row.first_seen_at,
+  lastSeenAt: row.last_seen_at,
+  count: row.count,
+  resolved: row.resolved_at !== null,
+  resolvedAt: row.resolved_at,
+});
+
+/** What an agent is at and has spent since midnight UTC, in USD. */
+export interface AgentWork {
+  costUsd: number;
+  /** As `owner/repo#N`. */
+  inFlightIssues: string[];
+  /** By the external id of the tenant. */
+  tenantSpend: Record<string, number>;
+}
+
+/** Of every agent that has any, by its name. */
+export function agentWork(
+  { repos }: Pick<Counts, 'repos'>,
+  { inFlight, agentSpend }: Pick<Live, 'inFlight' | 'agentSpend'>,
+) {
+  const names = namesOf(repos);
+  const work = new Map<string, AgentWork>();
+  const of = (agent: string): AgentWork => {
+    const known = work.get(agent) ?? { costUsd: 0, inFlightIssues: [], tenantSpend: {} };
+    work.set(agent, known);
+    return known;
+  };
+  for (const { taskType, issueNumber, ...repo } of inFlight) {
+    const name = names.get(repoKey(repo));
+    if (name) of(AGENT_OF[taskType]).inFlightIssues.push(`${name}#${issueNumber}`);
+  }
+  for (const { agent, tenant, usd } of agentSpend) {
+    of(agent).tenantSpend[tenant] = usd;
+    of(agent).costUsd = Math.round((of(agent).costUsd + usd) * 10_000) / 10_000;
+  }
+  return work;
+}

@@ -1,0 +1,138 @@
+import type { Dashboard as WireDashboard } from '@pipeline/contract';
+import { DEFAULT_SETTINGS, dashboardStatus, SECOND_MS, type Settings } from '@pipeline/domain';
+import {
+  agentWork,
+  alertOf,
+  type Counts,
+  type FigureWindow,
+  type Flow,
+  type Live,
+  pipelineMetrics,
+  pipelineSummary,
+  tenantBudgets,
+  workerPools,
+} from '@pipeline/engine';
+import type { z } from 'zod';
+import type { AgentSnapshot } from '../agents/agents.ts';
+import { PolledValue } from '../polled-value.ts';
+
+type Body = z.input<typeof WireDashboard>;
+type Head = Pick<Body, 'status' | 'uptime' | 'agents'>;
+
+export interface DashboardDeps {
+  /** Read every few seconds, every poll of the monitor, every refresh of the metrics. */
+  counts: PolledValue<Counts>;
+  live: PolledValue<Live>;
+  flow: PolledValue<Flow>;
+  agents: () => readonly AgentSnapshot[];
+  settings: () => Settings;
+  isStoreConnected: () => boolean;
+  /** Whether the loops that read it run well. */
+  isFresh: () => boolean;
+  /** Seconds. */
+  uptime: () => number;
+  now: () => Date;
+}
+
+interface Rendered {
+  of: readonly unknown[];
+  json: string;
+}
+
+/**
+ * The dashboard, from memory (interface: Dashboard). What was polled is turned into text once for each poll and window;
+ * a request costs the text of what changes in between: the agents and the status.
+ */
+export class Dashboard {
+  readonly #deps: DashboardDeps;
+  readonly #rendered = new Map<FigureWindow, Rendered>();
+
+  constructor(deps: DashboardDeps) {
+    this.#deps = deps;
+  }
+
+  json(window: FigureWindow): string {
+    return `${JSON.stringify(this.#head()).slice(0, -1)},${this.#polled(window).slice(1)}`;
+  }
+
+  #head(): Head {
+    const { counts, live, agents: snapshots, uptime, now } = this.#deps;
+    const work = counts.last && live.last ? agentWork(counts.last.value, live.last.value) : new Map<string, never>();
+    const seen = [monitorItself(now(), uptime()), ...snapshots().filter(({ agentName }) => agentName !== 'monitor')];
+    const agents = seen.map(({ healthySince: _, ...agent }) => ({
+      ...agent,
+      configReload: agent.configReload ?? null,
+      ...(work.get(agent.agentName) ?? { costUsd: 0, inFlightIssues: [], tenantSpend: {} }),
+    }));
+    return {
+      status: dashboardStatus({
+        isStoreConnected: this.#deps.isStoreConnected(),
+        severities: live.last?.value.alerts.map(({ severity }) => severity) ?? [],
+        agents: seen.map(({ reachable, health: { status } }) => ({ reachable, status })),
+        isFresh: this.#deps.isFresh(),
+      }),
+      uptime: uptime(),
+      agents: Object.fromEntries(agents.map((agent) => [agent.agentName, agent])),
+    };
+  }
+
+  #polled(window: FigureWindow): string {
+    const { counts, live, flow } = this.#deps;
+    const of = [counts.last, live.last, flow.last];
+    const known = this.#rendered.get(window);
+    if (known?.of.every((poll, index) => poll === of[index])) return known.json;
+    const json = JSON.stringify(this.#body(window));
+    this.#rendered.set(window, { of, json });
+    return json;
+  }
+
+  #body(window: FigureWindow): Omit<Body, keyof Head> {
+    const { counts, live, flow, settings } = this.#deps;
+    const alive = live.last?.value;
+    const counted = counts.last?.value ?? { repos: [], counts: [] };
+    return {
+      alerts: alive?.alerts.map(alertOf) ?? [],
+      costTotalUsd: alive?.costs.lifetimeUsd ?? 0,
+      ...(alive && {
+        costByWindow: alive.costs,
+        tenants: tenantBudgets(alive, settings().costLimits.dailyUsd),
+        workerPool: workerPools(counted, alive),
+      }),
+      ...(alive &&
+        flow.last && { metrics: pipelineMetrics({ counts: counted, live: alive, flow: flow.last.value }, window) }),
+      pipelineSummary: pipelineSummary(counted),
+      polledAt: oldest([counts.last?.polledAt, live.last?.polledAt]),
+    };
+  }
+}
+
+/** Of a monitor that has no store: nothing is ever read, and it says so. */
+export function dashboardWithoutStore(now: () => Date): Dashboard {
+  const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('there is no store to read')), now);
+  const startedAt = now().getTime();
+  return new Dashboard({
+    ...{ counts: never<Counts>(), live: never<Live>(), flow: never<Flow>(), now },
+    agents: () => [],
+    settings: () => DEFAULT_SETTINGS,
+    isStoreConnected: () => false,
+    isFresh: () => false,
+    uptime: () => (now().getTime() - startedAt) / SECOND_MS,
+  });
+}
+
+/** It is well, or it would not answer. */
+const monitorItself = (now: Date, uptime: number): AgentSnapshot => ({
+  agentName: 'monitor',
+  reachable: true,
+  timestamp: now.getTime(),
+  responseTimeMs: 0,
+  health: { status: 'healthy', uptime, version: null, lastError: null, consecutiveFailures: 0, currentTaskId: null },
+  healthySince: null,
+  restarts: 0,
+  lastRestartAt: null,
+  configReload: null,
+});
+
+/** Null until all have been read. */
+const oldest = (polls: readonly (string | undefined)[]): string | null =>
+  polls.every((poll) => poll !== undefined) ? (polls.toSorted()[0] ?? null) : null;
