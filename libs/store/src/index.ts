@@ -73,7 +73,6 @@ export * from './reads/issue-page.ts';
 export * from './reads/issue-search.ts';
 export * from './reads/issue-why.ts';
 export * from './reads/overview.ts';
-export * from './reads/repo-flow.ts';
 export * from './reads/timeline.ts';
 export * from './records.ts';
 export * from './repo-admin.ts';

@@ -4,12 +4,12 @@ import {
   act,
   type Counts,
   claim,
-  type Flow,
+  type Figures,
   fail,
   type Live,
   putRepo,
   readCounts,
-  readFlow,
+  readFigures,
   readLive,
   registerWorker,
 } from '@pipeline/engine';
@@ -33,7 +33,7 @@ const iso = (minutes: number) => new Date(START + minutes * 60_000).toISOString(
 let bench: Bench;
 let call: Call;
 let close: () => Promise<void>;
-let polls: { counts: PolledValue<Counts>; live: PolledValue<Live>; flow: PolledValue<Flow> };
+let polls: { counts: PolledValue<Counts>; live: PolledValue<Live>; figures: PolledValue<Figures> };
 let number = 0;
 let connected = true;
 let fresh = true;
@@ -69,7 +69,7 @@ beforeEach(async () => {
   polls = {
     counts: new PolledValue(() => readCounts(engine), now),
     live: new PolledValue(() => readLive(engine), now),
-    flow: new PolledValue(() => readFlow(engine), now),
+    figures: new PolledValue(() => readFigures(engine), now),
   };
   const settings = { ...DEFAULT_SETTINGS, costLimits: { ...DEFAULT_SETTINGS.costLimits, dailyUsd: 10 } };
   const dashboard = new Dashboard({

@@ -1,3 +1,4 @@
+import { type PipelineMetrics as DomainMetrics, METRIC_WINDOWS_DAYS } from '@pipeline/domain';
 import { z } from 'zod';
 import { Timestamp } from '../envelopes.ts';
 
@@ -11,7 +12,7 @@ const percentage = z.number().min(0).max(100).nullable();
 export const PipelineMetrics = z
   .object({
     repo: z.string(),
-    windowDays: z.union([z.literal(7), z.literal(30)]),
+    windowDays: z.literal(METRIC_WINDOWS_DAYS),
     computedAt: Timestamp.meta({ description: 'Of what looks back over the window; counts are newer.' }),
     openIssues: count,
     inFlight: count,
@@ -39,3 +40,6 @@ export const PipelineMetrics = z
     sampleSizes: z.object({ resolved: count, merged: count }),
   })
   .meta({ id: 'PipelineMetrics', description: 'The figures of a repo. Null = there is nothing to take them of.' });
+
+const wire: (metrics: DomainMetrics) => z.input<typeof PipelineMetrics> = (metrics) => metrics;
+void wire;

@@ -74,7 +74,7 @@ export function pipelineMetricsOf(
     repo,
     windowDays,
     computedAt: f.now,
-    ...standing(f.counts),
+    ...standingOf(f.counts),
     throughput: f.done,
     cycleTimeMinutes: rounded(f.cycleTimeMinutes, roundToTenth),
     successRatePct: percent(f.doneAndMerged, resolved),
@@ -100,7 +100,8 @@ export function pipelineMetricsOf(
 const rounded = (value: number | null, round: (value: number) => number): number | null =>
   value === null ? null : round(value);
 
-function standing(counts: RepoFigures['counts']) {
+/** Where issues stand, by their counts. */
+export function standingOf(counts: RepoFigures['counts']) {
   const sumOf = (keep: (count: { state: State; isPaused: boolean }) => boolean) =>
     counts.filter(keep).reduce((sum, { n }) => sum + n, 0);
   const within = (states: readonly State[]) => sumOf(({ state }) => states.includes(state));

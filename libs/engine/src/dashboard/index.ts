@@ -1,14 +1,5 @@
-export { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts';
-export {
-  type Counts,
-  FIGURE_WINDOWS,
-  type FigureWindow,
-  type Flow,
-  type Live,
-  readCounts,
-  readFlow,
-  readLive,
-} from './readings.ts';
-export { type AgentWork, agentWork, alertOf, pipelineSummary } from './summary.ts';
-export { type TenantBudgets, tenantBudgets } from './tenant-budgets.ts';
+export { dashboardMetrics } from './pipeline-metrics.ts';
+export { type Counts, type Figures, type Live, readCounts, readFigures, readLive } from './readings.ts';
+export { agentWork, alertOf, pipelineSummary } from './summary.ts';
+export { tenantBudgets } from './tenant-budgets.ts';
 export { workerPools } from './worker-pools.ts';

@@ -1,112 +1,38 @@
 import {
-  BLOCKED_STATES,
   estimateOf,
-  IN_FLIGHT_STATES,
-  IN_PROGRESS_STATES,
-  percent,
+  type MetricWindowDays,
+  type PipelineMetrics,
   projectedDrainMs,
-  ratio,
-  STATES,
+  standingOf,
 } from '@pipeline/domain';
-import type { RepoCosts, RepoFlow, StateCount } from '@pipeline/store';
-import { type Counts, countOf, type FigureWindow, type Flow, type Live, namesOf, repoKey } from './readings.ts';
+import { type Counts, type Figures, type Live, namesOf, repoKey } from './readings.ts';
 
-/** The figures of a repo (interface: PipelineMetrics). Ratios and medians are null where there is nothing to take them of. */
-export interface PipelineMetrics {
-  repo: string;
-  windowDays: FigureWindow;
-  computedAt: string;
-  openIssues: number;
-  inFlight: number;
-  inProgress: number;
-  blocked: number;
-  awaitingReview: number;
-  throughput: number;
-  cycleTimeMinutes: number | null;
-  successRatePct: number | null;
-  reviewPassRatio: number | null;
-  timeToFirstPrMs: number | null;
-  avgReviewCycles: number | null;
-  prRevertRatio: number | null;
-  agentAttributionRatio: number | null;
-  autonomousMergePct: number | null;
-  costTodayUsd: number;
-  costWindowUsd: number;
-  dlqDepth: number;
-  pendingTaskCount: number;
-  avgQueueWaitMs: number | null;
-  oldestPendingAgeMs: number | null;
-  projectedDrainMs: number | null;
-  vcsWriteQueueDepth: number;
-  vcsWriteQueueFailed: number;
-  sampleSizes: { resolved: number; merged: number };
-}
-
-export interface Readings {
+interface Readings {
   counts: Counts;
   live: Live;
-  flow: Flow;
+  figures: Figures;
 }
 
-const OPEN = STATES.filter((state) => state !== 'done');
-
-/** Of every repo whose flow has been read, by the name that it is told by. */
-export function pipelineMetrics({ counts, live, flow }: Readings, days: FigureWindow): Record<string, PipelineMetrics> {
+/**
+ * The figures of every repo that has been looked at, by the name that it is told by. What looks back over the window
+ * is as old as the last refresh; where issues stand and what waits is newer.
+ */
+export function dashboardMetrics(
+  { counts, live, figures }: Readings,
+  days: MetricWindowDays,
+): Record<string, PipelineMetrics> {
   const names = namesOf(counts.repos);
   const states = grouped(counts.counts);
   const queues = queuesOf(live);
   const metrics = counts.repos.flatMap((repo) => {
     const key = repoKey(repo);
-    const flows = flow.flows.get(key);
-    const name = names.get(key) ?? '';
-    if (!flows) return [];
-    const figures: PipelineMetrics = {
-      repo: name,
-      windowDays: days,
-      computedAt: flow.computedAt,
-      ...issueFigures(states.get(key) ?? []),
-      ...flowFigures(flows[days]),
-      ...costFigures(flow.costs.get(key), days),
-      ...queues(key),
-    };
-    return [[name, figures] as const];
+    const looked = figures[days].get(key);
+    if (!looked) return [];
+    const name = names.get(key) ?? looked.repo;
+    return [[name, { ...looked, repo: name, ...standingOf(states.get(key) ?? []), ...queues(key) }] as const];
   });
   return Object.fromEntries(metrics);
 }
-
-function issueFigures(counts: readonly StateCount[]) {
-  return {
-    openIssues: countOf(
-      counts.filter(({ isPaused }) => !isPaused),
-      OPEN,
-    ),
-    inFlight: countOf(counts, IN_FLIGHT_STATES),
-    inProgress: countOf(counts, IN_PROGRESS_STATES),
-    blocked: countOf(counts, BLOCKED_STATES),
-    awaitingReview: countOf(counts, ['human-review-ready']),
-  };
-}
-
-function flowFigures(flow: RepoFlow) {
-  const resolved = flow.doneMerged + flow.stillPaused;
-  return {
-    throughput: flow.done,
-    cycleTimeMinutes: flow.cycleMinutes,
-    successRatePct: percent(flow.doneMerged, resolved),
-    reviewPassRatio: ratio(flow.firstPassPrs, flow.mergedPrs),
-    timeToFirstPrMs: flow.firstPrMs,
-    avgReviewCycles: flow.reviewCycles,
-    prRevertRatio: ratio(flow.revertedPrs, flow.mergedPrs),
-    agentAttributionRatio: ratio(flow.agentPrs, flow.mergedPrs),
-    autonomousMergePct: percent(flow.autonomousIssues, flow.mergedIssues),
-    sampleSizes: { resolved, merged: flow.mergedPrs },
-  };
-}
-
-const costFigures = (costs: RepoCosts | undefined, days: FigureWindow) => ({
-  costTodayUsd: costs?.todayUsd ?? 0,
-  costWindowUsd: (days === 7 ? costs?.last7dUsd : costs?.last30dUsd) ?? 0,
-});
 
 /** What waits in each repo, looked up by its key. */
 function queuesOf({ work, letters, writes }: Live) {

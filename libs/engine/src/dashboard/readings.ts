@@ -1,9 +1,8 @@
-import { AGENT_OF, type State, type TaskType } from '@pipeline/domain';
+import { AGENT_OF, type MetricWindowDays, type PipelineMetrics, type State, type TaskType } from '@pipeline/domain';
 import {
   type AlertRow,
   agentSpendToday,
   type CostSums,
-  costsByRepo,
   durationEstimates,
   type FleetRepo,
   type FloorWorker,
@@ -16,9 +15,6 @@ import {
   openLettersByRepo,
   type QueuedWork,
   queuedWork,
-  type RepoCosts,
-  type RepoFlow,
-  repoFlow,
   type StateCount,
   spendByTenant,
   storeNow,
@@ -27,6 +23,7 @@ import {
   writeQueueByRepo,
 } from '@pipeline/store';
 import type { Engine } from '../context.ts';
+import { readPipelineMetrics } from '../reads/pipeline-metrics.ts';
 
 /** What the parts of a dashboard have in common: rows of one repo. */
 export interface OfRepo {
@@ -94,27 +91,14 @@ async function withEstimates(fleet: Engine['store']['fleet'], work: QueuedWork[]
   });
 }
 
-/** The windows of the figures of a repo, in days. */
-export const FIGURE_WINDOWS = [7, 30] as const;
-export type FigureWindow = (typeof FIGURE_WINDOWS)[number];
+/** The figures of repos over each window, by the key of the repo. */
+export type Figures = Record<MetricWindowDays, ReadonlyMap<string, PipelineMetrics>>;
 
-/** How repos fared lately. */
-export interface Flow {
-  computedAt: string;
-  flows: ReadonlyMap<string, Record<FigureWindow, RepoFlow>>;
-  costs: ReadonlyMap<string, RepoCosts>;
-}
-
-/** Two statements for each enabled repo, one after the other, each over what happened in it lately. */
-export async function readFlow({ store: { fleet } }: Engine): Promise<Flow> {
-  const flows = new Map<string, Record<FigureWindow, RepoFlow>>();
-  const computedAt = await storeNow(fleet);
-  for (const { tenantId, repoId } of await fleetRepos(fleet)) {
-    const of = (days: FigureWindow) => repoFlow(fleet, { tenantId, repoId, days });
-    flows.set(repoKey({ tenantId, repoId }), { 7: await of(7), 30: await of(30) });
-  }
-  const costs = await costsByRepo(fleet);
-  return { computedAt, flows, costs: new Map(costs.map((cost) => [repoKey(cost), cost])) };
+/** Statements for each enabled repo, one after the other, over what happened in it lately. */
+export async function readFigures({ store }: Engine): Promise<Figures> {
+  const of = async (days: MetricWindowDays) =>
+    new Map((await readPipelineMetrics(store, days)).map((repo) => [repoKey(repo), repo.metrics]));
+  return { 7: await of(7), 30: await of(30) };
 }
 
 /** Sums up counts of states. */

@@ -70,28 +70,3 @@ export async function agentSpendToday(fleet: Db): Promise<{ agent: string; tenan
     group by c.agent, t.external_id`.execute(fleet);
   return rows;
 }
-
-export interface RepoCosts {
-  tenantId: number;
-  repoId: number;
-  todayUsd: number;
-  last7dUsd: number;
-  last30dUsd: number;
-}
-
-/** What each enabled repo has cost: its events of 30 days, from an index alone (cost_events_of_repo). */
-export async function costsByRepo(fleet: Db): Promise<RepoCosts[]> {
-  const since = (days: number) => sql`c.created_at >= svc_now() - ${sql.lit(`${days} days`)}::interval`;
-  const { rows } = await sql<RepoCosts>`
-    ${NOTE}
-    select r.tenant_id as "tenantId", r.id as "repoId", ${usd(sql`w.today`)} as "todayUsd",
-      ${usd(sql`w.week`)} as "last7dUsd", ${usd(sql`w.month`)} as "last30dUsd"
-    from repos r
-    cross join lateral (
-      select sum(c.amount_usd) filter (where c.created_at >= ${MIDNIGHT}) as today,
-        sum(c.amount_usd) filter (where ${since(7)}) as week, sum(c.amount_usd) as month
-      from cost_events c where c.tenant_id = r.tenant_id and c.repo_id = r.id and ${since(30)}
-    ) w
-    where r.enabled`.execute(fleet);
-  return rows;
-}

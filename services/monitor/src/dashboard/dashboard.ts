@@ -1,13 +1,12 @@
 import type { Dashboard as WireDashboard } from '@pipeline/contract';
-import { DEFAULT_SETTINGS, dashboardStatus, SECOND_MS, type Settings } from '@pipeline/domain';
+import { DEFAULT_SETTINGS, dashboardStatus, type MetricWindowDays, SECOND_MS, type Settings } from '@pipeline/domain';
 import {
   agentWork,
   alertOf,
   type Counts,
-  type FigureWindow,
-  type Flow,
+  dashboardMetrics,
+  type Figures,
   type Live,
-  pipelineMetrics,
   pipelineSummary,
   tenantBudgets,
   workerPools,
@@ -23,7 +22,7 @@ export interface DashboardDeps {
   /** Read every few seconds, every poll of the monitor, every refresh of the metrics. */
   counts: PolledValue<Counts>;
   live: PolledValue<Live>;
-  flow: PolledValue<Flow>;
+  figures: PolledValue<Figures>;
   agents: () => readonly AgentSnapshot[];
   settings: () => Settings;
   isStoreConnected: () => boolean;
@@ -45,13 +44,13 @@ interface Rendered {
  */
 export class Dashboard {
   readonly #deps: DashboardDeps;
-  readonly #rendered = new Map<FigureWindow, Rendered>();
+  readonly #rendered = new Map<MetricWindowDays, Rendered>();
 
   constructor(deps: DashboardDeps) {
     this.#deps = deps;
   }
 
-  json(window: FigureWindow): string {
+  json(window: MetricWindowDays): string {
     return `${JSON.stringify(this.#head()).slice(0, -1)},${this.#polled(window).slice(1)}`;
   }
 
@@ -76,9 +75,9 @@ export class Dashboard {
     };
   }
 
-  #polled(window: FigureWindow): string {
-    const { counts, live, flow } = this.#deps;
-    const of = [counts.last, live.last, flow.last];
+  #polled(window: MetricWindowDays): string {
+    const { counts, live, figures } = this.#deps;
+    const of = [counts.last, live.last, figures.last];
     const known = this.#rendered.get(window);
     if (known?.of.every((poll, index) => poll === of[index])) return known.json;
     const json = JSON.stringify(this.#body(window));
@@ -86,8 +85,8 @@ export class Dashboard {
     return json;
   }
 
-  #body(window: FigureWindow): Omit<Body, keyof Head> {
-    const { counts, live, flow, settings } = this.#deps;
+  #body(window: MetricWindowDays): Omit<Body, keyof Head> {
+    const { counts, live, figures, settings } = this.#deps;
     const alive = live.last?.value;
     const counted = counts.last?.value ?? { repos: [], counts: [] };
     return {
@@ -99,7 +98,9 @@ export class Dashboard {
         workerPool: workerPools(counted, alive),
       }),
       ...(alive &&
-        flow.last && { metrics: pipelineMetrics({ counts: counted, live: alive, flow: flow.last.value }, window) }),
+        figures.last && {
+          metrics: dashboardMetrics({ counts: counted, live: alive, figures: figures.last.value }, window),
+        }),
       pipelineSummary: pipelineSummary(counted),
       polledAt: oldest([counts.last?.polledAt, live.last?.polledAt]),
     };
@@ -111,7 +112,7 @@ export function dashboardWithoutStore(now: () => Date): Dashboard {
   const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('there is no store to read')), now);
   const startedAt = now().getTime();
   return new Dashboard({
-    ...{ counts: never<Counts>(), live: never<Live>(), flow: never<Flow>(), now },
+    ...{ counts: never<Counts>(), live: never<Live>(), figures: never<Figures>(), now },
     agents: () => [],
     settings: () => DEFAULT_SETTINGS,
     isStoreConnected: () => false,

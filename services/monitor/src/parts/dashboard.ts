@@ -1,4 +1,4 @@
-import { readCounts, readFlow, readLive } from '@pipeline/engine';
+import { readCounts, readFigures, readLive } from '@pipeline/engine';
 import type { AgentSnapshot } from '../agents/agents.ts';
 import { Dashboard } from '../dashboard/dashboard.ts';
 import { PolledValue } from '../polled-value.ts';
@@ -14,16 +14,16 @@ export function addDashboard(
 ): { dashboard: Dashboard; loops: string[] } {
   const counts = new PolledValue(() => readCounts(engine), now);
   const live = new PolledValue(() => readLive(engine), now);
-  const flow = new PolledValue(() => readFlow(engine), now);
+  const figures = new PolledValue(() => readFigures(engine), now);
   const refreshMs = engine.settings().pollIntervals.metricsRefreshMin * 60 * SECOND_MS;
   const names = [
     loops.add('dashboard-counts', COUNTS_EVERY_MS, () => counts.refresh()),
     loops.add('dashboard', listsEveryMs, () => live.refresh()),
-    loops.add('dashboard-figures', refreshMs, () => flow.refresh()),
+    loops.add('dashboard-figures', refreshMs, () => figures.refresh()),
   ].map(({ name }) => name);
   const startedAt = now().getTime();
   const dashboard = new Dashboard({
-    ...{ counts, live, flow, agents, now },
+    ...{ counts, live, figures, agents, now },
     settings: engine.settings,
     isStoreConnected: () => storeWatch.isConnected,
     isFresh: () => loops.isFresh(names),
