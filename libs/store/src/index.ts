@@ -67,7 +67,6 @@ export * from './reads/costs.ts';
 export * from './reads/digest.ts';
 export * from './reads/findings.ts';
 export * from './reads/fleet-counts.ts';
-export * from './reads/fleet-spend.ts';
 export * from './reads/issue-detail.ts';
 export * from './reads/issue-page.ts';
 export * from './reads/issue-search.ts';

@@ -22,7 +22,7 @@ export const TenantBudgetDashboard = z
         percentUsedMonthly: percentage,
         projectedMonthUsd: usd
           .nullable()
-          .meta({ description: 'At the pace so far; null on the first day of a month.' }),
+          .meta({ description: 'At the pace so far; null in the first instant of a month.' }),
         status: z.enum(['ok', 'warning', 'exceeded']),
         thresholdsPct: z.array(threshold),
         lastThresholdPct: threshold

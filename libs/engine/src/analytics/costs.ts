@@ -1,5 +1,13 @@
 import { type CostWindow, costWindowStart, percent, sumUsd, utcMidnight } from '@pipeline/domain';
-import { type Spent, spentByModel, spentByRepoAndAgent, storeNow } from '@pipeline/store';
+import {
+  type AnalyticsScope,
+  type CostSums,
+  type Db,
+  type Spent,
+  spentByModel,
+  spentByRepoAndAgent,
+  storeNow,
+} from '@pipeline/store';
 import type { Engine } from '../context.ts';
 import { findScope, type Whose } from './scope.ts';
 import { slugsOf } from './slugs.ts';
@@ -19,14 +27,26 @@ const bySpan = (rows: readonly Spent[]): Record<Span, number> => ({
   lifetimeUsd: spentIn(rows, 'lifetimeUsd'),
 });
 
+/** What everything within a scope has cost in each window, by repo and agent; and the time by the store's clock. */
+export async function readSpending(fleet: Db, scope: AnalyticsScope): Promise<{ rows: Spent[]; now: string }> {
+  const now = await storeNow(fleet);
+  const at = new Date(now);
+  const spans = Object.entries(SPANS).map(([name, window]) => [name, costWindowStart(window, at)] as const);
+  const starts = { ...Object.fromEntries(spans), todayUsd: utcMidnight(at) };
+  return { rows: await spentByRepoAndAgent(fleet, scope, starts), now };
+}
+
+/** The sum of each window (interface: CostByWindow). */
+export const costByWindow = (rows: readonly Spent[]): CostSums => ({
+  ...bySpan(rows),
+  todayUsd: spentIn(rows, 'todayUsd'),
+});
+
 /** What everything within a scope has cost, by window, repo and agent. */
 export async function spendingSummary(engine: Engine, asked: Whose) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
-  const serverTimestamp = await storeNow(fleet);
-  const now = new Date(serverTimestamp);
-  const spans = Object.entries(SPANS).map(([name, window]) => [name, costWindowStart(window, now)] as const);
-  const rows = await spentByRepoAndAgent(fleet, scope, { ...Object.fromEntries(spans), todayUsd: utcMidnight(now) });
+  const { rows, now: serverTimestamp } = await readSpending(fleet, scope);
   const slugs = await slugsOf(fleet, scope);
   const byRepo = [...Map.groupBy(rows, (row) => row.repo_id)].map(([id, all]) => ({
     repo: slugs.get(id) ?? '',
@@ -39,8 +59,7 @@ export async function spendingSummary(engine: Engine, asked: Whose) {
     invocations: all.reduce((sum, { invocations }) => sum + invocations, 0),
   }));
   return {
-    ...bySpan(rows),
-    todayUsd: spentIn(rows, 'todayUsd'),
+    ...costByWindow(rows),
     byRepo: byRepo.sort((a, b) => b.lifetimeUsd - a.lifetimeUsd || a.repo.localeCompare(b.repo)),
     byAgent: byAgent.sort((a, b) => b.usd - a.usd || a.agent.localeCompare(b.agent)),
     serverTimestamp,

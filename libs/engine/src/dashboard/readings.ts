@@ -1,12 +1,10 @@
 import { AGENT_OF, type MetricWindowDays, type PipelineMetrics, type State, type TaskType } from '@pipeline/domain';
 import {
   type AlertRow,
-  agentSpendToday,
   type CostSums,
   durationEstimates,
   type FleetRepo,
   type FloorWorker,
-  fleetCosts,
   fleetRepos,
   fleetStateCounts,
   type IssueInFlight,
@@ -16,14 +14,13 @@ import {
   type QueuedWork,
   queuedWork,
   type StateCount,
-  spendByTenant,
-  storeNow,
-  type TenantSpend,
   workersOnFloor,
   writeQueueByRepo,
 } from '@pipeline/store';
+import { costByWindow, readSpending } from '../analytics/costs.ts';
 import type { Engine } from '../context.ts';
 import { readPipelineMetrics } from '../reads/pipeline-metrics.ts';
+import { tenantBudgets } from '../tenant-budgets.ts';
 
 /** What the parts of a dashboard have in common: rows of one repo. */
 export interface OfRepo {
@@ -45,8 +42,6 @@ export async function readCounts({ store }: Engine): Promise<Counts> {
 
 /** What is alive: work, workers, letters, writes, alerts; and what was spent. */
 export interface Live {
-  /** By the clock of the store. */
-  now: string;
   work: (QueuedWork & { medianMs: number | null; samples: number })[];
   inFlight: IssueInFlight[];
   workers: FloorWorker[];
@@ -54,26 +49,31 @@ export interface Live {
   writes: (OfRepo & { status: 'pending' | 'failed'; count: number })[];
   alerts: AlertRow[];
   costs: CostSums;
-  agentSpend: { agent: string; tenant: string; usd: number }[];
-  tenants: TenantSpend[];
+  /** Since midnight UTC, by repo. */
+  agentSpend: { tenantId: number; agent: string; usd: number }[];
+  budgets: Awaited<ReturnType<typeof tenantBudgets>>;
 }
 
 const MAX_ALERTS = 500;
+const ALL = { tenantId: null, repoId: null };
 
-/** Costs what is alive and the events of three days, whatever the history. One read after the other: nobody waits. */
-export async function readLive({ store: { fleet }, settings }: Engine): Promise<Live> {
+/** Costs what is alive and the sums of what was spent, whatever the history. One read after the other: nobody waits. */
+export async function readLive(engine: Engine): Promise<Live> {
+  const { fleet } = engine.store;
   const work = await queuedWork(fleet);
+  const { rows: spent } = await readSpending(fleet, ALL);
   return {
-    now: await storeNow(fleet),
     work: await withEstimates(fleet, work),
     inFlight: await issuesInFlight(fleet),
-    workers: await workersOnFloor(fleet, settings()),
+    workers: await workersOnFloor(fleet, engine.settings()),
     letters: await openLettersByRepo(fleet),
     writes: await writeQueueByRepo(fleet),
     alerts: await openAlerts(fleet, MAX_ALERTS),
-    costs: await fleetCosts(fleet),
-    agentSpend: await agentSpendToday(fleet),
-    tenants: await spendByTenant(fleet),
+    costs: costByWindow(spent),
+    agentSpend: spent
+      .filter(({ span }) => span === 'todayUsd')
+      .map(({ tenant_id: tenantId, agent, usd }) => ({ tenantId, agent, usd })),
+    budgets: await tenantBudgets(engine),
   };
 }
 

@@ -1,4 +1,4 @@
-import { AGENT_OF, STATES, type State } from '@pipeline/domain';
+import { AGENT_OF, STATES, type State, sumUsd } from '@pipeline/domain';
 import type { AlertRow, StateCount } from '@pipeline/store';
 import { type Counts, countOf, type Live, namesOf, repoKey } from './readings.ts';
 
@@ -44,8 +44,9 @@ export interface AgentWork {
 /** Of every agent that has any, by its name. */
 export function agentWork(
   { repos }: Pick<Counts, 'repos'>,
-  { inFlight, agentSpend }: Pick<Live, 'inFlight' | 'agentSpend'>,
+  { inFlight, agentSpend, budgets }: Pick<Live, 'inFlight' | 'agentSpend' | 'budgets'>,
 ) {
+  const tenants = new Map(budgets.tenants.map(({ tenantId, externalId }) => [tenantId, externalId]));
   const names = namesOf(repos);
   const work = new Map<string, AgentWork>();
   const of = (agent: string): AgentWork => {
@@ -57,9 +58,12 @@ export function agentWork(
     const name = names.get(repoKey(repo));
     if (name) of(AGENT_OF[taskType]).inFlightIssues.push(`${name}#${issueNumber}`);
   }
-  for (const { agent, tenant, usd } of agentSpend) {
-    of(agent).tenantSpend[tenant] = usd;
-    of(agent).costUsd = Math.round((of(agent).costUsd + usd) * 10_000) / 10_000;
+  for (const [agent, spent] of Map.groupBy(agentSpend, (row) => row.agent)) {
+    const byTenant = [...Map.groupBy(spent, ({ tenantId }) => tenantId)].map(
+      ([id, rows]) => [tenants.get(id) ?? String(id), sumUsd(rows.map(({ usd }) => usd))] as const,
+    );
+    of(agent).tenantSpend = Object.fromEntries(byTenant);
+    of(agent).costUsd = sumUsd(spent.map(({ usd }) => usd));
   }
   return work;
 }

@@ -1,5 +1,5 @@
 import type { Dashboard as WireDashboard } from '@pipeline/contract';
-import { DEFAULT_SETTINGS, dashboardStatus, type MetricWindowDays, SECOND_MS, type Settings } from '@pipeline/domain';
+import { dashboardStatus, type MetricWindowDays, SECOND_MS } from '@pipeline/domain';
 import {
   agentWork,
   alertOf,
@@ -8,7 +8,6 @@ import {
   type Figures,
   type Live,
   pipelineSummary,
-  tenantBudgets,
   workerPools,
 } from '@pipeline/engine';
 import type { z } from 'zod';
@@ -24,7 +23,6 @@ export interface DashboardDeps {
   live: PolledValue<Live>;
   figures: PolledValue<Figures>;
   agents: () => readonly AgentSnapshot[];
-  settings: () => Settings;
   isStoreConnected: () => boolean;
   /** Whether the loops that read it run well. */
   isFresh: () => boolean;
@@ -86,7 +84,7 @@ export class Dashboard {
   }
 
   #body(window: MetricWindowDays): Omit<Body, keyof Head> {
-    const { counts, live, figures, settings } = this.#deps;
+    const { counts, live, figures } = this.#deps;
     const alive = live.last?.value;
     const counted = counts.last?.value ?? { repos: [], counts: [] };
     return {
@@ -94,7 +92,7 @@ export class Dashboard {
       costTotalUsd: alive?.costs.lifetimeUsd ?? 0,
       ...(alive && {
         costByWindow: alive.costs,
-        tenants: tenantBudgets(alive, settings().costLimits.dailyUsd),
+        tenants: alive.budgets,
         workerPool: workerPools(counted, alive),
       }),
       ...(alive &&
@@ -114,7 +112,6 @@ export function dashboardWithoutStore(now: () => Date): Dashboard {
   return new Dashboard({
     ...{ counts: never<Counts>(), live: never<Live>(), figures: never<Figures>(), now },
     agents: () => [],
-    settings: () => DEFAULT_SETTINGS,
     isStoreConnected: () => false,
     isFresh: () => false,
     uptime: () => (now().getTime() - startedAt) / SECOND_MS,

@@ -24,7 +24,6 @@ export function addDashboard(
   const startedAt = now().getTime();
   const dashboard = new Dashboard({
     ...{ counts, live, figures, agents, now },
-    settings: engine.settings,
     isStoreConnected: () => storeWatch.isConnected,
     isFresh: () => loops.isFresh(names),
     uptime: () => (now().getTime() - startedAt) / SECOND_MS,
