@@ -11,6 +11,7 @@ import {
 import { noteMerge } from './code-map.ts';
 import { inTenant, type Unit } from './context.ts';
 import type { Intake } from './intake.ts';
+import { noteReverts } from './intake-reverts.ts';
 import { moveBy } from './move.ts';
 import { recordPipelineEvent } from './records.ts';
 import { type Actor, subjectOf } from './subject.ts';
@@ -20,6 +21,7 @@ type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
 
 /** Takes up a pull request of an issue: a merge ends the issue, a close without merge stops it. */
 export async function takePullRequest(intake: Intake, event: PullRequestEvent): Promise<void> {
+  await noteReverts(intake, event.pullRequest);
   const issueId = await linkedIssue(intake, event.pullRequest);
   if (issueId === null) return;
   const ours = event.pullRequest.author === (await intake.host.login());

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { HostEvent, HostPullRequest } from '@pipeline/domain';
 import { drainInbox, pollRepo, receive, releaseWaiting, takeHostEvent } from '@pipeline/engine';
-import { findIssue } from '@pipeline/store';
+import { findIssue, findPullRequest } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import {
   type Bench,
@@ -162,6 +162,25 @@ describe('a pull request on the host', () => {
     await pr('merged', { state: 'closed', merged: true, mergeCommitSha: 'cafe123' });
     expect(await issue()).toMatchObject({ state: 'done' });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
+  });
+
+  test('taken back by a later merge is marked, and told once', async () => {
+    await pr('merged', { state: 'closed', merged: true, mergeCommitSha: 'cafe123' });
+    const { owner, name } = bench.repo;
+    const revert = { number: 1_002, headRef: 'revert-1001', body: `Reverts ${owner}/${name}#1001`, author: 'alice' };
+    await pr('closed', { ...revert, state: 'closed' });
+    const marked = async () => (await findPullRequest(database.db, bench.tenantId, bench.repo.id, 1_001))?.reverted_by;
+    expect(await marked()).toBeNull();
+    await pr('merged', { ...revert, state: 'closed', merged: true });
+    await pr('merged', { ...revert, state: 'closed', merged: true });
+    expect(await marked()).toBe(1_002);
+    const told = await database.db
+      .selectFrom('pipeline_events')
+      .select(['issue_number', 'payload'])
+      .where('repo_id', '=', bench.repo.id)
+      .where('event_type', '=', 'pr_reverted')
+      .execute();
+    expect(told).toEqual([{ issue_number: 1, payload: { prNumber: 1_001, revertedBy: 1_002 } }]);
   });
 
   test('closed without a merge stops the issue and says why', async () => {

@@ -169,3 +169,22 @@ export async function markMerged(
     .where('number', '=', number)
     .execute();
 }
+
+/** Marks merged pull requests as reverted by another one. @returns those that were not marked before. */
+export async function markReverted(
+  tx: Tx,
+  tenantId: number,
+  { repoId, numbers, shas, by }: { repoId: number; numbers: number[]; shas: string[]; by: number },
+): Promise<{ number: number; issueId: number | null }[]> {
+  return tx
+    .updateTable('pull_requests')
+    .set({ reverted_by: by, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .where('merged', '=', true)
+    .where('reverted_by', 'is', null)
+    .where('number', '<>', by)
+    .where(sql<boolean>`(number = any(${numbers}) or merge_sha = any(${shas}))`)
+    .returning(['number', 'issue_id as issueId'])
+    .execute();
+}

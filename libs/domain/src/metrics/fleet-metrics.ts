@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import { MINUTE_MS } from '../windows.ts';
+import { isOverdue } from '../tracks/track.ts';
 import type { Metric, Term } from './definition.ts';
 
 export const FLEET_METRICS: readonly (Metric | Term)[] = [
@@ -34,12 +34,10 @@ export const FLEET_METRICS: readonly (Metric | Term)[] = [
     label: 'Overdue tracks',
     unit: 'count',
     window: 'now',
-    formula: 'tracks with now - last_run_at > cooldown_minutes',
+    formula:
+      'enabled tracks with now - last_run_at > cooldown_minutes, or with a scheduled time that has passed without the run; one that never ran counts from when its cadence was set',
     source: 'GET /api/si-tracks, items[].overdue',
-    compute: ({ tracks }, { now }) =>
-      tracks.filter(
-        ({ lastRunAt, cooldownMinutes }) => lastRunAt !== null && now - lastRunAt > cooldownMinutes * MINUTE_MS,
-      ).length,
+    compute: ({ tracks }, { now }) => tracks.filter((track) => isOverdue(track, new Date(now))).length,
   },
   {
     id: 'cadence',

@@ -1,5 +1,6 @@
 import type { State } from '../states.ts';
 import type { TaskType } from '../tasks.ts';
+import type { TrackTimes } from '../tracks/track.ts';
 import type { WorkerPeriodKind } from '../workers.ts';
 import type { Trigger } from '../workflow.ts';
 
@@ -21,7 +22,7 @@ export interface History {
   deadLetters: readonly DeadLetterFact[];
   workers: readonly WorkerFact[];
   workerPeriods: readonly WorkerPeriodFact[];
-  tracks: readonly TrackFact[];
+  tracks: readonly TrackTimes[];
   retrospectives: readonly RetrospectiveFact[];
   edges: readonly EdgeFact[];
   siIssues: readonly SiIssueFact[];
@@ -116,11 +117,6 @@ export interface WorkerPeriodFact {
   kind: WorkerPeriodKind;
   from: Ms;
   to: Ms | null;
-}
-
-export interface TrackFact {
-  cooldownMinutes: number;
-  lastRunAt: Ms | null;
 }
 
 export interface RetrospectiveFact {

@@ -109,6 +109,16 @@ const period = fc
   })
   .map(({ minutes, ...each }) => ({ ...each, to: minutes === null ? null : each.from + minutes * 60_000 }));
 
+const isoTime = at.map((ms) => new Date(ms).toISOString());
+const track = fc.record({
+  cadence: fc.constantFrom({ kind: 'cooldown' as const }, { kind: 'cron' as const, expr: '0 3 * * 1' }),
+  cooldown_minutes: fc.integer({ min: 1, max: 3_000 }),
+  enabled: fc.boolean(),
+  schedule_since: isoTime,
+  last_run_at: maybe(isoTime),
+  next_run_at: maybe(isoTime),
+});
+
 /** Any facts that a pipeline may have left, contradictory ones too. */
 export const history: fc.Arbitrary<History> = fc
   .record({
@@ -156,9 +166,7 @@ export const history: fc.Arbitrary<History> = fc
       { maxLength: 6 },
     ),
     workerPeriods: fc.array(period, { maxLength: 8 }),
-    tracks: fc.array(fc.record({ cooldownMinutes: fc.integer({ min: 1, max: 3_000 }), lastRunAt: maybe(at) }), {
-      maxLength: 4,
-    }),
+    tracks: fc.array(track, { maxLength: 4 }),
     retrospectives: fc.array(
       fc.record({
         plannedFiles: maybe(fc.uniqueArray(file)),

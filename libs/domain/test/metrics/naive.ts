@@ -203,8 +203,15 @@ export const NAIVE: Readonly<Record<string, Naive>> = {
   worker_count: (h, p) =>
     h.workers.filter((w) => !w.hasLeft && w.lastHeartbeatAt !== null && w.lastHeartbeatAt >= p.now - 30_000).length,
   si_tracks: (h) => h.tracks.length,
-  si_tracks_overdue: (h, p) =>
-    h.tracks.filter((t) => t.lastRunAt !== null && minutesBetween(t.lastRunAt, p.now) > t.cooldownMinutes).length,
+  si_tracks_overdue(h, p) {
+    let late = 0;
+    for (const { enabled, cadence, cooldown_minutes: minutes, schedule_since, last_run_at, next_run_at } of h.tracks) {
+      const since = Date.parse(last_run_at ?? schedule_since);
+      const scheduled = next_run_at === null ? p.now : Date.parse(next_run_at);
+      if (enabled && p.now > (cadence.kind === 'cron' ? scheduled : since + minutes * 60_000)) late += 1;
+    }
+    return late;
+  },
   plan_drift_rate(h, p) {
     let [more, fewer, known] = [0, 0, 0];
     for (const { plannedFiles: planned, actualFiles: actual, at } of h.retrospectives) {
