@@ -79,7 +79,7 @@ export const PipelineConfig = section({
   pollIntervals: section(PollIntervals.shape).prefault({}),
   costLimits: section(CostLimits.shape).prefault({}),
   alertChannels: z.array(AlertChannel).max(20).default([]),
-  retrieval: section(Retrieval.shape).prefault({}),
+  retrieval: section(Retrieval.shape).superRefine(requireEndpoint).prefault({}),
   sla: section(Sla.shape).prefault({}),
   consistency: section({
     orphans: z.boolean().default(false).describe('Look on the hosts for open issues that the pipeline does not know.'),
@@ -115,6 +115,11 @@ export function parsePipelineConfig(value: unknown): PipelineConfig {
 /** The settings that a config puts in force: its reloadable keys over the built-in defaults. */
 export const settingsOf = (config: PipelineConfig): Settings =>
   Settings.parse(Object.fromEntries(RELOADABLE_KEYS.map((key) => [key, config[key]])));
+
+function requireEndpoint(retrieval: z.output<typeof Retrieval>, context: z.RefinementCtx): void {
+  if (!retrieval.embedding || retrieval.embeddingEndpoint) return;
+  context.addIssue({ code: 'custom', path: ['embeddingEndpoint'], message: 'must be set where embedding is true' });
+}
 
 function refuseTwins(repos: { slug: string; tenant: string }[], context: z.RefinementCtx): void {
   const seen = new Set<string>();

@@ -51,9 +51,20 @@ export const ALERT_CHANNELS = {
 
 const AlertChannel = z.discriminatedUnion('type', [ALERT_CHANNELS.webhook, ALERT_CHANNELS.slack, ALERT_CHANNELS.log]);
 
+/** The key is named by variable, so that no setting holds one. */
+const EmbeddingEndpoint = z.object({
+  url: HttpAddress.describe('Base address of an OpenAI-compatible API, such as https://api.openai.com/v1.'),
+  model: z.string().min(1).max(200),
+  apiKeyEnv: EnvName.nullable().default(null).describe('Variable that holds the key; null = none is sent.'),
+  dimensions: z.int().min(8).max(4_096).nullable().default(null).describe('Asked of the model; null = its own.'),
+  timeoutMs: z.int().min(50).max(60_000).default(1_500).describe('How long a retrieval waits for it.'),
+});
+export type EmbeddingEndpoint = z.output<typeof EmbeddingEndpoint>;
+
 export const Retrieval = z.object({
-  tokenBudget: z.int().min(100).max(1_000_000).default(4_000),
-  embedding: z.boolean().default(false).describe('Recall by similarity of meaning as well.'),
+  tokenBudget: z.int().min(100).max(1_000_000).default(4_000).describe('Tokens of intelligence in a task.'),
+  embedding: z.boolean().default(false).describe('Recall by similarity of meaning as well; needs embeddingEndpoint.'),
+  embeddingEndpoint: EmbeddingEndpoint.nullable().default(null),
 });
 
 export const Sla = z.object({

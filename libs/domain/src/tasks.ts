@@ -1,3 +1,4 @@
+import type { Snippet } from './intelligence/choose-snippets.ts';
 import type { IssueHistory } from './retrospectives.ts';
 import type { State } from './states.ts';
 
@@ -62,7 +63,8 @@ export interface TaskPayload {
   reviewComments: { author: string; body: string; path: string | null; line: number | null }[];
   /** Answers of people to the question the pipeline asked, oldest first. */
   answers: { author: string; body: string }[];
-  snippets: { kind: string; title: string; summary: string }[];
+  /** What is known of the repo and fits the issue, most relevant first. */
+  snippets: Snippet[];
   instructions: string | null;
   previousAttempts: { attempt: number; errorMessage: string | null; outcome: string | null }[];
   /** The state the outcome will be decided from. */

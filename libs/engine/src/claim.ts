@@ -4,6 +4,7 @@ import { type Claimed, claimTasks, claimWithinLimits, lockIssue } from '@pipelin
 import { isDayUsedUp } from './budgets.ts';
 import { hashToken } from './claim-gate.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
+import { snippetsFor } from './intelligence/snippets-for.ts';
 import { returnClaim } from './reclaim.ts';
 import { payloadOf } from './task-payload.ts';
 import { reviewWorker } from './worker-status.ts';
@@ -75,7 +76,7 @@ async function claimOne(
   if (!claimed) return null;
   const back = () => returnClaim(engine, { tenantId, taskId: claimed.id, claimToken });
   const noted = await inTenant(engine, tenantId, (unit) => noteClaim(unit, claimed, workerId));
-  const { worker, costUsd, payload, promptVersion } = noted;
+  const { worker, costUsd, promptVersion } = noted;
   if (worker?.draining) {
     await back();
     return null;
@@ -85,6 +86,9 @@ async function claimOne(
     await back();
     return 'put aside';
   }
+  // Outside of the transaction: it may ask an endpoint.
+  const snippets = noted.isRepoKnown ? await snippetsFor(engine, tenantId, claimed) : [];
+  const payload = { ...noted.payload, snippets };
   return { ...describe(claimed, payload), promptVersion, claimToken, budgetUsd: leftOf(perIssueUsd, costUsd) };
 }
 

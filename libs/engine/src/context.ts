@@ -9,6 +9,7 @@ import {
   type Store,
   type Tx,
 } from '@pipeline/store';
+import type { Embedder } from './intelligence/embedder.ts';
 
 /** The doorbells that the engine rings after a commit. */
 export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
@@ -22,6 +23,8 @@ export interface Engine {
   settings(): Settings;
   /** 0 <= random < 1, for the jitter of backoffs. */
   random(): number;
+  /** For the recall of intelligence by meaning; without it there is none. */
+  embedder?: Embedder;
 }
 
 /** One transaction of one tenant, and the bells to ring when it has committed. */

@@ -23,7 +23,12 @@ export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';
 export { drainInbox, type HostOf, putRepo, receive } from './inbox.ts';
 export { type Intake, takeHostEvent } from './intake.ts';
+export { embedItems } from './intelligence/embed-items.ts';
+export { OpenAiEmbedder } from './intelligence/embedder.ts';
+export { expireIntelligence } from './intelligence/expire.ts';
 export { decideOnFinding } from './intelligence/move-finding.ts';
+export { decideOnItem } from './intelligence/move-item.ts';
+export { retrieve } from './intelligence/retrieve.ts';
 export { act, type IssueAction, type IssueKey } from './issue-actions.ts';
 export { foldCounts } from './issue-counts.ts';
 export { LabelWalk } from './label-walk.ts';
@@ -38,6 +43,7 @@ export { readDigest } from './reads/digest.ts';
 export { explainIssue } from './reads/explain-issue.ts';
 
 export { listRepoFindings } from './reads/findings.ts';
+export { retrieveForOrg } from './reads/intelligence.ts';
 export {
   diagnose,
   explainIssueAt,

@@ -1,6 +1,7 @@
 import { branchOf, formatSlug, type State, type TaskPayload } from '@pipeline/domain';
 import {
   type Claimed,
+  hasIntelligence,
   historyOf,
   type IssueRow,
   openPullRequest,
@@ -12,23 +13,24 @@ import {
 import type { Unit } from './context.ts';
 
 /**
- * All that a worker is told about its task: five indexed reads, sent together with what reads its issue.
- * @returns it, and the version of the instructions in it, if its track gave any.
+ * All that a worker is told about its task but snippets: six indexed reads, sent together with what reads its issue.
+ * @returns it, the version of the instructions in it, if its track gave any, and whether there may be snippets.
  */
 export async function payloadOf(
   { tx, tenantId }: Unit,
   task: Claimed,
   reading: Promise<IssueRow | undefined>,
-): Promise<{ payload: TaskPayload; promptVersion: number | null }> {
+): Promise<{ payload: TaskPayload; promptVersion: number | null; isRepoKnown: boolean }> {
   const issueId = task.issue_id;
   const { issue_number: number, repo_id: repoId } = task;
-  const [issue, repo, pr, remarks, attempts, prompt] = await Promise.all([
+  const [issue, repo, pr, remarks, attempts, prompt, isRepoKnown] = await Promise.all([
     reading,
     repoById(tx, tenantId, repoId),
     issueId === null ? undefined : openPullRequest(tx, tenantId, issueId),
     issueId === null ? [] : remarksOf(tx, tenantId, issueId),
     issueId === null ? [] : previousAttempts(tx, tenantId, { issueId, taskType: task.task_type }),
     issueId === null ? undefined : promptOfIssue(tx, tenantId, { repoId, number }),
+    hasIntelligence(tx, { tenantId, repoId }),
   ]);
   const ofKind = (kind: string) => remarks.filter((remark) => remark.kind === kind);
   const payload: TaskPayload = {
@@ -65,5 +67,5 @@ export async function payloadOf(
     state: issue ? (issue.state as State) : null,
     history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
   };
-  return { payload, promptVersion: prompt?.version ?? null };
+  return { payload, promptVersion: prompt?.version ?? null, isRepoKnown };
 }

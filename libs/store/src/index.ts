@@ -72,6 +72,7 @@ export * from './reads/issue-page.ts';
 export * from './reads/issue-search.ts';
 export * from './reads/issue-why.ts';
 export * from './reads/overview.ts';
+export { reachedRepo } from './reads/reachable-repo.ts';
 export * from './reads/timeline.ts';
 export * from './records.ts';
 export * from './repo-admin.ts';

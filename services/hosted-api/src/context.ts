@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { claim, type Engine, type IssuerOf, recordReload, returnClaim } from '@pipeline/engine';
+import { claim, type Engine, type IssuerOf, OpenAiEmbedder, recordReload, returnClaim } from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
 import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
@@ -34,6 +34,8 @@ export interface HostedOptions {
   /** Undefined: every delivery is refused. */
   webhookSecret: string | undefined;
   limits: RequestLimitOptions;
+  /** Where the key of the embedding endpoint is looked up, by the name that the configuration gives. */
+  variables?: Readonly<Record<string, string | undefined>> | undefined;
   /** Who makes git credentials for workers. */
   issuerOf: IssuerOf;
   /** Pause of the slow poll of claims that wait; default 1.5 s. */
@@ -77,6 +79,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     ring: (bell, tenantId) => doorbell.ring(bell, [tenantId]),
     settings: () => settings.current,
     random,
+    embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
   };
   const waiters = new ClaimWaiters({
     claim: tellingOutages(storeWatch, (request) => claim(engine, request)),

@@ -15,10 +15,13 @@ const NAME = 'hosted-api';
 const now = () => new Date();
 
 // Not awaited at top level: the bundle is CommonJS, which knows no such await.
-void runService({ name: NAME, schema: hostedEnv, env: process.env, start });
+void runService({ name: NAME, schema: hostedEnv, env: process.env, start: (context) => start(context, process.env) });
 
 /** Parts are added in the order of their start and stopped in reverse: claims that wait first, the store last. */
-async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.ZodObject<typeof hostedEnv>>>) {
+async function start(
+  { env, log, metrics, stack }: ServiceContext<z.output<z.ZodObject<typeof hostedEnv>>>,
+  variables: Readonly<Record<string, string | undefined>>,
+) {
   requireInnerAddressGuard();
   const issuerOf = gitIssuers(
     [
@@ -56,6 +59,7 @@ async function start({ env, log, metrics, stack }: ServiceContext<z.output<z.Zod
     trustedProxies: env.TRUSTED_PROXIES,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
     issuerOf,
+    variables,
     limits: {
       connection: env.CONNECTION_RATE_LIMIT,
       org: env.ORG_RATE_LIMIT,

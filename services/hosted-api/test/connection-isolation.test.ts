@@ -43,6 +43,8 @@ const TOOLS: [string, Record<string, unknown>][] = [
   ['get_timeline', { repo: '{repo}', issue: 1 }],
   ['get_timeline', { repo: '{repo}', issue: 2 }],
   ['list_findings', { repo: '{repo}' }],
+  ['retrieve_intelligence', { repo: '{repo}', agent: 'developer', issue: 1 }],
+  ['retrieve_intelligence', { repo: '{repo}', agent: 'reviewer' }],
   ['get_cost_summary', {}],
 ];
 
@@ -117,7 +119,17 @@ async function makeOrg(mark: string): Promise<Org> {
     blocksProgress: true,
   };
   const artefacts = [{ kind: 'note', mediaType: 'text/plain', title: mark, body: mark }];
-  const asks = { outcome: 'needs-clarification', result: { question: `${mark}?` }, findings: [finding], artefacts };
+  const known = {
+    ...{ kind: 'invariant', title: `${mark} 1`, summary: mark, details: mark, confidence: 0.9, tags: [mark] },
+    ...{ scopes: [{ kind: 'repo', ref: mark }], evidence: [{ type: 'log', excerpt: mark }] },
+  };
+  const asks = {
+    outcome: 'needs-clarification',
+    result: { question: `${mark}?` },
+    findings: [finding],
+    artefacts,
+    intelligence: [known],
+  };
   await work('complete', asks);
   await work('fail', { errorMessage: `${mark} permission denied`, errorClass: 'permanent' });
   await work('progress', { status: `${mark} at work` });
@@ -130,6 +142,7 @@ async function makeOrg(mark: string): Promise<Org> {
 beforeAll(async () => {
   alpha = await makeOrg('ALPHA');
   beta = await makeOrg('BETA');
+  await database.db.updateTable('intelligence_items').set({ status: 'approved' }).execute();
 });
 
 /** Tables whose rows nothing here makes. */
@@ -165,7 +178,19 @@ test('both organisations have rows in the same tables', async () => {
         'agent_invocations',
         'artefacts',
       ],
-      ...['findings', 'projections', 'issue_events', 'pipeline_events', 'cost_events', 'workers', ...LOCAL],
+      ...[
+        'findings',
+        'finding_sightings',
+        'intelligence_items',
+        'intelligence_scopes',
+        'intelligence_evidence',
+        'projections',
+        'issue_events',
+        'pipeline_events',
+        'cost_events',
+        'workers',
+        ...LOCAL,
+      ],
     ]),
   );
 });

@@ -127,7 +127,7 @@ describe('a long list', () => {
       database.db as never,
       tenant.id,
       place,
-      Array.from({ length: 25 }, () => finding),
+      Array.from({ length: 25 }, (_, n) => ({ ...finding, title: `T${n}` })),
     );
     const ids = new Set<string>();
     let offset: number | undefined = 0;

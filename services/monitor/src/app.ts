@@ -19,6 +19,7 @@ import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.t
 import { digestHandlers } from './routes/digest.ts';
 import { type EventDeps, eventHandlers } from './routes/events.ts';
 import { findingHandlers } from './routes/findings.ts';
+import { intelligenceHandlers } from './routes/intelligence.ts';
 import { issueActionHandlers } from './routes/issue-actions.ts';
 import { issueDetailHandlers } from './routes/issue-detail.ts';
 import { logHandlers } from './routes/logs.ts';
@@ -83,6 +84,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...bulkActionHandlers(connected),
     ...issueActionHandlers(connected),
     ...findingHandlers(connected),
+    ...intelligenceHandlers(connected),
     ...issueDetailHandlers(connected, options.now),
     ...projectionHandlers(connected),
     ...queueHandlers(connected),

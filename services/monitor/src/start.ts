@@ -38,7 +38,7 @@ export async function startMonitor(context: Context, variables: Variables): Prom
   const config = new ConfigInForce({ loaded, path: env.PIPELINE_CONFIG, log, now });
   const logins = credentialsOf(loaded, variables);
   if (logins === null) log.warn('no authentication is configured: every endpoint is open');
-  const pipeline = await pipelineOf(context, config);
+  const pipeline = await pipelineOf(context, config, variables);
   const app = createMonitorApp({
     auth: createAuthentication({ logins, loginAttempts: env.LOGIN_ATTEMPTS, now }),
     pipeline,
@@ -126,7 +126,7 @@ function credentialsOf({ config }: LoadedConfig, variables: Variables): Credenti
   return logins;
 }
 
-async function pipelineOf(context: Context, config: ConfigInForce): Promise<Pipeline | null> {
+async function pipelineOf(context: Context, config: ConfigInForce, variables: Variables): Promise<Pipeline | null> {
   const { env, log, metrics, stack } = context;
   const hosts = hostsOf(env, config, log);
   if (env.DATABASE_URL === undefined) {
@@ -142,6 +142,7 @@ async function pipelineOf(context: Context, config: ConfigInForce): Promise<Pipe
     config,
     instance: `${hostname()}:${env.PORT}`,
     dockerHost: env.DOCKER_HOST,
+    variables,
     log,
     metrics,
     now,

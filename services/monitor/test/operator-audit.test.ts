@@ -13,6 +13,7 @@ import { type Call, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
 const WHY = '  Anna asked for it: "now", she said. ';
+const SUCCESSOR = '0198c5a4-7c1e-7000-8000-000000000009';
 const START = Date.parse('2026-03-01T00:00:00Z');
 let bench: Bench;
 let call: Call;
@@ -30,6 +31,7 @@ beforeAll(async () => {
     () => readLetters(database.store.fleet),
     () => new Date(),
   );
+  await newItem('successor', 'approved', SUCCESSOR);
   ({ call, close } = await serveConnected({ engine: bench.engine, letters, hostOf: () => host }));
 });
 afterAll(() => close());
@@ -57,6 +59,13 @@ async function newFinding(): Promise<string> {
   const found = agentFinding({ title: `Finding of ${'x'.repeat(number)}` });
   const [kept] = await inTransaction(database.store.tenant, (tx) => recordFindings(tx, bench.tenantId, owner, [found]));
   return kept?.id ?? '';
+}
+async function newItem(title: string, status: string, id?: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    insert into intelligence_items (tenant_id, id, repo_id, kind, title, summary, status, source, metadata, fingerprint)
+    values (${bench.tenantId}, coalesce(${id ?? null}::uuid, gen_random_uuid()), ${bench.repo.id}, 'invariant', ${title},
+      '', ${status}, 'report', '{}', gen_random_uuid()::text) returning id`.execute(database.db);
+  return rows[0]?.id ?? '';
 }
 const worker = (tenantId = bench.tenantId) =>
   registerWorker(bench.engine, tenantId, {
@@ -168,6 +177,18 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
       return `/api/findings/${id}/reopen`;
     },
   ],
+  ...(
+    [
+      ['approve', 'proposed'],
+      ['dismiss', 'candidate'],
+      ['supersede', 'approved'],
+    ] as const
+  ).map(([move, status]): (typeof DEEDS)[number] => [
+    `${move}Intelligence`,
+    `intelligence-${move}`,
+    async () => `/api/intelligence/${await newItem('x', status)}/${move}`,
+    move === 'supersede' ? { supersededBy: SUCCESSOR } : {},
+  ]),
   ['drainWorker', 'worker-drain', async () => `/api/workers/${await worker()}/drain`, { drain: true }],
   ['drainWorker', 'worker-resume', async () => `/api/workers/${await worker()}/drain`, { drain: false }],
   [

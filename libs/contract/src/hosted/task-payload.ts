@@ -1,5 +1,6 @@
 import { type TaskPayload as DomainTaskPayload, STATES } from '@pipeline/domain';
 import { z } from 'zod';
+import { Snippet } from '../shared/retrieval.ts';
 import { IssueHistory } from './issue-history.ts';
 
 /** What a worker is told about its task. Its type is the domain's, held to it by the compiler below. */
@@ -46,7 +47,9 @@ export const TaskPayload = z
     answers: z
       .array(z.object({ author: z.string(), body: z.string() }))
       .meta({ description: 'Answers to the question that the pipeline asked, oldest first.' }),
-    snippets: z.array(z.object({ kind: z.string(), title: z.string(), summary: z.string() })),
+    snippets: z
+      .array(Snippet)
+      .meta({ description: 'What is known of the repo and fits the issue, most relevant first.' }),
     instructions: z.string().nullable(),
     previousAttempts: z.array(
       z.object({ attempt: z.int(), errorMessage: z.string().nullable(), outcome: z.string().nullable() }),

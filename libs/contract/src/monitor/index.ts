@@ -13,6 +13,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { digestRoutes } from './digest.ts';
 import { eventRoutes } from './events.ts';
 import { findingRoutes } from './findings.ts';
+import { intelligenceRoutes } from './intelligence.ts';
 import { issueActionRoutes } from './issue-actions.ts';
 import { issueDetailRoutes } from './issue-detail.ts';
 import { issueRoutes } from './issues.ts';
@@ -51,6 +52,7 @@ export const monitorSurface = defineSurface({
     { name: 'Issue actions', description: 'What an operator can do to an issue.' },
     { name: 'Observability', description: 'What stands, and how it all goes.' },
     { name: 'Findings', description: 'What agents noticed, and what is made of it.' },
+    { name: 'Intelligence', description: 'What is known of a repo, and what agents are given of it.' },
     { name: 'Dead letters', description: 'Transitions that failed for good.' },
     { name: 'Consistency', description: 'Records that contradict each other.' },
     { name: 'Projections', description: 'What is to be written to the host.' },
@@ -71,6 +73,7 @@ export const monitorSurface = defineSurface({
     ...dashboardRoutes,
     ...issueActionRoutes,
     ...findingRoutes,
+    ...intelligenceRoutes,
     ...issueRoutes,
     ...issueDetailRoutes,
     ...artefactRoutes,

@@ -83,14 +83,17 @@ export interface Trust {
 
 const STATUS_WEIGHT: Record<Trust['status'], number> = { approved: 1, proposed: 0.8, observed: 0.6 };
 
+/** How well an item fits in all, whoever asks. */
+export const sumOfFit = ({ text, scope, precedent, meaning, repoWide }: Fit): number =>
+  text + 1.5 * scope + 0.5 * precedent + Math.max(0, meaning) + 0.25 * repoWide;
+
 /**
  * How much an item is worth to an agent: the sum of how it fits, weighed by who asks and by how far it is trusted.
  * Grows with each part; 0 for what fits in no way.
  */
 export function relevance(agent: RetrievalAgent, fit: Fit, { kind, status, ...trust }: Trust): number {
-  const fits = fit.text + 1.5 * fit.scope + 0.5 * fit.precedent + Math.max(0, fit.meaning) + 0.25 * fit.repoWide;
   const trusted = 0.5 + 0.5 * (trust.qualityScore ?? trust.confidence ?? 0.5);
-  return fits * kindWeight(agent, kind) * STATUS_WEIGHT[status] * trusted;
+  return sumOfFit(fit) * kindWeight(agent, kind) * STATUS_WEIGHT[status] * trusted;
 }
 
 /** Less than this and an item is not shown to agents. */

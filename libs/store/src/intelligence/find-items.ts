@@ -26,7 +26,8 @@ export interface FoundItem {
 
 const MAX_HITS = 100;
 const MAX_BY_TEXT = 60;
-const MAX_BY_SCOPE = 60;
+const MAX_OF_SCOPE = 20;
+const MAX_BY_PRECEDENT = 60;
 const MAX_REPO_WIDE = 30;
 
 type Clues = ItemClues & { total: number };
@@ -49,18 +50,25 @@ const byText = (p: Params<Clues>) => sql`
   group by h.id order by score desc, h.id limit ${sql.lit(MAX_BY_TEXT)}`;
 
 const byScope = (p: Params<Clues>) => sql`
-  select s.item_id as "itemId", 'scope' as how, 1::float8 as score, '{}'::int[] as clues,
-    array_agg(s.scope_ref) as refs
-  from intelligence_scopes s
-  where s.tenant_id = ${p('tenantId')} and s.repo_id = ${p('repoId')} and s.scope_ref = any(${p('refs')}::text[])
-    and s.scope_kind <> 'repo'
-  group by s.item_id limit ${sql.lit(MAX_BY_SCOPE)}`;
+  select s.item_id as "itemId", 'scope' as how, 1::float8 as score, '{}'::int[] as clues, s.refs
+  from (
+    select h.item_id, array_agg(h.scope_ref) as refs
+    from unnest(${p('refs')}::text[]) as r (ref)
+    cross join lateral (
+      select s.item_id, s.scope_ref from intelligence_scopes s
+      where s.tenant_id = ${p('tenantId')} and s.repo_id = ${p('repoId')} and s.scope_ref = r.ref
+        and s.scope_kind <> 'repo'
+      limit ${sql.lit(MAX_OF_SCOPE)}
+    ) h
+    group by h.item_id
+  ) s
+  where exists (select from intelligence_items t where ${inRepo(p)} and t.id = s.item_id and ${usable})`;
 
 const byPrecedent = (p: Params<Clues>) => sql`
   select t.id as "itemId", 'precedent' as how, 1::float8 as score, '{}'::int[] as clues, '{}'::text[] as refs
   from intelligence_items t
   where ${inRepo(p)} and ${usable} and t.source_issue_id = any(${p('precedents')}::bigint[])
-  limit ${sql.lit(MAX_BY_SCOPE)}`;
+  limit ${sql.lit(MAX_BY_PRECEDENT)}`;
 
 const repoWide = (p: Params<Clues>) => sql`
   select s.item_id as "itemId", 'repo' as how, 1::float8 as score, '{}'::int[] as clues, '{}'::text[] as refs
@@ -76,7 +84,7 @@ const find = prepared(
 );
 
 /**
- * Items of a repo that fit clues, in no order; those that are named by a scope may be of any status.
+ * Items of a repo that fit clues and may be given to agents, in no order.
  * @param total how many documents there are, by which the rarity of a word is told.
  */
 export const findItems = (read: Db, clues: ItemClues, total: number): Promise<FoundItem[]> =>

@@ -1,7 +1,8 @@
 import { parseSlug, slugKey } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../connection.ts';
 import type { ReadScope } from '../org-scope.ts';
-import type { Params } from '../prepared.ts';
+import { type Params, prepared } from '../prepared.ts';
 
 /** Whose repo is read, by which name, and which repos there may be read (null = all). */
 export interface Reach {
@@ -21,3 +22,18 @@ export const reachableRepo = (p: Params<Reach>): RawBuilder<unknown> => sql`
   select r.id, r.owner, r.name from repos r
   where r.tenant_id = ${p('tenantId')} and r.slug_key = ${p('slug')} and r.enabled
     and (${p('repoIds')}::bigint[] is null or r.id = any(${p('repoIds')}::bigint[]))`;
+
+const reached = prepared(
+  'reached-repo',
+  (_db, p: Params<Reach>) => sql<{ id: number }>`select repo.id from (${reachableRepo(p)}) repo`,
+);
+
+/** The one repo that a connection means by a name; undefined when it is out of reach. */
+export async function reachedRepo(
+  read: Db,
+  scope: ReadScope,
+  slug: string,
+): Promise<{ tenantId: number; repoId: number } | undefined> {
+  const row = await reached.first(read, reachOf(scope, slug));
+  return row && { tenantId: scope.tenantId, repoId: row.id };
+}

@@ -17,7 +17,7 @@ export const paging = {
   limit: z.int().min(1).max(MAX_ITEMS).default(50).describe('How many items at most.'),
   offset: z.int().min(0).max(2_147_483_647).default(0).describe('How many to skip; nextOffset of the page before.'),
 };
-const number = z.int().min(1).max(MAX_ISSUE_NUMBER).describe('Number of the issue.');
+export const number = z.int().min(1).max(MAX_ISSUE_NUMBER).describe('Number of the issue.');
 const IssuePage = PaginatedResponse(IssueListItem).extend({ nextOffset: NextOffset });
 
 async function issuePage({ context, identity }: ToolCall, query: IssueQuery): Promise<z.input<typeof IssuePage>> {

@@ -6,13 +6,14 @@ import {
   PaginatedResponse,
   PipelineOverview,
   RepoQuery,
+  RetrievalResult,
 } from '@pipeline/contract';
-import { FINDING_STATUSES, SEVERITIES } from '@pipeline/domain';
-import { costsOf, listRepoFindings } from '@pipeline/engine';
+import { FINDING_STATUSES, RETRIEVAL_AGENTS, SEVERITIES } from '@pipeline/domain';
+import { costsOf, listRepoFindings, retrieveForOrg } from '@pipeline/engine';
 import { z } from 'zod';
 import { bootstrapOf, overviewFor } from '../reads.ts';
 import { fitList, fitLists, fitPage, MAX_ITEMS } from './fit.ts';
-import { paging } from './issue-tools.ts';
+import { number, paging } from './issue-tools.ts';
 import { type AnyReadTool, readTool } from './tool.ts';
 
 export const orgTools: readonly AnyReadTool[] = [
@@ -59,6 +60,25 @@ export const orgTools: readonly AnyReadTool[] = [
           ...query,
         }),
       ),
+  }),
+  readTool({
+    name: 'retrieve_intelligence',
+    title: 'Retrieve what is known of a repository',
+    description:
+      'What is worth knowing before work on an issue, for the role of an agent and within a budget of tokens: invariants, decisions, failures of the past, files that the work may touch.',
+    input: z.object({
+      repo: RepoQuery,
+      agent: z.enum(RETRIEVAL_AGENTS).describe('Each role is given other kinds first.'),
+      issue: number.optional().describe('Number of the issue that is worked on.'),
+      pr: number.optional().describe('Number of the pull request that is reviewed.'),
+      budget: z.int().min(1).max(1_000_000).optional().describe('Tokens, in place of the configured budget.'),
+    }),
+    output: RetrievalResult,
+    run: async ({ context, identity }, { repo, ...about }) => {
+      const found = await retrieveForOrg(context.engine, identity.scope, { slug: repo, ...about });
+      const { body, cut } = fitLists(found, ['snippets', 'candidateFiles']);
+      return { ...body, truncated: found.truncated || cut };
+    },
   }),
   readTool({
     name: 'get_cost_summary',

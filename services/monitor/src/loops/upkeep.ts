@@ -3,8 +3,10 @@ import {
   autoUnblock,
   drainInbox,
   type Engine,
+  embedItems,
   enforceBudgets,
   enqueueDueScans,
+  expireIntelligence,
   foldCounts,
   type HostOf,
   type LabelWalk,
@@ -69,6 +71,8 @@ export const budgetsTick = (engine: Engine) => async () => {
   return (await enforceBudgets({ ...engine, settings })) ? 'again' : undefined;
 };
 export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
+export const staleIntelligenceTick = (engine: Engine) => async () =>
+  (await expireIntelligence(engine)).more ? 'again' : undefined;
 export const foldTick = (engine: Engine) => () => foldCounts(engine);
 export const slaTick = (engine: Engine) => async () => ((await watchSla(engine)).more ? 'again' : undefined);
 export const retentionTick = (engine: Engine) => async () => {
@@ -77,6 +81,12 @@ export const retentionTick = (engine: Engine) => async () => {
   await deleteOldAlerts(engine.store.fleet, ALERTS_KEPT_MS);
   await deleteOldKpis(engine.store.fleet, KPIS_KEPT_DAYS);
   await deleteOldReloads(engine.store.fleet, RELOADS_KEPT_MS);
+};
+
+/** Each call costs money, so one replica makes them. */
+export const embeddingsTick = (engine: Engine, lead: Lead) => async () => {
+  if ((await lead.hold()) === null) return undefined;
+  return (await embedItems(engine)).more ? 'again' : undefined;
 };
 
 /** Each remembers where it stands, so one replica leads. */

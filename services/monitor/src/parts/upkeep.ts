@@ -2,6 +2,7 @@ import { Lead } from '../loops/lead.ts';
 import {
   autoUnblockTick,
   budgetsTick,
+  embeddingsTick,
   foldTick,
   reclaimTick,
   releaseDueTick,
@@ -10,6 +11,7 @@ import {
   scansTick,
   silenceTick,
   slaTick,
+  staleIntelligenceTick,
   stalledTick,
 } from '../loops/upkeep.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
@@ -24,6 +26,8 @@ export function addUpkeep({ engine, doorbell, loops }: Wiring): void {
   loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
   loops.add('sla', 60 * SECOND_MS, slaTick(engine));
   loops.add('code-map-scans', 10 * SECOND_MS, scansTick(engine, new Lead(doorbell, 'code-map-scans')));
+  loops.add('intelligence-embeddings', 30 * SECOND_MS, embeddingsTick(engine, new Lead(doorbell, 'embeddings')));
+  loops.add('stale-intelligence', 60 * 60 * SECOND_MS, staleIntelligenceTick(engine));
   loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
   const budgets = loops.add('budgets', 5 * SECOND_MS, budgetsTick(engine));
   const waiting = loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine));

@@ -1,4 +1,4 @@
-import type { Engine } from '@pipeline/engine';
+import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
 import { StoreWatch } from '@pipeline/store-watch';
@@ -18,6 +18,8 @@ export interface PipelineOptions {
   instance: string;
   /** Where the Docker engine listens, as DOCKER_HOST has it. */
   dockerHost: string;
+  /** Where the key of the embedding endpoint is looked up, by the name that the configuration gives. */
+  variables?: Readonly<Record<string, string | undefined>>;
   log: Logger;
   metrics: Metrics;
   now: () => Date;
@@ -56,7 +58,10 @@ export function wire(options: PipelineOptions): Wiring {
     loaded: config.running,
     store,
     doorbell,
-    engine: engineOn(store, doorbell, config),
+    engine: {
+      ...engineOn(store, doorbell, config),
+      embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
+    },
     storeWatch,
     loops,
     listsEveryMs: () => config.settings.pollIntervals.monitor * SECOND_MS,
