@@ -10,6 +10,7 @@ import { smallGetRow } from './rows/reads/small-get.ts';
 import { unchangedListRow } from './rows/reads/unchanged-list.ts';
 import { whyRow } from './rows/reads/why.ts';
 import { reportRow } from './rows/report.ts';
+import { retrievalRow } from './rows/retrieval.ts';
 
 /** Every row there is, by the number of its goal. */
 export const ROWS: readonly Row[] = [
@@ -24,4 +25,5 @@ export const ROWS: readonly Row[] = [
   coldStartRow,
   reportRow,
   bearerCheckRow,
+  retrievalRow,
 ];
