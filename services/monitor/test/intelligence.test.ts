@@ -340,7 +340,7 @@ describe('retrieval', () => {
     });
     expect(found.methodBreakdown['anchorHits']).toBeGreaterThan(3);
     expect(found.retrievalContext).toEqual({
-      ...{ issueFound: true, prFound: null, titleUsed: 'Refund is booked twice', bodyLength: 48, labelsUsed: [] },
+      ...{ issueFound: true, prFound: null, titleUsed: 'Refund is booked twice', bodyLength: 47, labelsUsed: [] },
       ...{ plannedFilesCount: 0, changedFilesCount: null, changedFilesSource: 'not_applicable' },
       ...{ embeddingEnabled: false, embeddingError: null },
     });
