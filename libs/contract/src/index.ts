@@ -16,6 +16,7 @@ export * from './hosted/task-payload.ts';
 export * from './hosted/webhooks.ts';
 export * from './hosted/worker.ts';
 export * from './match.ts';
+export * from './monitor/alerts.ts';
 export * from './monitor/analytics/index.ts';
 export * from './monitor/artefacts.ts';
 export * from './monitor/auth.ts';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AppError } from './errors.ts';
 import {
   ALERT_CHANNELS,
+  AlertThresholds,
   CostLimits,
   EnvName,
   HttpAddress,
@@ -80,6 +81,7 @@ export const PipelineConfig = section({
   costLimits: section(CostLimits.shape).prefault({}),
   alertChannels: z.array(AlertChannel).max(20).default([]),
   retrieval: section(Retrieval.shape).superRefine(requireEndpoint).prefault({}),
+  alerts: section(AlertThresholds.shape).prefault({}),
   sla: section(Sla.shape).prefault({}),
   consistency: section({
     orphans: z.boolean().default(false).describe('Look on the hosts for open issues that the pipeline does not know.'),
@@ -94,6 +96,7 @@ export const RELOADABLE_KEYS = [
   'pollIntervals',
   'costLimits',
   'alertChannels',
+  'alerts',
   'retrieval',
   'sla',
   'tracks',

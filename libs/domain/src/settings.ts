@@ -60,6 +60,26 @@ const EmbeddingEndpoint = z.object({
   timeoutMs: z.int().min(50).max(60_000).default(1_500).describe('How long a retrieval waits for it.'),
 });
 export type EmbeddingEndpoint = z.output<typeof EmbeddingEndpoint>;
+const threshold = (standard: number) => z.number().positive().max(1_000_000).nullable().default(standard);
+
+/** When detectors speak; null = never. */
+export const AlertThresholds = z.object({
+  workerSilentMinutes: threshold(5).describe('A worker that nobody heard for so long, and that did not sign off.'),
+  claimAgeMinutes: threshold(120).describe('A task that somebody has been working on for so long.'),
+  queueAgeMinutes: threshold(60).describe('A task that could begin and that nobody took for so long, by repo.'),
+  noProgressMinutes: threshold(15).describe('An issue in a working state that nothing works on and nothing holds.'),
+  failureLoopRuns: threshold(5).describe('Runs that failed with one error within an hour, by repo.'),
+  deadLettersPerHour: threshold(5).describe('New dead letters within an hour, by repo.'),
+  projectionBacklogMinutes: threshold(15).describe('Age of the oldest write that waits for the host, by repo.'),
+  rateLimitedMinutes: threshold(5).describe(
+    'A host that refuses everything for its rate limit, for so long from now on.',
+  ),
+  costAnomalyFactor: threshold(3).describe("Today's spending of a tenant over the mean of the seven days before."),
+  costAnomalyMinUsd: threshold(10).describe('Less spending than this on a day is no anomaly.'),
+  labelDriftFindings: threshold(10).describe('Issues whose labels on the host differ from their state, by repo.'),
+  storeAwaySeconds: threshold(60).describe('How long the store may be away.'),
+  dashboardUrl: HttpAddress.nullable().default(null).describe('Where messages link to.'),
+});
 
 export const Retrieval = z.object({
   tokenBudget: z.int().min(100).max(1_000_000).default(4_000).describe('Tokens of intelligence in a task.'),
@@ -116,6 +136,7 @@ export const Settings = z.object({
   pollIntervals: PollIntervals.prefault({}),
   costLimits: CostLimits.prefault({}),
   alertChannels: z.array(AlertChannel).max(20).default([]),
+  alerts: AlertThresholds.prefault({}),
   retrieval: Retrieval.prefault({}),
   sla: Sla.prefault({}),
   tracks: TrackDefaults.prefault({}),

@@ -2,7 +2,7 @@ export { findIssueKey, findRepoAt, type IssueAddress, type RepoAddress } from '.
 export * as admin from './admin/index.ts';
 export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';
 export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';
-export { raiseAlert, resolveAlert } from './alerts.ts';
+export { channelKey, raiseAlert, recordOutage, resolveAlert } from './alerts.ts';
 export * from './analytics/index.ts';
 export { autoUnblock } from './auto-unblock.ts';
 export { readBlockedIssues } from './blocked-issues.ts';
@@ -18,6 +18,7 @@ export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
 export { type Bell, type Engine, inTenant, type Unit } from './context.ts';
 export * from './dashboard/index.ts';
 export { resolveLetter, retryDeadLetter } from './dead-letters.ts';
+export { type Readings, runDetectors } from './detectors.ts';
 export { enforceBudgets } from './enforce-budgets.ts';
 export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';

@@ -4,6 +4,9 @@
  */
 export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'agent_invocations.stop_reason': "Invocation['stopReason']",
+  'alert_deliveries.alert': 'Alert',
+  'alert_deliveries.status': 'DeliveryStatus',
+  'alert_deliveries.type': 'AlertMessage',
   'alerts.detector': 'AlertDetector',
   'alerts.severity': 'AlertSeverity',
   'config_reloads.error_code': 'ErrorCode',

@@ -1,4 +1,4 @@
-import type { AlertDetector, AlertSeverity } from '@pipeline/domain';
+import type { Alert, AlertDetector, AlertSeverity } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import type { Db, Tx } from './connection.ts';
@@ -65,6 +65,93 @@ export const closeAlert = (tx: Tx, tenantId: number, fingerprint: string): Promi
     .where('resolved_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
+
+/** The row as it is told to others. */
+export const toAlert = (row: AlertRow): Alert => ({
+  id: row.id,
+  severity: row.severity,
+  detector: row.detector,
+  message: row.message,
+  fingerprint: row.fingerprint,
+  repo: row.repo,
+  issueNumber: row.issue_number,
+  workerId: row.worker_id,
+  value: row.value,
+  threshold: row.threshold,
+  firstSeenAt: row.first_seen_at,
+  lastSeenAt: row.last_seen_at,
+  count: row.count,
+  resolved: row.resolved_at !== null,
+  resolvedAt: row.resolved_at,
+});
+
+export interface AlertFilter {
+  severity?: AlertSeverity | undefined;
+  detector?: AlertDetector | undefined;
+  /** Slug; compared without case. */
+  repo?: string | undefined;
+  issueNumber?: number | undefined;
+  /** Undefined: open and resolved ones. */
+  resolved?: boolean | undefined;
+  /** Of one tenant; undefined: of all, and of the deployment. */
+  tenantId?: number | undefined;
+}
+
+/**
+ * Alerts that match, the one seen last first, and how many there are. Cost: the rows of the table at most, one for each
+ * thing that was wrong within the time that alerts are kept; the open ones by their own index.
+ */
+export async function listAlerts(
+  fleet: Db,
+  filter: AlertFilter,
+  page: { limit: number; offset: number },
+): Promise<{ items: Alert[]; total: number }> {
+  const { severity, detector, repo, issueNumber, resolved, tenantId } = filter;
+  const matching = fleet
+    .selectFrom('alerts')
+    .$if(severity !== undefined, (q) => q.where('severity', '=', severity as AlertSeverity))
+    .$if(detector !== undefined, (q) => q.where('detector', '=', detector as AlertDetector))
+    .$if(repo !== undefined, (q) => q.where(sql`lower(repo)`, '=', repo?.toLowerCase()))
+    .$if(issueNumber !== undefined, (q) => q.where('issue_number', '=', issueNumber as number))
+    .$if(resolved !== undefined, (q) => q.where('resolved_at', resolved ? 'is not' : 'is', null))
+    .$if(tenantId !== undefined, (q) => q.where('tenant_id', '=', tenantId as number));
+  const rows = await matching
+    .modifyFront(fleetNote('operators see all tenants'))
+    .selectAll()
+    .orderBy('last_seen_at', 'desc')
+    .orderBy('id')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { n } = await matching
+    .modifyFront(fleetNote('operators see all tenants'))
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow();
+  return { items: rows.map(toAlert), total: n };
+}
+
+/** How many alerts are open, by severity and detector; for gauges. */
+export async function countOpenAlerts(
+  fleet: Db,
+): Promise<{ severity: AlertSeverity; detector: AlertDetector; count: number }[]> {
+  return fleet
+    .selectFrom('alerts')
+    .modifyFront(fleetNote('gauges of the whole deployment'))
+    .select(['severity', 'detector', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('resolved_at', 'is', null)
+    .groupBy(['severity', 'detector'])
+    .execute();
+}
+
+/** Open alerts of one detector, of all tenants, and when each was last seen. */
+export const openAlertsOf = (fleet: Db, detector: AlertDetector) =>
+  fleet
+    .selectFrom('alerts')
+    .modifyFront(fleetNote('detectors watch all tenants'))
+    .select(['tenant_id', 'fingerprint', 'severity', 'message'])
+    .where('detector', '=', detector)
+    .where('resolved_at', 'is', null)
+    .execute();
 
 /** Fingerprints of the open alerts of one detector; few, for a tenant has few open alerts (index alerts_open). */
 export async function openFingerprints(db: Db, tenantId: number, detector: AlertDetector): Promise<string[]> {

@@ -1,5 +1,6 @@
 export * from './agent-messages.ts';
 export * from './agent-restarts.ts';
+export * from './alert-deliveries.ts';
 export * from './alerts.ts';
 export * from './analytics/index.ts';
 export * from './audit-log.ts';
@@ -17,6 +18,9 @@ export type { DB } from './database.generated.ts';
 export * from './dead-letters.ts';
 export * from './deliveries.ts';
 export * from './dependencies.ts';
+export * from './detectors/failures.ts';
+export { MAX_SIGHTINGS, type Sighting } from './detectors/sighting.ts';
+export * from './detectors/work.ts';
 export type { ConnectionLog, DirectConnectionOptions, Sleep } from './direct-connection.ts';
 export * from './doorbell.ts';
 export * from './duration-estimates.ts';

@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import type { LogIndex } from './logs/log-index.ts';
+import { alertHandlers } from './routes/alerts.ts';
 import { analyticsHandlers } from './routes/analytics.ts';
 import { authHandlers } from './routes/auth.ts';
 import { type BlockedIssueDeps, blockedIssueHandlers } from './routes/blocked-issues.ts';
@@ -75,6 +76,7 @@ export function createMonitorApp(options: MonitorApp): Express {
   };
   const stored = {
     ...analyticsHandlers(connected),
+    ...alertHandlers(connected),
     ...deadLetterHandlers(connected),
     ...consistencyHandlers(connected),
     ...blockedIssueHandlers(connected),

@@ -2,6 +2,7 @@ import type { VcsHost } from '@pipeline/domain';
 import type { HostOf } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { createGitHubHost } from '@pipeline/vcs';
+import { type HostRate, RateReading } from './host-rate.ts';
 import { spendingFetch, type WriteBudget } from './loops/write-budget.ts';
 
 export type HostKind = VcsHost['clientType'];
@@ -17,6 +18,7 @@ export interface ConnectedHost {
   vcs: VcsHost;
   /** null = the host asks for no restraint. */
   budget: WriteBudget | null;
+  rate: HostRate;
   /** Where a repo can be cloned from when the host does not answer. */
   cloneUrl(slug: { owner: string; name: string }): string;
 }
@@ -38,6 +40,7 @@ export function connectHosts({ access, budget, userAgent, log, now }: ConnectOpt
     const way = access[kind];
     if (!way) return [];
     const own = kind === 'github' ? budget : null;
+    const rate = new RateReading(now);
     const vcs = createGitHubHost({
       baseUrl: way.apiUrl,
       token: way.token,
@@ -45,10 +48,10 @@ export function connectHosts({ access, budget, userAgent, log, now }: ConnectOpt
       userAgent,
       log,
       now,
-      ...(own && { fetch: spendingFetch(own) }),
+      fetch: rate.watching(own ? spendingFetch(own) : fetch),
     });
     const web = webUrl(way.apiUrl);
-    return [{ kind, vcs, budget: own, cloneUrl: ({ owner, name }) => `${web}/${owner}/${name}.git` }];
+    return [{ kind, vcs, rate, budget: own, cloneUrl: ({ owner, name }) => `${web}/${owner}/${name}.git` }];
   });
 }
 

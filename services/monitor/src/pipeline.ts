@@ -7,6 +7,7 @@ import type { Dashboard } from './dashboard/dashboard.ts';
 import { hostFinder } from './hosts.ts';
 import type { LoopSet } from './loops/loop-set.ts';
 import { addAgents } from './parts/agents.ts';
+import { addAlerts } from './parts/alerts.ts';
 import { addConsistency, type ConsistencyCache } from './parts/consistency.ts';
 import { addDashboard } from './parts/dashboard.ts';
 import { addDeadLetters, type DeadLetterCache } from './parts/dead-letters.ts';
@@ -52,6 +53,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const { consistency, loop: findingsLoop } = addConsistency(wiring);
   const lists = addLists(wiring);
   addSettings(wiring);
+  addAlerts(wiring, { consistency });
   addUpkeep(wiring);
   addRollups(wiring);
   addStrategy(wiring);

@@ -141,6 +141,7 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
     hosts,
     config,
     instance: `${hostname()}:${env.PORT}`,
+    variables,
     dockerHost: env.DOCKER_HOST,
     variables,
     log,

@@ -80,6 +80,7 @@ describe('a reload', () => {
     pollIntervals: 'pollIntervals: {monitor: 7}',
     costLimits: 'costLimits: {dailyUsd: 12.5}',
     alertChannels: 'alertChannels: [{type: log}]',
+    alerts: 'alerts: {queueAgeMinutes: 5}',
     retrieval: 'retrieval: {tokenBudget: 500}',
     sla: 'sla: {warnAfterMinutes: {planning: 9}}',
     tracks: 'tracks: {weight: 4}',

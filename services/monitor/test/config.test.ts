@@ -55,6 +55,7 @@ describe('config into the store', () => {
   const hostWith = (known: Record<string, HostRepo>): ConnectedHost => ({
     kind: 'sandbox',
     budget: null,
+    rate: { remaining: null, limitedMinutes: () => 0 },
     cloneUrl: ({ owner, name }) => `http://127.0.0.1:1/${owner}/${name}.git`,
     vcs: {
       clientType: 'sandbox',

@@ -27,6 +27,7 @@ async function startReplica(): Promise<Replica> {
     dockerHost: 'unix:///nowhere.sock',
     config: await configOf(),
     instance: 'test',
+    variables: {},
     log: silentLogger,
     metrics: createMetrics(),
     now: () => new Date(),

@@ -50,6 +50,7 @@ async function pipelineOn(
       now: () => new Date(),
     }),
     instance: 'test',
+    variables: {},
     dockerHost: 'unix:///nowhere.sock',
     log: silentLogger,
     metrics,

@@ -1,6 +1,7 @@
 import { healthRoutes } from '../shared/health.ts';
 import { defineSurface, type PathFallback } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
+import { alertRoutes } from './alerts.ts';
 import { analyticsRoutes } from './analytics/index.ts';
 import { artefactRoutes } from './artefacts.ts';
 import { authRoutes } from './auth.ts';
@@ -63,6 +64,7 @@ export const monitorSurface = defineSurface({
     { name: 'Strategy', description: 'Where self-improvement is going, and how far by itself.' },
     { name: 'Event stream', description: 'What happens, as it happens.' },
     { name: 'Logs', description: 'What processes and agents said.' },
+    { name: 'Alerts', description: 'What is wrong, and what was.' },
     { name: 'Config', description: 'What is in force, and reading it again.' },
     { name: 'Dashboard', description: 'The pipeline at a glance, and the pages and files for browsers.' },
   ],
@@ -94,6 +96,7 @@ export const monitorSurface = defineSurface({
     ...strategyRoutes,
     ...eventRoutes,
     ...logRoutes,
+    ...alertRoutes,
     ...configRoutes,
     ...metricDefinitionRoutes,
     ...staticRoutes,

@@ -19,6 +19,7 @@ import {
   watchSla,
 } from '@pipeline/engine';
 import {
+  deleteOldAlertDeliveries,
   deleteOldAlerts,
   deleteOldDeliveries,
   deleteOldKpis,
@@ -80,6 +81,7 @@ export const retentionTick = (engine: Engine) => async () => {
   await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);
   await deleteOldAlerts(engine.store.fleet, ALERTS_KEPT_MS);
   await deleteOldKpis(engine.store.fleet, KPIS_KEPT_DAYS);
+  await deleteOldAlertDeliveries(engine.store.fleet, ALERTS_KEPT_MS);
   await deleteOldReloads(engine.store.fleet, RELOADS_KEPT_MS);
 };
 

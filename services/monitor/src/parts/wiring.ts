@@ -16,6 +16,8 @@ export interface PipelineOptions {
   config: ConfigInForce;
   /** This process among the monitors, such as `host:8090`. */
   instance: string;
+  /** Where the variables that alert channels name are looked up. */
+  variables: Readonly<Record<string, string | undefined>>;
   /** Where the Docker engine listens, as DOCKER_HOST has it. */
   dockerHost: string;
   /** Where the key of the embedding endpoint is looked up, by the name that the configuration gives. */

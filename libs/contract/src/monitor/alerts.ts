@@ -1,0 +1,66 @@
+import { ALERT_DETECTORS, ALERT_SEVERITIES, type Alert as DomainAlert, isStorable, parseSlug } from '@pipeline/domain';
+import { z } from 'zod';
+import { PaginatedResponse, Timestamp } from '../envelopes.ts';
+import { pageQuery } from '../paging.ts';
+import { route } from '../route.ts';
+
+/** interface: Alert. */
+export const Alert = z
+  .object({
+    id: z.uuid(),
+    severity: z.enum(ALERT_SEVERITIES),
+    detector: z.enum(ALERT_DETECTORS).meta({ description: 'What noticed it; there may be more of them later.' }),
+    message: z.string(),
+    fingerprint: z.string().meta({ description: 'What makes two sightings the same alert.' }),
+    repo: z.string().nullable().meta({ description: 'owner/name.' }),
+    issueNumber: z.int().nullable(),
+    workerId: z.string().nullable(),
+    value: z.number().nullable().meta({ description: 'What was measured, in the unit of the detector.' }),
+    threshold: z.number().nullable().meta({ description: 'The limit that it passed.' }),
+    firstSeenAt: Timestamp.meta({ description: 'Of this episode.' }),
+    lastSeenAt: Timestamp,
+    count: z.int().positive().meta({ description: 'Sightings in this episode.' }),
+    resolved: z.boolean(),
+    resolvedAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'Alert', description: 'Something that is wrong, or was.' });
+
+const wire: (alert: DomainAlert) => z.input<typeof Alert> = (alert) => alert;
+void wire;
+
+const text = z.string().max(200).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+
+const listAlerts = route({
+  id: 'listAlerts',
+  method: 'get',
+  path: '/api/alerts',
+  summary: 'List alerts',
+  description:
+    'Those that are open, unless asked otherwise; the one seen last first. A resolved one is kept for 90 days.',
+  tags: ['Alerts'],
+  auth: 'operator',
+  query: z.object({
+    status: z
+      .enum(['open', 'resolved', 'all'], 'must be open, resolved or all')
+      .default('open')
+      .meta({ description: 'Which of them.', example: 'open' }),
+    severity: z.enum(ALERT_SEVERITIES).optional().meta({ description: 'Only of this severity.', example: 'critical' }),
+    detector: z.enum(ALERT_DETECTORS).optional().meta({ description: 'Only of this one.', example: 'queue_age' }),
+    repo: text
+      .refine((value) => parseSlug(value) !== null, 'must be owner/name')
+      .optional()
+      .meta({ description: 'Only about this repo.', example: 'acme/shop' }),
+    issue: z.coerce
+      .number()
+      .int('must be a whole number')
+      .positive()
+      .max(2_147_483_647)
+      .optional()
+      .meta({ description: 'Only about issues of this number.', example: 7 }),
+    tenant: text.optional().meta({ description: 'Only of the tenant of this external id.', example: 'default' }),
+    ...pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'refuse' }),
+  }),
+  replies: { 200: { description: 'One page.', body: PaginatedResponse(Alert) } },
+});
+
+export const alertRoutes = [listAlerts] as const;

@@ -1,0 +1,70 @@
+import { deliveryRetrySec } from '@pipeline/domain';
+import { channelKey, type Engine } from '@pipeline/engine';
+import { type DeliveryRow, dueDeliveries, noteDelivery, takeDelivery } from '@pipeline/store';
+import type { Lead } from '../loops/lead.ts';
+import { type ChannelDeps, sendTo } from './channels.ts';
+import type { Message } from './message.ts';
+
+interface DelivererDeps extends ChannelDeps {
+  engine: Engine;
+  lead: Lead;
+}
+
+const BATCH = 50;
+const PARALLEL = 8;
+
+/**
+ * Sends what alerts have left for the channels; one monitor of all does. A try is counted before it is made, so a message
+ * is sent at least once and its tries are bounded whatever ends the process:
+ *
+ *   pending -(taken)-> pending, later -(accepted)-> delivered | -(tries used up)-> failed
+ *   pending -(its alert ended first, its channel left the configuration)-> dropped
+ */
+export class AlertDeliverer {
+  readonly #deps: DelivererDeps;
+
+  constructor(deps: DelivererDeps) {
+    this.#deps = deps;
+  }
+
+  /** @returns 'again' when there may be more. */
+  async tick(): Promise<'again' | undefined> {
+    const { engine, lead } = this.#deps;
+    if ((await lead.hold()) === null) return undefined;
+    const due = await dueDeliveries(engine.store.fleet, BATCH);
+    for (let at = 0; at < due.length; at += PARALLEL) {
+      await Promise.all(due.slice(at, at + PARALLEL).map((row) => this.#deliver(row)));
+    }
+    return due.length === BATCH ? 'again' : undefined;
+  }
+
+  async #deliver(row: DeliveryRow): Promise<void> {
+    const { engine, log } = this.#deps;
+    const db = engine.store.tenant;
+    const fields = { channel: row.channel.split(' ')[0], type: row.type, fingerprint: row.fingerprint };
+    const channel = engine.settings().alertChannels.find((one) => channelKey(one) === row.channel);
+    if (!channel) return noteDelivery(db, row, { status: 'dropped', error: 'the channel left the configuration' });
+    const tries = row.attempts + 1;
+    const waitSec = deliveryRetrySec(tries);
+    // One that ended the process at its last try.
+    if (row.attempts > 0 && deliveryRetrySec(row.attempts) === null) {
+      return noteDelivery(db, row, { status: 'failed', error: row.error });
+    }
+    if (!(await takeDelivery(db, row, { attempts: row.attempts, waitSec }))) return;
+    const error = await sendTo(channel, this.#messageOf(row), this.#deps);
+    if (error === null) return noteDelivery(db, row, { status: 'delivered', error: null });
+    const status = waitSec === null ? 'failed' : 'pending';
+    log[waitSec === null ? 'error' : 'warn']('an alert was not delivered', {
+      ...fields,
+      tries,
+      waitSec,
+      reason: error,
+    });
+    await noteDelivery(db, row, { status, error });
+  }
+
+  #messageOf({ id, type, created_at, alert, issue_url }: DeliveryRow): Message {
+    const { dashboardUrl } = this.#deps.engine.settings().alerts;
+    return { id, version: 1, type, createdAt: created_at, alert, links: { dashboard: dashboardUrl, issue: issue_url } };
+  }
+}

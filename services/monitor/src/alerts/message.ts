@@ -1,0 +1,67 @@
+import { createHmac } from 'node:crypto';
+import type { Alert, AlertMessage } from '@pipeline/domain';
+
+/** What is sent about an alert (interface: Alert channels). */
+export interface Message {
+  /** The same at every try, so that a receiver can tell a repetition. */
+  id: string;
+  version: 1;
+  type: AlertMessage;
+  createdAt: string;
+  alert: Alert;
+  links: { dashboard: string | null; issue: string | null };
+}
+
+/**
+ * The head fields of a webhook. The signature covers the time and the raw body, so that neither can be changed and an
+ * old message cannot be sent again as new.
+ * @param timestamp Unix seconds.
+ */
+export function webhookHeaders(
+  message: Message,
+  body: string,
+  { secret, timestamp }: { secret: string; timestamp: number },
+) {
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'pipeline-monitor',
+    'x-svc-event': message.type,
+    'x-svc-delivery': message.id,
+    'x-svc-timestamp': String(timestamp),
+    'x-svc-signature': `sha256=${signature}`,
+  };
+}
+
+/** Slack takes these three as markup. */
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const SIGNS = { info: ':large_blue_circle:', warning: ':warning:', critical: ':red_circle:' } as const;
+
+/** One line, and under it the context: repo, issue, age, detector. */
+export function slackBody({ type, alert, links }: Message, now: Date): object {
+  const sign = type === 'alert.resolved' ? ':white_check_mark: resolved:' : SIGNS[alert.severity];
+  const text = `${sign} ${escaped(alert.message)}`;
+  const issue = alert.issueNumber === null ? null : `#${alert.issueNumber}`;
+  const context = [
+    alert.repo === null ? null : escaped(alert.repo),
+    issue !== null && links.issue !== null ? `<${links.issue}|${issue}>` : issue,
+    `since ${ageOf(now.getTime() - Date.parse(alert.firstSeenAt))}`,
+    alert.detector,
+    links.dashboard === null ? null : `<${links.dashboard}|dashboard>`,
+  ].filter((part) => part !== null);
+  return {
+    text,
+    blocks: [
+      { type: 'section', text: { type: 'mrkdwn', text } },
+      { type: 'context', elements: [{ type: 'mrkdwn', text: context.join(' · ') }] },
+    ],
+  };
+}
+
+function ageOf(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}

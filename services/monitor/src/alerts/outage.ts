@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { Alert } from '@pipeline/domain';
+import { type Engine, recordOutage } from '@pipeline/engine';
+import { type ChannelDeps, sendTo } from './channels.ts';
+import type { Message } from './message.ts';
+
+interface OutageDeps extends ChannelDeps {
+  engine: Engine;
+  /** This process among the monitors. */
+  instance: string;
+  storeWatch: { readonly isConnected: boolean; readonly state: string };
+}
+
+/**
+ * Tells the channels that the store is away, which no row of it can: from memory, each channel once, tried again at each
+ * round until it takes it. When the store is back the outage becomes an alert that is over, and who was told is told so.
+ * Every monitor speaks for itself.
+ */
+export class OutageWatch {
+  readonly #deps: OutageDeps;
+  readonly #told = new Set<number>();
+  #since: Date | null = null;
+  #alert: Alert | null = null;
+
+  constructor(deps: OutageDeps) {
+    this.#deps = deps;
+  }
+
+  async tick(): Promise<void> {
+    const { storeWatch, now, engine } = this.#deps;
+    if (storeWatch.isConnected) return this.#back();
+    this.#since ??= now();
+    const { storeAwaySeconds } = engine.settings().alerts;
+    const awayMs = now().getTime() - this.#since.getTime();
+    if (storeAwaySeconds === null || awayMs < storeAwaySeconds * 1_000) return;
+    this.#alert ??= this.#alertOf(this.#since, storeAwaySeconds);
+    await this.#tell('alert.raised', this.#alert);
+  }
+
+  async #back(): Promise<void> {
+    const alert = this.#alert;
+    if (alert !== null) {
+      const resolvedAt = this.#deps.now().toISOString();
+      await recordOutage(this.#deps.engine, alert);
+      const toldOf = [...this.#told];
+      this.#told.clear();
+      await this.#tell('alert.resolved', { ...alert, lastSeenAt: resolvedAt, resolved: true, resolvedAt }, toldOf);
+    }
+    this.#since = null;
+    this.#alert = null;
+    this.#told.clear();
+  }
+
+  async #tell(type: Message['type'], alert: Alert, only?: readonly number[]): Promise<void> {
+    const { engine, now, log } = this.#deps;
+    const { alertChannels, alerts } = engine.settings();
+    const links = { dashboard: alerts.dashboardUrl, issue: null };
+    for (const [index, channel] of alertChannels.entries()) {
+      if (this.#told.has(index) || only?.includes(index) === false) continue;
+      const message: Message = { id: randomUUID(), version: 1, type, createdAt: now().toISOString(), alert, links };
+      const error = await sendTo(channel, message, this.#deps);
+      if (error === null) this.#told.add(index);
+      else log.warn('an alert was not delivered', { channel: channel.type, type, reason: error });
+    }
+  }
+
+  #alertOf(since: Date, threshold: number): Alert {
+    const { instance, storeWatch } = this.#deps;
+    return {
+      id: randomUUID(),
+      severity: 'critical',
+      detector: 'store_unavailable',
+      message: `the store is ${storeWatch.state} for monitor ${instance}: nothing is let in, claimed or written`,
+      fingerprint: `store_unavailable:${instance}`,
+      repo: null,
+      issueNumber: null,
+      workerId: null,
+      value: null,
+      threshold,
+      firstSeenAt: since.toISOString(),
+      lastSeenAt: since.toISOString(),
+      count: 1,
+      resolved: false,
+      resolvedAt: null,
+    };
+  }
+}

@@ -1,0 +1,45 @@
+import { runDetectors } from '@pipeline/engine';
+import { AlertDeliverer } from '../alerts/deliverer.ts';
+import { OutageWatch } from '../alerts/outage.ts';
+import { Lead } from '../loops/lead.ts';
+import type { ConsistencyCache } from './consistency.ts';
+import { SECOND_MS, type Wiring } from './wiring.ts';
+
+/** Open alerts say what is measured now once in so many rounds; each time is a write. */
+const REFRESH_EVERY = 10;
+
+/** What notices that something is wrong, and what tells people. One monitor of all does, but for the store's absence. */
+export function addAlerts(wiring: Wiring, { consistency }: { consistency: ConsistencyCache }): void {
+  const { engine, doorbell, loops, log, now, variables, storeWatch, instance, hosts } = wiring;
+  const lead = new Lead(doorbell, 'alert-detectors');
+  let round = 0;
+  loops.add('alert-detectors', 60 * SECOND_MS, async () => {
+    if ((await lead.hold()) === null) return;
+    const readings = {
+      driftByRepo: driftOf(consistency),
+      limitedMinutes: new Map(hosts.map(({ kind, rate }) => [kind, rate.limitedMinutes()])),
+      regressions: null,
+    };
+    const failed = await runDetectors(engine, readings, { refresh: round % REFRESH_EVERY === 0 });
+    round += 1;
+    const [first] = failed;
+    if (first)
+      throw new Error(`detectors failed: ${failed.map(({ detector }) => detector).join(', ')}`, { cause: first.error });
+  });
+  const channels = { variables, log, now };
+  const deliverer = new AlertDeliverer({ engine, lead: new Lead(doorbell, 'alert-deliveries'), ...channels });
+  loops.add('alert-deliveries', 5 * SECOND_MS, () => deliverer.tick());
+  const outage = new OutageWatch({ engine, storeWatch, instance, ...channels });
+  loops.addAlways('store-outage', 5 * SECOND_MS, () => outage.tick());
+}
+
+/** null until somebody has looked. */
+function driftOf(consistency: ConsistencyCache): Map<string, number> | null {
+  if (consistency.page({ limit: 1, offset: 0 }).page.total === null) return null;
+  const drift = new Map<string, number>();
+  for (const { kind, repoOwner, repoName } of consistency.all()) {
+    const repo = `${repoOwner}/${repoName}`;
+    if (kind === 'label_drift') drift.set(repo, (drift.get(repo) ?? 0) + 1);
+  }
+  return drift;
+}
