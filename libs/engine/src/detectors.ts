@@ -24,8 +24,6 @@ export interface Readings {
   driftByRepo: ReadonlyMap<string, number> | null;
   /** Minutes that each host will go on refusing everything for its rate limit; 0 = it does not. */
   limitedMinutes: ReadonlyMap<string, number>;
-  /** KPIs that got worse; null = nobody has looked yet. */
-  regressions: readonly { repo: string; kpi: string; relativeDelta: number; magnitude: string }[] | null;
 }
 
 interface Detector {
@@ -141,17 +139,6 @@ const DETECTORS: readonly Detector[] = [
       [...limitedMinutes].flatMap(([host, n]) => (n >= limit ? [ofDeployment(host, n, { detail: host })] : [])),
     (s) => `${s.detail} refuses everything for its rate limit for ${s.value} more min`,
   ),
-  {
-    name: 'kpi_regression',
-    severity: 'info',
-    limit: () => null,
-    look: async (_fleet, _thresholds, { regressions }) =>
-      regressions?.map(({ repo, kpi, relativeDelta, magnitude }) => {
-        const subject = `${repo.toLowerCase()}:${kpi}`;
-        return ofDeployment(subject, relativeDelta, { repo, detail: `${kpi}, ${magnitude}` });
-      }) ?? null,
-    message: (s) => `${s.repo} got worse by ${Math.abs(Math.round(s.value * 100))} %: ${s.detail}`,
-  },
 ];
 
 const usd = (amount: number) => `$${amount.toFixed(2)}`;

@@ -15,7 +15,7 @@ let round = 0;
 const at = (minutes: number): void => {
   database.clock.now = new Date(START + minutes * 60_000);
 };
-const NOTHING: Readings = { driftByRepo: null, limitedMinutes: new Map(), regressions: null };
+const NOTHING: Readings = { driftByRepo: null, limitedMinutes: new Map() };
 const look = async (readings: Partial<Readings> = {}, refresh = false) => {
   const engine = { ...bench.engine, settings: () => ({ ...DEFAULT_SETTINGS, alerts }) };
   expect(await runDetectors(engine, { ...NOTHING, ...readings }, { refresh })).toEqual([]);
@@ -239,17 +239,6 @@ describe('detectors', () => {
     expect(await detectors()).toEqual(['label_drift']);
     await look({ driftByRepo: new Map([[slug(), 9]]) });
     expect(await open()).toEqual([]);
-  });
-
-  test('kpi_regression: one alert for each repo and KPI', async () => {
-    const worse = { repo: slug(), kpi: 'block_rate', relativeDelta: 0.5, magnitude: 'high' };
-    await look({ regressions: [worse, { ...worse, kpi: 'cycle_time_p50', relativeDelta: -0.2 }] });
-    expect((await open()).map(({ message }) => message)).toEqual([
-      `${slug()} got worse by 50 %: block_rate, high`,
-      `${slug()} got worse by 20 %: cycle_time_p50, high`,
-    ]);
-    await look({ regressions: [worse] });
-    expect(await open()).toHaveLength(1);
   });
 });
 

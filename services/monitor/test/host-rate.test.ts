@@ -31,8 +31,11 @@ test.each([
   ['a wait in seconds', 403, { 'retry-after': '90' }, 2],
   ['no time', 429, {}, 1],
   ['a missing right', 403, { 'x-ratelimit-remaining': '100' }, 0],
-] as [string, number, Record<string, string>, number][])('a refusal with %s', async (_name, status, headers, minutes) => {
-  const reading = await readingOf([status, headers]);
-  expect(reading.limitedMinutes()).toBe(minutes);
-  expect((await readingOf([status, headers], [200, {}])).limitedMinutes()).toBe(0);
-});
+] as [string, number, Record<string, string>, number][])(
+  'a refusal with %s',
+  async (_name, status, headers, minutes) => {
+    const reading = await readingOf([status, headers]);
+    expect(reading.limitedMinutes()).toBe(minutes);
+    expect((await readingOf([status, headers], [200, {}])).limitedMinutes()).toBe(0);
+  },
+);

@@ -18,7 +18,6 @@ export function addAlerts(wiring: Wiring, { consistency }: { consistency: Consis
     const readings = {
       driftByRepo: driftOf(consistency),
       limitedMinutes: new Map(hosts.map(({ kind, rate }) => [kind, rate.limitedMinutes()])),
-      regressions: null,
     };
     const failed = await runDetectors(engine, readings, { refresh: round % REFRESH_EVERY === 0 });
     round += 1;
