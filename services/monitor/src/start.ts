@@ -143,7 +143,6 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
     instance: `${hostname()}:${env.PORT}`,
     variables,
     dockerHost: env.DOCKER_HOST,
-    variables,
     log,
     metrics,
     now,

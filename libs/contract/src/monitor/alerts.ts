@@ -1,29 +1,9 @@
 import { ALERT_DETECTORS, ALERT_SEVERITIES, type Alert as DomainAlert, isStorable, parseSlug } from '@pipeline/domain';
 import { z } from 'zod';
-import { PaginatedResponse, Timestamp } from '../envelopes.ts';
+import { PaginatedResponse } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
-
-/** interface: Alert. */
-export const Alert = z
-  .object({
-    id: z.uuid(),
-    severity: z.enum(ALERT_SEVERITIES),
-    detector: z.enum(ALERT_DETECTORS).meta({ description: 'What noticed it; there may be more of them later.' }),
-    message: z.string(),
-    fingerprint: z.string().meta({ description: 'What makes two sightings the same alert.' }),
-    repo: z.string().nullable().meta({ description: 'owner/name.' }),
-    issueNumber: z.int().nullable(),
-    workerId: z.string().nullable(),
-    value: z.number().nullable().meta({ description: 'What was measured, in the unit of the detector.' }),
-    threshold: z.number().nullable().meta({ description: 'The limit that it passed.' }),
-    firstSeenAt: Timestamp.meta({ description: 'Of this episode.' }),
-    lastSeenAt: Timestamp,
-    count: z.int().positive().meta({ description: 'Sightings in this episode.' }),
-    resolved: z.boolean(),
-    resolvedAt: Timestamp.nullable(),
-  })
-  .meta({ id: 'Alert', description: 'Something that is wrong, or was.' });
+import { Alert } from '../shared/alert.ts';
 
 const wire: (alert: DomainAlert) => z.input<typeof Alert> = (alert) => alert;
 void wire;

@@ -16,12 +16,10 @@ export interface PipelineOptions {
   config: ConfigInForce;
   /** This process among the monitors, such as `host:8090`. */
   instance: string;
-  /** Where the variables that alert channels name are looked up. */
+  /** Where the variables that the configuration names are looked up: secrets of channels, the key of an endpoint. */
   variables: Readonly<Record<string, string | undefined>>;
   /** Where the Docker engine listens, as DOCKER_HOST has it. */
   dockerHost: string;
-  /** Where the key of the embedding endpoint is looked up, by the name that the configuration gives. */
-  variables?: Readonly<Record<string, string | undefined>>;
   log: Logger;
   metrics: Metrics;
   now: () => Date;
