@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
+import { claim, registerWorker } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import { loadConfig } from '../src/config.ts';
@@ -133,4 +134,26 @@ test('without a host nothing is polled or written, and the outbox is off', async
   pipeline.start();
   await until('the store is connected', () => pipeline.health().poll === 'ok');
   expect(pipeline.health()).toEqual({ poll: 'ok', outbox: 'off' });
+});
+
+test('a track that an operator makes has its issue on the host by itself, and a worker is told its prompt', async () => {
+  const slug = 'acme/tracked';
+  const world = await worldOf(slug);
+  const pipeline = await pipelineOn(database.url, [world.host], [slug]);
+  const { call, close } = await serveApp({ pipeline });
+  cleanups.push(close);
+  pipeline.start();
+  const post = (path: string, body: unknown) => call('POST', `/api/tracks${path}`, { body });
+  await until('the repo is entered', async () => (await post('', { repo: slug, name: 'tests' })).status === 200);
+  await post(`/${slug}/tests/prompts`, { seed_title: 'Test it', instructions: 'Be thorough.' });
+  await post(`/${slug}/tests/prompts/1/activate`, {});
+  const linked = () => database.db.selectFrom('si_issues').selectAll().executeTakeFirst();
+  await until('the issue is made', async () => (await linked())?.issue_number === 1);
+  await until('the issue is shown on the host', () => isShown(world, slug, 1));
+  const { tenant_id: tenantId } = await database.db.selectFrom('si_issues').selectAll().executeTakeFirstOrThrow();
+  const { engine } = pipeline;
+  const worker = { name: 'w', hostname: '', version: '1', repos: [], taskTypes: ['analyze' as const], labels: {} };
+  const workerId = await registerWorker(engine, tenantId, worker);
+  const task = await claim(engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
+  expect(task).toMatchObject({ issueNumber: 1, promptVersion: 1, payload: { instructions: 'Be thorough.' } });
 });

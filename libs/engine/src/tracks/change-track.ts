@@ -92,4 +92,6 @@ export function recordTrack(
 ): void {
   const about = { issue: { id: null, repo_id: track.repo_id, issue_number: null } };
   recordOperation(unit, about, actor, { action, track: track.name, ...facts });
+  // It may be due by this.
+  unit.ring('svc_cache');
 }

@@ -5,7 +5,8 @@ import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** The scheduler of tracks, and how many of them are late. */
 export function addTracks({ engine, doorbell, loops, metrics }: Wiring): void {
-  loops.add('tracks', 10 * SECOND_MS, tracksTick(engine, new Lead(doorbell, 'tracks')));
+  const scheduler = loops.add('tracks', 10 * SECOND_MS, tracksTick(engine, new Lead(doorbell, 'tracks')));
+  doorbell.on('svc_cache', () => scheduler.wake());
   loops.add('tracks-overdue', 30 * SECOND_MS, overdueGauge(metrics.registry, engine).look);
 }
 
