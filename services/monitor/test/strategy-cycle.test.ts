@@ -143,6 +143,20 @@ describe('one proposal in each ISO week', () => {
     expect(await database.db.selectFrom('strategy_runs').select('id').execute()).toHaveLength(1);
   });
 
+  test('none where the cycle comes up again within a week that is done', async () => {
+    await ready();
+    await tick();
+    await database.db
+      .updateTable('strategy_automation')
+      .set({ due_at: new Date(START).toISOString() })
+      .execute();
+    expect(await tick()).toEqual({ failures: [], more: false });
+    expect(await database.db.selectFrom('strategy_runs').select('outcome').execute()).toEqual([
+      { outcome: 'no_change' },
+    ]);
+    expect(await automation()).toMatchObject({ nextProposalAt: '2026-12-28T00:00:00.000Z' });
+  });
+
   test.each([
     ['it is off', () => turn(false)],
     ['there is no charter', () => database.db.deleteFrom('strategy_charters').execute()],
@@ -331,6 +345,15 @@ describe('a cycle that fails', () => {
     await tick();
     expect(await run()).toMatchObject({ outcome: 'proposed', consecutiveFailures: 0, isoWeek: '2026-W52' });
     expect(await weights()).toEqual({ tests: 1.5, docs: 1.5 });
+  });
+
+  test('is noted once where many replicas met it', async () => {
+    await ready();
+    await sql`alter table kpi_snapshots rename column magnitude to magnitude_gone`.execute(database.db);
+    await Promise.all(Array.from({ length: 5 }, tick));
+    await sql`alter table kpi_snapshots rename column magnitude_gone to magnitude`.execute(database.db);
+    const runs = await database.db.selectFrom('strategy_runs').select(['outcome', 'consecutive_failures']).execute();
+    expect(runs).toEqual([{ outcome: 'failed', consecutive_failures: 1 }]);
   });
 
   test('keeps no other repo from its turn', async () => {
