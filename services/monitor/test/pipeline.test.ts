@@ -150,10 +150,10 @@ test('a track that an operator makes has its issue on the host by itself, and a 
   const linked = () => database.db.selectFrom('si_issues').selectAll().executeTakeFirst();
   await until('the issue is made', async () => (await linked())?.issue_number === 1);
   await until('the issue is shown on the host', () => isShown(world, slug, 1));
-  const { tenant_id: tenantId } = await database.db.selectFrom('si_issues').selectAll().executeTakeFirstOrThrow();
+  const { tenant_id: tenantId = 0, repo_id = 0 } = (await linked()) ?? {};
   const { engine } = pipeline;
   const worker = { name: 'w', hostname: '', version: '1', repos: [], taskTypes: ['analyze' as const], labels: {} };
   const workerId = await registerWorker(engine, tenantId, worker);
-  const task = await claim(engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
+  const task = await claim(engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: [repo_id] });
   expect(task).toMatchObject({ issueNumber: 1, promptVersion: 1, payload: { instructions: 'Be thorough.' } });
 });
