@@ -62,6 +62,7 @@ test('tools are offered with what they take and give, all of them read-only', as
     'list_findings',
     'list_issues',
     'pipeline_overview',
+    'retrieve_intelligence',
   ]);
   for (const tool of tools) {
     expect(tool.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });

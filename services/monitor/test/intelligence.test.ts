@@ -338,7 +338,7 @@ describe('retrieval', () => {
       ...{ anchorsExtracted: expect.any(Number), anchorHits: expect.any(Number), precedentHits: 0, embeddingHits: 0 },
       ...{ corpusSize: 5, entityCount: 1 },
     });
-    expect(found.methodBreakdown['anchorHits']).toBeGreaterThan(3);
+    expect(found.methodBreakdown.anchorHits).toBeGreaterThan(3);
     expect(found.retrievalContext).toEqual({
       ...{ issueFound: true, prFound: null, titleUsed: 'Refund is booked twice', bodyLength: 47, labelsUsed: [] },
       ...{ plannedFilesCount: 0, changedFilesCount: null, changedFilesSource: 'not_applicable' },
@@ -365,12 +365,12 @@ describe('retrieval', () => {
     expect(omittedIn(found)).toEqual({
       ...{ duplicate: 1, low_confidence: 1, out_of_scope: 1, evidence_missing: 1, status: 1 },
     });
-    expect(found.retrievalContext['plannedFilesCount']).toBe(1);
+    expect(found.retrievalContext.plannedFilesCount).toBe(1);
     expect(found.candidateFiles[0]).toMatchObject({ path: 'src/refunds.ts', method: 'planned' });
     // Another role is not told the plan, so nothing is out of its scope.
     const planner = await retrieve(`agent=planner&issue=${issue}`);
-    expect(planner.retrievalContext['plannedFilesCount']).toBeNull();
-    expect(omittedIn(planner)['out_of_scope']).toBeUndefined();
+    expect(planner.retrievalContext.plannedFilesCount).toBeNull();
+    expect(omittedIn(planner).out_of_scope).toBeUndefined();
   });
 
   test('keeps to the budget, of the request or of the configuration', async () => {
@@ -381,7 +381,7 @@ describe('retrieval', () => {
     expect([all.snippets.length, all.truncated]).toEqual([12, false]);
     const some = await retrieve(`agent=developer&issue=${issue}&budget=300`);
     expect(some.tokenEstimate).toBeLessThanOrEqual(300);
-    expect(some.snippets.length + (omittedIn(some)['budget'] ?? 0)).toBe(12);
+    expect(some.snippets.length + (omittedIn(some).budget ?? 0)).toBe(12);
     expect([some.truncated, some.snippets.length > 0]).toEqual([true, true]);
     retrieval = { ...retrieval, tokenBudget: 100 };
     expect((await retrieve(`agent=developer&issue=${issue}`)).tokenEstimate).toBeLessThanOrEqual(100);
@@ -412,8 +412,8 @@ describe('retrieval', () => {
       expect(found.candidateFiles[0]).toMatchObject({ path: 'src/mail.ts', method: 'changed' });
       expect(titles(found)).toEqual(['Mails at night']);
     }
-    expect((await retrieve('agent=reviewer&pr=999999')).retrievalContext['prFound']).toBe(false);
-    expect((await retrieve('agent=planner&issue=999999')).retrievalContext['issueFound']).toBe(false);
+    expect((await retrieve('agent=reviewer&pr=999999')).retrievalContext.prFound).toBe(false);
+    expect((await retrieve('agent=planner&issue=999999')).retrievalContext.issueFound).toBe(false);
   });
 
   test('takes earlier issues like this one into account', async () => {
@@ -431,7 +431,7 @@ describe('retrieval', () => {
     );
     const issue = await issueThat('Invoice export shows no currency', '');
     const found = await retrieve(`agent=analyzer&issue=${issue}`);
-    expect(found.methodBreakdown['precedentHits']).toBe(1);
+    expect(found.methodBreakdown.precedentHits).toBe(1);
     expect(found.snippets[0]?.reason).toContain('learnt from an issue like this one');
     expect(found.candidateFiles).toContainEqual({
       path: 'src/ledger/close.ts',
@@ -534,7 +534,7 @@ describe('recall by meaning', () => {
     const found = await retrieve(`agent=developer&issue=${issue}`);
     expect(titles(found)[0]).toBe('Payback needs two people');
     expect(found.snippets[0]?.reason).toContain('near in meaning (1.00)');
-    expect(found.methodBreakdown['embeddingHits']).toBe(2);
+    expect(found.methodBreakdown.embeddingHits).toBe(2);
     expect(found.retrievalContext).toMatchObject({ embeddingEnabled: true, embeddingError: null });
     expect(asked.map(({ authorization, body }) => [authorization, body.model, body.input.length])).toEqual([
       ['Bearer s3cret', 'small', 2],
@@ -553,12 +553,12 @@ describe('recall by meaning', () => {
     answer = how;
     const found = await retrieve(`agent=developer&issue=${issue}`);
     expect(titles(found)).toEqual(['Refund rule']);
-    expect(found.retrievalContext['embeddingError']).toMatch(message);
+    expect(found.retrievalContext.embeddingError).toMatch(message);
     await retrieve(`agent=developer&issue=${issue}`);
     expect(asked).toHaveLength(1);
     answer = 'vectors';
     database.clock.now = new Date('2026-05-01T00:00:31Z');
-    expect((await retrieve(`agent=developer&issue=${issue}`)).retrievalContext['embeddingError']).toBeNull();
+    expect((await retrieve(`agent=developer&issue=${issue}`)).retrievalContext.embeddingError).toBeNull();
   });
 
   test('says that nothing answers, or that the key is missing, and never the key', async () => {
@@ -566,11 +566,11 @@ describe('recall by meaning', () => {
     const endpoint = { url: 'http://127.0.0.1:9', model: 'm', apiKeyEnv: null, dimensions: null, timeoutMs: 500 };
     database.clock.now = new Date('2026-05-02T00:00:00Z');
     retrieval = { ...retrieval, embeddingEndpoint: endpoint };
-    const away = (await retrieve(`agent=developer&issue=${issue}`)).retrievalContext['embeddingError'];
+    const away = (await retrieve(`agent=developer&issue=${issue}`)).retrievalContext.embeddingError;
     expect(away).toMatch(/^no answer from http:\/\/127\.0\.0\.1:9/);
     database.clock.now = new Date('2026-05-02T00:01:00Z');
     retrieval = { ...retrieval, embeddingEndpoint: { ...endpoint, apiKeyEnv: 'NO_SUCH_KEY' } };
     const { retrievalContext } = await retrieve(`agent=developer&issue=${issue}`);
-    expect(retrievalContext['embeddingError']).toMatch(/^NO_SUCH_KEY is not set/);
+    expect(retrievalContext.embeddingError).toMatch(/^NO_SUCH_KEY is not set/);
   });
 });
