@@ -74,6 +74,9 @@ const byName = (p: Params<Clues>) => sql`
     limit ${sql.lit(MAX_BY_CLUE)}
   ) f`;
 
+/** Without its ending, which every file may have. */
+const stem = sql`regexp_replace(c.name, '[.][^.]*$', '')`;
+
 // What was misspelt, or moved: files that have a word of the name, by how alike their paths are. An index of trigrams
 // would find those without any word as well, but makes a scan of 20,000 files four times as slow.
 const byTrigram = (p: Params<Clues>) => sql`
@@ -83,7 +86,7 @@ const byTrigram = (p: Params<Clues>) => sql`
     select h.path, word_similarity(c.name, h.path)::float8 as score from (
       select f.path from repo_files f
       where ${inRepo(p)}
-        and f.search @@ replace(plainto_tsquery('english', ${wordsOf(sql`c.name`)})::text, '&', '|')::tsquery
+        and f.search @@ replace(plainto_tsquery('english', ${wordsOf(stem)})::text, '&', '|')::tsquery
       limit ${sql.lit(MAX_HITS)}
     ) h
     where word_similarity(c.name, h.path) >= ${sql.lit(MIN_SIMILARITY)} order by 2 desc, 1 limit ${sql.lit(MAX_SIMILAR)}
