@@ -15,4 +15,6 @@ export default {
   },
   transformIgnorePatterns: ['/node_modules/'],
   testTimeout: 30_000,
+  // Tests wait for Postgres and for processes much of their time: a core that is kept free would be wasted.
+  maxWorkers: '100%',
 };

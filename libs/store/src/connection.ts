@@ -1,4 +1,4 @@
-import { CompiledQuery, Kysely, type Transaction } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
 import type { DB } from './database.generated.ts';
@@ -25,8 +25,8 @@ export interface StoreOptions {
   statementTimeoutMs?: number | undefined;
   /** Milliseconds a transaction may wait for its client; default 2,000. */
   idleInTransactionMs?: number | undefined;
-  /** What `pipeline.svc_now()` answers on these connections; default the server's own time. Read at each checkout. */
-  clock?: (() => Date) | undefined;
+  /** What `pipeline.svc_now()` answers on these connections; null = the server's own time. Read at each checkout. */
+  clock?: (() => Date | null) | undefined;
   onStatement?: ((pool: PoolName, text: string) => void) | undefined;
 }
 
@@ -89,16 +89,23 @@ function openPool(name: PoolName, url: string, options: StoreOptions): Db {
   return new Kysely<DB>({
     dialect: new PipeliningDialect({
       pool,
-      ...(clock && {
-        onReserveConnection: async (connection) => {
-          await connection.executeQuery(CompiledQuery.raw(SET_NOW, [clock().toISOString()]));
-        },
-      }),
+      ...(clock && { onReserveConnection: timeTeller(clock) }),
     }),
   });
 }
 
 const SET_NOW = `select set_config('svc.now', $1, false)`;
+
+/** Tells a connection the time when it has changed since it was last told. */
+function timeTeller(clock: () => Date | null): (connection: DatabaseConnection) => Promise<void> {
+  const told = new WeakMap<DatabaseConnection, string>();
+  return async (connection) => {
+    const now = clock()?.toISOString() ?? '';
+    if (now === (told.get(connection) ?? '')) return;
+    await connection.executeQuery(CompiledQuery.raw(SET_NOW, [now]));
+    told.set(connection, now);
+  };
+}
 
 export const SCHEMA = 'pipeline';
 

@@ -2,7 +2,7 @@ import type { ExecuteResult, ProjectionAction, ProjectionStatus } from '@pipelin
 import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import type { Projections } from './database.generated.ts';
+import { COLUMNS, type Projections } from './database.generated.ts';
 import { type Change, fleetNote, svcNow, svcNowPlus } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
@@ -74,8 +74,12 @@ export interface SendableProjection {
  * one that waits for its backoff, hold their lane; but entries without an issue (number 0) do not build on each other,
  * so none holds another. Reads the open entries only (partial index `projections_open`).
  */
-export async function sendableProjections(fleet: Db, clientType: string, limit: number): Promise<SendableProjection[]> {
-  const { rows } = await sql<SendableProjection>`
+export const sendableProjections = (fleet: Db, clientType: string, limit: number): Promise<SendableProjection[]> =>
+  sendableHeads.all(fleet, { clientType, limit });
+
+const sendableHeads = prepared(
+  'sendable-projections',
+  (_db, p: Params<{ clientType: string; limit: number }>) => sql<SendableProjection>`
     /* fleet: the executor serves every tenant */ select tenant_id, id, repo_id, issue_number, action from (
       select distinct on (tenant_id, repo_id, issue_number, lane)
         tenant_id, id, repo_id, issue_number, action, client_type, status, retry_after
@@ -84,45 +88,47 @@ export async function sendableProjections(fleet: Db, clientType: string, limit: 
         and (issue_number > 0 or (status = 'pending' and (retry_after is null or retry_after <= svc_now())))
       order by tenant_id, repo_id, issue_number, lane, id
     ) head
-    where status = 'pending' and client_type = ${clientType} and (retry_after is null or retry_after <= svc_now())
+    where status = 'pending' and client_type = ${p('clientType')} and (retry_after is null or retry_after <= svc_now())
     order by id
-    limit ${limit}`.execute(fleet);
-  return rows;
+    limit ${p('limit')}`,
+);
+
+interface Id {
+  tenantId: number;
+  id: number;
 }
 
-export const lockProjection = async (tx: Tx, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
-  (await tx
+const one = (db: Db, p: Params<Id>) =>
+  db
     .selectFrom('projections')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()) as ProjectionRow | undefined;
+    .select(COLUMNS.projections)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('id'));
+const found = prepared('projection-by-id', (db, p: Params<Id>) => one(db, p));
+const locked = prepared('lock-projection', (db, p: Params<Id>) => one(db, p).forUpdate());
 
-export const findProjection = async (db: Db, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
-  (await db
-    .selectFrom('projections')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', id)
-    .executeTakeFirst()) as ProjectionRow | undefined;
+export const lockProjection = (tx: Tx, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
+  locked.first(tx, { tenantId, id }) as Promise<ProjectionRow | undefined>;
+
+export const findProjection = (db: Db, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
+  found.first(db, { tenantId, id }) as Promise<ProjectionRow | undefined>;
+
+const begin = prepared('begin-projection-attempt', (db, p: Params<Id>) =>
+  db
+    .updateTable('projections')
+    .set({ attempt_started_at: svcNow, updated_at: svcNow })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('id'))
+    .where('status', '=', 'pending'),
+);
 
 /**
  * Marks an entry as being sent. `attempt_started_at` stays set until the attempt's end is known, so an entry that is
  * found with it was interrupted: the host may have carried it out.
  * @returns false when it is no longer pending.
  */
-export async function beginAttempt(db: Db, tenantId: number, id: number): Promise<boolean> {
-  const row = await db
-    .updateTable('projections')
-    .set({ attempt_started_at: svcNow, updated_at: svcNow })
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', id)
-    .where('status', '=', 'pending')
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const beginAttempt = async (db: Db, tenantId: number, id: number): Promise<boolean> =>
+  (await begin.run(db, { tenantId, id })) > 0;
 
 export async function updateProjection(
   tx: Tx,

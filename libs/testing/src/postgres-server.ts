@@ -17,6 +17,7 @@ const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
+  jit: 'off',
   max_connections: '300',
   max_prepared_transactions: '50',
 };
