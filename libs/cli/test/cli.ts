@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from '@pipeline/testing/compile-cache';
 import { commandLine } from '../src/command-line.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -25,7 +26,7 @@ export interface Cli {
 export async function runProcess(args: string[], databaseUrl: string | undefined, stdin = ''): Promise<Ended> {
   const { DATABASE_URL: _none, ...env } = process.env;
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
-    env: { ...env, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) },
+    env: { ...env, ...COMPILE_CACHE, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) },
   });
   child.stdin.on('error', () => undefined); // Whoever does not read its input may end before it is written.
   child.stdin.end(stdin);

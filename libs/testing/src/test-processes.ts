@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach } from '@jest/globals';
+import { COMPILE_CACHE } from './compile-cache.ts';
 import { until } from './until.ts';
 
 /** A line of the log that services write to stdout. */
@@ -21,7 +22,7 @@ export function testProcesses(main: string) {
   });
   return (env: Readonly<Record<string, string>> = {}) => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
-      env: { PATH: process.env.PATH, PORT: '0', ...env },
+      env: { PATH: process.env.PATH, PORT: '0', ...COMPILE_CACHE, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     kills.push(() => child.kill('SIGKILL'));

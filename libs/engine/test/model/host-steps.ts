@@ -1,6 +1,8 @@
-import type { HostEvent } from '@pipeline/domain';
-import { beginSending, pollRepo, sendable, settle, takeHostEvent } from '@pipeline/engine';
+import { expect } from '@jest/globals';
+import type { ExecuteResult, HostEvent } from '@pipeline/domain';
+import { beginSending, pollRepo, type Sending, sendable, settle, takeHostEvent } from '@pipeline/engine';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import type { Trouble } from './host.ts';
 import { NOTHING, type Step, type Verdict } from './step.ts';
 import type { World } from './world.ts';
@@ -65,8 +67,30 @@ async function sendOne(world: World, entry: { tenant_id: number; id: number }, d
     if (!sending) continue;
     const { projection, repo, mayHaveHappened } = sending;
     const result = await host.execute(repo, projection.issue_number, projection.action, { mayHaveHappened });
-    if (death !== 'before the record') await settle(engine, sending, result);
+    if (death !== 'before the record') await settleOnce(world, sending, result);
   }
+}
+
+/** What is written down of an answer; one that comes after an entry is complete adds its attempt, and nothing else. */
+async function settleOnce(world: World, sending: Sending, result: ExecuteResult): Promise<void> {
+  const before = await traceOf(world, sending);
+  await settle(world.engine, sending, result);
+  if (before.status === 'complete') expect(await traceOf(world, sending)).toEqual(before);
+  if (result.status === 'failed') {
+    expect(await sendable(world.engine, 'sandbox', 100)).not.toContainEqual(
+      expect.objectContaining({ id: sending.projection.id }),
+    );
+  }
+}
+
+/** An entry of the outbox, and all that could follow from its answer. */
+async function traceOf({ database }: World, { projection }: Sending): Promise<Record<string, unknown>> {
+  const { rows } = await sql<Record<string, unknown>>`
+    select p.status, p.attempts, p.result, i.state, i.updated_at,
+      (select count(*) from tasks) as tasks, (select count(*) from projections) as wishes,
+      (select count(*) from pipeline_events) as events, (select count(*) from issue_edges) as edges
+    from projections p left join issues i on i.id = p.issue_id where p.id = ${projection.id}`.execute(database.db);
+  return rows[0] ?? {};
 }
 
 /** One pass of the outbox, as the monitor's loop makes it; the last `dying` entries die. @returns how many were sent. */

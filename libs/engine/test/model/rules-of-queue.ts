@@ -67,6 +67,11 @@ export const QUEUE_RULES: Record<string, Rule> = {
       select origin from way where origin = at
     ) w`,
 
+  nothingBeginsBeforeItsTime: sql`
+    select t.id || ' ' || t.status as what from tasks t cross join clock
+    where t.status = 'pending' and t.held is null and t.run_after > clock.now
+      or t.status = 'claimed' and t.run_after > t.claimed_at`,
+
   waitsEndSomeTime: sql`
     select id || ' ' || held as what from tasks where held in ('backoff', 'quota', 'handover') and run_after is null`,
 };

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import {
   autoUnblock,
   reclaimExpired,
@@ -7,11 +8,35 @@ import {
   watchSilence,
 } from '@pipeline/engine';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import type { Step } from './step.ts';
 import { pass, type World } from './world.ts';
 
-/** Every loop of upkeep once. */
-export async function upkeep({ engine }: World): Promise<void> {
+/** Every loop of upkeep once. Work whose time has not come waits on. */
+export async function upkeep(world: World): Promise<void> {
+  const waiting = await waitingTasks(world);
+  await everyLoop(world);
+  const free = await world.database.db
+    .selectFrom('tasks')
+    .select(['id', 'task_type'])
+    .where('id', 'in', [...waiting, NO_TASK])
+    .where('status', '=', 'pending')
+    .where('held', 'is', null)
+    .execute();
+  expect(free).toEqual([]);
+}
+
+const NO_TASK = '00000000-0000-0000-0000-000000000000';
+
+async function waitingTasks({ database }: World): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from tasks where status = 'pending' and held is not null and run_after > ${database.clock.now}`.execute(
+    database.db,
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function everyLoop({ engine }: World): Promise<void> {
   await reclaimExpired(engine);
   await reclaimStalled(engine);
   await releaseDue(engine);

@@ -6,11 +6,13 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { TaskPayload, TaskType } from '@pipeline/domain';
+import { COMPILE_CACHE } from '@pipeline/testing/compile-cache';
 import type { AgentRecord, ExecTask } from '@pipeline/worker';
 
 const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
 const ENV = {
+  ...COMPILE_CACHE,
   PATH: process.env.PATH ?? '',
   GIT_CONFIG_GLOBAL: '/dev/null',
   ...{ GIT_AUTHOR_NAME: 'A Person', GIT_AUTHOR_EMAIL: 'person@example.org' },

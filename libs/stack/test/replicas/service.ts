@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { COMPILE_CACHE } from '@pipeline/testing/compile-cache';
 import { ROOT } from '../../src/children/context.ts';
 import { addressFrom, type Line } from '../../src/supervision/child-spec.ts';
 
@@ -16,7 +17,7 @@ export interface Service {
 export function startService(name: 'hosted-api' | 'monitor', env: Record<string, string>): Promise<Service> {
   const main = join(ROOT, 'services', name, 'src/main.ts');
   const child: ChildProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
