@@ -1,14 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
-import { AGENT_STEPS } from './model/agent-steps.ts';
-import { CRASH_STEPS } from './model/crash-steps.ts';
 import { checkEnd, checkHelped } from './model/ending.ts';
-import { HOST_STEPS } from './model/host-steps.ts';
-import { OPERATOR_STEPS } from './model/operator-steps.ts';
-import { PEOPLE_STEPS } from './model/people-steps.ts';
 import { modelOf, StepCommand } from './model/step.ts';
-import { TIME_STEPS } from './model/time-steps.ts';
+import { STEPS } from './model/steps.ts';
 import { makeWorld } from './model/world.ts';
 
 /**
@@ -24,21 +19,11 @@ const LANES = MODEL_PATH === undefined ? 2 : 1;
 
 const databases = Array.from({ length: LANES }, () => testDatabase());
 
-const steps = fc.commands(
-  [
-    fc
-      .oneof(
-        { weight: 9, arbitrary: AGENT_STEPS },
-        { weight: 6, arbitrary: HOST_STEPS },
-        { weight: 4, arbitrary: PEOPLE_STEPS },
-        { weight: 4, arbitrary: OPERATOR_STEPS },
-        { weight: 3, arbitrary: TIME_STEPS },
-        { weight: 1, arbitrary: CRASH_STEPS },
-      )
-      .map((step) => new StepCommand(step)),
-  ],
-  { maxCommands: 40, size: 'max', ...(MODEL_REPLAY !== undefined && { replayPath: MODEL_REPLAY }) },
-);
+const steps = fc.commands([STEPS.map((step) => new StepCommand(step))], {
+  maxCommands: 40,
+  size: 'max',
+  ...(MODEL_REPLAY !== undefined && { replayPath: MODEL_REPLAY }),
+});
 
 /** A lane of its own seed; a soak's seeds are new each time. */
 const seedOf = (lane: number): { seed?: number } => {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { AppError, type ErrorClass, retryDelayMs } from '@pipeline/domain';
+import { AppError, type ErrorClass } from '@pipeline/domain';
 import { claim, fail, heartbeat, progress, type Report, registerWorker, report, start } from '@pipeline/engine';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { TASKS_AND_RETROSPECTS } from '../harness.ts';
+import { ERRORS, hurried } from './failures.ts';
 import { BOT } from './host-state.ts';
 import { outbox } from './host-steps.ts';
 import { FINDING, outcomeOf } from './outcomes.ts';
@@ -107,15 +108,6 @@ const reports: fc.Arbitrary<Step> = fc
     },
   }));
 
-const ERRORS: [string, ErrorClass][] = [
-  ['network down: ECONNRESET', 'transient'],
-  ['permission denied', 'permanent'],
-  ['too many requests', 'quota'],
-  ['something odd', 'unknown'],
-  ['something odd', 'quota'],
-  ['something odd', 'permanent'],
-];
-
 async function fails(world: World, held: Held, [message, errorClass]: [string, ErrorClass]): Promise<Verdict> {
   const failure = { errorMessage: message, errorClass, invocations: invocations(world, held, held.costUsd) };
   const isFirst = held.said === undefined;
@@ -126,16 +118,6 @@ async function fails(world: World, held: Held, [message, errorClass]: [string, E
   if (!answer.requeued) return moves(held.task.issueNumber ?? 0);
   if (isFirst) expect(await hurried(world, held)).toEqual([]);
   return NOTHING;
-}
-
-/** Work that follows a failure and is free, or would be before the shortest backoff is over: it would fail again. */
-async function hurried({ database }: World, { task }: Held): Promise<unknown[]> {
-  const shortestMs = retryDelayMs(task.attempt, 0);
-  const { rows } = await sql`
-    select held, run_after from tasks where status = 'pending' and issue_number = ${task.issueNumber}
-      and task_type = ${task.taskType} and (held is null or run_after is null
-        or run_after < svc_now() + ${shortestMs}::int * interval '1 ms')`.execute(database.db);
-  return rows;
 }
 
 const failures: fc.Arbitrary<Step> = fc

@@ -42,7 +42,7 @@ async function turn(world: World, worker: string): Promise<number> {
 }
 
 /** Issues that stand still though no person, no other issue and no dead letter is to be waited for. */
-const forgotten = sql<{ what: string }>`
+export const forgotten = sql<{ what: string }>`
   select i.issue_number || ' in ' || i.state as what from issues i
   where i.state not in ('done', 'needs-clarification', 'human-review-ready', 'failure-blocked') and not i.is_paused
     and not exists (select from dead_letters d where d.issue_id = i.id
@@ -68,7 +68,7 @@ const unsettled = sql<{ issue_number: number; lane: string }>`
     and (e.payload ->> 'projectionId')::bigint = p.id`;
 
 /** What the host shows of every issue, against what the store says. */
-async function disagreements(world: World): Promise<string[]> {
+export async function disagreements(world: Pick<World, 'database' | 'host'>): Promise<string[]> {
   const { database, host } = world;
   const open = new Set((await unsettled.execute(database.db)).rows.map((row) => `${row.issue_number} ${row.lane}`));
   const rows = await database.db.selectFrom('issues').selectAll().orderBy('issue_number').execute();

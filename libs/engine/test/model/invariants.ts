@@ -32,7 +32,10 @@ const checkAll = prepared(
 );
 
 /** Every rule that must hold at every moment, whatever happened before. @returns what breaks which; empty = all hold. */
-export async function breaches({ database, costs }: World): Promise<Record<string, string[]>> {
+export async function breaches({
+  database,
+  costs,
+}: Pick<World, 'database' | 'costs'>): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   const now = (database.clock.now ?? new Date()).toISOString();
   for (const { rule, what } of await checkAll.all(database.db, { now })) found[rule] = [...(found[rule] ?? []), what];

@@ -4,7 +4,7 @@ import type { World } from './world.ts';
  * What stands on the host more often than the outbox was asked for it: an attempt in doubt was made again blindly.
  * Every issue and pull request of ours carries the marker of its entry.
  */
-export async function madeTwice({ database, host }: World): Promise<string[]> {
+export async function madeTwice({ database, host }: Pick<World, 'database' | 'host'>): Promise<string[]> {
   const rows = await database.db.selectFrom('projections').select('action').execute();
   const asked = new Map<string, number>();
   for (const { action } of rows) {

@@ -76,8 +76,10 @@ export const HISTORY_RULES: Record<string, Rule> = {
       or (select count(*) from transitions t where t.issue_id = i.id) <>
         (select count(*) from issue_events e where e.issue_id = i.id and e.status like 'moved to %')
       or (select count(*) from transitions t where t.issue_id = i.id) <>
-        (select count(*) from stream_outbox e where e.event_type = 'state-transition'
-          and (e.data ->> 'issueNumber')::int = i.issue_number)`,
+        (select count(*) from (
+          select event_type, data from stream_outbox
+          union all select event_type, data from stream_events -- where a monitor moves it
+        ) e where e.event_type = 'state-transition' and (e.data ->> 'issueNumber')::int = i.issue_number)`,
 
   everyLetterHasItsEvent: sql`
     select i.issue_number as what from issues i where

@@ -112,7 +112,7 @@ export const nextSha = (world: World): string => {
 };
 
 /** A claim's only call of a model, at what it has cost so far. */
-export function invocations(world: World, held: Held, costUsd: number): Invocation[] {
+export function invocations(world: Pick<World, 'costs'>, held: Held, costUsd: number): Invocation[] {
   const before = world.costs.get(held.task.claimToken) ?? 0;
   world.costs.set(held.task.claimToken, Math.max(before, costUsd));
   const tokens = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };

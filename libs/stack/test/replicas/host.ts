@@ -4,22 +4,26 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { PEOPLE, type Person } from '@pipeline/engine/model';
 import { type SandboxHost, startSandbox } from '@pipeline/vcs';
 import { gitEnv } from '../../src/demo/git-env.ts';
 import type { Push } from './worker.ts';
 
 const run = promisify(execFile);
+const NAMES = Object.keys(PEOPLE) as Person[];
 export const SLUG = 'acme/twins';
 export const SECRET = 'hook-secret';
 export const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
-const ANNA = { login: 'anna', token: 'anna-token-1', type: 'User' as const };
+const person = (login: Person) => ({ login, token: `${login}-token-1`, type: 'User' as const });
 
 export interface Host {
   sandbox: SandboxHost;
   /** The replicas that webhooks go to, in turn; until there are any, deliveries are lost. */
   hooks: string[];
-  /** A call of the host's API as Anna. */
-  api<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** A call of the host's API as somebody, by default Anna. @throws Error with the status when it is refused. */
+  api<T>(method: string, path: string, body?: unknown, who?: Person): Promise<T>;
+  /** So many webhooks get lost from now on. */
+  lose(count: number): void;
   push: Push;
   stop(): Promise<void>;
 }
@@ -29,14 +33,19 @@ export async function startHost(): Promise<Host> {
   const folder = mkdtempSync(join(tmpdir(), 'replicas-'));
   const hooks: string[] = [];
   let sent = 0;
+  let lost = 0;
   const sandbox = await startSandbox({
     dataDir: join(folder, 'host'),
-    users: [BOT, ANNA],
-    repos: [{ slug: SLUG, collaborators: { [BOT.login]: 'write', [ANNA.login]: 'write' } }],
+    users: [BOT, ...NAMES.map(person)],
+    repos: [{ slug: SLUG, collaborators: { [BOT.login]: 'write', ...PEOPLE } }],
     webhooks: [{ url: 'http://127.0.0.1:9/webhooks/github', secret: SECRET }],
     retryDelaysMs: [100],
     fetch: async (_url, init) => {
       sent += 1;
+      if (lost > 0) {
+        lost -= 1;
+        return new Response(null, { status: 200 });
+      }
       return fetch(`${hooks[sent % hooks.length]}/webhooks/github`, init);
     },
   });
@@ -49,15 +58,18 @@ export async function startHost(): Promise<Host> {
   return {
     sandbox,
     hooks,
-    async api(method, path, body) {
-      const headers = { authorization: `Bearer ${ANNA.token}` };
+    lose(count) {
+      lost += count;
+    },
+    async api(method, path, body, who = 'anna') {
+      const headers = { authorization: `Bearer ${person(who).token}` };
       const response = await fetch(sandbox.url + path, {
         method,
         headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-      return (await response.json()) as never;
+      return (response.status === 204 ? null : await response.json()) as never;
     },
     async push(branch) {
       commits += 1;

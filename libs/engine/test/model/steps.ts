@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import { AGENT_STEPS } from './agent-steps.ts';
+import { CRASH_STEPS } from './crash-steps.ts';
+import { HOST_STEPS } from './host-steps.ts';
+import { OPERATOR_STEPS } from './operator-steps.ts';
+import { PEOPLE_STEPS } from './people-steps.ts';
+import type { Step } from './step.ts';
+import { TIME_STEPS } from './time-steps.ts';
+
+/** Everything that may happen, as often as it takes to get far. */
+export const STEPS: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 9, arbitrary: AGENT_STEPS },
+  { weight: 6, arbitrary: HOST_STEPS },
+  { weight: 4, arbitrary: PEOPLE_STEPS },
+  { weight: 4, arbitrary: OPERATOR_STEPS },
+  { weight: 3, arbitrary: TIME_STEPS },
+  { weight: 1, arbitrary: CRASH_STEPS },
+);
