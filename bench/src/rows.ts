@@ -1,4 +1,6 @@
 import type { Row } from './model.ts';
+import { analyticsRow } from './rows/analytics/analytics.ts';
+import { eventPageRow } from './rows/analytics/event-page.ts';
 import { claimBatchedRow } from './rows/claim-batched.ts';
 import { claimLatencyRow } from './rows/claim-latency.ts';
 import { claimOverHttpRow } from './rows/claim-over-http.ts';
@@ -22,8 +24,10 @@ export const ROWS: readonly Row[] = [
   claimBatchedRow,
   claimOverHttpRow,
   claimLatencyRow,
+  analyticsRow,
   coldStartRow,
   reportRow,
   bearerCheckRow,
+  eventPageRow,
   retrievalRow,
 ];

@@ -131,17 +131,17 @@ describe('costs', () => {
   });
 
   test('a call grows word by word: tokens and reasons belong to its beginning, money to its booking', async () => {
-    const task = await take(bench);
-    const ref = refOf(bench, task);
+    at('05T09:59:40');
+    const ref = refOf(bench, await take(bench));
     await progress(bench.engine, ref, said([call({ costUsd: 1, inputTokens: 10 })]));
-    at('05T09:59:00');
+    at('05T10:00:10');
     await progress(bench.engine, ref, said([call({ costUsd: 3, inputTokens: 50, stopReason: 'max_turns' })]));
     await progress(bench.engine, ref, said([call({ costUsd: 2, inputTokens: 20, stopReason: 'max_turns' })]));
     await foldSums(bench.engine);
     expect(await wrongSums(database)).toEqual({});
     const last = async (window: '1h' | '24h') => (await costByModel(bench.engine, { window })).models;
     expect(await last('24h')).toMatchObject([{ usd: 3, inputTokens: 50, invocations: 1, maxTurnsRate: 100 }]);
-    at('05T10:30:00');
+    at('05T10:59:50');
     expect(await last('1h')).toMatchObject([{ usd: 2, inputTokens: 0, invocations: 0, maxTurnsRate: 0 }]);
   });
 

@@ -8,6 +8,10 @@ import { edgeOf } from './states.ts';
 
 const ALL_STATES = sql.lit(`{${STATES.join(',')}}`);
 
+/** Whoever has been in a state but `new` has left another one before. */
+export const leastStays = (reached: ReadonlyMap<State, number>): number =>
+  [...reached].reduce((sum, [state, n]) => sum + (state === 'new' ? 0 : n), 0);
+
 /** How many issues that entered the pipeline since then have been in each state; those that none has are left out. */
 export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Date): Promise<Map<State, number>> {
   const { from, minute } = edgeOf(since);
@@ -34,12 +38,14 @@ export const EXACT_STAYS = 20_000;
 /**
  * Median minutes that the issues which entered since then stayed in each state, by every stay that has ended. Exact for
  * up to so many stays; beyond, within one percent, of the issues that entered since the beginning of that hour.
+ * @param atLeast how many stays there are for certain: where that is too many they are not looked at one by one.
  */
 export async function medianStays(
   fleet: Db,
   scope: AnalyticsScope,
-  { since, exactUpTo = EXACT_STAYS }: { since: Date; exactUpTo?: number },
+  { since, atLeast = 0, exactUpTo = EXACT_STAYS }: { since: Date; atLeast?: number; exactUpTo?: number },
 ): Promise<Map<State, number>> {
+  if (atLeast > exactUpTo) return mediansOfHistograms(fleet, scope, since);
   const { rows } = await sql<{ state: State; minutes: number; stays: number }>`
     ${fleetNote('operators see all tenants')}
     with stays as materialized (

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { DAY_MS } from '@pipeline/domain';
 import { checkRollups, foldRollups, unfoldedDeltas } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
@@ -30,6 +30,9 @@ async function foldAll(): Promise<void> {
   while ((await foldRollups(database.store.fleet)).more);
 }
 
+beforeEach(() => {
+  database.clock.now = END;
+});
 afterEach(() => clearHistory(database.db));
 
 test('what is folded and what still waits is together what the rows say', async () => {

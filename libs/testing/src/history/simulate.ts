@@ -60,8 +60,8 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
       const repo = world.repos[Math.floor(world.repos.length * draw.real() ** 1.5)] ?? draw.pick(world.repos);
       const number = Math.min((numbers.get(repo) ?? 0) + 1, most);
       numbers.set(repo, number);
-      // A third of them came lately, or few would still be on their way.
-      const age = draw.real() ** (draw.chance(0.35) ? 10 : 1);
+      // Some came lately, or few would still be on their way.
+      const age = draw.real() ** (draw.chance(Math.min(0.35, 7 / days)) ? 10 : 1);
       const enteredAt = end.getTime() - age * (end.getTime() - start.getTime());
       tellIssue(chronicle, repo, { number, enteredAt });
       if (draw.chance(0.08)) strayPullRequest(chronicle, repo, enteredAt);
@@ -69,6 +69,8 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
     await keep(db, chronicle, first);
   }
   await finish(db, counters, world);
+  // For the plans of what adds all of it up.
+  await sql`analyze`.execute(db);
   if (options.folded ?? true)
     await checkRollups(db, { from: iso(start.getTime()), to: iso(end.getTime() + DAY_MS) }, true);
   else await appendDeltas(db);

@@ -1,0 +1,85 @@
+import { foldRollups, insertRecords, inTransaction, noRecords, type Records } from '@pipeline/store';
+import { sql } from 'kysely';
+import type { Bench, Case, Sample } from '../../model.ts';
+import { type OurStore, openOurStore } from '../../ours/store.ts';
+
+const BATCH = 1_000;
+
+/**
+ * Moves written in batches of a thousand over 200 repos, by the store's own statement, sums kept: a fold runs beside
+ * it all the time. The anchor is the same insert without a word for the sums.
+ */
+export async function ingestCase(bench: Bench): Promise<Case> {
+  const ours = await openOurStore(bench, 'bench_ingest');
+  const batches = bench.quick ? 20 : 100;
+  const issueIds = await issuesOf(ours);
+  return {
+    title: `insert of moves, batches of ${BATCH}`,
+    unit: 'moves/s',
+    ours: { name: 'with sums', sample: () => keepingSums(ours, batches, issueIds) },
+    anchors: [
+      { contender: { name: 'plain insert', sample: () => plain(ours, batches, issueIds) }, bound: { atLeast: 0.5 } },
+    ],
+  };
+}
+
+async function issuesOf({ admin, tenantId, repoIds }: OurStore): Promise<number[]> {
+  const { rows } = await admin.query<{ id: number }>(
+    `insert into issues (tenant_id, repo_id, issue_number, title, body, url, state, host_created_at, host_updated_at)
+     select $1, repo_id, 1, '', '', '', 'new', now(), now() from unnest($2::bigint[]) repo_id returning id::int`,
+    [tenantId, repoIds],
+  );
+  return rows.map(({ id }) => id);
+}
+
+const movesOf = ({ repoIds }: OurStore, issueIds: readonly number[]): Records['transitions'] =>
+  Array.from({ length: BATCH }, (_, n) => ({
+    repoId: repoIds[n % repoIds.length] ?? 0,
+    issueId: issueIds[n % issueIds.length] ?? 0,
+    from: 'new',
+    to: 'analyzing',
+    trigger: 'admitted',
+    forced: false,
+    agent: null,
+    actorType: 'workflow-engine',
+    actorId: null,
+    reason: null,
+    durationMs: n,
+    enteredPipelineAt: new Date().toISOString(),
+    isFirst: true,
+  }));
+
+async function keepingSums(ours: OurStore, batches: number, issueIds: readonly number[]): Promise<Sample> {
+  let writing = true;
+  const folds = (async () => {
+    while (writing) await foldRollups(ours.store.fleet);
+  })();
+  const began = performance.now();
+  for (let batch = 0; batch < batches; batch += 1) {
+    const records = { ...noRecords(), transitions: movesOf(ours, issueIds) };
+    await inTransaction(ours.store.tenant, (tx) => insertRecords(tx, ours.tenantId, records));
+  }
+  const value = (batches * BATCH * 1_000) / (performance.now() - began);
+  writing = false;
+  await folds;
+  return { value, cpu: null };
+}
+
+async function plain(ours: OurStore, batches: number, issueIds: readonly number[]): Promise<Sample> {
+  const began = performance.now();
+  for (let batch = 0; batch < batches; batch += 1) {
+    const moves = JSON.stringify(movesOf(ours, issueIds));
+    await inTransaction(ours.store.tenant, (tx) =>
+      sql`
+        insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, forced, agent, actor_type,
+          actor_id, reason, duration_in_from_ms)
+        select ${ours.tenantId}, t."repoId", t."issueId", t."from", t."to", t."trigger", t.forced, t.agent, t."actorType",
+          t."actorId", t.reason, t."durationMs"
+        from jsonb_to_recordset(${moves}::jsonb) as t ("repoId" bigint, "issueId" bigint, "from" text, "to" text,
+          "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint)`.execute(
+        tx,
+      ),
+    );
+  }
+  return { value: (batches * BATCH * 1_000) / (performance.now() - began), cpu: null };
+}

@@ -1,0 +1,97 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { bucketEnds, DAY_MS, type Window, windowRange } from '@pipeline/domain';
+import { testDatabase } from '@pipeline/testing';
+import { type History, simulateHistory } from '@pipeline/testing/history';
+import { sql } from 'kysely';
+import {
+  type AnalyticsScope,
+  countDone,
+  countEvents,
+  type Db,
+  eventPage,
+  inTransaction,
+  medianStays,
+  mergedIssues,
+  mergedPullRequests,
+  reachedStates,
+  reliabilityByRepo,
+  retrospectiveCounts,
+  spentByModel,
+  spentByRepoAndAgent,
+  stateChanges,
+} from '../../src/index.ts';
+
+const database = testDatabase();
+const END = new Date('2026-03-10T12:34:56Z');
+let history: History;
+
+/** A long past: what is asked for is a small part of it. */
+beforeAll(async () => {
+  database.clock.now = END;
+  history = await simulateHistory(database.db, { tenants: 3, repos: 9, days: 300, issues: 2_500, seed: 1, end: END });
+}, 300_000);
+
+/** Those that grow with the history. Sums and deltas are folded; what is small is read as it stands. */
+const GROWING =
+  '^(transitions|issues|runs|agent_invocations|pull_requests|(pipeline_events|cost_events|issue_events)(_\\w+)?)$';
+
+/** Tables with a history that a statement read from one end to the other. */
+async function readWhole(read: (db: Db) => Promise<unknown>): Promise<string[]> {
+  return inTransaction(database.db, async (tx) => {
+    // What parallel workers read is not counted here.
+    await sql`set local max_parallel_workers_per_gather = 0`.execute(tx);
+    const before = await scans(tx);
+    await read(tx);
+    return [...(await scans(tx))].filter(([name, n]) => n > (before.get(name) ?? 0)).map(([name]) => name);
+  });
+}
+
+/** How often each was read whole by this connection, as far as it has not been reported yet. */
+async function scans(db: Db): Promise<Map<string, number>> {
+  const { rows } = await sql<{ name: string; n: number }>`
+    select c.relname as name, pg_stat_get_xact_numscans(c.oid) as n from pg_class c
+    where c.relnamespace = 'pipeline'::regnamespace and c.relkind = 'r' and c.relname ~ ${GROWING}
+      and c.reltuples > 1000`.execute(db);
+  return new Map(rows.map(({ name, n }) => [name, n]));
+}
+
+const since = (window: Window) => windowRange(window, END).start;
+const day = windowRange('24h', END);
+const week = windowRange('7d', END);
+const READS: Record<string, (db: Db, scope: AnalyticsScope) => Promise<unknown>> = {
+  'states over time': (db, scope) => stateChanges(db, scope, bucketEnds(week, 48)),
+  'states by the second': (db, scope) => stateChanges(db, scope, bucketEnds(windowRange('1h', END), 168)),
+  funnel: (db, scope) => reachedStates(db, scope, since('7d')),
+  'medians of stays': (db, scope) => medianStays(db, scope, { since: since('24h') }),
+  throughput: (db, scope) => countDone(db, scope, since('7d')),
+  autonomy: (db, scope) => mergedIssues(db, scope, { before: new Date(day.start.getTime() - DAY_MS), ...day }),
+  attribution: (db, scope) => mergedPullRequests(db, scope, week),
+  'costs by repo and agent': (db, scope) =>
+    spentByRepoAndAgent(db, scope, { day: day.start, week: week.start, always: null }),
+  'costs by model': (db, scope) => spentByModel(db, scope, week.start),
+  reliability: (db, scope) => reliabilityByRepo(db, scope, since('24h')),
+  retrospectives: (db, scope) => retrospectiveCounts(db, scope, week.start),
+  'newest events': (db, scope) => eventPage(db, { ...scope, issue: null, type: null }, { limit: 50, offset: 0 }),
+  'events of a rare type': (db, scope) =>
+    eventPage(db, { ...scope, issue: null, type: 'operator_action' }, { limit: 50, offset: 0 }),
+  'events of an issue': (db, scope) => eventPage(db, { ...scope, issue: 7, type: null }, { limit: 50, offset: 0 }),
+  'count of events': (db, scope) => countEvents(db, { ...scope, issue: null, type: null }),
+  'count of the events of an issue': (db, scope) => countEvents(db, { ...scope, issue: 7, type: null }),
+};
+
+test.each(Object.keys(READS))('%s: no table of the history is read from one end to the other', async (name) => {
+  const read = READS[name];
+  if (!read) throw new Error(`there is no read ${name}`);
+  const [repo] = history.repos;
+  const scopes: AnalyticsScope[] = [
+    { tenantId: null, repoId: null },
+    { tenantId: repo?.tenantId ?? 0, repoId: null },
+    { tenantId: repo?.tenantId ?? 0, repoId: repo?.id ?? 0 },
+  ];
+  for (const scope of scopes) expect(await readWhole((db) => read(db, scope))).toEqual([]);
+});
+
+test('a table that is read whole is noticed', async () => {
+  const whole = await readWhole((db) => sql`select count(payload) from pipeline_events`.execute(db));
+  expect(whole.length).toBeGreaterThan(5);
+});
