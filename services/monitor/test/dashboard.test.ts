@@ -73,7 +73,7 @@ beforeEach(async () => {
     figures: new PolledValue(() => readFigures(engine), now),
   };
   const dashboard = new Dashboard({
-    ...{ ...polls, now, agents: () => agents, uptime: () => 42 },
+    ...{ ...polls, now, agents: () => agents, uptime: () => 42.7 },
     ...{ isStoreConnected: () => connected, isFresh: () => fresh },
   });
   const served = await serveApp({ dashboard, pipeline: { engine, storeWatch } });

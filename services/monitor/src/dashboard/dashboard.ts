@@ -42,20 +42,24 @@ interface Rendered {
  */
 export class Dashboard {
   readonly #deps: DashboardDeps;
-  readonly #rendered = new Map<MetricWindowDays, Rendered>();
+  readonly #texts = new Map<MetricWindowDays, Rendered>();
+  readonly #whole = new Map<MetricWindowDays, Rendered>();
 
   constructor(deps: DashboardDeps) {
     this.#deps = deps;
   }
 
+  /** Many may ask within a second: they get the same text, which then costs no more than its bytes. */
   json(window: MetricWindowDays): string {
-    return `${JSON.stringify(this.#head()).slice(0, -1)},${this.#polled(window).slice(1)}`;
+    const of = [JSON.stringify(this.#head()), this.#polled(window)] as const;
+    return rendered(this.#whole, window, of, () => `${of[0].slice(0, -1)},${of[1].slice(1)}`);
   }
 
   #head(): Head {
-    const { counts, live, agents: snapshots, uptime, now } = this.#deps;
+    const { counts, live, agents: snapshots, now } = this.#deps;
+    const uptime = Math.floor(this.#deps.uptime());
     const work = counts.last && live.last ? agentWork(counts.last.value, live.last.value) : new Map<string, never>();
-    const seen = [monitorItself(now(), uptime()), ...snapshots().filter(({ agentName }) => agentName !== 'monitor')];
+    const seen = [monitorItself(now(), uptime), ...snapshots().filter(({ agentName }) => agentName !== 'monitor')];
     const agents = seen.map(({ healthySince: _, ...agent }) => ({
       ...agent,
       configReload: agent.configReload ?? null,
@@ -68,19 +72,15 @@ export class Dashboard {
         agents: seen.map(({ reachable, health: { status } }) => ({ reachable, status })),
         isFresh: this.#deps.isFresh(),
       }),
-      uptime: uptime(),
+      uptime,
       agents: Object.fromEntries(agents.map((agent) => [agent.agentName, agent])),
     };
   }
 
   #polled(window: MetricWindowDays): string {
     const { counts, live, figures } = this.#deps;
-    const of = [counts.last, live.last, figures.last];
-    const known = this.#rendered.get(window);
-    if (known?.of.every((poll, index) => poll === of[index])) return known.json;
-    const json = JSON.stringify(this.#body(window));
-    this.#rendered.set(window, { of, json });
-    return json;
+    const polls = [counts.last, live.last, figures.last];
+    return rendered(this.#texts, window, polls, () => JSON.stringify(this.#body(window)));
   }
 
   #body(window: MetricWindowDays): Omit<Body, keyof Head> {
@@ -105,6 +105,20 @@ export class Dashboard {
   }
 }
 
+/** The text that was made of the same things before, or one made now. */
+function rendered(
+  texts: Map<MetricWindowDays, Rendered>,
+  window: MetricWindowDays,
+  of: readonly unknown[],
+  make: () => string,
+): string {
+  const known = texts.get(window);
+  if (known?.of.every((part, index) => part === of[index])) return known.json;
+  const json = make();
+  texts.set(window, { of, json });
+  return json;
+}
+
 /** Of a monitor that has no store: nothing is ever read, and it says so. */
 export function dashboardWithoutStore(now: () => Date): Dashboard {
   const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('there is no store to read')), now);
@@ -122,7 +136,7 @@ export function dashboardWithoutStore(now: () => Date): Dashboard {
 const monitorItself = (now: Date, uptime: number): AgentSnapshot => ({
   agentName: 'monitor',
   reachable: true,
-  timestamp: now.getTime(),
+  timestamp: Math.floor(now.getTime() / SECOND_MS) * SECOND_MS,
   responseTimeMs: 0,
   health: { status: 'healthy', uptime, version: null, lastError: null, consecutiveFailures: 0, currentTaskId: null },
   healthySince: null,
