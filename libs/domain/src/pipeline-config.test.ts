@@ -95,9 +95,10 @@ describe('the pipeline configuration', () => {
       pollIntervals: { monitor: 7 },
       costLimits: { perIssueUsd: 5 },
       alertChannels: [{ type: 'slack', urlEnv: 'SLACK_URL' }],
-      retrieval: { embedding: true },
+      retrieval: { tokenBudget: 500 },
       sla: { warnAfterMinutes: { planning: 5 } },
       tracks: { maxOpenIssues: 3 },
+      retention: { eventsDays: 10, messagesDays: 2, runsDays: 11, projectionsDays: 3 },
     };
     const settings = settingsOf(parsePipelineConfig(changed));
     expect(settings).toMatchObject(changed);

@@ -7,6 +7,7 @@ import {
   EnvName,
   HttpAddress,
   PollIntervals,
+  Retention,
   Retrieval,
   SelfHealing,
   Settings,
@@ -87,6 +88,7 @@ export const PipelineConfig = section({
     orphans: z.boolean().default(false).describe('Look on the hosts for open issues that the pipeline does not know.'),
   }).prefault({}),
   tracks: section(TrackDefaults.shape).prefault({}).describe('What a new track starts with, and how much all may do.'),
+  retention: section(Retention.shape).prefault({}).describe('For how long history is kept.'),
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;
 
@@ -100,6 +102,7 @@ export const RELOADABLE_KEYS = [
   'retrieval',
   'sla',
   'tracks',
+  'retention',
 ] as const satisfies readonly (keyof PipelineConfig & keyof Settings)[];
 
 /** Keys that are read when the process starts; a change of them waits for a restart. */

@@ -107,6 +107,15 @@ export const TrackDefaults = z.object({
     .describe('Issues made by the tracks of one repo that may be open at one time.'),
 });
 
+const days = (standard: number) => z.int().min(1).max(36_500).default(standard);
+
+export const Retention = z.object({
+  eventsDays: days(400).describe('Days that events and cost events are kept; whole months go. Sums stay.'),
+  messagesDays: days(30).describe('Days that what agents said is kept; whole months go.'),
+  runsDays: days(400).describe('Days that runs are kept. Their artefacts stay for ever.'),
+  projectionsDays: days(90).describe('Days that settled entries of the outbox are kept.'),
+});
+
 /** Limits that the host publishes for writes of content. */
 const HostBudget = z.object({
   contentWritesPerMinute: z.int().positive().default(80),
@@ -140,6 +149,7 @@ export const Settings = z.object({
   retrieval: Retrieval.prefault({}),
   sla: Sla.prefault({}),
   tracks: TrackDefaults.prefault({}),
+  retention: Retention.prefault({}),
 });
 export type Settings = z.output<typeof Settings>;
 

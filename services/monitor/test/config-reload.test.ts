@@ -84,6 +84,7 @@ describe('a reload', () => {
     retrieval: 'retrieval: {tokenBudget: 500}',
     sla: 'sla: {warnAfterMinutes: {planning: 9}}',
     tracks: 'tracks: {weight: 4}',
+    retention: 'retention: {messagesDays: 7}',
   };
 
   test.each(Object.entries(CHANGES))('applies %s at once, here and in the store', async (key, line) => {

@@ -22,6 +22,7 @@ import { up as configReloads } from './0020-config-reloads.ts';
 import { up as kpis } from './0021-kpis.ts';
 import { up as issueDetail } from './0022-issue-detail.ts';
 import { up as alertDeliveries } from './0023-alert-deliveries.ts';
+import { up as oldRuns } from './0024-old-runs.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -54,4 +55,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0021-kpis': { up: kpis },
   '0022-issue-detail': { up: issueDetail },
   '0023-alert-deliveries': { up: alertDeliveries },
+  '0024-old-runs': { up: oldRuns },
 };

@@ -18,31 +18,8 @@ import {
   watchSilence,
   watchSla,
 } from '@pipeline/engine';
-import {
-  deleteOldAlertDeliveries,
-  deleteOldAlerts,
-  deleteOldDeliveries,
-  deleteOldKpis,
-  deleteOldPeriods,
-  deleteOldReloads,
-  readSettings,
-} from '@pipeline/store';
+import { readSettings } from '@pipeline/store';
 import type { Lead } from './lead.ts';
-
-/** A host repeats a delivery for three days at most. */
-const DELIVERIES_KEPT_MS = 7 * 24 * 60 * 60_000;
-
-/** Reports look back over weeks. */
-const PERIODS_KEPT_MS = 90 * 24 * 60 * 60_000;
-
-/** An alert that has been over for so long is history. */
-const ALERTS_KEPT_MS = 90 * 24 * 60 * 60_000;
-
-/** Processes that are gone leave a row. */
-const RELOADS_KEPT_MS = 30 * 24 * 60 * 60_000;
-
-/** A year, and the weeks that its first day was compared with. */
-const KPIS_KEPT_DAYS = 400;
 
 /** Takes up webhooks in their order, so only one replica does. */
 export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
@@ -76,15 +53,6 @@ export const staleIntelligenceTick = (engine: Engine) => async () =>
   (await expireIntelligence(engine)).more ? 'again' : undefined;
 export const foldTick = (engine: Engine) => () => foldCounts(engine);
 export const slaTick = (engine: Engine) => async () => ((await watchSla(engine)).more ? 'again' : undefined);
-export const retentionTick = (engine: Engine) => async () => {
-  await deleteOldDeliveries(engine.store.fleet, DELIVERIES_KEPT_MS);
-  await deleteOldPeriods(engine.store.fleet, PERIODS_KEPT_MS);
-  await deleteOldAlerts(engine.store.fleet, ALERTS_KEPT_MS);
-  await deleteOldKpis(engine.store.fleet, KPIS_KEPT_DAYS);
-  await deleteOldAlertDeliveries(engine.store.fleet, ALERTS_KEPT_MS);
-  await deleteOldReloads(engine.store.fleet, RELOADS_KEPT_MS);
-};
-
 /** Each call costs money, so one replica makes them. */
 export const embeddingsTick = (engine: Engine, lead: Lead) => async () => {
   if ((await lead.hold()) === null) return undefined;

@@ -1,4 +1,5 @@
 import { Lead } from '../loops/lead.ts';
+import { retentionTick } from '../loops/retention.ts';
 import {
   autoUnblockTick,
   budgetsTick,
@@ -7,7 +8,6 @@ import {
   reclaimTick,
   releaseDueTick,
   releaseWaitingTick,
-  retentionTick,
   scansTick,
   silenceTick,
   slaTick,
@@ -17,7 +17,7 @@ import {
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** The loops that keep the pipeline moving without anybody's call. */
-export function addUpkeep({ engine, doorbell, loops }: Wiring): void {
+export function addUpkeep({ engine, doorbell, loops, log }: Wiring): void {
   loops.add('reclaim', 5 * SECOND_MS, reclaimTick(engine));
   loops.add('stalled', 5 * SECOND_MS, stalledTick(engine));
   loops.add('worker-silence', 5 * SECOND_MS, silenceTick(engine));
@@ -28,7 +28,7 @@ export function addUpkeep({ engine, doorbell, loops }: Wiring): void {
   loops.add('code-map-scans', 10 * SECOND_MS, scansTick(engine, new Lead(doorbell, 'code-map-scans')));
   loops.add('intelligence-embeddings', 30 * SECOND_MS, embeddingsTick(engine, new Lead(doorbell, 'embeddings')));
   loops.add('stale-intelligence', 60 * 60 * SECOND_MS, staleIntelligenceTick(engine));
-  loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine));
+  loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine, new Lead(doorbell, 'retention'), log));
   const budgets = loops.add('budgets', 5 * SECOND_MS, budgetsTick(engine));
   const waiting = loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine));
   doorbell.on('svc_cache', () => {

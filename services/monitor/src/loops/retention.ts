@@ -1,0 +1,59 @@
+import type { Engine } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import {
+  deleteOldAlertDeliveries,
+  deleteOldAlerts,
+  deleteOldDeliveries,
+  deleteOldKpis,
+  deleteOldPeriods,
+  deleteOldProjections,
+  deleteOldReloads,
+  deleteOldRuns,
+  dropPartitions,
+  makePartitions,
+  PARTITIONED,
+  type PartitionedTable,
+} from '@pipeline/store';
+import type { Lead } from './lead.ts';
+
+/** A host repeats a delivery for three days at most. */
+const DELIVERIES_KEPT_MS = 7 * 24 * 60 * 60_000;
+
+/** Reports look back over weeks. */
+const PERIODS_KEPT_MS = 90 * 24 * 60 * 60_000;
+
+/** An alert that has been over for so long is history. */
+const ALERTS_KEPT_MS = 90 * 24 * 60 * 60_000;
+
+/** Processes that are gone leave a row. */
+const RELOADS_KEPT_MS = 30 * 24 * 60 * 60_000;
+
+/** A year, and the weeks that its first day was compared with. */
+const KPIS_KEPT_DAYS = 400;
+
+/** What is late by a month still finds its partition. */
+const MONTHS_AHEAD = 3;
+
+/**
+ * Makes the partitions of the months to come, drops those whose time is over and deletes old rows, by the settings in
+ * force. One replica does it. @returns 'again' while there is more to delete.
+ */
+export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => async () => {
+  if ((await lead.hold()) === null) return undefined;
+  const { fleet } = engine.store;
+  const { eventsDays, messagesDays, runsDays, projectionsDays } = engine.settings().retention;
+  for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) {
+    const made = await makePartitions(fleet, table, MONTHS_AHEAD);
+    if (made.length > 0) log.info('partitions made', { table, months: made });
+    const dropped = await dropPartitions(fleet, table, table === 'agent_messages' ? messagesDays : eventsDays);
+    if (dropped.length > 0) log.info('partitions dropped', { table, months: dropped });
+  }
+  await deleteOldDeliveries(fleet, DELIVERIES_KEPT_MS);
+  await deleteOldPeriods(fleet, PERIODS_KEPT_MS);
+  await deleteOldAlerts(fleet, ALERTS_KEPT_MS);
+  await deleteOldAlertDeliveries(fleet, ALERTS_KEPT_MS);
+  await deleteOldKpis(fleet, KPIS_KEPT_DAYS);
+  await deleteOldReloads(fleet, RELOADS_KEPT_MS);
+  const more = [await deleteOldRuns(fleet, runsDays), await deleteOldProjections(fleet, projectionsDays)];
+  return more.includes(true) ? 'again' : undefined;
+};
