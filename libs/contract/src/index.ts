@@ -24,6 +24,7 @@ export * from './monitor/blocked-issues.ts';
 export * from './monitor/bulk-actions.ts';
 export * from './monitor/config.ts';
 export * from './monitor/consistency.ts';
+export * from './monitor/consistency-counts.ts';
 export * from './monitor/dashboard.ts';
 export * from './monitor/dead-letters.ts';
 export * from './monitor/digest.ts';

@@ -15,6 +15,7 @@ import { type BlockedIssueDeps, blockedIssueHandlers } from './routes/blocked-is
 import { bulkActionHandlers } from './routes/bulk-actions.ts';
 import { type ConfigRouteDeps, configHandlers } from './routes/config.ts';
 import { type ConsistencyDeps, consistencyHandlers } from './routes/consistency.ts';
+import { consistencyCountHandlers } from './routes/consistency-counts.ts';
 import { dashboardHandlers } from './routes/dashboard.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from './routes/dead-letters.ts';
 import { digestHandlers } from './routes/digest.ts';
@@ -79,6 +80,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...alertHandlers(connected),
     ...deadLetterHandlers(connected),
     ...consistencyHandlers(connected),
+    ...consistencyCountHandlers(connected),
     ...blockedIssueHandlers(connected),
     ...taskQueueHandlers(connected),
     ...regressionGuardHandlers(connected),

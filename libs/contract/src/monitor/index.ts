@@ -9,6 +9,7 @@ import { blockedIssueRoutes } from './blocked-issues.ts';
 import { bulkActionRoutes } from './bulk-actions.ts';
 import { configRoutes } from './config.ts';
 import { consistencyRoutes } from './consistency.ts';
+import { consistencyCountRoutes } from './consistency-counts.ts';
 import { dashboardRoutes } from './dashboard.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { digestRoutes } from './digest.ts';
@@ -83,6 +84,7 @@ export const monitorSurface = defineSurface({
     ...analyticsRoutes,
     ...deadLetterRoutes,
     ...consistencyRoutes,
+    ...consistencyCountRoutes,
     ...projectionRoutes,
     ...blockedIssueRoutes,
     ...regressionGuardRoutes,

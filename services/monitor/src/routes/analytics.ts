@@ -30,6 +30,7 @@ export const analyticsHandlers = (deps: () => { engine: Engine }): Handlers => {
     stateTimeseries: of(stateTimeseries),
     cohortFunnel: of(cohortFunnel),
     autonomy: of(autonomy),
+    autonomyByName: of(autonomy),
     throughput: of(throughput),
     listPipelineEvents: of(pipelineEvents),
     pipelineCostSummary: of(spendingSummary),

@@ -1,6 +1,6 @@
 import { costByModel, costByModelByName, pipelineCostSummary, pipelineCostSummaryByName } from './costs.ts';
 import { listPipelineEvents } from './events.ts';
-import { attribution, attributionByName, autonomy } from './merges.ts';
+import { attribution, attributionByName, autonomy, autonomyByName } from './merges.ts';
 import {
   retrospectiveSummary,
   retrospectiveSummaryByName,
@@ -13,6 +13,7 @@ export const analyticsRoutes = [
   stateTimeseries,
   cohortFunnel,
   autonomy,
+  autonomyByName,
   throughput,
   listPipelineEvents,
   pipelineCostSummary,

@@ -3,10 +3,8 @@ import { Timestamp } from '../../envelopes.ts';
 import { route } from '../../route.ts';
 import { analytics, count, rate, Window, whose, windowParam } from './query.ts';
 
-export const autonomy = route({
+const alone = {
   ...analytics,
-  id: 'autonomy',
-  path: '/api/pipeline/autonomy',
   summary: 'Show how many issues went through without a person',
   description:
     'Issues whose first pull request was merged within the window; autonomous are those for which agents opened every pull request and nobody asked for changes before that merge. Rates are percent with one decimal, 0 when nothing was merged.',
@@ -33,7 +31,10 @@ export const autonomy = route({
         .meta({ id: 'Autonomy' }),
     },
   },
-});
+} as const;
+
+export const autonomy = route({ ...alone, id: 'autonomy', path: '/api/pipeline/autonomy' });
+export const autonomyByName = route({ ...alone, id: 'autonomyByName', path: '/pipeline/autonomy' });
 
 const spec = {
   ...analytics,
