@@ -81,7 +81,7 @@ function findingsAbout(category: string, groups: readonly OpenFindings[]): Conce
     evidence: {
       kind: 'finding',
       ref: `finding:${worst.exampleId}`,
-      summary: `${count} open findings about ${category}, the worst ${worst.severity}, such as "${worst.exampleTitle}"`,
+      summary: `${count === 1 ? '1 open finding' : `${count} open findings`} about ${category}, the worst ${worst.severity}, such as "${worst.exampleTitle}"`,
     },
   };
 }

@@ -119,6 +119,13 @@ describe('what the rules change', () => {
       needsApproval: ['it asks for large work, above max_auto_size medium'],
     });
     expect(proposal.slate).toContainEqual({ track: 'risk', size: 'large', count: 1 });
+    expect(proposal.evidence).toEqual([
+      {
+        kind: 'finding',
+        ref: 'finding:id-injection',
+        summary: '1 open finding about injection, the worst critical, such as "About injection"',
+      },
+    ]);
   });
 
   test('what the charter prefers weighs more, and grows faster where it helps', () => {
