@@ -2,7 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { monitorSurface } from '@pipeline/contract';
 import type { HostIssue, VcsHost } from '@pipeline/domain';
 import { claim, registerWorker } from '@pipeline/engine';
-import { auditEntries, ensureTenant, inTransaction, recordFindings, updateIssue } from '@pipeline/store';
+import {
+  activeSnapshotVersion,
+  auditEntries,
+  ensureTenant,
+  inTransaction,
+  recordFindings,
+  updateIssue,
+} from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { ListCache } from '../src/list-cache.ts';
@@ -10,6 +17,7 @@ import { readLetters } from '../src/parts/dead-letters.ts';
 import { finding as agentFinding } from './agent-work.ts';
 import { admit, type Bench, bury, IMPOSSIBLE, makeBench } from './bench.ts';
 import { type Call, serveConnected } from './served-app.ts';
+import { ENVELOPE, propose } from './strategy-world.ts';
 
 const database = testDatabase();
 const WHY = '  Anna asked for it: "now", she said. ';
@@ -80,6 +88,10 @@ const edge = (kind: 'subtask' | 'depends_on', child: number, parent: number) =>
   sql`
     insert into issue_edges (tenant_id, kind, child_repo_id, child_issue_number, parent_repo_id, parent_issue_number)
     values (${bench.tenantId}, ${kind}, ${bench.repo.id}, ${child}, ${bench.repo.id}, ${parent})`.execute(database.db);
+const proposed = async () => {
+  const key = { tenantId: bench.tenantId, repoId: bench.repo.id };
+  return propose(bench, [], { parentVersion: await activeSnapshotVersion(database.store.tenant, key) });
+};
 const since = async () => {
   const { rows } = await sql<{ last: number }>`select coalesce(max(id), 0) as last from pipeline_events`.execute(
     database.db,
@@ -201,7 +213,20 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
       return `/api/workers/${workerId}/reclaim`;
     },
   ],
+  ...(['approve', 'reject'] as const).map((verb): (typeof DEEDS)[number] => [
+    `${verb}StrategySnapshot`,
+    `strategy-${verb}`,
+    async () => `/api/strategy/acme/shop/snapshots/${await proposed()}/${verb}`,
+  ]),
+  [
+    'putStrategyCharter',
+    'strategy-charter',
+    async () => '/api/strategy/acme/shop/charter',
+    { goals: 'Better', envelope: ENVELOPE },
+  ],
+  ['putStrategyAutomation', 'strategy-automation', async () => '/api/strategy/acme/shop/automation', { enabled: true }],
 ];
+const METHODS = new Map<string, string>(monitorSurface.routes.map(({ id, method }) => [id, method.toUpperCase()]));
 
 describe('every action of an operator is in the log with who, what, when and why', () => {
   const rows = DEEDS.map(([id, action, ready, body = {}]) => [id, action, ready, body] as const);
@@ -209,7 +234,7 @@ describe('every action of an operator is in the log with who, what, when and why
     const path = await ready();
     const before = await since();
     const filter = id === 'actOnIssues' && { filter: { repo: 'acme/shop', issueNumbers: [number] } };
-    const answer = await call('POST', path, { body: { ...body, ...filter, reason: WHY } });
+    const answer = await call(METHODS.get(id) ?? '', path, { body: { ...body, ...filter, reason: WHY } });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('"ok":true')]);
     const entries = await database.db
       .selectFrom('pipeline_events')
