@@ -95,6 +95,7 @@ describe('the pipeline configuration', () => {
       pollIntervals: { monitor: 7 },
       costLimits: { perIssueUsd: 5 },
       alertChannels: [{ type: 'slack', urlEnv: 'SLACK_URL' }],
+      alerts: { queueAgeMinutes: 5 },
       retrieval: { tokenBudget: 500 },
       sla: { warnAfterMinutes: { planning: 5 } },
       tracks: { maxOpenIssues: 3 },
