@@ -169,8 +169,8 @@ export async function openFingerprints(db: Db, tenantId: number, detector: Alert
 const SEVERITY_ORDER = sql`array_position(array['critical', 'warning', 'info'], severity)`;
 
 /** What is wrong now, the worst first and then the newest (index alerts_open). */
-export const openAlerts = (fleet: Db, limit: number): Promise<AlertRow[]> =>
-  fleet
+export async function openAlerts(fleet: Db, limit: number): Promise<Alert[]> {
+  const rows = await fleet
     .selectFrom('alerts')
     .modifyFront(fleetNote('operators see all tenants'))
     .selectAll()
@@ -180,6 +180,8 @@ export const openAlerts = (fleet: Db, limit: number): Promise<AlertRow[]> =>
     .orderBy('id')
     .limit(limit)
     .execute();
+  return rows.map(toAlert);
+}
 
 /** Forgets alerts that were resolved longer ago. They are few: one row for each thing that was ever wrong. */
 export async function deleteOldAlerts(fleet: Db, keptMs: number): Promise<void> {

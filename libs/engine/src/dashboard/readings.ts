@@ -1,6 +1,12 @@
-import { AGENT_OF, type MetricWindowDays, type PipelineMetrics, type State, type TaskType } from '@pipeline/domain';
 import {
-  type AlertRow,
+  AGENT_OF,
+  type Alert,
+  type MetricWindowDays,
+  type PipelineMetrics,
+  type State,
+  type TaskType,
+} from '@pipeline/domain';
+import {
   type CostSums,
   durationEstimates,
   type FleetRepo,
@@ -47,7 +53,7 @@ export interface Live {
   workers: FloorWorker[];
   letters: (OfRepo & { n: number })[];
   writes: (OfRepo & { status: 'pending' | 'failed'; count: number })[];
-  alerts: AlertRow[];
+  alerts: Alert[];
   costs: CostSums;
   /** Since midnight UTC, by repo. */
   agentSpend: { tenantId: number; agent: string; usd: number }[];

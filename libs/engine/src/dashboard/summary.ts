@@ -1,5 +1,5 @@
 import { AGENT_OF, STATES, type State, sumUsd } from '@pipeline/domain';
-import type { AlertRow, StateCount } from '@pipeline/store';
+import type { StateCount } from '@pipeline/store';
 import { type Counts, countOf, type Live, namesOf, repoKey } from './readings.ts';
 
 /** Issues of all repos by state, and the marks that cut across the states: paused and blocked ones that are not done. */
@@ -12,25 +12,6 @@ export function pipelineSummary({ counts }: Pick<Counts, 'counts'>): Record<Stat
     blocked: marked(({ isBlocked }) => isBlocked),
   };
 }
-
-/** interface: Alert. */
-export const alertOf = (row: AlertRow) => ({
-  id: row.id,
-  severity: row.severity,
-  detector: row.detector,
-  message: row.message,
-  fingerprint: row.fingerprint,
-  repo: row.repo,
-  issueNumber: row.issue_number,
-  workerId: row.worker_id,
-  value: row.value,
-  threshold: row.threshold,
-  firstSeenAt: row.first_seen_at,
-  lastSeenAt: row.last_seen_at,
-  count: row.count,
-  resolved: row.resolved_at !== null,
-  resolvedAt: row.resolved_at,
-});
 
 /** What an agent is at and has spent since midnight UTC, in USD. */
 export interface AgentWork {

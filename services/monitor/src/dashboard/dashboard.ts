@@ -2,7 +2,6 @@ import type { Dashboard as WireDashboard } from '@pipeline/contract';
 import { dashboardStatus, type MetricWindowDays, SECOND_MS } from '@pipeline/domain';
 import {
   agentWork,
-  alertOf,
   type Counts,
   dashboardMetrics,
   type Figures,
@@ -88,7 +87,7 @@ export class Dashboard {
     const alive = live.last?.value;
     const counted = counts.last?.value ?? { repos: [], counts: [] };
     return {
-      alerts: alive?.alerts.map(alertOf) ?? [],
+      alerts: alive?.alerts ?? [],
       costTotalUsd: alive?.costs.lifetimeUsd ?? 0,
       ...(alive && {
         costByWindow: alive.costs,
