@@ -298,9 +298,12 @@ test('every route of tracks answers 503 without a store, but a list without a qu
     ['POST', `${TRACK}/prompts/1/activate`],
     ['GET', '/api/si-tracks'],
   ];
-  for (const [method, path] of routes) expect((await app.call(method, path)).json).toEqual(unavailable);
-  expect((await app.call('GET', '/api/tracks')).status).toBe(404);
-  await app.close();
+  try {
+    for (const [method, path] of routes) expect((await app.call(method, path)).json).toEqual(unavailable);
+    expect((await app.call('GET', '/api/tracks')).status).toBe(404);
+  } finally {
+    await app.close();
+  }
 });
 
 test('strangers are told nothing', async () => {
