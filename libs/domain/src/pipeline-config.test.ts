@@ -89,6 +89,12 @@ describe('the pipeline configuration', () => {
     expect(complaints(config)).toEqual([expect.stringMatching(/^config: .*expected object/)]);
   });
 
+  test('recall by meaning needs an endpoint', () => {
+    expect(() => parsePipelineConfig({ retrieval: { embedding: true } })).toThrow(
+      'retrieval.embeddingEndpoint: must be set where embedding is true',
+    );
+  });
+
   test('every reloadable key reaches the settings', () => {
     const changed = {
       selfHealing: { autoRestart: true },
