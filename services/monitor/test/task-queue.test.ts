@@ -153,7 +153,7 @@ describe('queue', () => {
     await taskQueue.refresh();
     const body = await read('/api/pipeline/task-queue');
     expect(body).toMatchObject({ truncated: true, pendingTaskCount: 2_003, projectedDrainMs: 2_002 * 180_000 });
-    expect(body['tasks']).toHaveLength(2_000);
+    expect(body.tasks).toHaveLength(2_000);
   });
 
   test.each(['/api/task-queue', '/api/pipeline/task-queue', '/pipeline/task-queue'])(
