@@ -51,6 +51,7 @@ export * from './kpi-weeks.ts';
 export type { Lease } from './leadership.ts';
 export * from './members.ts';
 export * from './memberships.ts';
+export * from './metric-totals.ts';
 export * from './migrator.ts';
 export * from './model-prices.ts';
 export * from './oauth-artifacts.ts';

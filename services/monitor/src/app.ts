@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import type { LogIndex } from './logs/log-index.ts';
+import { registerProcessGauges } from './prometheus/process-gauges.ts';
 import { alertHandlers } from './routes/alerts.ts';
 import { analyticsHandlers } from './routes/analytics.ts';
 import { authHandlers } from './routes/auth.ts';
@@ -100,6 +101,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...eventHandlers(pipeline, options.streamLimits),
     ...logHandlers(connected, { index: options.logs, now: options.now }),
   };
+  registerProcessGauges(registry, options.now);
   const operator = createRateLimiter({ name: 'operator', limit: options.requestsPerMinute, windowSeconds: 60 });
   return createApp({
     surface: monitorSurface,
@@ -110,7 +112,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...dashboardHandlers(options.dashboard),
       ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
       ...metricDefinitionHandlers(),
-      ...staticHandlers(options.webDir),
+      ...staticHandlers(options.webDir, () => registry.metrics()),
     },
     authenticators: { operator: auth.operator },
     limits: { identity: { operator } },

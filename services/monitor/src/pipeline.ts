@@ -14,6 +14,7 @@ import { addDeadLetters, type DeadLetterCache } from './parts/dead-letters.ts';
 import { addIntake } from './parts/intake.ts';
 import { addLists } from './parts/lists.ts';
 import { addOutbox } from './parts/outbox.ts';
+import { addPrometheus } from './parts/prometheus.ts';
 import { addRegressionGuard } from './parts/regression-guard.ts';
 import { addRollups } from './parts/rollups.ts';
 import { addSettings } from './parts/settings.ts';
@@ -59,7 +60,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   addStrategy(wiring);
   addTracks(wiring);
   const agents = addAgents(wiring);
-  const { dashboard, loops: dashboardLoops } = addDashboard(wiring, agents.snapshots);
+  const { dashboard, polled, loops: dashboardLoops } = addDashboard(wiring, agents.snapshots);
+  addPrometheus(wiring, { polled, agents: agents.snapshots });
   const feed = addStream(wiring);
   const intake = addIntake(wiring);
   const outbox = addOutbox(wiring);

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { route } from '../route.ts';
 
-const page = { auth: 'none', needsStore: false, tags: ['Dashboard'], method: 'get', undocumented: true } as const;
+const page = { auth: 'none', needsStore: false, tags: ['Dashboard'], method: 'get' } as const;
 
 export const getDashboardPage = route({
   ...page,
+  undocumented: true,
   id: 'getDashboardPage',
   path: '/',
   summary: 'The dashboard',
@@ -14,6 +15,7 @@ export const getDashboardPage = route({
 
 export const getAsset = route({
   ...page,
+  undocumented: true,
   id: 'getAsset',
   path: '/assets/{path*}',
   summary: 'A file of the dashboard',
@@ -25,4 +27,13 @@ export const getAsset = route({
   },
 });
 
-export const staticRoutes = [getDashboardPage, getAsset] as const;
+export const getMetricsText = route({
+  ...page,
+  id: 'getMetricsText',
+  path: '/prometheus',
+  summary: 'The metrics',
+  description: 'Text for Prometheus, from memory. It asks nobody who they are: keep it from the outside.',
+  replies: { 200: { description: 'The metrics.', type: 'text/plain; version=0.0.4', body: z.string() } },
+});
+
+export const staticRoutes = [getDashboardPage, getMetricsText, getAsset] as const;

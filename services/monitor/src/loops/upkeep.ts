@@ -37,7 +37,8 @@ export const reclaimTick = (engine: Engine) => () => reclaimExpired(engine);
 export const stalledTick = (engine: Engine) => () => reclaimStalled(engine);
 export const silenceTick = (engine: Engine) => () => watchSilence(engine);
 export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
-export const autoUnblockTick = (engine: Engine) => () => autoUnblock(engine);
+export const autoUnblockTick = (engine: Engine, onLifted: (repo: string) => void) => () =>
+  autoUnblock(engine, onLifted);
 /**
  * Enforces budgets by the limits that are in force everywhere, not by this process's own file: replicas that were
  * started with different ones would hold and release in turns.

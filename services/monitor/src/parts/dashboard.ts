@@ -2,6 +2,7 @@ import { readCounts, readFigures, readLive } from '@pipeline/engine';
 import type { AgentSnapshot } from '../agents/agents.ts';
 import { Dashboard } from '../dashboard/dashboard.ts';
 import { PolledValue } from '../polled-value.ts';
+import type { PolledDashboard } from '../prometheus/pipeline-gauges.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** As often as people look at live counts. */
@@ -11,11 +12,11 @@ const COUNTS_EVERY_MS = 3 * SECOND_MS;
 export function addDashboard(
   { engine, loops, storeWatch, now, listsEveryMs }: Wiring,
   agents: () => readonly AgentSnapshot[],
-): { dashboard: Dashboard; loops: string[] } {
+): { dashboard: Dashboard; polled: PolledDashboard; loops: string[] } {
   const counts = new PolledValue(() => readCounts(engine), now);
   const live = new PolledValue(() => readLive(engine), now);
   const figures = new PolledValue(() => readFigures(engine), now);
-  const refreshMs = engine.settings().pollIntervals.metricsRefreshMin * 60 * SECOND_MS;
+  const refreshMs = () => engine.settings().pollIntervals.metricsRefreshMin * 60 * SECOND_MS;
   const names = [
     loops.add('dashboard-counts', COUNTS_EVERY_MS, () => counts.refresh()),
     loops.add('dashboard', listsEveryMs, () => live.refresh()),
@@ -28,5 +29,5 @@ export function addDashboard(
     isFresh: () => loops.isFresh(names),
     uptime: () => (now().getTime() - startedAt) / SECOND_MS,
   });
-  return { dashboard, loops: names };
+  return { dashboard, polled: { counts, live, figures }, loops: names };
 }

@@ -1,3 +1,4 @@
+import { Counter } from 'prom-client';
 import { Lead } from '../loops/lead.ts';
 import { retentionTick } from '../loops/retention.ts';
 import {
@@ -17,12 +18,22 @@ import {
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** The loops that keep the pipeline moving without anybody's call. */
-export function addUpkeep({ engine, doorbell, loops, log }: Wiring): void {
+export function addUpkeep({ engine, doorbell, loops, metrics, log }: Wiring): void {
+  const unblocks = new Counter({
+    name: 'svc_auto_unblocks_total',
+    help: 'Blocks that this process lifted by itself.',
+    labelNames: ['repo'],
+    registers: [metrics.registry],
+  });
   loops.add('reclaim', 5 * SECOND_MS, reclaimTick(engine));
   loops.add('stalled', 5 * SECOND_MS, stalledTick(engine));
   loops.add('worker-silence', 5 * SECOND_MS, silenceTick(engine));
   loops.add('release-due', 5 * SECOND_MS, releaseDueTick(engine));
-  loops.add('auto-unblock', 5 * SECOND_MS, autoUnblockTick(engine));
+  loops.add(
+    'auto-unblock',
+    5 * SECOND_MS,
+    autoUnblockTick(engine, (repo) => unblocks.inc({ repo })),
+  );
   loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
   loops.add('sla', 60 * SECOND_MS, slaTick(engine));
   loops.add('code-map-scans', 10 * SECOND_MS, scansTick(engine, new Lead(doorbell, 'code-map-scans')));

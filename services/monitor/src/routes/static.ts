@@ -11,7 +11,12 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
  * interface: Metrics text and static.
  * @param webDir folder of the built dashboard: `index.html` and `assets/`. It need not exist.
  */
-export const staticHandlers = (webDir: string): HandlersOf<typeof staticRoutes> => ({
+export const staticHandlers = (
+  webDir: string,
+  metricsText: () => Promise<string>,
+): HandlersOf<typeof staticRoutes> => ({
+  getMetricsText: async () => ({ status: 200, body: await metricsText() }),
+
   getDashboardPage: async () => {
     const page = await readPage(webDir);
     if (page !== null) return { status: 200, headers: { 'cache-control': 'no-cache' }, body: page };

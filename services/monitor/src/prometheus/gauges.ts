@@ -1,0 +1,28 @@
+import { Gauge, type Registry } from 'prom-client';
+
+export type Labels = Readonly<Record<string, string>>;
+export type Sample = readonly [labels: Labels, value: number];
+
+interface GaugeOf {
+  name: string;
+  help: string;
+  labels: readonly string[];
+  /** What is in memory now; rows with the same labels are added up. */
+  read: () => Iterable<Sample>;
+}
+
+/** Gauges that are read from memory when they are asked for: a scrape asks no store. */
+export function registerGauges(registry: Registry, gauges: readonly GaugeOf[]): void {
+  for (const { name, help, labels, read } of gauges) {
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [values, value] of read()) this.inc(values, value);
+      },
+    });
+  }
+}

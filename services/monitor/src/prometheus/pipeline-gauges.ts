@@ -1,0 +1,198 @@
+import { TASK_TYPES } from '@pipeline/domain';
+import { type Counts, type Figures, type Live, workerPools } from '@pipeline/engine';
+import type { Registry } from 'prom-client';
+import type { PolledValue } from '../polled-value.ts';
+import { registerGauges, type Sample } from './gauges.ts';
+
+export interface PolledDashboard {
+  counts: PolledValue<Counts>;
+  live: PolledValue<Live>;
+  figures: PolledValue<Figures>;
+}
+
+const slug = ({ owner, name }: { owner: string; name: string }) => `${owner}/${name}`;
+
+/** What the dashboard has in memory, in the labels of gauges. Repos are the enabled ones. */
+function readerOf(polled: PolledDashboard, now: () => Date) {
+  const counts = () => polled.counts.last?.value;
+  const live = () => polled.live.last?.value;
+  const repoNames = () => new Map(counts()?.repos.map((repo) => [`${repo.tenantId}/${repo.repoId}`, slug(repo)]));
+  const named = <T extends { tenantId: number; repoId: number }>(rows: readonly T[], sample: (row: T) => Sample) => {
+    const names = repoNames();
+    return rows.flatMap((row): Sample[] => {
+      const repo = names.get(`${row.tenantId}/${row.repoId}`);
+      const [labels, value] = sample(row);
+      return repo === undefined ? [] : [[{ repo, ...labels }, value]];
+    });
+  };
+  const states = () => counts()?.counts ?? [];
+  const work = () => live()?.work ?? [];
+  const claims = () => {
+    const oldest = new Map<string, Sample>();
+    for (const { task } of live()?.workers ?? []) {
+      if (!task?.claimed_at) continue;
+      const seconds = (now().getTime() - Date.parse(task.claimed_at)) / 1_000;
+      if (seconds > (oldest.get(task.repo)?.[1] ?? 0)) oldest.set(task.repo, [{ repo: task.repo }, seconds]);
+    }
+    return oldest.values();
+  };
+  const pools = () => {
+    const [where, what] = [counts(), live()];
+    return where && what ? workerPools(where, what) : [];
+  };
+  const waits = () => {
+    const oldest = new Map<string, Sample>();
+    for (const sample of named(work(), ({ oldestPendingAgeMs }) => [{}, (oldestPendingAgeMs ?? 0) / 1_000])) {
+      const repo = sample[0].repo ?? '';
+      if (sample[1] > (oldest.get(repo)?.[1] ?? 0)) oldest.set(repo, sample);
+    }
+    return oldest.values();
+  };
+  const known = new Set<string>(TASK_TYPES);
+  return { live, named, states, work, claims, pools, waits, known };
+}
+
+type Reader = ReturnType<typeof readerOf>;
+const repo = ['repo'] as const;
+
+/** States, types and kinds are closed sets, so the number of series is that of repos and tenants. */
+export function registerPipelineGauges(registry: Registry, polled: PolledDashboard, now: () => Date): void {
+  const reader = readerOf(polled, now);
+  registerIssueGauges(registry, reader);
+  registerWorkGauges(registry, reader);
+  registerMoneyGauges(registry, reader);
+  registerFigureGauges(registry, polled);
+}
+
+function registerIssueGauges(registry: Registry, { named, states }: Reader): void {
+  registerGauges(registry, [
+    {
+      name: 'svc_pipeline_issues',
+      help: 'Issues in each state.',
+      labels: ['repo', 'state'],
+      read: () => named(states(), ({ state, n }) => [{ state }, n]),
+    },
+    {
+      name: 'svc_pipeline_issues_blocked',
+      help: 'Issues that are blocked.',
+      labels: repo,
+      read: () => named(states(), ({ isBlocked, n }) => [{}, isBlocked ? n : 0]),
+    },
+    {
+      name: 'svc_pipeline_issues_paused',
+      help: 'Issues that are paused.',
+      labels: repo,
+      read: () => named(states(), ({ isPaused, n }) => [{}, isPaused ? n : 0]),
+    },
+  ]);
+}
+
+function registerWorkGauges(registry: Registry, { named, work, known, waits, claims, pools }: Reader): void {
+  registerGauges(registry, [
+    {
+      name: 'svc_tasks',
+      help: 'Live tasks. Held ones count as pending.',
+      labels: ['repo', 'task_type', 'status'],
+      read: () => {
+        const rows = work().filter(({ taskType }) => known.has(taskType));
+        const of = (status: 'pending' | 'claimed') =>
+          named(rows, (row) => [{ task_type: row.taskType, status }, row[status]]);
+        return [...of('pending'), ...of('claimed')];
+      },
+    },
+    { name: 'svc_task_oldest_pending_seconds', help: 'Age of the oldest task that waits.', labels: repo, read: waits },
+    {
+      name: 'svc_task_oldest_claim_seconds',
+      help: 'How long the oldest task has been under way.',
+      labels: repo,
+      read: claims,
+    },
+    {
+      name: 'svc_workers',
+      help: 'Workers by what they do. One that serves several repos counts in each.',
+      labels: ['repo', 'status'],
+      read: () =>
+        pools().flatMap((pool): Sample[] =>
+          (['idle', 'busy', 'draining', 'offline'] as const).map((status) => [
+            { repo: pool.repo, status },
+            pool[status],
+          ]),
+        ),
+    },
+    {
+      name: 'svc_worker_utilization_ratio',
+      help: 'Share of the workers of a repo that are busy.',
+      labels: repo,
+      read: () => pools().map((pool): Sample => [{ repo: pool.repo }, (pool.utilizationPct ?? 0) / 100]),
+    },
+  ]);
+}
+
+function registerMoneyGauges(registry: Registry, { live }: Reader): void {
+  registerGauges(registry, [
+    {
+      name: 'svc_alerts_active',
+      help: 'Alerts that are open.',
+      labels: ['severity', 'detector'],
+      read: () => (live()?.alerts ?? []).map(({ severity, detector }): Sample => [{ severity, detector }, 1]),
+    },
+    {
+      name: 'svc_tenant_spend_usd',
+      help: 'Spending of a tenant in US dollars, on this UTC day and in this month.',
+      labels: ['tenant', 'window'],
+      read: () =>
+        (live()?.budgets.tenants ?? []).flatMap(({ externalId: tenant, spentTodayUsd, spentMonthUsd }): Sample[] => [
+          [{ tenant, window: 'day' }, spentTodayUsd],
+          [{ tenant, window: 'month' }, spentMonthUsd],
+        ]),
+    },
+    {
+      name: 'svc_tenant_budget_usd',
+      help: 'Budget of a tenant in US dollars; none without a limit.',
+      labels: ['tenant', 'period'],
+      read: () =>
+        (live()?.budgets.tenants ?? []).flatMap(({ externalId: tenant, dailyUsd }): Sample[] =>
+          dailyUsd === null ? [] : [[{ tenant, period: 'day' }, dailyUsd]],
+        ),
+    },
+  ]);
+}
+
+/** Of the last seven days; a repo without any sample has none. */
+function registerFigureGauges(registry: Registry, { figures }: PolledDashboard): void {
+  const of = (
+    read: (repo: {
+      repo: string;
+      cycleTimeMinutes: number | null;
+      successRatePct: number | null;
+      autonomousMergePct: number | null;
+    }) => number | null,
+    more = {},
+  ) =>
+    [...(figures.last?.value[7].values() ?? [])].flatMap((repo): Sample[] => {
+      const value = read(repo);
+      return value === null ? [] : [[{ repo: repo.repo, ...more }, value]];
+    });
+  const share = (percent: number | null) => (percent === null ? null : percent / 100);
+  registerGauges(registry, [
+    {
+      name: 'svc_pipeline_cycle_time_seconds',
+      help: 'Time from an issue to its merge, over seven days.',
+      labels: ['repo', 'quantile'],
+      read: () =>
+        of(({ cycleTimeMinutes }) => (cycleTimeMinutes === null ? null : cycleTimeMinutes * 60), { quantile: '0.5' }),
+    },
+    {
+      name: 'svc_pipeline_success_ratio',
+      help: 'Merged issues among those resolved, over seven days.',
+      labels: ['repo'],
+      read: () => of(({ successRatePct }) => share(successRatePct)),
+    },
+    {
+      name: 'svc_pipeline_autonomy_ratio',
+      help: 'Issues merged without a person among those merged, over seven days.',
+      labels: ['repo'],
+      read: () => of(({ autonomousMergePct }) => share(autonomousMergePct)),
+    },
+  ]);
+}

@@ -1,0 +1,23 @@
+import { CONTRACT_VERSION } from '@pipeline/contract';
+import type { Registry } from 'prom-client';
+import { registerGauges } from './gauges.ts';
+
+/** Of the process itself; there also without a store. */
+export function registerProcessGauges(registry: Registry, now: () => Date): void {
+  const startedAt = now().getTime();
+  registerGauges(registry, [
+    { name: 'svc_up', help: '1 while the monitor serves.', labels: [], read: () => [[{}, 1]] },
+    {
+      name: 'svc_uptime_seconds',
+      help: 'Since the start of the process.',
+      labels: [],
+      read: () => [[{}, (now().getTime() - startedAt) / 1_000]],
+    },
+    {
+      name: 'svc_build_info',
+      help: 'The version that runs; always 1.',
+      labels: ['version'],
+      read: () => [[{ version: CONTRACT_VERSION }, 1]],
+    },
+  ]);
+}

@@ -1,0 +1,77 @@
+import { AGENT_OF } from '@pipeline/domain';
+import { endedRuns, freshClaims, type MetricTotals, metricTotals, type Store, storeNow } from '@pipeline/store';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+const WAIT_BUCKETS = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
+const RUN_BUCKETS = [1, 10, 60, 300, 900, 1_800, 3_600, 10_800];
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  task_completed: 'completed',
+  task_failed: 'failed',
+  task_given_up: 'given_up',
+};
+const RETRIES = ['task_failed', 'task_reclaimed'];
+
+/**
+ * Counters of what has happened in the whole deployment, and how long work waits and takes. Read from the store at the pace
+ * of the metrics, never by a scrape. Every monitor counts all: take one of them, or the greatest.
+ */
+export function createTotals(registry: Registry, store: Store): { refresh(): Promise<void> } {
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter({ name, help, labelNames: [...labelNames], registers });
+  const counters = {
+    cost: counter('svc_cost_usd_total', 'Spending in US dollars.', ['repo', 'agent', 'model']),
+    tokens: counter('svc_tokens_total', 'Tokens that models read and wrote.', ['model', 'kind']),
+    transitions: counter('svc_state_transitions_total', 'Moves of issues.', ['repo', 'from', 'to']),
+    finished: counter('svc_tasks_finished_total', 'Tasks that ended.', ['task_type', 'outcome']),
+    retries: counter('svc_task_retries_total', 'Attempts that failed or were lost.', ['task_type']),
+  };
+  const wait = new Histogram({
+    name: 'svc_task_queue_wait_seconds',
+    help: 'How long tasks waited until they were claimed; of claims that were under way at a look.',
+    buckets: WAIT_BUCKETS,
+    registers,
+  });
+  const run = new Histogram({
+    name: 'svc_task_run_seconds',
+    help: 'From the claim of a task to its end.',
+    labelNames: ['task_type'],
+    buckets: RUN_BUCKETS,
+    registers,
+  });
+  const agents = [...new Set(Object.values(AGENT_OF))];
+  let from: string | null = null;
+  return {
+    async refresh() {
+      const { fleet } = store;
+      put(counters, await metricTotals(fleet));
+      const to = await storeNow(fleet);
+      if (from !== null) {
+        for (const seconds of await freshClaims(fleet, { from, to })) wait.observe(Math.max(0, seconds));
+        for (const { task_type, seconds } of await endedRuns(fleet, { from, to, agents }))
+          run.observe({ task_type }, seconds);
+      }
+      from = to;
+    },
+  };
+}
+
+type Counters = Record<'cost' | 'tokens' | 'transitions' | 'finished' | 'retries', Counter>;
+
+function put(counters: Counters, { costs, tokens, transitions, tasks }: MetricTotals): void {
+  for (const counter of Object.values(counters)) counter.reset();
+  for (const { usd, ...labels } of costs) counters.cost.inc(labels, usd);
+  for (const { model, ...kinds } of tokens) {
+    counters.tokens.inc({ model, kind: 'input' }, kinds.input);
+    counters.tokens.inc({ model, kind: 'output' }, kinds.output);
+    counters.tokens.inc({ model, kind: 'cache_read' }, kinds.cacheRead);
+    counters.tokens.inc({ model, kind: 'cache_write' }, kinds.cacheWrite);
+  }
+  for (const { n, ...labels } of transitions) counters.transitions.inc(labels, n);
+  for (const { task_type, event_type, n } of tasks) {
+    const outcome = OUTCOMES[event_type];
+    if (outcome !== undefined) counters.finished.inc({ task_type, outcome }, n);
+    if (RETRIES.includes(event_type)) counters.retries.inc({ task_type }, n);
+  }
+}

@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { testDatabase, until } from '@pipeline/testing';
+import { createPipeline } from '../src/pipeline.ts';
+import { admit, bury, makeBench } from './bench.ts';
+import { configOf, serveApp } from './served-app.ts';
+
+const database = testDatabase();
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+});
+
+const NAMES = `svc_up svc_uptime_seconds svc_build_info svc_store_connected svc_agent_up svc_agent_response_seconds
+  svc_agent_in_flight_issues svc_alerts_active svc_pipeline_issues svc_pipeline_issues_blocked svc_pipeline_issues_paused
+  svc_tasks svc_task_oldest_pending_seconds svc_task_oldest_claim_seconds svc_workers svc_worker_utilization_ratio
+  svc_projections svc_dead_letters_unresolved svc_consistency_findings svc_tenant_spend_usd svc_tenant_budget_usd
+  svc_pipeline_cycle_time_seconds svc_pipeline_success_ratio svc_pipeline_autonomy_ratio svc_vcs_rate_limit_remaining
+  svc_sse_clients svc_cost_usd_total svc_tokens_total svc_state_transitions_total svc_tasks_finished_total
+  svc_task_retries_total svc_projection_attempts_total svc_auto_unblocks_total svc_http_requests_total
+  svc_task_queue_wait_seconds svc_task_run_seconds svc_projection_lag_seconds svc_http_request_seconds`.split(/\s+/);
+
+async function monitor() {
+  const metrics = createMetrics({ processMetrics: true });
+  const pipeline = createPipeline({
+    databaseUrl: database.url,
+    directUrl: database.url,
+    poolSize: 4,
+    hosts: [],
+    config: await configOf(),
+    instance: 'test',
+    variables: {},
+    dockerHost: 'unix:///nowhere.sock',
+    log: silentLogger,
+    metrics,
+    now: () => new Date(),
+  });
+  cleanups.push(pipeline.stop);
+  await pipeline.storeWatch.check();
+  const served = await serveApp({ pipeline, registry: metrics.registry });
+  cleanups.push(served.close);
+  return { pipeline, text: async () => (await served.call('GET', '/prometheus')).text };
+}
+
+describe('/prometheus', () => {
+  test('has every metric, asks nobody who they are, and names no issue', async () => {
+    const bench = await makeBench(database.store, 'acme/shop');
+    await admit(bench, 4711);
+    await bury(bench, 4712);
+    const { pipeline, text } = await monitor();
+    pipeline.start();
+    await until('the metrics are read', async () => /svc_pipeline_issues\{.*\} 2/.test(await text()));
+    const all = await text();
+    expect(NAMES.filter((name) => !all.includes(`# TYPE ${name} `))).toEqual([]);
+    expect(all).toContain('svc_pipeline_issues{repo="acme/shop",state="analyzing"} 2');
+    expect(all).not.toMatch(/4711|4712/);
+    await until('tasks are read', async () =>
+      (await text()).includes('svc_tasks{repo="acme/shop",task_type="analyze",status="pending"} 2'),
+    );
+  });
+
+  test('is good text by the word of promtool', async () => {
+    const found = spawnSync('promtool', ['--version']);
+    if (found.error) {
+      process.stdout.write('promtool is missing (Debian: apt-get install prometheus): the text is not checked\n');
+      return;
+    }
+    const { pipeline, text } = await monitor();
+    pipeline.start();
+    await until('the metrics are read', async () => (await text()).includes('svc_state_transitions_total{'));
+    const own = (await text()).split('\n').filter((line) => /^(# \w+ )?svc_/.test(line));
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: `${own.join('\n')}\n` });
+    expect([status, String(stdout), String(stderr)]).toEqual([0, '', '']);
+  });
+
+  test('is there without a store', async () => {
+    const served = await serveApp();
+    cleanups.push(served.close);
+    const answer = await served.call('GET', '/prometheus');
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(answer.text).toContain('svc_up 1');
+  });
+});
