@@ -164,6 +164,7 @@ describe('GET /dashboard', () => {
     const paused = await enter();
     const done = await enter();
     await enter();
+    await enter();
     await act(bench.engine, { tenantId: bench.tenantId, issueId: paused }, 'pause', {
       type: 'operator',
       id: 'o',
@@ -173,8 +174,8 @@ describe('GET /dashboard', () => {
       id: 'o',
     } as never);
     const { pipelineSummary, metrics, polledAt } = await polled();
-    expect(pipelineSummary).toMatchObject({ analyzing: 2, done: 1, planning: 0, paused: 1, blocked: 0 });
-    expect(metrics['Acme/Shop']).toMatchObject({ openIssues: 1, inFlight: 2, blocked: 0, throughput: 1 });
+    expect(pipelineSummary).toMatchObject({ analyzing: 3, done: 1, planning: 0, paused: 1, blocked: 0 });
+    expect(metrics['Acme/Shop']).toMatchObject({ openIssues: 2, inFlight: 3, blocked: 0, throughput: 1 });
     expect(polledAt).toBe(iso(0));
   });
 

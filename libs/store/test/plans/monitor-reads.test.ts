@@ -125,3 +125,8 @@ describe('what the dashboard asks for', () => {
     expect(counts.reduce((sum, { n }) => sum + n, 0)).toBe(100_000);
   });
 });
+
+test('a table that is read from end to end is noticed', async () => {
+  const scan = sql`/* fleet: on purpose */ select count(*) from issues where body like '%nowhere%'`;
+  expect(await scannedBy(database, (store) => scan.execute(store.fleet))).toEqual(['issues']);
+});
