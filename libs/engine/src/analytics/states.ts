@@ -22,10 +22,11 @@ export async function stateTimeseries(engine: Engine, asked: Whose & { window: W
   const counts = new Map<State, number>(STATES.map((state) => [state, 0]));
   const add = (state: State, n: number) => counts.set(state, (counts.get(state) ?? 0) + n);
   for (const { bucket, state, n } of changes) if (bucket === null) add(state, n);
-  const later = Map.groupBy(changes, ({ bucket }) => bucket);
+  // What happens at this very moment belongs to the last bucket, which ends with it.
+  const later = Map.groupBy(changes, ({ bucket }) => bucket && Math.min(bucket, ends.length - 1));
   const buckets: { ts: string; states: Record<State, number> }[] = [];
   for (let index = ends.length; index > 0; index -= 1) {
-    for (const { state, n } of later.get(index) ?? []) add(state, -n);
+    if (index < ends.length) for (const { state, n } of later.get(index) ?? []) add(state, -n);
     const ts = ends[index - 1]?.toISOString() ?? '';
     buckets.unshift({ ts, states: Object.fromEntries(counts) as Record<State, number> });
   }

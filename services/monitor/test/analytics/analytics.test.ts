@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { bucketEnds, DAY_MS, HOUR_MS, utcDate, type Window, windowMs, windowRange } from '@pipeline/domain';
+import { bucketEnds, DAY_MS, HOUR_MS, sumUsd, utcDate, type Window, windowMs, windowRange } from '@pipeline/domain';
 import { foldRollups, medianStays } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
@@ -116,10 +116,7 @@ async function mergesAgree({ rows, whose, window }: Asked): Promise<void> {
 
 async function costsAgree({ rows, whose, window }: Asked): Promise<void> {
   const spent = (since: number, list = rows.costs) =>
-    round(
-      list.filter(({ at }) => at >= since).reduce((sum, { usd }) => sum + usd, 0),
-      4,
-    );
+    sumUsd(list.filter(({ at }) => at >= since).map(({ usd }) => usd));
   const spans = (list = rows.costs) => ({
     last24hUsd: spent(NOW - DAY_MS, list),
     last7dUsd: spent(NOW - 7 * DAY_MS, list),
@@ -234,9 +231,8 @@ test('every endpoint says what the rows say: folded, half folded, not folded at 
   const ways = fc.record({
     seed: fc.integer(),
     folds: fc.constantFrom(null, 0, 1),
-    window: fc.constantFrom<Window>('1h', '6h', '24h', '7d'),
   });
-  const property = fc.asyncProperty(ways, async ({ seed, folds, window }) => {
+  const property = fc.asyncProperty(ways, async ({ seed, folds }) => {
     await clearHistory(database.db);
     const history = await simulateHistory(database.db, { ...SIZE, seed, folded: folds === null });
     for (let fold = 0; fold < (folds ?? 0); fold += 1) await foldRollups(database.store.fleet);
@@ -248,10 +244,19 @@ test('every endpoint says what the rows say: folded, half folded, not folded at 
       ['&tenant=tenant-2', ofRepos(all, idsOf('tenant-2'))],
       [`&repo=${repo?.slug}&tenant=${repo?.tenant}`, ofRepos(all, [repo?.id ?? 0])],
     ];
-    for (const [whose, rows] of scopes) for (const agrees of AGREEMENTS) await agrees({ rows, whose, window });
+    for (const [whose, rows] of scopes) {
+      for (const window of ['1h', '6h', '24h', '7d'] as const) {
+        for (const agrees of AGREEMENTS) await agrees({ rows, whose, window });
+      }
+    }
   });
-  await fc.assert(property, { numRuns: 4, seed: 20_260_310, endOnFailure: true });
-});
+  await fc.assert(property, {
+    numRuns: 3,
+    seed: 20_260_311,
+    endOnFailure: true,
+    examples: [[{ seed: 1, folds: null }]],
+  });
+}, 120_000);
 
 test('answers stay true while what they are made of is folded', async () => {
   await simulateHistory(database.db, { ...SIZE, issues: 400, seed: 5, folded: false });
