@@ -14,7 +14,7 @@ export const PARTITIONED = {
 export type PartitionedTable = keyof typeof PARTITIONED;
 
 /** `2026-11`. */
-type Month = string;
+export type Month = string;
 
 const FAR = /_(\d{4})_(\d{2})$/;
 
@@ -37,14 +37,23 @@ export async function monthsOf(fleet: Db, table: PartitionedTable): Promise<Mont
  * @throws the store's error 55P03 when writers would have had to wait for it for longer than two seconds.
  */
 export async function makePartitions(fleet: Db, table: PartitionedTable, ahead: number): Promise<Month[]> {
-  const there = new Set(await monthsOf(fleet, table));
   const { rows } = await sql<{ month: Month }>`
     ${fleetNote('partitions hold the rows of all tenants')}
     select to_char(month at time zone 'UTC', 'YYYY-MM') as month from (
       select date_trunc('month', svc_now(), 'UTC') + n * interval '1 month' as month from generate_series(0, ${ahead}) n
       union select distinct date_trunc('month', ${sql.ref(PARTITIONED[table])}, 'UTC') from ${sql.table(`${table}_default`)}
     ) wanted order by month`.execute(fleet);
-  const missing = rows.map(({ month }) => month).filter((month) => !there.has(month));
+  return makeMonths(
+    fleet,
+    table,
+    rows.map(({ month }) => month),
+  );
+}
+
+/** Makes the partitions of these months that are missing; the rest is as with {@link makePartitions}. */
+export async function makeMonths(fleet: Db, table: PartitionedTable, months: readonly Month[]): Promise<Month[]> {
+  const there = new Set(await monthsOf(fleet, table));
+  const missing = months.filter((month) => !there.has(month));
   for (const month of missing) await inBrief(fleet, (tx) => makeMonth(tx, table, month));
   return missing;
 }

@@ -92,3 +92,8 @@ test('the same seed tells the same history, another one another', async () => {
   expect(await told(1)).toEqual(first);
   expect(await told(2)).not.toEqual(first);
 });
+
+test('numbers of issues are told once each also in a repo that is much busier than the others', async () => {
+  await simulateHistory(database.db, { ...SIZE, repos: 200, issues: 1_200 });
+  expect(await rows('select count(*) as n from issues')).toEqual([{ n: 1_200 }]);
+});

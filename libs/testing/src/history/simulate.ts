@@ -3,7 +3,7 @@ import { checkRollups, type Db, foldIssueCounts, inTransaction, refreshIssueList
 import { sql } from 'kysely';
 import { appendDeltas } from './deltas.ts';
 import { derivedOf } from './derived.ts';
-import { drawOf } from './draw.ts';
+import { type Draw, drawOf } from './draw.ts';
 import { insertRows } from './insert-rows.ts';
 import { tellIssue } from './issues.ts';
 import { strayPullRequest } from './pull-requests.ts';
@@ -56,9 +56,8 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
     const chronicle: Chronicle = { draw, end: end.getTime(), counters, rows: noRows() };
     const first = counters.issue + 1;
     for (let n = 0; n < Math.min(ISSUES_AT_ONCE, issues - done); n += 1) {
-      // Some repos are busier than others.
-      const repo = world.repos[Math.floor(world.repos.length * draw.real() ** 1.5)] ?? draw.pick(world.repos);
-      const number = Math.min((numbers.get(repo) ?? 0) + 1, most);
+      const repo = busyRepo(draw, world, (one) => (numbers.get(one) ?? 0) < most);
+      const number = (numbers.get(repo) ?? 0) + 1;
       numbers.set(repo, number);
       // Some came lately, or few would still be on their way.
       const age = draw.real() ** (draw.chance(Math.min(0.35, 7 / days)) ? 10 : 1);
@@ -86,6 +85,14 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
       slug: `${repo.owner}/${repo.name}`,
     })),
   };
+}
+
+/** Some repos are busier than others, as far as there is room for the numbers of their issues. */
+function busyRepo(draw: Draw, { repos }: World, hasRoom: (repo: StoryRepo) => boolean): StoryRepo {
+  for (;;) {
+    const repo = repos[Math.floor(repos.length * draw.real() ** 1.5)];
+    if (repo && hasRoom(repo)) return repo;
+  }
 }
 
 async function keep(db: Db, { rows, counters }: Chronicle, first: number): Promise<void> {

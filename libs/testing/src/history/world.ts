@@ -1,6 +1,16 @@
 import { DAY_MS, DEFAULT_WORKFLOW, HOUR_MS, MINUTE_MS, TASK_TYPES } from '@pipeline/domain';
-import { type DB, type Db, ensureTenant, inTransaction, seedWorkflow, upsertRepo } from '@pipeline/store';
-import { type Insertable, sql } from 'kysely';
+import {
+  type DB,
+  type Db,
+  ensureTenant,
+  inTransaction,
+  makeMonths,
+  PARTITIONED,
+  type PartitionedTable,
+  seedWorkflow,
+  upsertRepo,
+} from '@pipeline/store';
+import type { Insertable } from 'kysely';
 import type { Draw } from './draw.ts';
 import { insertRows } from './insert-rows.ts';
 import { iso, type StoryRepo } from './story.ts';
@@ -11,7 +21,6 @@ export interface World {
 }
 
 const WORKERS_OF_TENANT = 4;
-const PARTITIONED = ['pipeline_events', 'issue_events', 'cost_events', 'agent_messages'] as const;
 
 interface Extent {
   tenants: number;
@@ -102,14 +111,11 @@ async function makeWorkers(
 
 /** Months of the history for which no partition was made, as the service would have had them. */
 export async function makePartitions(db: Db, start: Date, end: Date): Promise<void> {
+  const months: string[] = [];
   for (let month = monthOf(start); month <= end.getTime(); month = monthOf(new Date(month), 1)) {
-    for (const table of PARTITIONED) {
-      const name = sql.ref(`pipeline.${table}_${iso(month).slice(0, 7).replace('-', '_')}`);
-      await sql`
-        create table if not exists ${name} partition of ${sql.ref(`pipeline.${table}`)}
-        for values from (${sql.lit(iso(month))}) to (${sql.lit(iso(monthOf(new Date(month), 1)))})`.execute(db);
-    }
+    months.push(iso(month).slice(0, 7));
   }
+  for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) await makeMonths(db, table, months);
 }
 
 const monthOf = (at: Date, ahead = 0): number => Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + ahead, 1);
