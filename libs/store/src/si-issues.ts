@@ -123,11 +123,14 @@ const promptOf = prepared(
     with recursive family (issue_number, depth) as (
       select ${p('number')}::integer, 0
       union all
-      select e.parent_issue_number, f.depth + 1
+      select epic.parent_issue_number, f.depth + 1
       from family f
-      join issue_edges e on e.tenant_id = ${p('tenantId')} and e.kind = 'subtask'
-        and e.child_repo_id = ${p('repoId')} and e.child_issue_number = f.issue_number
-        and e.parent_repo_id = ${p('repoId')}
+      cross join lateral (
+        select e.parent_issue_number from issue_edges e
+        where e.tenant_id = ${p('tenantId')} and e.kind = 'subtask' and e.child_repo_id = ${p('repoId')}
+          and e.child_issue_number = f.issue_number and e.parent_repo_id = ${p('repoId')}
+        limit 1
+      ) epic
       where f.depth < 2
     )
     select t.version, t.instructions
@@ -141,7 +144,8 @@ const promptOf = prepared(
 
 /**
  * What the agents of a self-improvement issue, or of a part of one that was split, are told; undefined for any other
- * issue. A few probes of unique indexes: parts are two levels deep at most.
+ * issue. A few probes of unique indexes: parts are two levels deep at most. (As a plain join, older servers read all edges of the
+ * repo for it.)
  */
 export const promptOfIssue = (db: Db, tenantId: number, { repoId, number }: IssuePlace) =>
   promptOf.first(db, { tenantId, repoId, number });
