@@ -56,6 +56,8 @@ const TABLES = [
     'agent_invocations',
   ],
   ...['artefacts', 'cost_events', 'issue_events', 'pipeline_events', 'agent_messages', 'stream_outbox', 'transitions'],
+  ...['intelligence_embeddings', 'intelligence_evidence', 'intelligence_scopes', 'intelligence_items'],
+  ...['finding_sightings', 'alert_deliveries'],
   ...['review_comments', 'seen_remarks', 'findings', 'pull_requests', 'issue_edges', 'issues', 'worker_periods'],
   ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
   ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_hours', 'task_hours', 'cost_sums', 'event_counts'],
