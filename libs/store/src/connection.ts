@@ -23,6 +23,8 @@ export interface StoreOptions {
   onConnectionError: (error: Error) => void;
   /** Milliseconds after which the server cancels a statement; default 10,000 (tenant) and 30,000 (fleet). */
   statementTimeoutMs?: number | undefined;
+  /** Milliseconds that a connection may take to come about, the wait for a free one included; default 5,000. */
+  connectTimeoutMs?: number | undefined;
   /** Milliseconds a transaction may wait for its client; default 2,000. */
   idleInTransactionMs?: number | undefined;
   /** What `pipeline.svc_now()` answers on these connections; null = the server's own time. Read at each checkout. */
@@ -76,7 +78,7 @@ function openPool(name: PoolName, url: string, options: StoreOptions): Db {
     max: fleet ? (options.fleetPoolSize ?? Math.max(2, Math.ceil(poolSize / 4))) : poolSize,
     statement_timeout: options.statementTimeoutMs ?? (fleet ? 30_000 : 10_000),
     idle_in_transaction_session_timeout: options.idleInTransactionMs ?? 2_000,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     keepAlive: true,
     types: columnTypes,
     pipeline: true,

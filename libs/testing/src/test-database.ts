@@ -44,6 +44,7 @@ export function testDatabase(): TestDatabase {
       poolSize: 10,
       // A test that holds a transaction open on purpose, on a busy machine, is not idle.
       idleInTransactionMs: 20_000,
+      connectTimeoutMs: 30_000,
       clock: () => clock.now,
       onConnectionError: (error) => process.stderr.write(`idle connection of ${name}: ${error.message}\n`),
       onStatement: (pool, text) => statements.set(`${pool} ${text}`, { pool, text }),
