@@ -7,14 +7,16 @@ interface GaugeOf {
   name: string;
   help: string;
   labels: readonly string[];
+  /** `summary` is what the text format calls figures with a `quantile`. */
+  type?: 'summary';
   /** What is in memory now; rows with the same labels are added up. */
   read: () => Iterable<Sample>;
 }
 
 /** Gauges that are read from memory when they are asked for: a scrape asks no store. */
 export function registerGauges(registry: Registry, gauges: readonly GaugeOf[]): void {
-  for (const { name, help, labels, read } of gauges) {
-    new Gauge({
+  for (const { name, help, labels, read, type } of gauges) {
+    const gauge = new Gauge({
       name,
       help,
       labelNames: [...labels],
@@ -24,5 +26,6 @@ export function registerGauges(registry: Registry, gauges: readonly GaugeOf[]): 
         for (const [values, value] of read()) this.inc(values, value);
       },
     });
+    if (type) Object.assign(gauge, { type });
   }
 }

@@ -179,6 +179,7 @@ function registerFigureGauges(registry: Registry, { figures }: PolledDashboard):
       name: 'svc_pipeline_cycle_time_seconds',
       help: 'Time from an issue to its merge, over seven days.',
       labels: ['repo', 'quantile'],
+      type: 'summary',
       read: () =>
         of(({ cycleTimeMinutes }) => (cycleTimeMinutes === null ? null : cycleTimeMinutes * 60), { quantile: '0.5' }),
     },
