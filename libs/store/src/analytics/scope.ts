@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Of } from '../rollups/facts.ts';
 import { factsOfDeltas } from '../rollups/fold.ts';
 
 /** Of what an answer tells: one repo, all of a tenant, or everything. A repo comes with its tenant. */
@@ -17,5 +18,8 @@ export const atLevel = (alias: string, { tenantId, repoId }: AnalyticsScope): Ra
   ${sql.ref(`${alias}.tenant_id`)} = ${tenantId ?? 0} and ${sql.ref(`${alias}.repo_id`)} = ${repoId ?? 0}`;
 
 /** What has not been folded yet, as facts, for the head of a statement: moves, cohort, costs, events. */
-export const waitingFacts = (scope: AnalyticsScope): RawBuilder<unknown> => sql`
-  d as (select r.tenant_id, r.repo_id, r.at, r.body from rollup_deltas r where ${within('r', scope)}), ${factsOfDeltas}`;
+export const waitingFacts = (scope: AnalyticsScope): RawBuilder<unknown> => waitingOf((alias) => within(alias, scope));
+
+/** The same of whatever meets a condition. */
+export const waitingOf = (of: Of): RawBuilder<unknown> => sql`
+  d as (select r.tenant_id, r.repo_id, r.at, r.body from rollup_deltas r where ${of('r')}), ${factsOfDeltas}`;

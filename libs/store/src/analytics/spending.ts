@@ -1,44 +1,19 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from '../connection.ts';
 import { fleetNote } from '../json.ts';
-import { costsOfRows } from '../rollups/facts.ts';
+import type { Of } from '../rollups/facts.ts';
 import { type AnalyticsScope, waitingFacts, within } from './scope.ts';
+import { spentBySpan, spentSince } from './spent-since.ts';
 
 /** Where a window of spending begins; null = with the first cent. */
 export type Since = Date | null;
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const ofScope =
+  (scope: AnalyticsScope): Of =>
+  (alias) =>
+    within(alias, scope);
 
-/** Names of the columns of a spending. */
-const COLUMNS = sql`
-  x.tenant_id, x.repo_id, x.agent, x.model, x.provider, x.usd, x.invocations, x.input_tokens, x.output_tokens,
-  x.cache_read_tokens, x.cache_write_tokens, x.max_turns, x.no_progress`;
-
-/**
- * What was spent since then, as rows to be added up: days from their sums, the rest of the first day from those of its
- * hours, the rest of the first hour from the bookings, and what is not folded. `costs` stands before it.
- */
-function spentSince(since: Since, scope: AnalyticsScope): RawBuilder<unknown> {
-  if (since === null) {
-    return sql`
-      select ${COLUMNS} from cost_sums x where x.grain = 'month' and ${within('x', scope)}
-      union all select ${COLUMNS} from costs x`;
-  }
-  const at = since.getTime();
-  const hour = new Date(Math.ceil(at / HOUR_MS) * HOUR_MS).toISOString();
-  const day = new Date(Math.ceil(at / DAY_MS) * DAY_MS).toISOString();
-  return sql`
-    select ${COLUMNS} from cost_sums x
-    where x.grain = 'day' and x.at >= ${day}::timestamptz and ${within('x', scope)}
-    union all
-    select ${COLUMNS} from cost_sums x
-    where x.grain = 'hour' and x.at >= ${hour}::timestamptz and x.at < ${day}::timestamptz and ${within('x', scope)}
-    union all
-    select ${COLUMNS} from costs x where x.at >= ${hour}::timestamptz
-    union all
-    select ${COLUMNS} from (${costsOfRows({ from: since.toISOString(), to: hour })}) x where ${within('x', scope)}`;
-}
+const startOf = (since: Since) => since && sql`${since.toISOString()}::timestamptz`;
 
 export interface Spent {
   /** Name of the window. */
@@ -56,14 +31,10 @@ export async function spentByRepoAndAgent(
   scope: AnalyticsScope,
   spans: Readonly<Record<string, Since>>,
 ): Promise<Spent[]> {
-  const parts = Object.entries(spans).map(
-    ([span, since]) => sql`
-      select ${span}::text as span, tenant_id, repo_id, agent, sum(usd) as usd, sum(invocations)::bigint as invocations
-      from (${spentSince(since, scope)}) p group by 2, 3, 4`,
-  );
+  const starts = Object.fromEntries(Object.entries(spans).map(([span, since]) => [span, startOf(since)]));
   const { rows } = await sql<Spent>`
     ${fleetNote('operators see all tenants')}
-    with ${waitingFacts(scope)} ${sql.join(parts, sql` union all `)}`.execute(fleet);
+    with ${waitingFacts(scope)} ${spentBySpan(starts, ofScope(scope))}`.execute(fleet);
   return rows;
 }
 
@@ -89,7 +60,7 @@ export async function spentByModel(fleet: Db, scope: AnalyticsScope, since: Sinc
       sum(input_tokens)::bigint as "inputTokens", sum(output_tokens)::bigint as "outputTokens",
       sum(cache_read_tokens)::bigint as "cacheReadTokens", sum(cache_write_tokens)::bigint as "cacheWriteTokens",
       sum(max_turns)::bigint as "maxTurns", sum(no_progress)::bigint as "noProgress"
-    from (${spentSince(since, scope)}) p
+    from (${spentSince(startOf(since), ofScope(scope))}) p
     group by model, provider having sum(usd) <> 0 or sum(invocations) <> 0
     order by sum(usd) desc, model, provider`.execute(fleet);
   return rows;

@@ -1,7 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
+import { waitingOf } from '../analytics/scope.ts';
+import { type Start, spentBySpan } from '../analytics/spent-since.ts';
 import type { Db } from '../connection.ts';
 import type { OrgScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
+import { moneyOfRows, type Of } from '../rollups/facts.ts';
 import { jsonList } from './json-list.ts';
 
 /** USD spent in each window, to four decimals. */
@@ -13,18 +16,29 @@ export interface CostSums {
   todayUsd: number;
 }
 
-const usd = (condition: RawBuilder<unknown>) =>
-  sql`trim_scale(round(coalesce(sum(c.amount_usd) filter (where ${condition}), 0), 4))`;
+/** When each window begins. */
+const startsOf = (dayStart: RawBuilder<unknown>): Readonly<Record<keyof CostSums, Start>> => ({
+  last24hUsd: sql`svc_now() - interval '1 day'`,
+  last7dUsd: sql`svc_now() - interval '7 days'`,
+  last30dUsd: sql`svc_now() - interval '30 days'`,
+  lifetimeUsd: null,
+  todayUsd: sql`${dayStart}::timestamptz`,
+});
 
-const since = (days: number) => sql`c.created_at >= svc_now() - ${sql.lit(`${days} days`)}::interval`;
+const usdOf = (span: keyof CostSums) =>
+  sql`trim_scale(round(coalesce(sum(s.usd) filter (where s.span = ${sql.lit(span)}), 0), 4)) as ${sql.ref(span)}`;
 
-const windows = (dayStart: RawBuilder<unknown>) => sql`
-  ${usd(since(1))} as "last24hUsd", ${usd(since(7))} as "last7dUsd", ${usd(since(30))} as "last30dUsd",
-  ${usd(sql`true`)} as "lifetimeUsd", ${usd(sql`c.created_at >= ${dayStart}::timestamptz`)} as "todayUsd"`;
+const OF_REPO = sql`${usdOf('last24hUsd')}, ${usdOf('last7dUsd')}, ${usdOf('last30dUsd')}, ${usdOf('lifetimeUsd')}`;
+const WINDOWS = sql`${OF_REPO}, ${usdOf('todayUsd')}`;
 
-/** One JSON object: what the cost events `c` that meet the condition sum up to. */
-export const costSums = (where: RawBuilder<unknown>, dayStart: RawBuilder<unknown>): RawBuilder<CostSums> => sql`
-  select row_to_json(q) from (select ${windows(dayStart)} from cost_events c where ${where}) q`;
+/** Calls are only told of for ever, and months know them: the first hour of a window needs no more than the money. */
+const spent = (dayStart: RawBuilder<unknown>, of: Of) => spentBySpan(startsOf(dayStart), of, moneyOfRows);
+
+/** One JSON object: what was spent within a reach. Costs its sums of thirty days and of every month. */
+export const costSums = (of: Of, dayStart: RawBuilder<unknown>): RawBuilder<CostSums> => sql`
+  select row_to_json(q) from (
+    with ${waitingOf(of)} select ${WINDOWS} from (${spent(dayStart, of)}) s
+  ) q`;
 
 export interface CostSummary {
   total: CostSums;
@@ -35,39 +49,42 @@ export interface CostSummary {
 
 type Query = { tenantId: number; repoIds: readonly number[] | null; dayStart: string };
 
-const inReach = (p: Params<Query>) => sql`
-  c.tenant_id = ${p('tenantId')} and exists (
-    select from repos r
-    where r.tenant_id = c.tenant_id and r.id = c.repo_id and r.enabled
-      and (${p('repoIds')}::bigint[] is null or r.id = any(${p('repoIds')}::bigint[])))`;
+/** By the numbers of the repos, for each to be a range of the index. */
+const inReach =
+  (p: Params<Query>): Of =>
+  (alias) => sql`
+    ${sql.ref(`${alias}.tenant_id`)} = ${p('tenantId')}
+    and ${sql.ref(`${alias}.repo_id`)} = any(array(select reach.id from reach))`;
 
 const summary = prepared(
   'cost-summary',
   (_db, p: Params<Query>) => sql<CostSummary>`
-    select svc_now() as now, (${costSums(inReach(p), p('dayStart'))}) as total,
+    with reach as (
+      select r.id, r.owner || '/' || r.name as repo, r.slug_key from repos r
+      where r.tenant_id = ${p('tenantId')} and r.enabled
+        and (${p('repoIds')}::bigint[] is null or r.id = any(${p('repoIds')}::bigint[]))
+    ), ${waitingOf(inReach(p))},
+    spent as materialized (${spent(p('dayStart'), inReach(p))})
+    select svc_now() as now, (select row_to_json(q) from (select ${WINDOWS} from spent s) q) as total,
       ${jsonList(
         sql`
-        select r.owner || '/' || r.name as repo, w."last24hUsd", w."last7dUsd", w."last30dUsd", w."lifetimeUsd"
-        from repos r
-        cross join lateral (
-          select ${windows(p('dayStart'))} from cost_events c
-          where c.tenant_id = ${p('tenantId')} and c.tenant_id = r.tenant_id and c.repo_id = r.id
-        ) w
-        where r.tenant_id = ${p('tenantId')} and r.enabled
-          and (${p('repoIds')}::bigint[] is null or r.id = any(${p('repoIds')}::bigint[]))
-        order by w."lifetimeUsd" desc, r.slug_key`,
+        select reach.repo, ${OF_REPO} from reach left join spent s on s.repo_id = reach.id
+        group by reach.id, reach.repo, reach.slug_key order by "lifetimeUsd" desc, reach.slug_key`,
         100,
       )} as "byRepo",
       ${jsonList(
         sql`
-        select c.agent, trim_scale(round(sum(c.amount_usd), 4)) as usd,
-          count(distinct (c.run_id, c.invocation_index)) as invocations
-        from cost_events c where ${inReach(p)} group by c.agent order by sum(c.amount_usd) desc, c.agent`,
+        select s.agent, trim_scale(round(sum(s.usd), 4)) as usd, sum(s.invocations) as invocations
+        from spent s where s.span = 'lifetimeUsd'
+        group by s.agent having sum(s.usd) <> 0 or sum(s.invocations) <> 0 order by sum(s.usd) desc, s.agent`,
         100,
       )} as "byAgent"`,
 );
 
-/** What everything within reach has cost: as many rows are read as there are cost events. */
+/**
+ * What everything within reach has cost, exact at once: the sums and what is not folded are of one moment. Costs a row for
+ * each repo, agent, model and day of thirty, and one for each month.
+ */
 export const costSummary = async (read: Db, scope: OrgScope, dayStart: string): Promise<CostSummary> => {
   const row = await summary.first(read, { tenantId: scope.tenantId, repoIds: scope.repoIds, dayStart });
   if (!row) throw new Error('a statement without a condition gave no row');

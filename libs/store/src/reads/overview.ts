@@ -134,7 +134,7 @@ const overview = prepared(
         from (${countsOf(p('tenantId'), sql`repo.id`)}) k group by k.state, k.is_paused`,
       )} as counts,
       ${tasks(p)}, ${workers(p)} as workers, ${stops(p)},
-      (${costSums(sql`c.tenant_id = ${p('tenantId')} and c.repo_id = repo.id`, p('dayStart'))}) as cost,
+      (${costSums((alias) => ofRepo(p, alias), p('dayStart'))}) as cost,
       (select count(*) from dead_letters d where ${ofRepo(p, 'd')} and d.resolved_at is null) as letters,
       (select count(*) from projections j where ${ofRepo(p, 'j')} and j.status in ('pending', 'failed')) as writes,
       (select count(*) from projections j where ${ofRepo(p, 'j')} and j.status = 'failed') as "failedWrites"
@@ -143,7 +143,7 @@ const overview = prepared(
 
 /**
  * How a repo's pipeline does, in one statement. Costs what is live: the waiting tasks, the blocked issues, the workers;
- * and the repo's cost events, from an index alone.
+ * and the repo's sums of what it cost.
  * @param times how long a worker may be silent (ms), and when the day began.
  * @returns undefined for a repo out of reach.
  */

@@ -39,8 +39,8 @@ export interface Stretch {
   to: string;
 }
 
-const during = (column: RawBuilder<unknown>, { from, to }: Stretch) =>
-  sql`${column} >= ${from}::timestamptz and ${column} < ${to}::timestamptz`;
+const during = (column: RawBuilder<unknown>, { from, to }: Stretch | Between) =>
+  sql`${column} >= (${from})::timestamptz and ${column} < (${to})::timestamptz`;
 
 /** The same facts from the rows of the history: moves that happened in a stretch. Costs its moves (transitions_by_state). */
 export const movesOfRows = (stretch: Stretch) => sql`
@@ -63,21 +63,36 @@ export const movesOfCohort = (stretch: Stretch) => sql`
   select i.tenant_id, i.repo_id, i.created_at, null, 'new', i.created_at, true, null
   from issues i where ${during(sql`i.created_at`, stretch)}`;
 
-export const costsOfRows = (stretch: Stretch) => sql`
+/** A stretch of time whose ends are expressions. */
+export interface Between {
+  from: RawBuilder<unknown>;
+  to: RawBuilder<unknown>;
+}
+
+/** A condition on the tenant_id and repo_id of the relation with this name. */
+export type Of = (alias: string) => RawBuilder<unknown>;
+
+const OF_ALL: Of = () => sql`true`;
+
+/** What was booked in a stretch, without its calls. */
+export const moneyOfRows = (stretch: Stretch | Between, of = OF_ALL) => sql`
   select c.tenant_id, c.repo_id, c.agent, c.model, a.provider, c.created_at as at, c.amount_usd as usd,
     0::bigint as invocations, 0::bigint as input_tokens, 0::bigint as output_tokens, 0::bigint as cache_read_tokens,
     0::bigint as cache_write_tokens, 0::bigint as max_turns, 0::bigint as no_progress
   from tenants x
   join cost_events c on c.tenant_id = x.id
   join agent_invocations a on a.tenant_id = c.tenant_id and a.run_id = c.run_id and a.invocation_index = c.invocation_index
-  where ${during(sql`c.created_at`, stretch)}
+  where ${during(sql`c.created_at`, stretch)} and ${of('c')}`;
+
+export const costsOfRows = (stretch: Stretch | Between, of = OF_ALL) => sql`
+  ${moneyOfRows(stretch, of)}
   union all
   select a.tenant_id, r.repo_id, r.agent, a.model, a.provider, a.created_at, 0, 1, a.input_tokens, a.output_tokens,
     a.cache_read_tokens, a.cache_write_tokens, (a.stop_reason = 'max_turns')::int, (a.stop_reason = 'no_progress')::int
   from tenants x
   join agent_invocations a on a.tenant_id = x.id
   join runs r on r.tenant_id = a.tenant_id and r.id = a.run_id
-  where ${during(sql`a.created_at`, stretch)}`;
+  where ${during(sql`a.created_at`, stretch)} and ${of('r')}`;
 
 export const eventsOfRows = (stretch: Stretch) => sql`
   select e.tenant_id, e.repo_id, e.created_at as at, e.event_type, e.payload ->> 'taskType' as task_type, 1::bigint as n

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connection.ts';
 import { prepared } from '../prepared.ts';
 import { costsOfDeltas, eventsOfDeltas, movesOfDeltas } from './facts.ts';
-import { ALL_SUMS, addTo, type Sums } from './sums.ts';
+import { ALL_SUMS, addTo, everyKind, type Sums } from './sums.ts';
 
 /** One process at a time adds to the sums; what else writes them waits for this lock. */
 export const SUMS_LOCK = sql`hashtextextended('pipeline.rollups', 0)`;
@@ -15,7 +15,7 @@ export const factsOfDeltas = sql`
   moves as (${movesOfDeltas}), cohort as (select tenant_id, repo_id, at, from_state, to_state, cohort_at, is_first, stay_ms from moves), costs as (${costsOfDeltas}), events as (${eventsOfDeltas})`;
 
 const written = (sums: Sums): RawBuilder<unknown> =>
-  sql`${sql.ref(`to_${sums.table}`)} as (${addTo(sums, sums.cells)})`;
+  sql`${sql.ref(`to_${sums.table}`)} as (${addTo(sums, everyKind(sums, sums.cells))})`;
 
 // The lock is taken inside the statement: what another process has folded meanwhile is locked, found deleted and left
 // out, and every sum is read as it is now.

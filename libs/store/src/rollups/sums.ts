@@ -1,8 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 
 const ORIGIN = sql`timestamptz '2000-01-01 00:00:00+00'`;
-const bin = (width: '1 minute' | '1 hour' | '1 day', at: RawBuilder<unknown>) =>
-  sql`date_bin(interval ${sql.lit(width)}, ${at}, ${ORIGIN})`;
+type Width = '1 minute' | '1 hour' | '1 day';
+const bin = (width: Width, at: RawBuilder<unknown>) => sql`date_bin(interval ${sql.lit(width)}, ${at}, ${ORIGIN})`;
+/** The first whole minute, hour or UTC day at or after a time. */
+export const firstWhole = (width: Width, at: RawBuilder<unknown>) =>
+  bin(width, sql`${at} + interval ${sql.lit(width)} - interval '1 microsecond'`);
 
 /** Buckets of stays are two percent wide: what lies in the middle of one is at most one percent off. */
 export const STAY_BUCKET = 1.02;
@@ -11,7 +14,10 @@ const BUCKET = sql`floor(ln(stay_ms + 1) / ln(${sql.lit(STAY_BUCKET)}::float8)):
 export const middleOf = (bucket: RawBuilder<unknown>) =>
   sql`(exp((${bucket} + 0.5) * ln(${sql.lit(STAY_BUCKET)}::float8)) - 1)`;
 
-const MONTH_OF_C = sql`('month', date_trunc('month', c.at at time zone 'UTC') at time zone 'UTC')`;
+/** The beginning of the UTC month of a time. */
+export const monthOf = (at: RawBuilder<unknown>) =>
+  sql`date_trunc('month', ${at} at time zone 'UTC') at time zone 'UTC'`;
+const MONTH_OF_C = sql`('month', ${monthOf(sql`c.at`)})`;
 
 export type Facts = 'moves' | 'cohort' | 'costs' | 'events';
 
@@ -32,11 +38,7 @@ export interface Sums {
   /** Facts that `cells` reads. */
   reads: readonly Facts[];
   /** From the finest kind, as `c`, to all kinds that are kept; repo 0 = all of a tenant, tenant 0 = all. */
-  kinds?: {
-    from: RawBuilder<unknown>;
-    columns: Readonly<Record<string, RawBuilder<unknown>>>;
-    finest: RawBuilder<unknown>;
-  };
+  kinds?: { from: RawBuilder<unknown>; columns: Readonly<Record<string, RawBuilder<unknown>>> };
 }
 
 /** The longest window that is read by the minute has seven days. */
@@ -45,7 +47,6 @@ const KEPT_DAYS = 9;
 const LEVELS = {
   from: sql`cross join lateral (values (c.tenant_id, c.repo_id), (c.tenant_id, 0), (0, 0)) level (tenant_id, repo_id)`,
   columns: { tenant_id: sql`level.tenant_id`, repo_id: sql`level.repo_id` },
-  finest: sql`repo_id <> 0`,
 };
 
 const stateMinutes: Sums = {
@@ -125,7 +126,6 @@ const costSums: Sums = {
   kinds: {
     from: sql`cross join lateral (values ('hour', c.at), ('day', ${bin('1 day', sql`c.at`)}), ${MONTH_OF_C}) as kind (grain, at)`,
     columns: { grain: sql`kind.grain`, at: sql`kind.at` },
-    finest: sql`grain = 'hour'`,
   },
 };
 
@@ -139,23 +139,29 @@ const eventCounts: Sums = {
   kinds: {
     from: sql`cross join lateral (values ('day', c.at), ${MONTH_OF_C}) as kind (grain, at)`,
     columns: { grain: sql`kind.grain`, at: sql`kind.at` },
-    finest: sql`grain = 'day'`,
   },
 };
 
 export const ALL_SUMS: readonly Sums[] = [stateMinutes, stayHours, transitionHours, taskHours, costSums, eventCounts];
 
-/** Adds rows of the finest kind to a table of sums, at every kind that is kept. `cells` is a relation's name. */
-export function addTo({ table, keys, sums, kinds }: Sums, cells: RawBuilder<unknown>): RawBuilder<unknown> {
+/** Rows of the finest kind, added up at every kind that is kept. */
+export function everyKind({ keys, sums, kinds }: Sums, cells: RawBuilder<unknown>): RawBuilder<unknown> {
+  const key = (name: string) => sql`${kinds?.columns[name] ?? sql.ref(`c.${name}`)} as ${sql.ref(name)}`;
+  const sum = (name: string) => sql`sum(${sql.ref(`c.${name}`)}) as ${sql.ref(name)}`;
+  return sql`
+    select ${sql.join([...keys.map(key), ...sums.map(sum)])}
+    from (${cells}) c ${kinds?.from ?? sql``}
+    group by ${sql.join(keys.map((_, at) => sql.lit(at + 1)))}`;
+}
+
+/** Adds rows to a table of sums, each to the row of its own key. They are sorted, so that no two writers cross. */
+export function addTo({ table, keys, sums }: Sums, rows: RawBuilder<unknown>): RawBuilder<unknown> {
   const columns = sql.join([...keys, ...sums].map((name) => sql.ref(name)));
-  const key = (name: string) => kinds?.columns[name] ?? sql.ref(`c.${name}`);
   const target = sql.join(keys.map((name) => sql.ref(name)));
   return sql`
     insert into ${sql.table(table)} as s (${columns})
-    select ${sql.join(keys.map(key))}, ${sql.join(sums.map((name) => sql`sum(${sql.ref(`c.${name}`)})`))}
-    from (${cells}) c ${kinds?.from ?? sql``}
-    group by ${sql.join(keys.map((_, at) => sql.lit(at + 1)))}
-    order by ${sql.join(keys.map((_, at) => sql.lit(at + 1)))}
+    select ${columns} from (${rows}) r
+    order by ${target}
     on conflict (${target}) do update set
       ${sql.join(sums.map((name) => sql`${sql.ref(name)} = ${sql.ref(`s.${name}`)} + ${sql.ref(`excluded.${name}`)}`))}`;
 }

@@ -64,10 +64,32 @@ test('sums that are off are found and mended, and what waits meanwhile is not co
   expect(Object.keys(found).sort()).toEqual(['cost_sums', 'state_minutes']);
   await checkRollups(database.store.fleet, ALL, true);
   expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
-  const { state_minutes: mended } = await contents();
-  const ofRepos = (rows: unknown[] = []) => rows.filter((row) => !String(row).includes('"repo_id":0'));
-  // What is zero again stays as a row of zeros.
-  expect(ofRepos(mended)).toEqual(ofRepos(right.state_minutes));
+  expect(await contents()).toEqual(right);
+});
+
+test.each([
+  ['a repo', sql`repo_id <> 0`],
+  ['a tenant', sql`repo_id = 0 and tenant_id <> 0`],
+  ['everything', sql`tenant_id = 0`],
+])('what is off at the level of %s alone is found, and no other level is touched', async (_level, where) => {
+  await simulateHistory(database.db, { ...SIZE, seed: 15 });
+  const right = await contents();
+  await sql`update state_minutes set reached = reached + 1 where state = 'planning' and ${where}`.execute(database.db);
+  await sql`delete from stay_hours where state = 'planning' and ${where}`.execute(database.db);
+  const found = wrong(await checkRollups(database.store.fleet, ALL, true));
+  expect(Object.keys(found).sort()).toEqual(['state_minutes', 'stay_hours']);
+  expect(await contents()).toEqual(right);
+});
+
+test.each(['hour', 'day', 'month'])('sums by the %s that are off are mended by themselves, from one day alone', async (grain) => {
+  await simulateHistory(database.db, { ...SIZE, seed: 16 });
+  const right = await contents();
+  const stretch = { from: '2026-03-08T00:00:00Z', to: '2026-03-09T00:00:00Z' };
+  const at = grain === 'month' ? '2026-03-01T00:00:00Z' : stretch.from;
+  await sql`update cost_sums set usd = usd + 1 where grain = ${grain} and at = ${at}`.execute(database.db);
+  await sql`delete from event_counts where grain = ${grain} and at = ${at}`.execute(database.db);
+  expect(wrong(await checkRollups(database.store.fleet, stretch, true))).toHaveProperty('cost_sums');
+  expect(await contents()).toEqual(right);
 });
 
 test('two folds at once fold everything once', async () => {

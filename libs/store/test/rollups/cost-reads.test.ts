@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { DAY_MS, utcMidnight } from '@pipeline/domain';
+import { testDatabase } from '@pipeline/testing';
+import { clearHistory, type History, simulateHistory } from '@pipeline/testing/history';
+import { sql } from 'kysely';
+import { type CostSums, costSummary, foldRollups, type OrgScope, repoOverview, unfoldedDeltas } from '../../src/index.ts';
+
+const database = testDatabase();
+const END = new Date('2026-03-10T12:34:56Z');
+const SIZE = { tenants: 2, repos: 6, days: 45, issues: 300, seed: 21, end: END };
+const DAY_START = utcMidnight(END).toISOString();
+
+beforeEach(() => {
+  database.clock.now = END;
+});
+afterEach(() => clearHistory(database.db));
+
+async function foldAll(): Promise<void> {
+  while ((await foldRollups(database.store.fleet)).more);
+}
+
+/** Every other delta is folded, the rest still waits. */
+async function foldHalf(): Promise<void> {
+  await sql`create table half as select id, tenant_id, repo_id, at, body from rollup_deltas where id % 2 = 0`.execute(
+    database.db,
+  );
+  await sql`delete from rollup_deltas where id % 2 = 0`.execute(database.db);
+  await foldAll();
+  await sql`insert into rollup_deltas (id, tenant_id, repo_id, at, body) select id, tenant_id, repo_id, at, body from half`.execute(
+    database.db,
+  );
+  await sql`drop table half`.execute(database.db);
+}
+
+interface Booking {
+  repoId: number;
+  repo: string;
+  agent: string;
+  call: string;
+  usd: number;
+  at: number;
+}
+
+/** Every booking in reach, one by one. */
+async function bookingsOf({ tenantId, repoIds }: OrgScope): Promise<Booking[]> {
+  const { rows } = await sql<Booking>`
+    select c.repo_id as "repoId", r.owner || '/' || r.name as repo, c.agent, c.run_id || '/' || c.invocation_index as call,
+      c.amount_usd as usd, (extract(epoch from c.created_at) * 1000)::float8 as at
+    from cost_events c join repos r on r.id = c.repo_id
+    where c.tenant_id = ${tenantId} and r.enabled and (${repoIds}::bigint[] is null or r.id = any(${repoIds}::bigint[]))`.execute(
+    database.db,
+  );
+  return rows;
+}
+
+const round = (usd: number) => Math.round(usd * 10_000) / 10_000;
+const sumOf = (bookings: readonly Booking[], from = 0) =>
+  round(bookings.filter(({ at }) => at >= from).reduce((sum, { usd }) => sum + Number(usd), 0));
+
+const naive = (bookings: readonly Booking[]): CostSums => ({
+  last24hUsd: sumOf(bookings, END.getTime() - DAY_MS),
+  last7dUsd: sumOf(bookings, END.getTime() - 7 * DAY_MS),
+  last30dUsd: sumOf(bookings, END.getTime() - 30 * DAY_MS),
+  lifetimeUsd: sumOf(bookings),
+  todayUsd: sumOf(bookings, utcMidnight(END).getTime()),
+});
+
+/** A member, an owner, and one who reaches a repo that is disabled as well. */
+async function scopesOf({ repos }: History): Promise<OrgScope[]> {
+  const [first, second, third] = repos.filter(({ tenantId }) => tenantId === repos[0]?.tenantId);
+  if (!first || !second || !third) throw new Error('three repos of one tenant are needed');
+  await sql`update repos set enabled = false where id = ${third.id}`.execute(database.db);
+  const reaches = [null, [first.id], [second.id, third.id]];
+  return reaches.map((repoIds) => ({ tenantId: first.tenantId, repoIds, userId: 1, role: 'owner' }) as unknown as OrgScope);
+}
+
+async function agrees(scope: OrgScope): Promise<void> {
+  const bookings = await bookingsOf(scope);
+  const { total, byRepo, byAgent } = await costSummary(database.store.read, scope, DAY_START);
+  expect(total).toEqual(naive(bookings));
+  for (const { repo, ...usd } of byRepo) {
+    const { todayUsd: _, ...expected } = naive(bookings.filter((one) => one.repo === repo));
+    expect([repo, usd]).toEqual([repo, expected]);
+  }
+  const agents = [...Map.groupBy(bookings, ({ agent }) => agent)].map(([agent, all]) => ({
+    agent,
+    usd: sumOf(all),
+    invocations: new Set(all.map(({ call }) => call)).size,
+  }));
+  expect(byAgent.toSorted((a, b) => a.agent.localeCompare(b.agent))).toEqual(
+    agents.sort((a, b) => a.agent.localeCompare(b.agent)),
+  );
+  for (const { repo } of byRepo) {
+    const overview = await repoOverview(database.store.read, scope, repo, { silenceMs: 30_000, dayStart: DAY_START });
+    expect([repo, overview?.cost]).toEqual([repo, naive(bookings.filter((one) => one.repo === repo))]);
+  }
+}
+
+test.each([
+  ['not folded', 1, async () => undefined],
+  ['half folded', 0.5, foldHalf],
+  ['folded', 0, foldAll],
+])('costs are the sum of the bookings in reach while deltas are %s', async (_what, waiting, fold) => {
+  const history = await simulateHistory(database.db, { ...SIZE, folded: false });
+  const before = await unfoldedDeltas(database.store.fleet);
+  await fold();
+  expect((await unfoldedDeltas(database.store.fleet)) / before).toBeCloseTo(waiting, 2);
+  for (const scope of await scopesOf(history)) {
+    expect(naive(await bookingsOf(scope)).last24hUsd).toBeGreaterThan(0);
+    await agrees(scope);
+  }
+});
