@@ -34,11 +34,7 @@ export function spentSince(start: Start, of: Of, rows = costsOfRows): RawBuilder
 }
 
 /** USD and model calls by window, tenant, repo and agent: span, tenant_id, repo_id, agent, usd, invocations. */
-export const spentBySpan = (
-  starts: Readonly<Record<string, Start>>,
-  of: Of,
-  rows = costsOfRows,
-): RawBuilder<unknown> =>
+export const spentBySpan = (starts: Readonly<Record<string, Start>>, of: Of, rows = costsOfRows): RawBuilder<unknown> =>
   sql.join(
     Object.entries(starts).map(
       ([span, start]) => sql`

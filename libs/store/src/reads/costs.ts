@@ -52,7 +52,8 @@ type Query = { tenantId: number; repoIds: readonly number[] | null; dayStart: st
 /** By the numbers of the repos, for each to be a range of the index. */
 const inReach =
   (p: Params<Query>): Of =>
-  (alias) => sql`
+  (alias) =>
+    sql`
     ${sql.ref(`${alias}.tenant_id`)} = ${p('tenantId')}
     and ${sql.ref(`${alias}.repo_id`)} = any(array(select reach.id from reach))`;
 

@@ -3,7 +3,14 @@ import { DAY_MS, utcMidnight } from '@pipeline/domain';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, type History, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
-import { type CostSums, costSummary, foldRollups, type OrgScope, repoOverview, unfoldedDeltas } from '../../src/index.ts';
+import {
+  type CostSums,
+  costSummary,
+  foldRollups,
+  type OrgScope,
+  repoOverview,
+  unfoldedDeltas,
+} from '../../src/index.ts';
 
 const database = testDatabase();
 const END = new Date('2026-03-10T12:34:56Z');
@@ -71,7 +78,9 @@ async function scopesOf({ repos }: History): Promise<OrgScope[]> {
   if (!first || !second || !third) throw new Error('three repos of one tenant are needed');
   await sql`update repos set enabled = false where id = ${third.id}`.execute(database.db);
   const reaches = [null, [first.id], [second.id, third.id]];
-  return reaches.map((repoIds) => ({ tenantId: first.tenantId, repoIds, userId: 1, role: 'owner' }) as unknown as OrgScope);
+  return reaches.map(
+    (repoIds) => ({ tenantId: first.tenantId, repoIds, userId: 1, role: 'owner' }) as unknown as OrgScope,
+  );
 }
 
 async function agrees(scope: OrgScope): Promise<void> {

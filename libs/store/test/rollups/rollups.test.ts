@@ -81,16 +81,19 @@ test.each([
   expect(await contents()).toEqual(right);
 });
 
-test.each(['hour', 'day', 'month'])('sums by the %s that are off are mended by themselves, from one day alone', async (grain) => {
-  await simulateHistory(database.db, { ...SIZE, seed: 16 });
-  const right = await contents();
-  const stretch = { from: '2026-03-08T00:00:00Z', to: '2026-03-09T00:00:00Z' };
-  const at = grain === 'month' ? '2026-03-01T00:00:00Z' : stretch.from;
-  await sql`update cost_sums set usd = usd + 1 where grain = ${grain} and at = ${at}`.execute(database.db);
-  await sql`delete from event_counts where grain = ${grain} and at = ${at}`.execute(database.db);
-  expect(wrong(await checkRollups(database.store.fleet, stretch, true))).toHaveProperty('cost_sums');
-  expect(await contents()).toEqual(right);
-});
+test.each(['hour', 'day', 'month'])(
+  'sums by the %s that are off are mended by themselves, from one day alone',
+  async (grain) => {
+    await simulateHistory(database.db, { ...SIZE, seed: 16 });
+    const right = await contents();
+    const stretch = { from: '2026-03-08T00:00:00Z', to: '2026-03-09T00:00:00Z' };
+    const at = grain === 'month' ? '2026-03-01T00:00:00Z' : stretch.from;
+    await sql`update cost_sums set usd = usd + 1 where grain = ${grain} and at = ${at}`.execute(database.db);
+    await sql`delete from event_counts where grain = ${grain} and at = ${at}`.execute(database.db);
+    expect(wrong(await checkRollups(database.store.fleet, stretch, true))).toHaveProperty('cost_sums');
+    expect(await contents()).toEqual(right);
+  },
+);
 
 test('two folds at once fold everything once', async () => {
   await simulateHistory(database.db, { ...SIZE, seed: 14, folded: false });
