@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { AppError, type IssueCriteria, meets, requireSlug, type State } from '@pipeline/domain';
 import {
   countIssues,
+  filteredOf,
   type IssuePosition,
-  type IssueRow,
   type IssueSelection,
   isUnavailable,
   lockIssue,
@@ -142,14 +142,3 @@ function actOnOne(engine: Engine, request: BulkRequest, issue: SelectedIssue, by
     return { issue, kind: 'succeeded', state };
   });
 }
-
-const filteredOf = (row: IssueRow) => ({
-  number: row.issue_number,
-  state: row.state,
-  isPaused: row.is_paused,
-  isBlocked: row.is_blocked,
-  blockReason: row.block_reason,
-  blockClassification: row.block_classification,
-  errorFingerprint: row.error_fingerprint,
-  labels: row.labels,
-});

@@ -1,6 +1,7 @@
-import type { IssueCriteria, State } from '@pipeline/domain';
+import type { FilteredIssue, IssueCriteria, State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from './connection.ts';
+import type { IssueRow } from './issues.ts';
 import { fleetNote } from './json.ts';
 
 /** The place of an issue in the order of a selection. */
@@ -68,6 +69,18 @@ function placeConditions(scope: IssueSelection['scope'], after: IssuePosition | 
       : [sql`(i.tenant_id, i.repo_id, i.issue_number) > (${after.tenantId}, ${after.repoId}, ${after.number})`]),
   ];
 }
+
+/** A row as the domain's `meets` looks at it. */
+export const filteredOf = (row: Omit<IssueRow, 'ms_in_state'>): FilteredIssue => ({
+  number: row.issue_number,
+  state: row.state,
+  isPaused: row.is_paused,
+  isBlocked: row.is_blocked,
+  blockReason: row.block_reason,
+  blockClassification: row.block_classification,
+  errorFingerprint: row.error_fingerprint,
+  labels: row.labels,
+});
 
 /** The same as the domain's `meets`; a test holds them together. */
 function conditions(criteria: IssueCriteria): RawBuilder<unknown>[] {

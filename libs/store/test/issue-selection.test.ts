@@ -3,7 +3,7 @@ import { ERROR_CLASSES, type IssueCriteria, meets, STATES } from '@pipeline/doma
 import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
 import { CompiledQuery, sql } from 'kysely';
-import { countIssues, type IssueSelection, selectIssues, selectionStatement } from '../src/index.ts';
+import { countIssues, filteredOf, type IssueSelection, selectIssues, selectionStatement } from '../src/index.ts';
 import { makeWorld } from './consistency-world.ts';
 
 const database = testDatabase();
@@ -91,16 +91,7 @@ test('the statement and the rule of the domain choose the same issues', async ()
     .where('repo_id', '=', scope.repoId)
     .where('issue_number', '<=', 700)
     .execute();
-  const issues = rows.map((row) => ({
-    number: row.issue_number,
-    state: row.state,
-    isPaused: row.is_paused,
-    isBlocked: row.is_blocked,
-    blockReason: row.block_reason,
-    blockClassification: row.block_classification,
-    errorFingerprint: row.error_fingerprint,
-    labels: row.labels,
-  }));
+  const issues = rows.map(filteredOf);
   const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
   const criteria = fc.record({
     states: maybe(fc.uniqueArray(fc.constantFrom(...STATES), { minLength: 1 })),
