@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { priorityOf, TASK_TYPES, type TaskType } from '@pipeline/domain';
 import { claimTasks, enqueueTasks, ensureTenant, inTransaction, type NewTask, upsertRepo } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { aRepo } from './a-repo.ts';
 
 const database = testDatabase();
 let round = 0;
@@ -18,10 +19,7 @@ beforeEach(async () => {
 
 const makeRepo = (name: string): Promise<number> =>
   inTransaction(database.store.tenant, async (tx) => {
-    const slug = { owner: 'acme', name };
-    const source = { vcsHost: 'sandbox' as const, cloneUrl: 'http://127.0.0.1/x.git', defaultBranch: 'main' };
-    const rest = { setupCommand: null, poolSize: null, installationId: null, enabled: true };
-    return (await upsertRepo(tx, tenantId, { slug, ...source, ...rest })).id;
+    return (await upsertRepo(tx, tenantId, aRepo(`acme/${name}`))).id;
   });
 
 function taskOf(taskType: TaskType, repoId = repoIds[0] ?? 0): NewTask {

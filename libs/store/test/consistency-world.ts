@@ -3,6 +3,7 @@ import type { TestDatabase } from '@pipeline/testing';
 import type { Insertable } from 'kysely';
 import type { DB } from '../src/index.ts';
 import { ensureTenant, inTransaction, type RepoRow, upsertRepo } from '../src/index.ts';
+import { aRepo } from './a-repo.ts';
 
 /** Rows of one repo, written past the use cases, so that they may contradict each other. */
 export interface World {
@@ -20,20 +21,8 @@ export async function makeWorld(
   slug: string,
   tenant = slug.split('/')[0] ?? '',
 ): Promise<World> {
-  const [owner = '', name = ''] = slug.split('/');
   const tenantId = await ensureTenant(database.store.tenant, tenant);
-  const repo = await inTransaction(database.store.tenant, (tx) =>
-    upsertRepo(tx, tenantId, {
-      slug: { owner, name },
-      vcsHost: 'sandbox',
-      cloneUrl: '',
-      defaultBranch: 'main',
-      setupCommand: null,
-      poolSize: null,
-      installationId: null,
-      enabled: true,
-    }),
-  );
+  const repo = await inTransaction(database.store.tenant, (tx) => upsertRepo(tx, tenantId, aRepo(slug)));
   const { db } = database;
   const key = { tenant_id: tenantId, repo_id: repo.id };
   return {

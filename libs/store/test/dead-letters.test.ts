@@ -15,6 +15,7 @@ import {
   type Tx,
   upsertRepo,
 } from '../src/index.ts';
+import { aRepo } from './a-repo.ts';
 
 const database = testDatabase();
 let tenantId = 0;
@@ -24,16 +25,7 @@ let issueId = 0;
 beforeAll(async () => {
   tenantId = await ensureTenant(database.store.tenant, 'acme');
   await inTransaction(database.store.tenant, async (tx) => {
-    const repo = await upsertRepo(tx, tenantId, {
-      slug: { owner: 'Acme', name: 'Shop' },
-      vcsHost: 'sandbox',
-      cloneUrl: '',
-      defaultBranch: 'main',
-      setupCommand: null,
-      poolSize: null,
-      installationId: null,
-      enabled: true,
-    });
+    const repo = await upsertRepo(tx, tenantId, aRepo('Acme/Shop'));
     repoId = repo.id;
     const at = '2026-01-01T00:00:00.000Z';
     const issue = { number: 7, title: 't', body: '', url: '', labels: [], author: null, createdAt: at, updatedAt: at };

@@ -13,6 +13,7 @@ import {
   upsertRepo,
 } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { aRepo } from './a-repo.ts';
 
 const database = testDatabase();
 const LEASE_MS = 60_000;
@@ -24,18 +25,7 @@ beforeEach(async () => {
   round += 1;
   database.clock.now = new Date('2026-03-01T00:00:00Z');
   tenantId = await ensureTenant(database.store.tenant, `finish-${round}`);
-  const repo = await inTransaction(database.store.tenant, (tx) =>
-    upsertRepo(tx, tenantId, {
-      slug: { owner: 'acme', name: 'shop' },
-      vcsHost: 'sandbox',
-      cloneUrl: 'http://127.0.0.1/acme/shop.git',
-      defaultBranch: 'main',
-      setupCommand: null,
-      poolSize: null,
-      installationId: null,
-      enabled: true,
-    }),
-  );
+  const repo = await inTransaction(database.store.tenant, (tx) => upsertRepo(tx, tenantId, aRepo('acme/shop')));
   repoId = repo.id;
 });
 

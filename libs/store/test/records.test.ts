@@ -9,6 +9,7 @@ import {
   upsertRepo,
 } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { aRepo } from './a-repo.ts';
 
 const database = testDatabase();
 let round = 0;
@@ -20,9 +21,7 @@ beforeEach(async () => {
   round += 1;
   tenantId = await ensureTenant(database.store.tenant, `records-${round}`);
   await inTransaction(database.store.tenant, async (tx) => {
-    const source = { vcsHost: 'sandbox' as const, cloneUrl: 'http://127.0.0.1/x.git', defaultBranch: 'main' };
-    const rest = { setupCommand: null, poolSize: null, installationId: null, enabled: true };
-    repoId = (await upsertRepo(tx, tenantId, { slug: { owner: 'acme', name: 'shop' }, ...source, ...rest })).id;
+    repoId = (await upsertRepo(tx, tenantId, aRepo('acme/shop'))).id;
     const at = '2026-01-01T00:00:00.000Z';
     const text = { title: 'One', body: '', url: 'http://127.0.0.1/1', author: 'ann' };
     await insertIssue(tx, tenantId, repoId, { ...text, number: 1, labels: [], createdAt: at, updatedAt: at });

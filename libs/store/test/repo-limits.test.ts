@@ -10,6 +10,7 @@ import {
   upsertRepo,
 } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { aRepo } from './a-repo.ts';
 
 const database = testDatabase();
 let round = 0;
@@ -19,9 +20,8 @@ let free: number;
 
 const makeRepo = (name: string, poolSize: number | null) =>
   inTransaction(database.store.tenant, async (tx) => {
-    const source = { vcsHost: 'sandbox' as const, cloneUrl: 'http://127.0.0.1/x.git', defaultBranch: 'trunk' };
-    const rest = { setupCommand: 'make', poolSize, installationId: null, enabled: true };
-    return (await upsertRepo(tx, tenantId, { slug: { owner: 'acme', name }, ...source, ...rest })).id;
+    const repo = aRepo(`acme/${name}`, { defaultBranch: 'trunk', setupCommand: 'make', poolSize });
+    return (await upsertRepo(tx, tenantId, repo)).id;
   });
 
 beforeEach(async () => {
