@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { METRIC_REGISTRY, METRIC_UNITS, METRICS, type MetricValue } from '@pipeline/domain';
 import fc from 'fast-check';
 import { history, NOW, window } from './generated-history.ts';
-import { NAIVE } from './naive.ts';
+import { NAIVE } from './naive/index.ts';
 
 /** Within the last digits of what the computer adds up. */
 function expectSame(actual: MetricValue, naive: MetricValue): void {
