@@ -1,32 +1,22 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { act, enforceBudgets, fail, reclaimExpired, releaseDue, report, transition } from '@pipeline/engine';
-import { findIssue, inTransaction, lockToday } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
-import { ALL_TASKS, type Bench, drain, goodOutcome, hostIssue, makeBench, paid, refOf, take, tell } from './harness.ts';
+import { inTransaction, lockToday } from '@pipeline/store';
+import { ALL_TASKS, drain, goodOutcome, hostIssue, makeBench, paid, refOf, take, tell } from './harness.ts';
+import { OLGA, Stage } from './stage.ts';
 
-const database = testDatabase();
+const bench = new Stage({ at: new Date('2026-03-01T22:00:00Z'), issues: 2 });
+const { database } = bench;
 const settings = { ...DEFAULT_SETTINGS };
-const PERSON = { type: 'operator' as const, id: 'olga', agent: null };
-let bench: Bench;
-let round = 0;
 
-beforeEach(async () => {
-  round += 1;
-  database.clock.now = new Date('2026-03-01T22:00:00Z');
+beforeEach(() => {
   limits({});
-  bench = await makeBench(database.store, { slug: `budgets-${round}/shop` });
   bench.engine.settings = () => settings;
-  await tell(bench, hostIssue(1));
-  await tell(bench, hostIssue(2));
 });
 
 function limits(to: { dailyUsd?: number; perIssueUsd?: number }) {
   settings.costLimits = { ...DEFAULT_SETTINGS.costLimits, ...to };
 }
-const later = (seconds: number) => {
-  database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + seconds * 1_000);
-};
 /** The next task ends well and has cost that much. */
 async function spend(costUsd: number) {
   const task = await take(bench);
@@ -53,12 +43,6 @@ const holds = async () => {
   const rows = await mine(database.db.selectFrom('tasks').select(['issue_number', 'held', 'status'])).execute();
   return Object.fromEntries(rows.map((row) => [row.issue_number, row.status === 'claimed' ? 'claimed' : row.held]));
 };
-const issue = async (number: number) => {
-  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, number);
-  if (!row) throw new Error('no issue');
-  return row;
-};
-const key = async (number: number) => ({ tenantId: bench.tenantId, issueId: (await issue(number)).id });
 const nothingToClaim = () => expect(take(bench)).rejects.toThrow('nothing to claim');
 
 describe('the day of a tenant', () => {
@@ -86,7 +70,7 @@ describe('the day of a tenant', () => {
     await nothingToClaim();
     const outcome = { ...goodOutcome(running.taskType, 1), artefacts: [], findings: [], invocations: [paid(2)] };
     expect(await report(bench.engine, refOf(bench, running), outcome)).toMatchObject({ state: 'planning' });
-    expect((await issue(1)).cost_usd + (await issue(2)).cost_usd).toBe(12);
+    expect((await bench.issue(1)).cost_usd + (await bench.issue(2)).cost_usd).toBe(12);
     expect(await holds()).toEqual({ 1: 'budget', 2: 'budget' });
     await tell(bench, hostIssue(3));
     expect(await holds()).toMatchObject({ 3: 'budget' });
@@ -98,20 +82,20 @@ describe('the day of a tenant', () => {
     await nothingToClaim();
     expect(await enforceBudgets(bench.engine)).toBe(false);
     expect(await holds()).toEqual({ 1: 'budget', 2: 'budget' });
-    expect((await issue(2)).status_comment_body).toContain('goes on by itself at midnight UTC');
+    expect((await bench.issue(2)).status_comment_body).toContain('goes on by itself at midnight UTC');
   });
 
   test('the day turns: alerts end, work goes on, and the comment forgets the budget', async () => {
     await spend(10);
     await enforceBudgets(bench.engine);
-    later(2 * 3600 - 1);
+    bench.pass(2 * 3600 - 1);
     await enforceBudgets(bench.engine);
     await nothingToClaim();
-    later(1);
+    bench.pass(1);
     await enforceBudgets(bench.engine);
     expect(await alerts()).toEqual([]);
     expect(await holds()).toEqual({ 1: null, 2: null });
-    expect((await issue(2)).status_comment_body).not.toContain('budget');
+    expect((await bench.issue(2)).status_comment_body).not.toContain('budget');
     await spend(8);
     expect(await events()).toHaveLength(4);
     expect(await severities()).toEqual([['budget:day:80', 'info']]);
@@ -119,7 +103,7 @@ describe('the day of a tenant', () => {
 
   test('a new day that is told before the loop has ended the old one keeps its own alerts', async () => {
     await spend(9);
-    later(2 * 3600);
+    bench.pass(2 * 3600);
     await spend(8);
     expect(await events()).toHaveLength(3);
     const news = { fingerprint: 'budget:day:80', count: 1, first_seen_at: '2026-03-02T00:00:00.000Z' };
@@ -155,7 +139,7 @@ describe('the day of a tenant', () => {
   test('what is lost or given up meanwhile waits as well', async () => {
     const lost = await take(bench);
     await spend(10);
-    later(300);
+    bench.pass(300);
     await reclaimExpired(bench.engine);
     expect(await holds()).toEqual({ 1: 'budget', 2: 'budget' });
     expect(lost.taskType).toBe('analyze');
@@ -164,10 +148,10 @@ describe('the day of a tenant', () => {
   test('a pause and a resume, or a retry, are no way around it', async () => {
     await spend(10);
     await enforceBudgets(bench.engine);
-    await act(bench.engine, await key(1), 'pause', PERSON);
+    await act(bench.engine, await bench.key(1), 'pause', OLGA);
     expect(await holds()).toMatchObject({ 1: 'paused' });
-    await act(bench.engine, await key(1), 'resume', PERSON);
-    await act(bench.engine, await key(2), 'retry', PERSON);
+    await act(bench.engine, await bench.key(1), 'resume', OLGA);
+    await act(bench.engine, await bench.key(2), 'retry', OLGA);
     expect(await holds()).toEqual({ 1: 'budget', 2: 'budget' });
   });
 
@@ -189,7 +173,7 @@ describe('the day of a tenant', () => {
   });
 
   test('of another tenant is another one', async () => {
-    const other = await makeBench(database.store, { slug: `budgets-${round}-other/shop` });
+    const other = await makeBench(database.store, { slug: `${bench.repo.owner}-other/shop` });
     other.engine.settings = () => settings;
     await tell(other, hostIssue(1));
     await spend(10);
@@ -218,11 +202,11 @@ describe('the budget of an issue', () => {
     const stopped = issueNumber ?? 0;
     expect(await events()).toEqual([80, 90, 100].map((percent) => ({ percent, scope: 'issue' })));
     expect((await severities()).map(([, severity]) => severity)).toEqual(['warning', 'info', 'warning']);
-    expect((await alerts())[0]).toMatchObject({ issue_number: stopped, repo: `budgets-${round}/shop`, value: 2 });
+    expect((await alerts())[0]).toMatchObject({ issue_number: stopped, repo: `${bench.repo.owner}/shop`, value: 2 });
     expect(await holds()).toEqual({ [stopped]: 'budget', [3 - stopped]: null });
-    expect((await issue(stopped)).status_comment_body).toContain('An operator raises the budget per issue');
+    expect((await bench.issue(stopped)).status_comment_body).toContain('An operator raises the budget per issue');
     await enforceBudgets(bench.engine);
-    later(86_400);
+    bench.pass(86_400);
     await enforceBudgets(bench.engine);
     expect(await holds()).toMatchObject({ [stopped]: 'budget' });
     limits({ perIssueUsd: 3 });
@@ -238,7 +222,7 @@ describe('the budget of an issue', () => {
     await fail(bench.engine, refOf(bench, task), failure);
     expect(await events()).toHaveLength(2);
     await take(bench);
-    later(31);
+    bench.pass(31);
     await releaseDue(bench.engine);
     expect(await take(bench)).toMatchObject({ id: expect.not.stringContaining(task.id), budgetUsd: 0.1, attempt: 1 });
   });
@@ -252,7 +236,7 @@ describe('the budget of an issue', () => {
     limits({});
     await enforceBudgets(bench.engine);
     expect(await holds()).toMatchObject({ [number]: 'backoff' });
-    later(31);
+    bench.pass(31);
     expect(await releaseDue(bench.engine)).toBe(1);
   });
 
@@ -263,7 +247,7 @@ describe('the budget of an issue', () => {
     const next = await take(bench);
     expect(next.issueNumber).not.toBe(issueNumber);
     expect(await holds()).toMatchObject({ [issueNumber ?? 0]: 'budget' });
-    expect((await issue(issueNumber ?? 0)).status_comment_body).toContain('raises the budget per issue');
+    expect((await bench.issue(issueNumber ?? 0)).status_comment_body).toContain('raises the budget per issue');
   });
 
   test('a backoff that ends over the limit ends in the budget', async () => {
@@ -272,7 +256,7 @@ describe('the budget of an issue', () => {
     const failure = { errorMessage: 'socket hang up', errorClass: 'transient' as const, invocations: [paid(2)] };
     await fail(bench.engine, refOf(bench, task), failure);
     limits({ perIssueUsd: 1 });
-    later(31);
+    bench.pass(31);
     await releaseDue(bench.engine);
     expect(await holds()).toMatchObject({ [task.issueNumber ?? 0]: 'budget' });
   });
@@ -280,7 +264,7 @@ describe('the budget of an issue', () => {
   test('that a withdrawn task uses up last holds the one that waited for its worker to let go', async () => {
     const task = await take(bench);
     const number = task.issueNumber ?? 0;
-    await transition(bench.engine, await key(number), 'planning', PERSON);
+    await transition(bench.engine, await bench.key(number), 'planning', OLGA);
     expect(await holds()).toMatchObject({ [number]: 'handover' });
     const failure = { errorMessage: 'stopped', errorClass: 'unknown' as const, invocations: [paid(2)] };
     await expect(fail(bench.engine, refOf(bench, task), failure)).rejects.toThrow('withdrawn');
@@ -289,7 +273,7 @@ describe('the budget of an issue', () => {
 
   test('its alerts end with the issue', async () => {
     const { issueNumber } = await spend(2);
-    await act(bench.engine, await key(issueNumber ?? 0), 'cancel', PERSON);
+    await act(bench.engine, await bench.key(issueNumber ?? 0), 'cancel', OLGA);
     await drain(bench);
     await enforceBudgets(bench.engine);
     expect(await alerts()).toEqual([]);

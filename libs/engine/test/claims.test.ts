@@ -1,55 +1,24 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { act, claim, fail, heartbeat, reclaimExpired, registerWorker, releaseDue, report } from '@pipeline/engine';
-import { findIssue } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
-import {
-  ALL_TASKS,
-  type Bench,
-  finish,
-  hostIssue,
-  listsAgreeAfterEach,
-  makeBench,
-  paid,
-  refOf,
-  take,
-  tell,
-} from './harness.ts';
+import { describe, expect, test } from '@jest/globals';
+import { act, fail, heartbeat, reclaimExpired, registerWorker, releaseDue, report } from '@pipeline/engine';
+import { ALL_TASKS, claimNext, finish, hostIssue, paid, refOf, take, tell } from './harness.ts';
+import { OLGA, Stage } from './stage.ts';
 
-const database = testDatabase();
-listsAgreeAfterEach(database);
-let bench: Bench;
-let number = 0;
-const OPERATOR = { type: 'operator' as const, id: 'olga', agent: null };
+const bench = new Stage();
+const { database } = bench;
 const ANALYZED = { outcome: 'analyzed' as const, result: {} };
 
-beforeEach(async () => {
-  number += 1;
-  database.clock.now = new Date('2026-03-01T00:00:00Z');
-  bench = await makeBench(database.store, { slug: `claims-${number}/shop` });
-  await tell(bench, hostIssue(1));
-});
-
-const issue = async () => {
-  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, 1);
-  if (!row) throw new Error('no issue');
-  return row;
-};
-const later = (seconds: number) => {
-  database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + seconds * 1_000);
-};
 const costRows = () =>
   database.db.selectFrom('cost_events').select('amount_usd').where('tenant_id', '=', bench.tenantId).execute();
 
 describe('a claim', () => {
   test('of one task by sixteen workers at once is won by one', async () => {
-    const request = { tenantId: bench.tenantId, workerId: bench.workerId, taskTypes: ALL_TASKS, repoIds: null };
-    const claims = await Promise.all(Array.from({ length: 16 }, () => claim(bench.engine, request)));
+    const claims = await Promise.all(Array.from({ length: 16 }, () => claimNext(bench)));
     expect(claims.filter((task) => task !== null)).toHaveLength(1);
   });
 
   test('whose lease is over goes to the next worker as attempt + 1, and the late report is refused', async () => {
     const first = await take(bench);
-    later(61);
+    bench.pass(61);
     await reclaimExpired(bench.engine);
     const second = await take(bench);
     expect(second).toMatchObject({ id: first.id, attempt: 1 });
@@ -59,17 +28,16 @@ describe('a claim', () => {
 
   test('that is over is refused even before anybody took it back', async () => {
     const task = await take(bench);
-    later(61);
+    bench.pass(61);
     await expect(finish(bench, task, ANALYZED)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
-    expect((await issue()).state).toBe('analyzing');
+    expect((await bench.issue()).state).toBe('analyzing');
   });
 
   test('that nobody starts is taken back after two minutes though its lease was extended', async () => {
-    const request = { tenantId: bench.tenantId, workerId: bench.workerId, taskTypes: ALL_TASKS, repoIds: null };
-    const task = await claim(bench.engine, request);
+    const task = await claimNext(bench);
     if (!task) throw new Error('nothing');
     for (let i = 0; i < 3; i += 1) {
-      later(45);
+      bench.pass(45);
       const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
       await heartbeat(bench.engine, { tenantId: bench.tenantId, workerId: bench.workerId, status: 'busy', tasks });
     }
@@ -80,10 +48,10 @@ describe('a claim', () => {
   test('lost on the last attempt blocks the issue instead of going round for ever', async () => {
     for (let i = 0; i < 3; i += 1) {
       await take(bench);
-      later(61);
+      bench.pass(61);
       await reclaimExpired(bench.engine);
     }
-    expect(await issue()).toMatchObject({ state: 'failure-blocked', block_classification: 'transient' });
+    expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', block_classification: 'transient' });
   });
 
   test('of a worker that registers anew under its name is given back at once', async () => {
@@ -101,7 +69,7 @@ describe('a report', () => {
     const first = await report(bench.engine, refOf(bench, task), body);
     expect(await report(bench.engine, refOf(bench, task), body)).toEqual(first);
     expect(await costRows()).toEqual([{ amount_usd: 0.25 }]);
-    expect((await issue()).cost_usd).toBe(0.25);
+    expect((await bench.issue()).cost_usd).toBe(0.25);
   });
 
   test('with another body after the end is refused', async () => {
@@ -122,7 +90,7 @@ describe('a report', () => {
 
   test('that comes late changes nothing, but what it cost is booked', async () => {
     const task = await take(bench);
-    later(61);
+    bench.pass(61);
     await reclaimExpired(bench.engine);
     const failure = { errorMessage: 'late', errorClass: 'transient' as const, invocations: [paid(0.5)] };
     await expect(fail(bench.engine, refOf(bench, task), failure)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
@@ -133,13 +101,13 @@ describe('a report', () => {
 describe('a task that is withdrawn while a worker holds it', () => {
   test('by a cancel: the worker learns it at its heartbeat, and its report answers that the task is gone', async () => {
     const task = await take(bench);
-    const key = { tenantId: bench.tenantId, issueId: (await issue()).id };
-    expect(await act(bench.engine, key, 'cancel', OPERATOR)).toBe('done');
+    const key = await bench.key();
+    expect(await act(bench.engine, key, 'cancel', OLGA)).toBe('done');
     const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
     const beat = { tenantId: bench.tenantId, workerId: bench.workerId, status: 'busy' as const, tasks };
     expect(await heartbeat(bench.engine, beat)).toMatchObject({ cancelTaskIds: [task.id] });
     await expect(finish(bench, task, ANALYZED)).rejects.toMatchObject({ code: 'TASK_CANCELLED' });
-    expect((await issue()).state).toBe('done');
+    expect((await bench.issue()).state).toBe('done');
   });
 
   test('the next task waits until the worker knows, or until its lease is over', async () => {
@@ -158,14 +126,14 @@ describe('a task that is withdrawn while a worker holds it', () => {
 describe('a paused issue', () => {
   test('is not claimed; the outcome of a running task counts, its next task waits for the resume', async () => {
     const task = await take(bench);
-    const key = { tenantId: bench.tenantId, issueId: (await issue()).id };
-    await act(bench.engine, key, 'pause', OPERATOR);
+    const key = await bench.key();
+    await act(bench.engine, key, 'pause', OLGA);
     expect(await finish(bench, task, ANALYZED)).toMatchObject({ state: 'planning' });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
-    later(3_600);
+    bench.pass(3_600);
     await releaseDue(bench.engine);
     await expect(take(bench)).rejects.toThrow('nothing to claim');
-    expect(await act(bench.engine, key, 'resume', OPERATOR)).toBe('planning');
+    expect(await act(bench.engine, key, 'resume', OLGA)).toBe('planning');
     expect((await take(bench)).taskType).toBe('plan');
   });
 });

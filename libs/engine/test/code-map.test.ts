@@ -1,24 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ScannedResult } from '@pipeline/domain';
-import { claim, enqueueDueScans, fail, reclaimExpired, releaseDue, start } from '@pipeline/engine';
-import { testDatabase } from '@pipeline/testing';
-import { type Bench, finish, hostIssue, makeBench, refOf, step, take, tell, workUntil } from './harness.ts';
+import { enqueueDueScans, fail, reclaimExpired, releaseDue, start } from '@pipeline/engine';
+import { claimNext, finish, hostIssue, makeBench, refOf, step, take, tell, workUntil } from './harness.ts';
+import { Stage } from './stage.ts';
 
-const database = testDatabase();
-let bench: Bench;
-let number = 0;
+// Scans of the tests before are due as well when the clock runs on, so each test looks at its own rows only.
+const bench = new Stage({ issues: 0 });
+const { database } = bench;
 
-// A tenant of its own for each test. Scans of the others are due as well when its clock runs on, so each test looks at
-// its own rows only.
-beforeEach(async () => {
-  number += 1;
-  database.clock.now = new Date('2026-03-01T00:00:00Z');
-  bench = await makeBench(database.store, { slug: `map-${number}/shop` });
-});
-
-const later = (seconds: number) => {
-  database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + seconds * 1_000);
-};
 const HOUR = 3_600;
 const file = (path: string, over: Partial<ScannedResult['files'][number]> = {}) => ({
   path,
@@ -35,12 +24,11 @@ const result = (over: Partial<ScannedResult> = {}): ScannedResult => ({
   symbols: [{ path: 'src/a.ts', name: 'run', kind: 'function', line: 3 }],
   ...over,
 });
-const tasks = () => database.db.selectFrom('tasks').selectAll().where('tenant_id', '=', bench.tenantId).execute();
 const repoFiles = () =>
   database.db.selectFrom('repo_files').selectAll().where('tenant_id', '=', bench.tenantId).orderBy('path').execute();
 const repoScans = () =>
   database.db.selectFrom('repo_scans').selectAll().where('tenant_id', '=', bench.tenantId).execute();
-const scans = async () => (await tasks()).filter((task) => task.task_type === 'code-map-scan');
+const scans = async () => (await bench.tasks()).filter((task) => task.task_type === 'code-map-scan');
 const scan = () => take(bench, ['code-map-scan']);
 const finishScan = async (over: Partial<ScannedResult> = {}) =>
   finish(bench, await scan(), { outcome: 'scanned', result: result(over) });
@@ -65,10 +53,10 @@ describe('when a repo is scanned', () => {
     });
     await finish(bench, task, { outcome: 'scanned', result: result() });
     expect(await scans()).toEqual([]);
-    later(7 * 24 * HOUR - 1);
+    bench.pass(7 * 24 * HOUR - 1);
     await enqueueDueScans(bench.engine);
     expect(await scans()).toEqual([]);
-    later(1);
+    bench.pass(1);
     await enqueueDueScans(bench.engine);
     expect(await scans()).toHaveLength(1);
   });
@@ -141,12 +129,12 @@ describe('what a scan finds', () => {
         .where('tenant_id', '=', bench.tenantId)
         .execute();
     const before = new Map((await xmin()).map((row) => [row.path, row.xmin]));
-    later(8 * 24 * HOUR);
+    bench.pass(8 * 24 * HOUR);
     await enqueueDueScans(bench.engine);
     await finishScan({ files: [file('src/a.ts'), file('src/c.ts', { language: null, size: null, sha: null })] });
     expect((await repoFiles()).map((row) => row.path)).toEqual(['src/a.ts', 'src/c.ts']);
     expect(new Map((await xmin()).map((row) => [row.path, row.xmin])).get('src/a.ts')).toBe(before.get('src/a.ts'));
-    later(8 * 24 * HOUR);
+    bench.pass(8 * 24 * HOUR);
     await enqueueDueScans(bench.engine);
     await finishScan({ symbols: [], files: [file('src/a.ts', { summary: 'Runs.' })] });
     expect(await repoFiles()).toMatchObject([{ path: 'src/a.ts', summary: 'Runs.', symbols: [] }]);
@@ -154,7 +142,7 @@ describe('what a scan finds', () => {
 
   test('of one repo leaves the files of another alone', async () => {
     await finishScan();
-    const other = await makeBench(database.store, { slug: `map-${number}/other` });
+    const other = await makeBench(database.store, { slug: `${bench.repo.owner}/other` });
     await enqueueDueScans(other.engine);
     await finish(other, await take(other, ['code-map-scan']), {
       outcome: 'scanned',
@@ -172,7 +160,7 @@ describe('what a scan finds', () => {
       line: n + 1,
     }));
     await finishScan({ files: many, symbols });
-    later(8 * 24 * HOUR);
+    bench.pass(8 * 24 * HOUR);
     await enqueueDueScans(bench.engine);
     await finishScan({ files: many.toReversed(), symbols });
     const rows = await repoFiles();
@@ -193,7 +181,7 @@ describe('what a scan finds', () => {
 
   test('comes too late when the claim was lost, and then changes nothing', async () => {
     const lost = await scan();
-    later(700);
+    bench.pass(700);
     await reclaimExpired(bench.engine);
     await finishScan({ files: [file('new.ts')], symbols: [] });
     await expect(finish(bench, lost, { outcome: 'scanned', result: result() })).rejects.toMatchObject({
@@ -203,12 +191,10 @@ describe('what a scan finds', () => {
   });
 
   test('is claimed once', async () => {
-    const { engine, tenantId, workerId } = bench;
-    const request = { tenantId, workerId, taskTypes: ['code-map-scan' as const], repoIds: null };
-    const claims = await Promise.all(Array.from({ length: 6 }, () => claim(engine, request)));
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claimNext(bench, ['code-map-scan'])));
     const [task, another] = claims.filter((claimed) => claimed !== null);
     expect(another).toBeUndefined();
-    if (task) await start(engine, refOf(bench, task));
+    if (task) await start(bench.engine, refOf(bench, task));
   });
 });
 
@@ -218,14 +204,14 @@ describe('a scan that fails', () => {
   test('is tried again after a backoff, and the next one comes a day after it was given up', async () => {
     expect(await failScan()).toMatchObject({ requeued: true });
     await expect(scan()).rejects.toThrow('nothing to claim');
-    later(31);
+    bench.pass(31);
     await releaseDue(bench.engine);
     expect(await failScan('permanent')).toMatchObject({ requeued: false });
     expect(await scans()).toEqual([]);
-    later(24 * HOUR - 1);
+    bench.pass(24 * HOUR - 1);
     await enqueueDueScans(bench.engine);
     expect(await scans()).toEqual([]);
-    later(1);
+    bench.pass(1);
     await enqueueDueScans(bench.engine);
     expect(await scans()).toMatchObject([{ attempt: 0 }]);
   });
@@ -233,7 +219,7 @@ describe('a scan that fails', () => {
   test('by a silent worker, three times, is given up', async () => {
     for (const attempt of [0, 1, 2]) {
       expect((await scan()).attempt).toBe(attempt);
-      later(700);
+      bench.pass(700);
       await reclaimExpired(bench.engine);
     }
     expect(await scans()).toEqual([]);

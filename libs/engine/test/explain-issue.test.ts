@@ -1,39 +1,16 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Outcome, WaitKind } from '@pipeline/domain';
 import { act, explainIssue, fail } from '@pipeline/engine';
 import { type OrgScope, recordFindings } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
-import {
-  type Bench,
-  drain,
-  finish,
-  goodOutcome,
-  hostIssue,
-  makeBench,
-  refOf,
-  step,
-  take,
-  tell,
-  workUntil,
-} from './harness.ts';
+import { drain, finish, goodOutcome, hostIssue, makeBench, refOf, step, take, tell, workUntil } from './harness.ts';
+import { OLGA, Stage } from './stage.ts';
 
-const database = testDatabase();
-const operator = { type: 'operator', id: 'olga', agent: null } as const;
-let bench: Bench;
-let benches = 0;
-
-beforeEach(async () => {
-  benches += 1;
-  bench = await makeBench(database.store, { slug: `why${benches}/shop` });
-  await tell(bench, hostIssue(1));
-});
-afterEach(() => {
-  database.clock.now = null;
-});
+const bench = new Stage({ at: null });
+const { database } = bench;
 
 const why = (number = 1) => {
   const scope = { tenantId: bench.tenantId, userId: 1, role: 'owner', repoIds: null } as unknown as OrgScope;
-  return explainIssue(database.store, scope, { slug: `why${benches}/shop`, number });
+  return explainIssue(database.store, scope, { slug: `${bench.repo.owner}/shop`, number });
 };
 const kinds = async (number = 1) => (await why(number)).waitingOn.map(({ kind }) => kind);
 const failNext = async (errorMessage: string, errorClass: 'transient' | 'permanent' | 'quota') =>
@@ -41,15 +18,6 @@ const failNext = async (errorMessage: string, errorClass: 'transient' | 'permane
 const end = async (outcome: Outcome) => finish(bench, await take(bench), outcome);
 const holdTask = (held: 'budget' | 'handover') =>
   database.db.updateTable('tasks').set({ held }).where('tenant_id', '=', bench.tenantId).execute();
-
-async function issueId(): Promise<number> {
-  const { id } = await database.db
-    .selectFrom('issues')
-    .select('id')
-    .where('tenant_id', '=', bench.tenantId)
-    .executeTakeFirstOrThrow();
-  return id;
-}
 
 /** What is done to the issue, and what it waits for then. */
 const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
@@ -71,11 +39,7 @@ const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
     },
   ],
   ['a question', ['human'], () => end({ outcome: 'needs-clarification', result: { question: 'Which file?' } })],
-  [
-    'a pause',
-    ['human', 'human'],
-    async () => act(bench.engine, { tenantId: bench.tenantId, issueId: await issueId() }, 'pause', operator),
-  ],
+  ['a pause', ['human', 'human'], async () => act(bench.engine, await bench.key(), 'pause', OLGA)],
   [
     'another issue',
     ['dependency'],
@@ -142,7 +106,7 @@ const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
       const place = {
         runId: 1,
         repoId: bench.repo.id,
-        issueId: await issueId(),
+        issueId: (await bench.issue()).id,
         prId: null,
         prNumber: null,
         agent: 'reviewer',
@@ -170,7 +134,7 @@ test('an issue that is done waits for nothing, and its way is told, newest first
   await workUntil(bench, 'merge-pending');
   await step(bench);
   const told = await why();
-  expect(told).toMatchObject({ state: 'done', waitingOn: [], explanation: `why${benches}/shop#1 is done.` });
+  expect(told).toMatchObject({ state: 'done', waitingOn: [], explanation: `${bench.repo.owner}/shop#1 is done.` });
   expect(told.recentTransitions.map(({ to }) => to)).toEqual([
     'done',
     'merge-pending',

@@ -1,16 +1,13 @@
 import { afterEach, expect } from '@jest/globals';
 import {
   DEFAULT_SETTINGS,
-  type ExecuteResult,
   type HostIssue,
-  type HostPullRequest,
   type Invocation,
   type IssueAction,
   type Outcome,
   type RetrospectiveResult,
   type Settings,
   type TaskType,
-  type VcsHost,
 } from '@pipeline/domain';
 import {
   beginSending,
@@ -27,6 +24,7 @@ import {
 } from '@pipeline/engine';
 import { checkIssueList, checkRollups, ensureTenant, type RepoRow, type Store } from '@pipeline/store';
 import type { TestDatabase } from '@pipeline/testing';
+import { FakeHost } from './fake-host.ts';
 
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
 export const TASKS_AND_RETROSPECTS: TaskType[] = [...ALL_TASKS, 'retrospect'];
@@ -90,58 +88,6 @@ export async function makeBench(
   return { engine, tenantId, repo, workerId, host: new FakeHost(), bells };
 }
 
-/** The host as the engine sees it through its port: in memory, obedient unless a test says otherwise. */
-export class FakeHost implements VcsHost {
-  readonly clientType = 'sandbox';
-  readonly pulls = new Map<number, HostPullRequest>();
-  readonly reactions: [number, string][] = [];
-  readonly executed: { issueNumber: number; type: string }[] = [];
-  permission: 'admin' | 'write' | 'read' | 'none' = 'write';
-  /** Answers given instead of yes, first come first served. */
-  readonly nextResults: ExecuteResult[] = [];
-  #number = 1_000;
-
-  login = async () => 'pipeline-bot';
-  getRepo: VcsHost['getRepo'] = async ({ owner, name }) => ({
-    owner,
-    name,
-    defaultBranch: 'main',
-    cloneUrl: '',
-    private: false,
-  });
-  listIssues: VcsHost['listIssues'] = async () => null;
-  getIssue: VcsHost['getIssue'] = async () => null;
-  /** Issues that are known to the host alone. */
-  readonly standings = new Map<number, 'open' | 'closed'>();
-  readonly standingsAsked: [number: number, etag: string | undefined][] = [];
-  standingOf: VcsHost['standingOf'] = async (_repo, number, etag) => {
-    this.standingsAsked.push([number, etag]);
-    const state = this.standings.get(number) ?? 'missing';
-    return etag === `"${state}"` ? null : { state, etag: `"${state}"` };
-  };
-  listComments: VcsHost['listComments'] = async () => [];
-  getPullRequest: VcsHost['getPullRequest'] = async (_repo, number) => this.pulls.get(number) ?? null;
-  findPullRequests: VcsHost['findPullRequests'] = async () => [];
-  listReviews: VcsHost['listReviews'] = async () => [];
-  permissionOf: VcsHost['permissionOf'] = async () => this.permission;
-  react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);
-
-  execute: VcsHost['execute'] = async (_repo, issueNumber, action) => {
-    const planned = this.nextResults.shift();
-    if (planned) return planned;
-    this.executed.push({ issueNumber, type: action.type });
-    if (action.type !== 'createPR' && action.type !== 'createIssue') {
-      return { status: 'ok', repeated: false, created: action.type === 'mergePR' ? { sha: 'cafe123' } : null };
-    }
-    this.#number += 1;
-    return {
-      status: 'ok',
-      repeated: false,
-      created: { number: this.#number, sha: 'abc1234', url: `http://host/${this.#number}` },
-    };
-  };
-}
-
 export const hostIssue = (number: number, over: Partial<HostIssue> = {}): HostIssue => ({
   number,
   title: `Issue ${number}`,
@@ -159,7 +105,7 @@ export const hostIssue = (number: number, over: Partial<HostIssue> = {}): HostIs
 
 /** What a webhook or poll would bring about an issue. */
 export const tell = (
-  { engine, repo, host }: Bench,
+  { engine, repo, host }: Pick<Bench, 'engine' | 'repo' | 'host'>,
   issue: HostIssue,
   how: { action?: IssueAction; label?: string; sender?: string | null } = {},
 ): Promise<void> =>
@@ -175,12 +121,17 @@ export const tell = (
     },
   );
 
+/** Claims the next task, if there is one. */
+export const claimNext = (
+  { engine, tenantId, workerId }: Pick<Bench, 'engine' | 'tenantId' | 'workerId'>,
+  taskTypes: TaskType[] = ALL_TASKS,
+): Promise<ClaimedTask | null> => claim(engine, { tenantId, workerId, taskTypes, repoIds: null });
+
 /** Claims and starts the next task. */
 export async function take(bench: Bench, taskTypes: TaskType[] = ALL_TASKS): Promise<ClaimedTask> {
-  const { engine, tenantId, workerId } = bench;
-  const task = await claim(engine, { tenantId, workerId, taskTypes, repoIds: null });
+  const task = await claimNext(bench, taskTypes);
   if (!task) throw new Error('there is nothing to claim');
-  await start(engine, refOf(bench, task));
+  await start(bench.engine, refOf(bench, task));
   return task;
 }
 

@@ -1,47 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { HostEvent, HostPullRequest } from '@pipeline/domain';
 import { drainInbox, pollRepo, receive, releaseWaiting, takeHostEvent } from '@pipeline/engine';
-import { findIssue, findPullRequest } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
-import {
-  type Bench,
-  drain,
-  finish,
-  hostIssue,
-  listsAgreeAfterEach,
-  makeBench,
-  say,
-  step,
-  take,
-  tell,
-  workUntil,
-} from './harness.ts';
+import { findPullRequest } from '@pipeline/store';
+import { type Bench, drain, finish, hostIssue, say, step, take, tell, workUntil } from './harness.ts';
+import { Stage } from './stage.ts';
 
-const database = testDatabase();
-listsAgreeAfterEach(database);
-let bench: Bench;
-let number = 0;
+const bench = new Stage({ issues: 0 });
+const { database } = bench;
 
-beforeEach(async () => {
-  number += 1;
-  database.clock.now = new Date('2026-03-01T00:00:00Z');
-  bench = await makeBench(database.store, { slug: `intake-${number}/shop` });
-});
-
-const issue = async (n = 1) => {
-  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, n);
-  if (!row) throw new Error('no issue');
-  return row;
-};
-const transitions = async () =>
-  (
-    await database.db
-      .selectFrom('transitions')
-      .select(['from_state', 'to_state', 'trigger', 'actor_id'])
-      .where('repo_id', '=', bench.repo.id)
-      .orderBy('id')
-      .execute()
-  ).map((row) => `${row.from_state} -> ${row.to_state} (${row.trigger})`);
 const pullRequest = (over: Partial<HostPullRequest> = {}): HostPullRequest => ({
   number: 1_001,
   title: 't',
@@ -59,25 +25,25 @@ const pullRequest = (over: Partial<HostPullRequest> = {}): HostPullRequest => ({
   createdAt: '2026-03-01T00:00:00.000Z',
   ...over,
 });
-const bring = (event: HostEvent) => takeHostEvent({ engine: bench.engine, repo: bench.repo, host: bench.host }, event);
+const bring = (event: HostEvent) => takeHostEvent(bench, event);
 
 describe('an issue on the host', () => {
   test('enters once, whether a webhook or a poll brings it first', async () => {
     await Promise.all([tell(bench, hostIssue(1)), tell(bench, hostIssue(1), { action: 'seen' })]);
-    expect(await transitions()).toEqual(['new -> analyzing (admitted)']);
+    expect(await bench.transitions()).toEqual(['new -> analyzing (admitted)']);
   });
 
   test('the echo of our own write changes nothing', async () => {
     await tell(bench, hostIssue(1));
     const labels = ['svc:analyzing', 'svc:paused'];
     await tell(bench, hostIssue(1, { labels }), { action: 'labeled', label: 'svc:paused', sender: 'pipeline-bot' });
-    expect((await issue()).is_paused).toBe(false);
+    expect((await bench.issue()).is_paused).toBe(false);
   });
 
   test('a person pauses and resumes it by label', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
-    expect(await issue()).toMatchObject({ is_paused: true, state: 'analyzing' });
+    expect(await bench.issue()).toMatchObject({ is_paused: true, state: 'analyzing' });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
     await tell(bench, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
     expect((await take(bench)).taskType).toBe('analyze');
@@ -88,18 +54,18 @@ describe('an issue on the host', () => {
     await drain(bench);
     const stale = hostIssue(1, { labels: ['svc:enqueue', 'svc:paused'], updatedAt: '2026-02-28T23:59:00.000Z' });
     await tell(bench, stale, { action: 'seen', sender: null });
-    expect(await issue()).toMatchObject({ is_paused: false, labels: ['svc:analyzing'] });
+    expect(await bench.issue()).toMatchObject({ is_paused: false, labels: ['svc:analyzing'] });
     const fresh = hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'], updatedAt: '2026-03-01T00:01:00.000Z' });
     await tell(bench, fresh, { action: 'seen', sender: null });
-    expect((await issue()).is_paused).toBe(true);
+    expect((await bench.issue()).is_paused).toBe(true);
   });
 
   test('closed by a person it is cancelled, reopened it starts anew', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
-    expect((await issue()).state).toBe('done');
+    expect((await bench.issue()).state).toBe('done');
     await tell(bench, hostIssue(1), { action: 'reopened' });
-    expect(await transitions()).toEqual([
+    expect(await bench.transitions()).toEqual([
       'new -> analyzing (admitted)',
       'analyzing -> done (host-closed)',
       'done -> new (reopened)',
@@ -113,7 +79,7 @@ describe('an issue on the host', () => {
     await drain(bench);
     bench.host.pulls.set(1_001, pullRequest({ state: 'closed', merged: true, mergeCommitSha: 'cafe123' }));
     await tell(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
-    expect((await transitions()).at(-1)).toBe('in-review -> done (host-merged)');
+    expect((await bench.transitions()).at(-1)).toBe('in-review -> done (host-merged)');
   });
 });
 
@@ -126,12 +92,12 @@ describe('a comment', () => {
       repo: bench.repo,
       issueNumber: 1,
       onPullRequest: false,
-      comment: { id: 900_000 + number, author: 'alice', body: '/svc:pause for now', createdAt: at, updatedAt: at },
+      comment: { id: 900_001, author: 'alice', body: '/svc:pause for now', createdAt: at, updatedAt: at },
       issueAuthor: 'alice',
       sender: 'alice',
     };
     await Promise.all([bring(event), bring(event), bring(event)]);
-    expect((await issue()).is_paused).toBe(true);
+    expect((await bench.issue()).is_paused).toBe(true);
     expect(bench.host.reactions).toHaveLength(1);
     const actions = await database.db
       .selectFrom('pipeline_events')
@@ -160,7 +126,7 @@ describe('a pull request on the host', () => {
 
   test('merged by a person ends the issue, and its task is gone', async () => {
     await pr('merged', { state: 'closed', merged: true, mergeCommitSha: 'cafe123' });
-    expect(await issue()).toMatchObject({ state: 'done' });
+    expect(await bench.issue()).toMatchObject({ state: 'done' });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
   });
 
@@ -185,12 +151,12 @@ describe('a pull request on the host', () => {
 
   test('closed without a merge stops the issue and says why', async () => {
     await pr('closed', { state: 'closed' });
-    expect(await issue()).toMatchObject({ state: 'failure-blocked', block_reason: 'pr_closed' });
+    expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', block_reason: 'pr_closed' });
   });
 
   test('with changes requested by a person goes back with the words of the review', async () => {
     const review = {
-      id: number,
+      id: 1,
       author: 'alice',
       verdict: 'changes_requested' as const,
       body: 'not like this',
@@ -198,7 +164,7 @@ describe('a pull request on the host', () => {
       commitSha: null,
     };
     await bring({ kind: 'review', repo: bench.repo, prNumber: 1_001, review, sender: 'alice' });
-    expect((await issue()).state).toBe('changes-requested');
+    expect((await bench.issue()).state).toBe('changes-requested');
     expect((await take(bench)).payload.reviewComments).toMatchObject([{ author: 'alice', body: 'not like this' }]);
   });
 });
@@ -208,27 +174,27 @@ describe('issues that wait for others', () => {
     await tell(bench, hostIssue(1));
     const first = await take(bench);
     await finish(bench, first, { outcome: 'depends', result: { on: ['#2'] } });
-    expect(await issue(1)).toMatchObject({ state: 'dependency-blocked', is_blocked: true });
+    expect(await bench.issue(1)).toMatchObject({ state: 'dependency-blocked', is_blocked: true });
     await tell(bench, hostIssue(2));
     await finish(bench, await take(bench), { outcome: 'depends', result: { on: ['#1'] } });
-    expect(await issue(2)).toMatchObject({ state: 'needs-clarification' });
-    expect((await issue(2)).question).toContain('#1');
+    expect(await bench.issue(2)).toMatchObject({ state: 'needs-clarification' });
+    expect((await bench.issue(2)).question).toContain('#1');
     await releaseWaiting(bench.engine);
-    expect((await issue(1)).state).toBe('dependency-blocked');
+    expect((await bench.issue(1)).state).toBe('dependency-blocked');
     await tell(bench, hostIssue(2, { state: 'closed' }), { action: 'closed' });
     await releaseWaiting(bench.engine);
-    expect(await issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
+    expect(await bench.issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
   });
 
   test('a dependency that was done before anybody depended on it holds nothing up', async () => {
     await tell(bench, hostIssue(2));
     await tell(bench, hostIssue(2, { state: 'closed' }), { action: 'closed' });
-    expect((await issue(2)).state).toBe('done');
+    expect((await bench.issue(2)).state).toBe('done');
     await tell(bench, hostIssue(1));
     await finish(bench, await take(bench), { outcome: 'depends', result: { on: ['#2'] } });
-    expect((await issue(1)).state).toBe('dependency-blocked');
+    expect((await bench.issue(1)).state).toBe('dependency-blocked');
     await releaseWaiting(bench.engine);
-    expect(await issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
+    expect(await bench.issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
   });
 
   test('an epic waits for its subtasks, which enter the pipeline by themselves', async () => {
@@ -236,11 +202,11 @@ describe('issues that wait for others', () => {
     const subtasks = ['a', 'b'].map((title) => ({ title, body: '', labels: [] }));
     await finish(bench, await take(bench), { outcome: 'split', result: { subtasks } });
     await releaseWaiting(bench.engine);
-    expect((await issue(1)).state).toBe('waiting-for-subtasks');
+    expect((await bench.issue(1)).state).toBe('waiting-for-subtasks');
     await drain(bench);
     for (let i = 0; i < 10; i += 1) await step(bench);
     await releaseWaiting(bench.engine);
-    expect((await issue(1)).state).toBe('done');
+    expect((await bench.issue(1)).state).toBe('done');
   });
 });
 
@@ -255,26 +221,26 @@ describe('deliveries', () => {
   });
 
   test('are kept, taken up once, and a repetition is known', async () => {
-    const id = `delivery-${number}`;
+    const id = `delivery of ${bench.repo.owner}`;
     expect(await receive(bench.engine, id, 'issues', [event()])).toBe(true);
     expect(await receive(bench.engine, id, 'issues', [event()])).toBe(false);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(1);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(0);
-    expect((await issue()).state).toBe('analyzing');
+    expect((await bench.issue()).state).toBe('analyzing');
   });
 
   test('that fail are tried again later and hold no other', async () => {
     bench.host.login = async () => {
       throw new Error('host is down');
     };
-    await receive(bench.engine, `bad-${number}`, 'issues', [event()]);
+    await receive(bench.engine, 'bad', 'issues', [event()]);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(0);
     bench.host.login = async () => 'pipeline-bot';
-    await receive(bench.engine, `good-${number}`, 'issues', [{ ...event(), issue: hostIssue(2) } as HostEvent]);
+    await receive(bench.engine, 'good', 'issues', [{ ...event(), issue: hostIssue(2) } as HostEvent]);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(1);
-    database.clock.now = new Date('2026-03-01T00:01:00Z');
+    bench.pass(60);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(1);
-    expect((await issue()).state).toBe('analyzing');
+    expect((await bench.issue()).state).toBe('analyzing');
   });
 });
 
@@ -290,10 +256,9 @@ describe('a poll', () => {
       asked.push(query);
       return answer;
     };
-    const poll = () =>
-      pollRepo({ engine: bench.engine, repo: bench.repo, host: bench.host }, () => new Date('2026-03-01T00:00:00Z'));
+    const poll = () => pollRepo(bench, () => new Date('2026-03-01T00:00:00Z'));
     await poll();
-    expect((await issue()).state).toBe('analyzing');
+    expect((await bench.issue()).state).toBe('analyzing');
     answer = { issues: [hostIssue(2, { updatedAt: '2026-03-01T00:05:00Z' })], changedPullRequests: [], etag: '"two"' };
     await poll();
     await drain(bench);
@@ -306,6 +271,6 @@ describe('a poll', () => {
       { state: 'all', since: '2026-03-01T00:04:58.000Z' },
       { state: 'all', since: '2026-03-01T00:04:58.000Z', etag: '"two"' },
     ]);
-    expect((await issue(2)).state).toBe('analyzing');
+    expect((await bench.issue(2)).state).toBe('analyzing');
   });
 });

@@ -1,26 +1,12 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { IssueAction } from '@pipeline/domain';
 import { act, LabelWalk } from '@pipeline/engine';
-import { findIssue } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
-import { type Bench, drain, hostIssue, listsAgreeAfterEach, makeBench, tell } from './harness.ts';
+import { drain, hostIssue, tell } from './harness.ts';
+import { OLGA, Stage } from './stage.ts';
 
-const database = testDatabase();
-listsAgreeAfterEach(database);
-let bench: Bench;
-let number = 0;
+const bench = new Stage({ at: null, issues: 0 });
+const { database } = bench;
 
-beforeEach(async () => {
-  number += 1;
-  bench = await makeBench(database.store, { slug: `labels-${number}/shop` });
-});
-
-const OPERATOR = { type: 'operator', id: 'ann', agent: null } as const;
-const issue = async () => {
-  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, 1);
-  if (!row) throw new Error('no issue');
-  return row;
-};
 /** A person changes one label on the host. */
 const relabel = (action: Extract<IssueAction, 'labeled' | 'unlabeled'>, label: string) =>
   tell(bench, hostIssue(1, { labels: [] }), { action, label });
@@ -39,7 +25,7 @@ const swaps = async () =>
 async function settled(): Promise<void> {
   await tell(bench, hostIssue(1));
   await drain(bench);
-  expect((await issue()).labels).toEqual(['svc:analyzing']);
+  expect((await bench.issue()).labels).toEqual(['svc:analyzing']);
 }
 
 describe('labels that somebody changed on the host', () => {
@@ -50,7 +36,7 @@ describe('labels that somebody changed on the host', () => {
     await relabel('labeled', 'bug');
     expect(await new LabelWalk(bench.engine, () => new Date()).step()).toEqual({ mended: 1, more: false });
     expect(await swaps()).toEqual([{ type: 'swapLabels', remove: ['svc:done'], add: ['svc:analyzing'] }]);
-    expect((await issue()).labels).toEqual(['bug', 'svc:analyzing']);
+    expect((await bench.issue()).labels).toEqual(['bug', 'svc:analyzing']);
   });
 
   test('are shown again once an hour at most', async () => {
@@ -75,11 +61,11 @@ describe('labels that somebody changed on the host', () => {
   test('are left alone while the outbox has something to write for the issue, or failed to', async () => {
     await settled();
     await relabel('labeled', 'svc:planning');
-    await act(bench.engine, { tenantId: bench.tenantId, issueId: (await issue()).id }, 'pause', OPERATOR);
+    await act(bench.engine, await bench.key(), 'pause', OLGA);
     await database.db
       .updateTable('issues')
       .set({ labels: ['svc:planning'] })
-      .where('id', '=', (await issue()).id)
+      .where('id', '=', (await bench.issue()).id)
       .execute();
     const before = await swaps();
     expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
@@ -98,13 +84,13 @@ describe('labels that somebody changed on the host', () => {
     await database.db
       .updateTable('issues')
       .set({ labels: ['svc:analyzing', 'svc:paused'] })
-      .where('id', '=', (await issue()).id)
+      .where('id', '=', (await bench.issue()).id)
       .execute();
   });
 
   test('are left alone where they say paused: that is a word of people, which the intake obeys', async () => {
     await settled();
-    const { id } = await issue();
+    const { id } = await bench.issue();
     for (const labels of [['svc:analyzing', 'svc:paused'], ['svc:analyzing']]) {
       const is_paused = !labels.includes('svc:paused');
       await database.db.updateTable('issues').set({ labels, is_paused }).where('id', '=', id).execute();
@@ -119,7 +105,7 @@ describe('labels that somebody changed on the host', () => {
 
   test('of an issue that is done are nobody’s business', async () => {
     await settled();
-    await act(bench.engine, { tenantId: bench.tenantId, issueId: (await issue()).id }, 'cancel', OPERATOR);
+    await act(bench.engine, await bench.key(), 'cancel', OLGA);
     await drain(bench);
     await relabel('labeled', 'svc:planning');
     expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);

@@ -1,14 +1,11 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { act, claim, fail, reclaimExpired, releaseDue, report, start, transition } from '@pipeline/engine';
-import { findIssue } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
+import { describe, expect, test } from '@jest/globals';
+import { act, fail, reclaimExpired, releaseDue, report, start, transition } from '@pipeline/engine';
 import {
-  type Bench,
+  claimNext,
   drain,
   finish,
   goodOutcome,
   hostIssue,
-  makeBench,
   RETROSPECTIVE,
   refOf,
   say,
@@ -17,33 +14,13 @@ import {
   tell,
   workUntil,
 } from './harness.ts';
+import { OLGA, Stage } from './stage.ts';
 
-const database = testDatabase();
-const ANNA = { type: 'operator' as const, id: 'anna', agent: null };
-let bench: Bench;
-let number = 0;
+const bench = new Stage();
+const { database } = bench;
 
-beforeEach(async () => {
-  number += 1;
-  database.clock.now = new Date('2026-03-01T00:00:00Z');
-  bench = await makeBench(database.store, { slug: `retro-${number}/shop` });
-  await tell(bench, hostIssue(1));
-});
-
-const issue = async () => {
-  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, 1);
-  if (!row) throw new Error('no issue');
-  return row;
-};
-const key = async () => ({ tenantId: bench.tenantId, issueId: (await issue()).id });
-const later = (seconds: number) => {
-  database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + seconds * 1_000);
-};
-const tasks = () => database.db.selectFrom('tasks').selectAll().where('tenant_id', '=', bench.tenantId).execute();
 const retrospectives = () =>
   database.db.selectFrom('retrospectives').selectAll().where('tenant_id', '=', bench.tenantId).execute();
-const deadLetters = () =>
-  database.db.selectFrom('dead_letters').selectAll().where('tenant_id', '=', bench.tenantId).execute();
 const events = async (eventType: string) =>
   database.db
     .selectFrom('pipeline_events')
@@ -66,10 +43,10 @@ describe('an issue that is merged', () => {
       errorClass: 'transient',
       invocations: [],
     });
-    later(60);
+    bench.pass(60);
     await releaseDue(bench.engine);
     await merged();
-    expect((await issue()).state).toBe('done');
+    expect((await bench.issue()).state).toBe('done');
     const task = await retrospect();
     expect(task).toMatchObject({
       taskType: 'retrospect',
@@ -106,7 +83,7 @@ describe('an issue that is merged', () => {
     expect(await finish(bench, task, { outcome: 'retrospective', result })).toMatchObject({ state: 'done' });
     expect(await retrospectives()).toMatchObject([
       {
-        issue_id: (await issue()).id,
+        issue_id: (await bench.issue()).id,
         repo_id: bench.repo.id,
         status: 'complete',
         outcome_classification: 'partial',
@@ -117,8 +94,8 @@ describe('an issue that is merged', () => {
         lessons,
       },
     ]);
-    expect(await tasks()).toEqual([]);
-    expect(await deadLetters()).toEqual([]);
+    expect(await bench.tasks()).toEqual([]);
+    expect(await bench.letters()).toEqual([]);
   });
 
   test('keeps what the agent says of files, and its status as it is', async () => {
@@ -129,7 +106,7 @@ describe('an issue that is merged', () => {
     expect(await retrospectives()).toMatchObject([
       { planned_files: files.plannedFiles, actual_files: files.actualFiles },
     ]);
-    expect((await issue()).current_status).toBeNull();
+    expect((await bench.issue()).current_status).toBeNull();
   });
 
   test('has one retrospective although the report comes twice', async () => {
@@ -147,17 +124,17 @@ describe('an issue that is merged', () => {
 describe('an issue that ends otherwise', () => {
   test('is looked back on when there was a plan', async () => {
     await workUntil(bench, 'ready-for-dev');
-    await act(bench.engine, await key(), 'cancel', ANNA);
+    await act(bench.engine, await bench.key(), 'cancel', OLGA);
     expect((await retrospect()).payload.history).toMatchObject({ end: 'ended', changedFiles: [], pullRequests: [] });
   });
 
   test('has no retrospect when nothing was planned or submitted', async () => {
     await finish(bench, await take(bench), { outcome: 'not-planned', result: { reason: 'no' } });
-    expect((await issue()).state).toBe('done');
-    expect(await tasks()).toEqual([]);
+    expect((await bench.issue()).state).toBe('done');
+    expect(await bench.tasks()).toEqual([]);
     await tell(bench, hostIssue(2));
     await say(bench, 2, '/svc:cancel');
-    expect(await tasks()).toEqual([]);
+    expect(await bench.tasks()).toEqual([]);
   });
 });
 
@@ -169,12 +146,12 @@ describe('a retrospect that fails', () => {
       expect(task.attempt).toBe(attempt);
       expect(await failWith(task, 'transient')).toMatchObject({ requeued: true });
       await expect(retrospect()).rejects.toThrow('nothing to claim');
-      later(700);
+      bench.pass(700);
       await releaseDue(bench.engine);
     }
     expect(await failWith(await retrospect(), 'transient')).toMatchObject({ requeued: false });
-    expect(await issue()).toMatchObject({ state: 'done', is_blocked: false, last_error: null });
-    expect(await tasks()).toEqual([]);
+    expect(await bench.issue()).toMatchObject({ state: 'done', is_blocked: false, last_error: null });
+    expect(await bench.tasks()).toEqual([]);
     expect(await events('task_given_up')).toMatchObject([
       { payload: { taskType: 'retrospect', attempt: 2, error: 'model is away' } },
     ]);
@@ -184,7 +161,7 @@ describe('a retrospect that fails', () => {
   test('waits for a quota without losing an attempt', async () => {
     await merged();
     expect(await failWith(await retrospect(), 'quota')).toMatchObject({ requeued: true });
-    later(15 * 60 + 1);
+    bench.pass(15 * 60 + 1);
     await releaseDue(bench.engine);
     expect((await retrospect()).attempt).toBe(0);
   });
@@ -193,11 +170,11 @@ describe('a retrospect that fails', () => {
     await merged();
     for (let i = 0; i < 2; i += 1) {
       await failWith(await retrospect(), 'transient');
-      later(700);
+      bench.pass(700);
       await releaseDue(bench.engine);
     }
     await tell(bench, hostIssue(1), { action: 'reopened' });
-    expect((await issue()).state).toBe('analyzing');
+    expect((await bench.issue()).state).toBe('analyzing');
     // The third time the same error would be a permanent one.
     expect(await failWith(await take(bench), 'transient')).toMatchObject({ requeued: true });
   });
@@ -206,12 +183,12 @@ describe('a retrospect that fails', () => {
     await merged();
     for (const attempt of [0, 1, 2]) {
       expect((await retrospect()).attempt).toBe(attempt);
-      later(700);
+      bench.pass(700);
       expect(await reclaimExpired(bench.engine)).toBeGreaterThan(0);
     }
-    expect(await tasks()).toEqual([]);
+    expect(await bench.tasks()).toEqual([]);
     expect(await events('task_given_up')).toHaveLength(1);
-    expect(await issue()).toMatchObject({ state: 'done', is_blocked: false });
+    expect(await bench.issue()).toMatchObject({ state: 'done', is_blocked: false });
   });
 });
 
@@ -220,12 +197,12 @@ describe('an issue that is reopened', () => {
     await merged();
     const running = await retrospect();
     await tell(bench, hostIssue(1), { action: 'reopened' });
-    expect((await issue()).state).toBe('analyzing');
+    expect((await bench.issue()).state).toBe('analyzing');
     expect(await step(bench)).toBe('planning');
     expect(await finish(bench, running, goodOutcome('retrospect', 1))).toMatchObject({ state: 'planning' });
-    expect((await issue()).state).toBe('planning');
+    expect((await bench.issue()).state).toBe('planning');
     expect(await retrospectives()).toHaveLength(1);
-    expect((await tasks()).map((task) => task.task_type)).toEqual(['plan']);
+    expect((await bench.tasks()).map((task) => task.task_type)).toEqual(['plan']);
   });
 
   test('has a second retrospective when it is done again', async () => {
@@ -241,7 +218,7 @@ describe('an issue that is reopened', () => {
     await merged();
     await tell(bench, hostIssue(1), { action: 'reopened' });
     await merged();
-    expect((await issue()).state).toBe('done');
+    expect((await bench.issue()).state).toBe('done');
     const task = await retrospect();
     expect(task.payload.history?.timeline.filter((move) => move.to === 'done')).toHaveLength(2);
     await finish(bench, task, goodOutcome('retrospect', 1));
@@ -272,33 +249,32 @@ describe('an issue that is reopened', () => {
   test('holds its retrospect while it is paused, and no longer', async () => {
     await merged();
     await tell(bench, hostIssue(1), { action: 'reopened' });
-    await act(bench.engine, await key(), 'pause', ANNA);
+    await act(bench.engine, await bench.key(), 'pause', OLGA);
     await expect(retrospect()).rejects.toThrow('nothing to claim');
-    await act(bench.engine, await key(), 'resume', ANNA);
+    await act(bench.engine, await bench.key(), 'resume', OLGA);
     expect((await retrospect()).taskType).toBe('retrospect');
   });
 
   test('frees the retrospect that a pause held when it is cancelled', async () => {
     await merged();
     await tell(bench, hostIssue(1), { action: 'reopened' });
-    await act(bench.engine, await key(), 'pause', ANNA);
-    await act(bench.engine, await key(), 'cancel', ANNA);
+    await act(bench.engine, await bench.key(), 'pause', OLGA);
+    await act(bench.engine, await bench.key(), 'cancel', OLGA);
     expect((await retrospect()).taskType).toBe('retrospect');
   });
 
   test('keeps its retrospect through a forced transition', async () => {
     await merged();
-    await transition(bench.engine, await key(), 'new', ANNA);
-    expect((await tasks()).map((task) => task.task_type).sort()).toEqual(['analyze', 'retrospect']);
+    await transition(bench.engine, await bench.key(), 'new', OLGA);
+    expect((await bench.tasks()).map((task) => task.task_type).sort()).toEqual(['analyze', 'retrospect']);
   });
 });
 
 test('a retrospect is claimed once, and a reopening at the same moment as its report loses neither', async () => {
   await merged();
   await drain(bench);
-  const { engine, tenantId, workerId } = bench;
-  const request = { tenantId, workerId, taskTypes: ['retrospect' as const], repoIds: null };
-  const claims = await Promise.all(Array.from({ length: 6 }, () => claim(engine, request)));
+  const { engine } = bench;
+  const claims = await Promise.all(Array.from({ length: 6 }, () => claimNext(bench, ['retrospect'])));
   const [task, another] = claims.filter((claimed) => claimed !== null);
   if (!task) throw new Error('nobody got it');
   expect(another).toBeUndefined();
@@ -310,5 +286,5 @@ test('a retrospect is claimed once, and a reopening at the same moment as its re
     tell(bench, hostIssue(1), { action: 'reopened' }),
   ]);
   expect(await retrospectives()).toHaveLength(1);
-  expect((await issue()).state).toBe('analyzing');
+  expect((await bench.issue()).state).toBe('analyzing');
 });

@@ -1,43 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { autoUnblock, fail, releaseDue } from '@pipeline/engine';
-import { findIssue } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
-import {
-  type Bench,
-  drain,
-  finish,
-  hostIssue,
-  listsAgreeAfterEach,
-  makeBench,
-  refOf,
-  say,
-  step,
-  take,
-  tell,
-  workUntil,
-} from './harness.ts';
+import { drain, finish, refOf, say, step, take, workUntil } from './harness.ts';
+import { Stage } from './stage.ts';
 
-const database = testDatabase();
-listsAgreeAfterEach(database);
-let bench: Bench;
-let number = 0;
+const bench = new Stage();
 
-/** A repo of its own per test, so that claims never reach another test's tasks. */
-beforeEach(async () => {
-  number += 1;
-  database.clock.now = new Date('2026-03-01T00:00:00Z');
-  bench = await makeBench(database.store, { slug: `stops-${number}/shop` });
-  await tell(bench, hostIssue(1));
-});
-
-const issue = async () => {
-  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, 1);
-  if (!row) throw new Error('no issue');
-  return row;
-};
-const later = (seconds: number) => {
-  database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + seconds * 1_000);
-};
 const failNext = async (errorMessage: string, errorClass: 'transient' | 'permanent' | 'quota' = 'transient') => {
   const task = await take(bench);
   return fail(bench.engine, refOf(bench, task), { errorMessage, errorClass, invocations: [] });
@@ -47,14 +14,14 @@ describe('a task that fails', () => {
   test('is tried again after a backoff, and blocks its issue when the last attempt has failed', async () => {
     expect(await failNext('socket hang up')).toMatchObject({ requeued: true, attempt: 0 });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
-    later(31);
+    bench.pass(31);
     expect(await releaseDue(bench.engine)).toBe(1);
     expect(await failNext('socket hang up')).toMatchObject({ requeued: true, attempt: 1 });
-    later(61);
+    bench.pass(61);
     await releaseDue(bench.engine);
     expect(await failNext('socket hang up')).toMatchObject({ requeued: false, attempt: 2 });
     await drain(bench);
-    expect(await issue()).toMatchObject({
+    expect(await bench.issue()).toMatchObject({
       state: 'failure-blocked',
       is_blocked: true,
       blocked_from_state: 'analyzing',
@@ -65,12 +32,12 @@ describe('a task that fails', () => {
 
   test('a permanent error spends all attempts at once', async () => {
     expect(await failNext('protected path touched', 'permanent')).toMatchObject({ requeued: false });
-    expect((await issue()).block_classification).toBe('permanent');
+    expect((await bench.issue()).block_classification).toBe('permanent');
   });
 
   test('a quota waits and costs no attempt', async () => {
     expect(await failNext('429 too many requests', 'quota')).toMatchObject({ requeued: true, attempt: 0 });
-    later(15 * 60 + 1);
+    bench.pass(15 * 60 + 1);
     await releaseDue(bench.engine);
     expect((await take(bench)).attempt).toBe(0);
   });
@@ -83,7 +50,7 @@ describe('a quota', () => {
     return fail(bench.engine, refOf(bench, task), { ...failure, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   };
   const due = async (seconds: number) => {
-    later(seconds);
+    bench.pass(seconds);
     return releaseDue(bench.engine);
   };
   const HOUR = 3_600;
@@ -97,7 +64,7 @@ describe('a quota', () => {
 
   test('holds for as long as the worker asks, for six hours at most, and says so on the host', async () => {
     await quota(24 * HOUR * 1_000);
-    expect((await issue()).status_comment_body).toContain('A limit of the model provider');
+    expect((await bench.issue()).status_comment_body).toContain('A limit of the model provider');
     expect(await due(6 * HOUR - 1)).toBe(0);
     expect(await due(1)).toBe(1);
   });
@@ -111,32 +78,32 @@ describe('a quota', () => {
 
   test('that a state has waited for a whole day blocks the issue; the block lifts by itself to see again', async () => {
     await untilBlocked();
-    expect(await issue()).toMatchObject({
+    expect(await bench.issue()).toMatchObject({
       state: 'failure-blocked',
       block_reason: 'quota_exceeded',
       block_classification: 'quota',
       last_error: '429 too many requests',
     });
-    expect((await issue()).status_comment_body).toContain('It is tried again by itself at 2026-03-02 02:00 UTC.');
-    later(2 * HOUR - 1);
+    expect((await bench.issue()).status_comment_body).toContain('It is tried again by itself at 2026-03-02 02:00 UTC.');
+    bench.pass(2 * HOUR - 1);
     await autoUnblock(bench.engine);
-    expect((await issue()).state).toBe('failure-blocked');
-    later(1);
+    expect((await bench.issue()).state).toBe('failure-blocked');
+    bench.pass(1);
     await autoUnblock(bench.engine);
-    expect(await issue()).toMatchObject({ state: 'analyzing', auto_unblock_count: 0 });
+    expect(await bench.issue()).toMatchObject({ state: 'analyzing', auto_unblock_count: 0 });
   });
 
   test('while it stays away the issue blocks again at once; when it is back the wait is forgotten', async () => {
     await untilBlocked();
     for (let n = 0; n < 5; n += 1) {
-      later(6 * HOUR);
+      bench.pass(6 * HOUR);
       await autoUnblock(bench.engine);
       expect(await quota()).toMatchObject({ requeued: false });
     }
-    later(HOUR);
+    bench.pass(HOUR);
     await autoUnblock(bench.engine);
     await step(bench);
-    expect(await issue()).toMatchObject({ state: 'planning', quota_waited_ms: 0 });
+    expect(await bench.issue()).toMatchObject({ state: 'planning', quota_waited_ms: 0 });
     expect(await quota()).toMatchObject({ requeued: true });
   });
 
@@ -149,14 +116,14 @@ describe('a quota', () => {
 
 test('the status comment says which attempt it is and since when the state holds', async () => {
   await failNext('socket hang up');
-  const { status_comment_body: body } = await issue();
+  const { status_comment_body: body } = await bench.issue();
   expect(body).toContain('since 2026-03-01 00:00 UTC');
   expect(body).toContain('Attempt 2 of 3. The one before failed:');
   expect(body).toContain('socket hang up');
-  later(31);
+  bench.pass(31);
   await releaseDue(bench.engine);
   await step(bench);
-  expect((await issue()).status_comment_body).not.toContain('Attempt');
+  expect((await bench.issue()).status_comment_body).not.toContain('Attempt');
 });
 
 describe('a person mends a block by a comment', () => {
@@ -167,24 +134,24 @@ describe('a person mends a block by a comment', () => {
 
   test('/svc:unblock sends the issue back to where it was stopped', async () => {
     await say(bench, 1, '/svc:unblock rights were given');
-    expect(await issue()).toMatchObject({ state: 'planning', is_blocked: false, blocked_from_state: null });
+    expect(await bench.issue()).toMatchObject({ state: 'planning', is_blocked: false, blocked_from_state: null });
     await workUntil(bench, 'merge-pending');
     expect(bench.host.reactions.map(([, content]) => content)).toEqual(['+1']);
   });
 
   test('/svc:retry leaves the state and lets the outcome of the retry lift the block', async () => {
     await say(bench, 1, '/svc:retry');
-    expect((await issue()).state).toBe('failure-blocked');
+    expect((await bench.issue()).state).toBe('failure-blocked');
     const task = await take(bench);
     expect(task).toMatchObject({ taskType: 'plan', attempt: 0 });
     await finish(bench, task, { outcome: 'planned', result: { plan: 'p', plannedFiles: [] } });
-    expect(await issue()).toMatchObject({ state: 'ready-for-dev', is_blocked: false });
+    expect(await bench.issue()).toMatchObject({ state: 'ready-for-dev', is_blocked: false });
   });
 
   test('somebody who may only read is refused, and nothing happens', async () => {
     bench.host.permission = 'read';
     await say(bench, 1, '/svc:unblock', 'mallory');
-    expect((await issue()).state).toBe('failure-blocked');
+    expect((await bench.issue()).state).toBe('failure-blocked');
     expect(bench.host.reactions.map(([, content]) => content)).toEqual(['confused']);
   });
 });
@@ -193,12 +160,16 @@ describe('a question', () => {
   test('waits for an answer, which the agent is told, and goes on where it was asked', async () => {
     await step(bench);
     await finish(bench, await take(bench), { outcome: 'needs-clarification', result: { question: 'Which file?' } });
-    expect(await issue()).toMatchObject({ state: 'needs-clarification', is_blocked: false, question: 'Which file?' });
+    expect(await bench.issue()).toMatchObject({
+      state: 'needs-clarification',
+      is_blocked: false,
+      question: 'Which file?',
+    });
     bench.host.permission = 'none';
     await say(bench, 1, 'not mine to say', 'stranger');
-    expect((await issue()).state).toBe('needs-clarification');
+    expect((await bench.issue()).state).toBe('needs-clarification');
     await say(bench, 1, 'README.md', 'alice');
-    expect((await issue()).state).toBe('planning');
+    expect((await bench.issue()).state).toBe('planning');
     expect((await take(bench)).payload.answers).toEqual([{ author: 'alice', body: 'README.md' }]);
   });
 });
@@ -230,7 +201,7 @@ describe('/svc:reimplement', () => {
     await workUntil(bench, 'in-review');
     await drain(bench);
     await say(bench, 1, '/svc:reimplement');
-    expect((await issue()).state).toBe('ready-for-dev');
+    expect((await bench.issue()).state).toBe('ready-for-dev');
     await expect(take(bench)).rejects.toThrow('nothing to claim');
     await drain(bench);
     expect(bench.host.executed.map(({ type }) => type)).toEqual(expect.arrayContaining(['closePR', 'deleteBranch']));
@@ -243,31 +214,35 @@ describe('transient block -> automatic unblock', () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await releaseDue(bench.engine);
       await failNext('socket hang up');
-      later(700);
+      bench.pass(700);
     }
   };
 
   test('lifts the block after 5, 15 and 45 minutes, counts, and then leaves it to a person', async () => {
     for (const [count, minutes] of [5, 15, 45].entries()) {
       await failForGood();
-      expect(await issue()).toMatchObject({ state: 'failure-blocked', auto_unblock_count: count });
+      expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', auto_unblock_count: count });
       // The last 700 s of the failing have passed already.
-      later(minutes * 60 - 700 - 1);
+      bench.pass(minutes * 60 - 700 - 1);
       await autoUnblock(bench.engine);
-      if (minutes > 5) expect((await issue()).state).toBe('failure-blocked');
-      later(701);
+      if (minutes > 5) expect((await bench.issue()).state).toBe('failure-blocked');
+      bench.pass(701);
       await autoUnblock(bench.engine);
-      expect(await issue()).toMatchObject({ state: 'analyzing', auto_unblock_count: count + 1, auto_unblock_at: null });
+      expect(await bench.issue()).toMatchObject({
+        state: 'analyzing',
+        auto_unblock_count: count + 1,
+        auto_unblock_at: null,
+      });
     }
     await failForGood();
-    expect((await issue()).auto_unblock_at).toBeNull();
-    later(86_400);
+    expect((await bench.issue()).auto_unblock_at).toBeNull();
+    bench.pass(86_400);
     await autoUnblock(bench.engine);
-    expect((await issue()).state).toBe('failure-blocked');
+    expect((await bench.issue()).state).toBe('failure-blocked');
   });
 
   test('never lifts a permanent one', async () => {
     await failNext('protected path touched', 'permanent');
-    expect((await issue()).auto_unblock_at).toBeNull();
+    expect((await bench.issue()).auto_unblock_at).toBeNull();
   });
 });

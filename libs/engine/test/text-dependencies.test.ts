@@ -1,33 +1,10 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { act, ParentWatch, pollRepo, putRepo, releaseWaiting, transition } from '@pipeline/engine';
-import { findIssue } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
-import {
-  type Bench,
-  drain,
-  finish,
-  goodOutcome,
-  hostIssue,
-  listsAgreeAfterEach,
-  makeBench,
-  say,
-  step,
-  take,
-  tell,
-  workUntil,
-} from './harness.ts';
+import { drain, finish, goodOutcome, hostIssue, say, step, take, tell, workUntil } from './harness.ts';
+import { OLGA, Stage } from './stage.ts';
 
-const database = testDatabase();
-listsAgreeAfterEach(database);
-let bench: Bench;
-let number = 0;
-
-beforeEach(async () => {
-  number += 1;
-  bench = await makeBench(database.store, { slug: `text-${number}/shop` });
-});
-
-const OPERATOR = { type: 'operator', id: 'ann', agent: null } as const;
+const bench = new Stage({ at: null, issues: 0 });
+const { database } = bench;
 const URL = 'http://host.test/issues';
 let second = 0;
 
@@ -41,12 +18,7 @@ const enter = (n: number, body = 'Please.') => tell(bench, written(n, body));
 const edit = (n: number, body: string) => tell(bench, written(n, body, { labels: [] }), { action: 'edited' });
 const close = (n: number) => tell(bench, written(n, '', { state: 'closed', labels: [] }), { action: 'closed' });
 
-const issue = async (n = 1) => {
-  const row = await findIssue(database.db, bench.tenantId, bench.repo.id, n);
-  if (!row) throw new Error(`no issue ${n}`);
-  return row;
-};
-const stateOf = async (n = 1) => (await issue(n)).state;
+const stateOf = async (n = 1) => (await bench.issue(n)).state;
 const edges = async (n = 1) =>
   (
     await database.db
@@ -59,15 +31,9 @@ const edges = async (n = 1) =>
       .execute()
   ).map((edge) => `${edge.parent_issue_number} ${edge.active ? 'open' : edge.resolved_by}`);
 const story = async (n = 1) => {
-  const { id } = await issue(n);
+  const { id } = await bench.issue(n);
   const rows = await database.db.selectFrom('issue_events').select('status').where('issue_id', '=', id).execute();
   return rows.map((row) => row.status);
-};
-const transitions = async (n = 1) => {
-  const { id } = await issue(n);
-  const rows = database.db.selectFrom('transitions').select(['from_state', 'to_state', 'trigger']);
-  const made = await rows.where('issue_id', '=', id).orderBy('id').execute();
-  return made.map((row) => `${row.from_state} -> ${row.to_state} (${row.trigger})`);
 };
 const release = () => releaseWaiting(bench.engine);
 
@@ -75,8 +41,11 @@ describe('an issue that enters with a dependency in its text', () => {
   test('waits for one in the pipeline, gets no task, and goes on when that one is done', async () => {
     await enter(2);
     await enter(1, '- [ ] #2');
-    expect(await transitions()).toEqual(['new -> analyzing (admitted)', 'analyzing -> dependency-blocked (depends)']);
-    expect(await issue()).toMatchObject({ is_blocked: true, blocked_from_state: 'analyzing' });
+    expect(await bench.transitions()).toEqual([
+      'new -> analyzing (admitted)',
+      'analyzing -> dependency-blocked (depends)',
+    ]);
+    expect(await bench.issue()).toMatchObject({ is_blocked: true, blocked_from_state: 'analyzing' });
     expect((await take(bench)).issueNumber).toBe(2);
     await close(2);
     await release();
@@ -88,17 +57,10 @@ describe('an issue that enters with a dependency in its text', () => {
     await enter(2);
     await drain(bench);
     await enter(1, 'Depends on #2');
-    const { rows } = {
-      rows: await database.db
-        .selectFrom('projections')
-        .select('action')
-        .where('issue_number', '=', 1)
-        .where('repo_id', '=', bench.repo.id)
-        .execute(),
-    };
-    const swaps = rows.map(({ action }) => action).filter((action) => action.type === 'swapLabels');
+    const wishes = (await bench.entries()).filter((entry) => entry.issue_number === 1).map(({ action }) => action);
+    const swaps = wishes.filter(({ type }) => type === 'swapLabels');
     expect(swaps).toMatchObject([{ add: ['svc:blocked', 'svc:dependency-blocked'], remove: ['svc:enqueue'] }]);
-    expect(rows.filter(({ action }) => action.type === 'updateComment')).toHaveLength(1);
+    expect(wishes.filter(({ type }) => type === 'updateComment')).toHaveLength(1);
   });
 
   test('waits for all of them', async () => {
@@ -123,15 +85,15 @@ describe('an issue that enters with a dependency in its text', () => {
 
   test('waits for one of another repo of its tenant', async () => {
     const slug = { owner: bench.repo.owner, name: 'till' };
-    const { owner: _o, name: _n, ...rest } = { ...slug };
     const till = await putRepo(bench.engine, bench.tenantId, {
       ...{ slug, vcsHost: 'sandbox', cloneUrl: '', defaultBranch: 'main', setupCommand: null, poolSize: null },
-      ...{ installationId: null, enabled: true, ...rest },
+      ...{ installationId: null, enabled: true },
     });
-    await tell({ ...bench, repo: till }, written(9, 'Please.'));
+    const elsewhere = { engine: bench.engine, host: bench.host, repo: till };
+    await tell(elsewhere, written(9, 'Please.'));
     await enter(1, `Depends on ${slug.owner}/till#9`);
     expect(await stateOf()).toBe('dependency-blocked');
-    await tell({ ...bench, repo: till }, written(9, '', { state: 'closed' }), { action: 'closed' });
+    await tell(elsewhere, written(9, '', { state: 'closed' }), { action: 'closed' });
     await release();
     expect(await stateOf()).toBe('analyzing');
   });
@@ -146,8 +108,8 @@ describe('an issue that enters with a dependency in its text', () => {
     bench.host.standings.set(2, 'open');
     await enter(1, 'Depends on #2');
     await enter(2, 'Depends on #1');
-    expect(await issue(2)).toMatchObject({ state: 'needs-clarification', blocked_from_state: 'analyzing' });
-    expect((await issue(2)).question).toContain('#1');
+    expect(await bench.issue(2)).toMatchObject({ state: 'needs-clarification', blocked_from_state: 'analyzing' });
+    expect((await bench.issue(2)).question).toContain('#1');
     await say(bench, 2, 'This one comes first.');
     expect(await stateOf(2)).toBe('analyzing');
   });
@@ -181,7 +143,7 @@ describe('an edit of the text', () => {
     await edit(1, 'Depends on #2');
     expect(await stateOf()).toBe('analyzing');
     await finish(bench, task, goodOutcome('analyze', 1));
-    expect((await transitions()).slice(-2)).toEqual([
+    expect((await bench.transitions()).slice(-2)).toEqual([
       'analyzing -> planning (analyzed)',
       'planning -> dependency-blocked (depends)',
     ]);
@@ -210,7 +172,7 @@ describe('an edit of the text', () => {
   test('of other words does not bring back what an operator has given up', async () => {
     await enter(2);
     await enter(1, 'Depends on #2');
-    await act(bench.engine, { tenantId: bench.tenantId, issueId: (await issue()).id }, 'unblock', OPERATOR);
+    await act(bench.engine, await bench.key(), 'unblock', OLGA);
     expect(await stateOf()).toBe('analyzing');
     await edit(1, 'Depends on #2!');
     expect(await stateOf()).toBe('analyzing');
@@ -247,8 +209,7 @@ describe('an edit of the text', () => {
 test('an operator who moves an issue by hand is not held back by its text', async () => {
   await enter(2);
   await enter(1, 'Depends on #2');
-  const key = { tenantId: bench.tenantId, issueId: (await issue()).id };
-  await transition(bench.engine, key, 'planning', OPERATOR);
+  await transition(bench.engine, await bench.key(), 'planning', OLGA);
   expect(await stateOf()).toBe('planning');
   await finish(bench, await take(bench, ['plan']), goodOutcome('plan', 1));
   expect(await stateOf()).toBe('ready-for-dev');
@@ -282,7 +243,7 @@ describe('a parent that only the host knows', () => {
     await enter(1, 'Depends on #7');
     const closed = written(7, '', { state: 'closed', labels: [] });
     bench.host.listIssues = async () => ({ issues: [closed], changedPullRequests: [], etag: null });
-    await pollRepo({ engine: bench.engine, repo: bench.repo, host: bench.host }, () => new Date());
+    await pollRepo(bench, () => new Date());
     await release();
     expect(await stateOf()).toBe('analyzing');
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { act, pollRepo, takeHostEvent } from '@pipeline/engine';
 import { drain, finish, hostIssue, say, take, tell } from '../harness.ts';
-import { OLGA, Stage } from './stage.ts';
+import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
 
@@ -9,14 +9,14 @@ describe('what people do on the host', () => {
   test('while our own writes are under way is found by the next poll', async () => {
     const closed = hostIssue(1, { state: 'closed', updatedAt: '2026-03-01T00:00:10Z' });
     let seen = [hostIssue(1)];
-    stage.bench.host.listIssues = async () => ({ issues: seen, changedPullRequests: [], etag: null });
-    const poll = () => pollRepo(stage.bench, () => stage.database.clock.now ?? new Date());
+    stage.host.listIssues = async () => ({ issues: seen, changedPullRequests: [], etag: null });
+    const poll = () => pollRepo(stage, () => stage.database.clock.now ?? new Date());
     await poll();
     seen = [closed];
     stage.pass(20);
     await poll();
     expect((await stage.issue()).state).toBe('analyzing');
-    await drain(stage.bench);
+    await drain(stage);
     stage.pass(20);
     await poll();
     expect((await stage.issue()).state).toBe('done');
@@ -24,28 +24,27 @@ describe('what people do on the host', () => {
 
   test('before the first poll, while a webhook was lost, is found by the second', async () => {
     const closed = hostIssue(1, { state: 'closed', updatedAt: '2026-03-01T00:00:10Z' });
-    stage.bench.host.listIssues = async (_repo, { since }) => {
+    stage.host.listIssues = async (_repo, { since }) => {
       const issues = since !== undefined && Date.parse(since) <= Date.parse(closed.updatedAt) ? [closed] : [];
       return { issues, changedPullRequests: [], etag: null };
     };
-    await drain(stage.bench);
+    await drain(stage);
     stage.pass(3_600);
-    for (let polls = 0; polls < 2; polls += 1)
-      await pollRepo(stage.bench, () => stage.database.clock.now ?? new Date());
+    for (let polls = 0; polls < 2; polls += 1) await pollRepo(stage, () => stage.database.clock.now ?? new Date());
     expect((await stage.issue()).state).toBe('done');
   });
 
   test('svc:enqueue on a finished, closed issue starts it anew and opens it again', async () => {
-    await act(stage.bench.engine, await stage.key(), 'cancel', OLGA);
-    await drain(stage.bench);
-    await tell(stage.bench, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:enqueue' });
-    await drain(stage.bench);
+    await act(stage.engine, await stage.key(), 'cancel', OLGA);
+    await drain(stage);
+    await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:enqueue' });
+    await drain(stage);
     expect((await stage.issue()).state).toBe('analyzing');
-    expect(stage.bench.host.executed.map(({ type }) => type)).toContain('reopenIssue');
+    expect(stage.host.executed.map(({ type }) => type)).toContain('reopenIssue');
   });
 
   test('and said before the question was put is no answer to it', async () => {
-    await finish(stage.bench, await take(stage.bench), {
+    await finish(stage, await take(stage), {
       outcome: 'needs-clarification',
       result: { question: 'Which one?' },
     });
@@ -56,20 +55,20 @@ describe('what people do on the host', () => {
       createdAt: '2026-02-28T00:00:00Z',
       updatedAt: '2026-02-28T00:00:00Z',
     };
-    const about = { repo: stage.bench.repo, issueNumber: 1, onPullRequest: false, issueAuthor: 'alice' };
-    await takeHostEvent(stage.bench, { kind: 'comment', ...about, comment, sender: 'alice' });
+    const about = { repo: stage.repo, issueNumber: 1, onPullRequest: false, issueAuthor: 'alice' };
+    await takeHostEvent(stage, { kind: 'comment', ...about, comment, sender: 'alice' });
     expect((await stage.issue()).state).toBe('needs-clarification');
-    await say(stage.bench, 1, 'The first one.');
+    await say(stage, 1, 'The first one.');
     expect((await stage.issue()).state).toBe('analyzing');
   });
 });
 
 test('svc:paused on a finished issue goes again', async () => {
-  await act(stage.bench.engine, await stage.key(), 'cancel', OLGA);
-  await drain(stage.bench);
-  const before = stage.bench.host.executed.length;
-  await tell(stage.bench, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:paused' });
-  await drain(stage.bench);
-  expect(stage.bench.host.executed.slice(before).map(({ type }) => type)).toEqual(['swapLabels']);
+  await act(stage.engine, await stage.key(), 'cancel', OLGA);
+  await drain(stage);
+  const before = stage.host.executed.length;
+  await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:paused' });
+  await drain(stage);
+  expect(stage.host.executed.slice(before).map(({ type }) => type)).toEqual(['swapLabels']);
   expect((await stage.issue()).labels).toEqual(['svc:done']);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { HostPullRequest } from '@pipeline/domain';
 import { takeHostEvent } from '@pipeline/engine';
 import { step, take, workUntil } from '../harness.ts';
-import { Stage } from './stage.ts';
+import { Stage } from '../stage.ts';
 
 const stage = new Stage();
 
@@ -24,25 +24,25 @@ const pull = (over: Partial<HostPullRequest>): HostPullRequest => ({
   ...over,
 });
 const tellPull = (action: 'opened' | 'closed', pullRequest: HostPullRequest) =>
-  takeHostEvent(stage.bench, { kind: 'pull-request', action, repo: stage.bench.repo, pullRequest, sender: 'alice' });
+  takeHostEvent(stage, { kind: 'pull-request', action, repo: stage.repo, pullRequest, sender: 'alice' });
 
 describe('an issue with several pull requests', () => {
   test('is reviewed and merged by its own, whatever people open beside it', async () => {
-    await workUntil(stage.bench, 'ready-for-dev');
+    await workUntil(stage, 'ready-for-dev');
     await tellPull('opened', pull({}));
-    await step(stage.bench);
-    expect((await take(stage.bench)).payload.pr).toMatchObject({ headRef: 'svc/issue-1', headSha: 'abc1234' });
+    await step(stage);
+    expect((await take(stage)).payload.pr).toMatchObject({ headRef: 'svc/issue-1', headSha: 'abc1234' });
     const byHand = await stage.database.db
       .selectFrom('pull_requests')
       .select('head_sha')
-      .where('tenant_id', '=', stage.bench.tenantId)
+      .where('tenant_id', '=', stage.tenantId)
       .where('number', '=', 5_000)
       .executeTakeFirst();
     expect(byHand?.head_sha).toBe('fff0000');
   });
 
   test('goes on when another than its own is closed', async () => {
-    await workUntil(stage.bench, 'in-review');
+    await workUntil(stage, 'in-review');
     await tellPull('opened', pull({}));
     await tellPull('closed', pull({ state: 'closed' }));
     expect((await stage.issue()).state).toBe('in-review');

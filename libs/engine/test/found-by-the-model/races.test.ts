@@ -3,15 +3,15 @@ import { act, beginSending, releaseWaiting, settle, transition } from '@pipeline
 import { refreshIssueList, upsertEdge, wouldCycle } from '@pipeline/store';
 import { sql } from 'kysely';
 import { drain, finish, hostIssue, take, tell } from '../harness.ts';
-import { OLGA, Stage } from './stage.ts';
+import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
 
 test('a retry does not put a second agent on the branch of one that was told to stop', async () => {
-  await take(stage.bench);
-  await transition(stage.bench.engine, await stage.key(), 'planning', OLGA);
-  await act(stage.bench.engine, await stage.key(), 'retry', OLGA);
-  await expect(take(stage.bench)).rejects.toThrow('nothing to claim');
+  await take(stage);
+  await transition(stage.engine, await stage.key(), 'planning', OLGA);
+  await act(stage.engine, await stage.key(), 'retry', OLGA);
+  await expect(take(stage)).rejects.toThrow('nothing to claim');
 });
 
 test('a comment that is rewritten while its attempt begins goes out as it is then', async () => {
@@ -23,7 +23,7 @@ test('a comment that is rewritten while its attempt begins goes out as it is the
       .set({ action: JSON.stringify(newer) as never })
       .where('id', '=', id)
       .execute();
-    const begun = beginSending(stage.bench.engine, stage.bench.tenantId, id);
+    const begun = beginSending(stage.engine, stage.tenantId, id);
     await waitsForALock(begun);
     return { begun };
   });
@@ -34,15 +34,15 @@ describe('two issues that wait for each other', () => {
   const dependsOn = (number: number) => ({ outcome: 'depends' as const, result: { on: [`#${number}`] } });
 
   test('never do, though both are said at the same moment', async () => {
-    await tell(stage.bench, hostIssue(2));
-    const [one, two] = [await take(stage.bench), await take(stage.bench)];
-    const end = (number: number) => ({ repoId: stage.bench.repo.id, number, issueId: null });
+    await tell(stage, hostIssue(2));
+    const [one, two] = [await take(stage), await take(stage)];
+    const end = (number: number) => ({ repoId: stage.repo.id, number, issueId: null });
     const { second } = await stage.database.db.transaction().execute(async (tx) => {
       // As the report of the first issue does it, not yet committed.
-      expect(await wouldCycle(tx, stage.bench.tenantId, end(1), end(2))).toBe(false);
-      await upsertEdge(tx, stage.bench.tenantId, { kind: 'depends_on', child: end(1), parent: end(2) });
-      await refreshIssueList(tx, stage.bench.tenantId, [(await stage.issue(1)).id], false);
-      const second = finish(stage.bench, one.issueNumber === 2 ? one : two, dependsOn(1));
+      expect(await wouldCycle(tx, stage.tenantId, end(1), end(2))).toBe(false);
+      await upsertEdge(tx, stage.tenantId, { kind: 'depends_on', child: end(1), parent: end(2) });
+      await refreshIssueList(tx, stage.tenantId, [(await stage.issue(1)).id], false);
+      const second = finish(stage, one.issueNumber === 2 ? one : two, dependsOn(1));
       await waitsForALock(second);
       return { second };
     });
@@ -51,15 +51,15 @@ describe('two issues that wait for each other', () => {
 
   test('an epic, and a part that said so before the epic knew of it', async () => {
     const subtasks = [{ title: 'part', body: '', labels: [] }];
-    await finish(stage.bench, await take(stage.bench), { outcome: 'split', result: { subtasks } });
-    await tell(stage.bench, hostIssue(2));
-    await finish(stage.bench, await take(stage.bench), dependsOn(1));
+    await finish(stage, await take(stage), { outcome: 'split', result: { subtasks } });
+    await tell(stage, hostIssue(2));
+    await finish(stage, await take(stage), dependsOn(1));
     expect((await stage.issue(2)).state).toBe('dependency-blocked');
-    const sending = await beginSending(stage.bench.engine, stage.bench.tenantId, (await stage.entry('createIssue')).id);
+    const sending = await beginSending(stage.engine, stage.tenantId, (await stage.entry('createIssue')).id);
     if (!sending) throw new Error('not pending');
-    await settle(stage.bench.engine, sending, { status: 'ok', repeated: true, created: { number: 2 } });
-    await releaseWaiting(stage.bench.engine);
-    expect(await finish(stage.bench, await take(stage.bench), dependsOn(1))).toMatchObject({
+    await settle(stage.engine, sending, { status: 'ok', repeated: true, created: { number: 2 } });
+    await releaseWaiting(stage.engine);
+    expect(await finish(stage, await take(stage), dependsOn(1))).toMatchObject({
       state: 'needs-clarification',
     });
   });
@@ -68,7 +68,7 @@ describe('two issues that wait for each other', () => {
 describe('svc:paused on the host', () => {
   const shown = () => {
     const labels = new Set<string>();
-    stage.bench.host.execute = async (_repo, _number, action) => {
+    stage.host.execute = async (_repo, _number, action) => {
       if (action.type === 'swapLabels') {
         for (const label of action.remove) labels.delete(label);
         for (const label of action.add) labels.add(label);
@@ -80,30 +80,30 @@ describe('svc:paused on the host', () => {
 
   test('put on while our own removal is under way stays on', async () => {
     const labels = shown();
-    await act(stage.bench.engine, await stage.key(), 'pause', OLGA);
-    await drain(stage.bench);
-    await act(stage.bench.engine, await stage.key(), 'resume', OLGA);
+    await act(stage.engine, await stage.key(), 'pause', OLGA);
+    await drain(stage);
+    await act(stage.engine, await stage.key(), 'resume', OLGA);
     labels.delete('svc:paused');
-    await tell(stage.bench, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
+    await tell(stage, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
     labels.add('svc:paused');
-    await tell(stage.bench, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
-    await drain(stage.bench);
+    await tell(stage, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
+    await drain(stage);
     expect((await stage.issue()).is_paused).toBe(true);
     expect([...labels]).toContain('svc:paused');
   });
 
   test('that is told of late is shown as it is obeyed', async () => {
     const labels = shown();
-    await drain(stage.bench);
+    await drain(stage);
     // Put on by a person, found by a poll, taken off by an operator; then the webhook comes.
-    await tell(stage.bench, hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'] }), {
+    await tell(stage, hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'] }), {
       action: 'seen',
       sender: null,
     });
-    await act(stage.bench.engine, await stage.key(), 'resume', OLGA);
-    await drain(stage.bench);
-    await tell(stage.bench, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
-    await drain(stage.bench);
+    await act(stage.engine, await stage.key(), 'resume', OLGA);
+    await drain(stage);
+    await tell(stage, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
+    await drain(stage);
     expect((await stage.issue()).is_paused).toBe(true);
     expect([...labels]).toContain('svc:paused');
   });

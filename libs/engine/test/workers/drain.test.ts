@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { drainWorker } from '@pipeline/engine';
+import { lockWorker } from '@pipeline/store';
+import { claimNext, finish, take } from '../harness.ts';
+import { OLGA } from '../stage.ts';
+import { ANALYZED, WorkerStage } from './worker-stage.ts';
+
+const bench = new WorkerStage();
+
+describe('drain', () => {
+  test('finishes the task at hand, claims nothing, and goes on when told so', async () => {
+    const claimed = await take(bench);
+    await drainWorker(bench.engine, bench.workerId, true, OLGA);
+    expect(await bench.beat('busy', claimed)).toMatchObject({ draining: true, cancelTaskIds: [] });
+    expect(await finish(bench, claimed, ANALYZED)).toMatchObject({ state: 'planning' });
+    expect(await claimNext(bench)).toBeNull();
+    await drainWorker(bench.engine, bench.workerId, false, OLGA);
+    expect(await bench.beat()).toMatchObject({ draining: false });
+    expect(await take(bench)).toMatchObject({ taskType: 'plan' });
+    expect(await bench.statuses()).toEqual(['busy', 'draining', 'idle', 'busy']);
+  });
+
+  test('outlives a restart of the worker', async () => {
+    await drainWorker(bench.engine, bench.workerId, true, OLGA);
+    expect(await bench.again()).toBe(bench.workerId);
+    expect(await claimNext(bench)).toBeNull();
+    expect(await bench.statuses()).toEqual(['draining']);
+  });
+
+  test('that comes while the worker claims: it gets nothing, and no attempt is lost', async () => {
+    const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>();
+    const { promise: locked, resolve: onLocked } = Promise.withResolvers<void>();
+    const drain = bench.database.db.transaction().execute(async (tx) => {
+      await lockWorker(tx, bench.tenantId, bench.workerId);
+      await tx.updateTable('workers').set({ draining: true }).where('id', '=', bench.workerId).execute();
+      onLocked();
+      await mayCommit;
+    });
+    await locked;
+    const claiming = claimNext(bench);
+    while ((await bench.task())?.status !== 'claimed');
+    commit();
+    await drain;
+    expect(await claiming).toBeNull();
+    expect(await bench.task()).toMatchObject({ status: 'pending', attempt: 0 });
+  });
+
+  test('is kept in the log of the repo, with who did it', async () => {
+    await drainWorker(bench.engine, bench.workerId, true, { ...OLGA, reason: 'disk full' });
+    const events = await bench.database.db
+      .selectFrom('pipeline_events')
+      .selectAll()
+      .where('tenant_id', '=', bench.tenantId)
+      .where('event_type', '=', 'operator_action')
+      .execute();
+    expect(events).toMatchObject([
+      {
+        repo_id: bench.repo.id,
+        issue_id: null,
+        agent: 'olga',
+        payload: { action: 'worker-drain', workerId: bench.workerId, actorId: 'olga', reason: 'disk full' },
+      },
+    ]);
+  });
+});

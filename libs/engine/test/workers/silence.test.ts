@@ -1,0 +1,102 @@
+import { describe, expect, test } from '@jest/globals';
+import { watchSilence } from '@pipeline/engine';
+import { degradedSeconds, deleteOldPeriods } from '@pipeline/store';
+import { iso, WorkerStage } from './worker-stage.ts';
+
+const bench = new WorkerStage();
+const { database } = bench;
+
+describe('silence', () => {
+  test('of 30 s makes a worker offline; its periods end and begin when that was, not when it was noticed', async () => {
+    bench.at(10);
+    await bench.beat();
+    bench.at(39);
+    expect(await watchSilence(bench.engine)).toBe(0);
+    bench.at(45);
+    expect(await watchSilence(bench.engine)).toBe(1);
+    expect(await watchSilence(bench.engine)).toBe(0);
+    expect(await bench.statuses()).toEqual(['offline']);
+    expect(await bench.periods()).toEqual([
+      { kind: 'online', started_at: iso(0), ended_at: iso(10) },
+      { kind: 'silent', started_at: iso(40), ended_at: null },
+    ]);
+    bench.at(60);
+    await bench.beat();
+    expect(await bench.statuses()).toEqual(['offline', 'idle']);
+    expect((await bench.periods()).slice(1)).toEqual([
+      { kind: 'silent', started_at: iso(40), ended_at: iso(60) },
+      { kind: 'online', started_at: iso(60), ended_at: null },
+    ]);
+  });
+
+  test('of a day counts as having left', async () => {
+    bench.at(100);
+    await watchSilence(bench.engine);
+    bench.at(86_399);
+    expect(await watchSilence(bench.engine)).toBe(0);
+    bench.at(86_402);
+    const [one, two] = await Promise.all([watchSilence(bench.engine), watchSilence(bench.engine)]);
+    expect(one + two).toBe(1);
+    expect(await bench.worker()).toMatchObject({ left_at: iso(86_402) });
+    expect((await bench.periods()).every(({ ended_at }) => ended_at !== null)).toBe(true);
+    expect(await bench.statuses()).toEqual(['offline']);
+  });
+
+  test('after leaving is none', async () => {
+    bench.at(5);
+    await bench.beat('leaving');
+    bench.at(500);
+    expect(await watchSilence(bench.engine)).toBe(0);
+    expect(await bench.periods()).toEqual([{ kind: 'online', started_at: iso(0), ended_at: iso(5) }]);
+  });
+
+  test('noticed by two at once is told once', async () => {
+    bench.at(100);
+    await Promise.all([watchSilence(bench.engine), watchSilence(bench.engine)]);
+    expect(await bench.statuses()).toEqual(['offline']);
+  });
+
+  test('a worker that left and came back at the same instant has one period', async () => {
+    await bench.beat('leaving');
+    await bench.again();
+    expect(await bench.periods()).toEqual([{ kind: 'online', started_at: iso(0), ended_at: null }]);
+  });
+});
+
+describe('degraded time', () => {
+  const period = (workerId: string, kind: 'online' | 'silent' | 'stalled', from: number, to: number | null) =>
+    database.db
+      .insertInto('worker_periods')
+      .values({
+        tenant_id: bench.tenantId,
+        worker_id: workerId,
+        kind,
+        started_at: iso(from),
+        ended_at: to === null ? null : iso(to),
+      })
+      .execute();
+
+  test('is that of at least one worker, at most an hour for each period, from the moment asked for', async () => {
+    await database.db.deleteFrom('worker_periods').execute();
+    const other = await bench.again('w2');
+    await period(bench.workerId, 'silent', 0, 100);
+    await period(other, 'stalled', 50, 150);
+    await period(other, 'silent', 1_000, null);
+    await period(bench.workerId, 'online', 5_000, 9_000);
+    bench.at(20_000);
+    expect(await degradedSeconds(database.store.fleet, iso(20))).toBe(130 + 3_600);
+    expect(await degradedSeconds(database.store.fleet, iso(4_000))).toBe(600);
+    bench.at(2_000);
+    expect(await degradedSeconds(database.store.fleet, iso(20))).toBe(130 + 1_000);
+  });
+
+  test('is forgotten after a while, what runs is not', async () => {
+    await database.db.deleteFrom('worker_periods').execute();
+    await period(bench.workerId, 'silent', 0, 100);
+    await period(bench.workerId, 'online', 100, null);
+    bench.at(1_000);
+    expect(await deleteOldPeriods(database.store.fleet, 900_001)).toBe(0);
+    expect(await deleteOldPeriods(database.store.fleet, 899_000)).toBe(1);
+    expect((await bench.periods()).map(({ kind }) => kind)).toEqual(['online']);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import { act, heartbeat } from '@pipeline/engine';
+import { finish, take } from '../harness.ts';
+import { OLGA } from '../stage.ts';
+import { ANALYZED, WorkerStage } from './worker-stage.ts';
+
+const bench = new WorkerStage();
+
+describe('status', () => {
+  test('follows what the worker holds, told with the issue while it holds one', async () => {
+    const claimed = await take(bench);
+    await finish(bench, claimed, ANALYZED);
+    const [busy, idle] = await bench.told();
+    const repo = `${bench.repo.owner}/shop`;
+    expect(busy).toEqual({
+      workerId: bench.workerId,
+      repo,
+      status: 'busy',
+      issueNumber: 1,
+      taskType: 'analyze',
+    });
+    expect(idle).toEqual({ workerId: bench.workerId, repo: null, status: 'idle', issueNumber: null, taskType: null });
+  });
+
+  test('a heartbeat that brings no news writes no event and no period, and is one update', async () => {
+    const statements: string[] = [];
+    const store = bench.database.open({ onStatement: (_pool, text) => statements.push(text) });
+    await bench.beat();
+    const before = await bench.periods();
+    const engine = { ...bench.engine, store };
+    await heartbeat(engine, { tenantId: bench.tenantId, workerId: bench.workerId, status: 'idle', tasks: [] });
+    await store.close();
+    expect(statements.filter((text) => !text.trimStart().startsWith('select'))).toHaveLength(1);
+    expect([await bench.told(), await bench.periods()]).toEqual([[], before]);
+  });
+
+  test('a worker that says idle while it holds a claim is busy, and one that says busy without any is idle', async () => {
+    await take(bench);
+    await bench.beat('idle');
+    expect(await bench.worker()).toMatchObject({ status: 'busy' });
+    await bench.again();
+    await bench.beat('busy');
+    expect(await bench.worker()).toMatchObject({ status: 'idle' });
+  });
+
+  test('that was not noted, for a process died in between, is mended by the next heartbeat', async () => {
+    const claimed = await take(bench);
+    await bench.database.db.updateTable('workers').set({ status: 'idle' }).where('id', '=', bench.workerId).execute();
+    await bench.beat('busy', claimed);
+    expect(await bench.worker()).toMatchObject({ status: 'busy' });
+  });
+
+  test('of a cancelled task: busy until the worker has let go of it', async () => {
+    const claimed = await take(bench);
+    await act(bench.engine, await bench.key(), 'cancel', OLGA);
+    expect(await bench.worker()).toMatchObject({ status: 'busy' });
+    expect(await bench.beat('busy', claimed)).toMatchObject({ cancelTaskIds: [claimed.id] });
+    expect(await bench.statuses()).toEqual(['busy', 'idle']);
+  });
+
+  test('a worker that finishes by its own will drains, and is itself again after a restart', async () => {
+    const claimed = await take(bench);
+    expect(await bench.beat('draining', claimed)).toMatchObject({ draining: true });
+    await finish(bench, claimed, ANALYZED);
+    await bench.beat('leaving');
+    await bench.again();
+    expect(await bench.statuses()).toEqual(['busy', 'draining', 'offline', 'idle']);
+  });
+});
