@@ -28,21 +28,26 @@ export const learnt = (over: Partial<IntelligenceInput> = {}): IntelligenceInput
   ...over,
 });
 
+/** A worker of that name claims the next task of that type. */
+export async function claimWork({ engine, tenantId }: Bench, name: string, taskType: TaskType = 'analyze') {
+  const rest = { hostname: '', version: '1', repos: [], taskTypes: [taskType], labels: {} };
+  const workerId = await registerWorker(engine, tenantId, { name, ...rest });
+  const task = await claim(engine, { tenantId, workerId, taskTypes: [taskType], repoIds: null });
+  if (!task) throw new Error('there is nothing to claim');
+  return { ...task, tenantId, taskId: task.id };
+}
+
 /** An agent takes the next task of that type, and asks a question at the end of it, so that the issue stands still. */
 export async function workOn(
-  { engine, tenantId }: Bench,
+  bench: Bench,
   said: { findings?: FindingInput[]; intelligence?: IntelligenceInput[] },
   taskType: TaskType = 'analyze',
 ): Promise<string> {
-  const agent = { name: 'w1', hostname: '', version: '1', repos: [], taskTypes: [taskType], labels: {} };
-  const workerId = await registerWorker(engine, tenantId, agent);
-  const task = await claim(engine, { tenantId, workerId, taskTypes: [taskType], repoIds: null });
-  if (!task) throw new Error('there is nothing to claim');
-  const ref = { tenantId, taskId: task.id, claimToken: task.claimToken };
-  await start(engine, ref);
-  await report(engine, ref, {
+  const work = await claimWork(bench, 'w1', taskType);
+  await start(bench.engine, work);
+  await report(bench.engine, work, {
     ...{ outcome: 'needs-clarification', result: { question: 'Which?' } },
     ...{ artefacts: [], findings: [], intelligence: [], invocations: [], ...said },
   });
-  return task.id;
+  return work.taskId;
 }

@@ -18,6 +18,7 @@ import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { Dashboard, type DashboardDeps } from '../src/dashboard/dashboard.ts';
 import { PolledValue } from '../src/polled-value.ts';
+import { claimWork } from './agent-work.ts';
 import { admit, type Bench, bury, makeBench } from './bench.ts';
 import { authOf, type Call, serveApp } from './served-app.ts';
 
@@ -108,21 +109,11 @@ const enter = async (bare = bench): Promise<number> => {
 };
 /** Work on the newest issue that has cost something and failed. */
 async function spend(costUsd: number, of = bench): Promise<void> {
-  const worker = {
-    name: `w${number}`,
-    hostname: '',
-    version: '',
-    repos: [],
-    taskTypes: ['analyze' as const],
-    labels: {},
-  };
-  const workerId = await registerWorker(of.engine, of.tenantId, worker);
-  const task = await claim(of.engine, { tenantId: of.tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
-  if (!task) throw new Error('nothing to claim');
+  const work = await claimWork(of, `w${number}`);
   const tokens = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const call = { index: 0, model: 'large', provider: 'p', ...tokens, turns: 1, costUsd, stopReason: 'error' as const };
   const failure = { errorMessage: 'no', errorClass: 'transient' as const, invocations: [call] };
-  await fail(of.engine, { ...task, tenantId: of.tenantId, taskId: task.id }, failure);
+  await fail(of.engine, work, failure);
   await sql`delete from tasks`.execute(database.db);
 }
 

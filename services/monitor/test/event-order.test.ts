@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createMetrics, silentLogger, sleep } from '@pipeline/runtime';
+import { silentLogger, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, insertRecords, noRecords } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
-import { createPipeline } from '../src/pipeline.ts';
-import { configOf, serveApp } from './served-app.ts';
+import { pipelineOf } from './pipeline-of.ts';
+import { serveApp } from './served-app.ts';
 import { RawStream } from './stream-client.ts';
 
 const database = testDatabase();
@@ -19,19 +19,7 @@ interface Replica {
 
 /** A whole monitor with its own loops, doorbell and connections. */
 async function startReplica(): Promise<Replica> {
-  const pipeline = createPipeline({
-    databaseUrl: database.url,
-    directUrl: database.url,
-    poolSize: 3,
-    hosts: [],
-    dockerHost: 'unix:///nowhere.sock',
-    config: await configOf(),
-    instance: 'test',
-    variables: {},
-    log: silentLogger,
-    metrics: createMetrics(),
-    now: () => new Date(),
-  });
+  const pipeline = await pipelineOf(database.url, { poolSize: 3 });
   await pipeline.storeWatch.check();
   pipeline.start();
   const served = await serveApp({ pipeline });

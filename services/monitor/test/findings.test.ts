@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { FindingInput } from '@pipeline/domain';
 import { act } from '@pipeline/engine';
-import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { finding, workOn } from './agent-work.ts';
-import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, OLGA, serveConnected } from './served-app.ts';
+import { admit } from './bench.ts';
+import { OLGA } from './served-app.ts';
+import { Shop } from './shop.ts';
 
-const database = testDatabase();
+const bench = new Shop();
+const { database, call } = bench;
 const UNKNOWN = '0198c5a4-7c1e-7000-8000-000000000001';
-let bench: Bench;
-let call: Call;
-let close: () => Promise<void>;
 let number = 0;
 
-beforeAll(async () => {
-  bench = await makeBench(database.store, 'Acme/Shop');
-  ({ call, close } = await serveConnected({ engine: bench.engine }));
-});
-afterAll(() => close());
 beforeEach(async () => {
   database.clock.now = null;
   await sql`truncate finding_sightings, findings, intelligence_evidence, intelligence_scopes, intelligence_embeddings,

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ClaimedTask, claim, fail, progress, putRepo, registerWorker, report } from '@pipeline/engine';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { fail, progress, putRepo, report } from '@pipeline/engine';
 import { ensureTenant, insertRetrospective, inTransaction, updateIssue } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveApp, serveConnected } from './served-app.ts';
+import { claimWork } from './agent-work.ts';
+import { admit } from './bench.ts';
+import { serveApp } from './served-app.ts';
+import { Shop } from './shop.ts';
 
-const database = testDatabase();
+const bench = new Shop();
+const { database, call } = bench;
 const START = Date.parse('2026-03-01T12:00:00.000Z');
-let bench: Bench;
-let call: Call;
-let close: () => Promise<void>;
 let number = 0;
 let issueId = 0;
 
@@ -19,12 +18,6 @@ const at = (seconds: number) => {
 };
 const iso = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
 
-beforeAll(async () => {
-  at(0);
-  bench = await makeBench(database.store, 'Acme/Shop');
-  ({ call, close } = await serveConnected({ engine: bench.engine }, { now: () => database.clock.now ?? new Date() }));
-});
-afterAll(() => close());
 beforeEach(async () => {
   at(0);
   number += 1;
@@ -37,21 +30,9 @@ const put = (change: Parameters<typeof updateIssue>[3]) =>
   updateIssue(database.db as never, bench.tenantId, issueId, change);
 
 /** Claims the work of the newest issue. */
-async function take(): Promise<ClaimedTask & { tenantId: number; taskId: string }> {
-  const { tenantId, engine } = bench;
-  const worker = {
-    name: `w${number}`,
-    hostname: '',
-    version: '',
-    repos: [],
-    taskTypes: ['analyze' as const],
-    labels: {},
-  };
-  const workerId = await registerWorker(engine, tenantId, worker);
+async function take() {
   await sql`update tasks set held = 'quota' where issue_id <> ${issueId}`.execute(database.db);
-  const task = await claim(engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
-  if (!task) throw new Error('nothing to claim');
-  return { ...task, tenantId, taskId: task.id };
+  return claimWork(bench, `w${number}`);
 }
 const failWith = async (errorMessage: string) =>
   fail(bench.engine, await take(), { errorMessage, errorClass: 'transient', invocations: [] });

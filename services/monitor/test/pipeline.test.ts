@@ -8,7 +8,8 @@ import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import { loadConfig } from '../src/config.ts';
 import { ConfigInForce } from '../src/configuration/config-in-force.ts';
 import type { ConnectedHost } from '../src/hosts.ts';
-import { createPipeline, type Pipeline } from '../src/pipeline.ts';
+import type { Pipeline } from '../src/pipeline.ts';
+import { pipelineOf } from './pipeline-of.ts';
 import { commentsOf, labelsOf, makeWorld, openIssue, type World } from './sandbox-world.ts';
 import { serveApp } from './served-app.ts';
 
@@ -39,24 +40,13 @@ async function pipelineOn(
     tenant: 'default',
   }));
   const pollIntervals = { ...loaded.config.pollIntervals, sprintMaster: 1 };
-  const pipeline = createPipeline({
-    databaseUrl: url,
-    directUrl: url,
-    poolSize: 4,
-    hosts,
-    config: new ConfigInForce({
-      loaded: { ...loaded, config: { ...loaded.config, repos: entries, pollIntervals } },
-      path: undefined,
-      log: silentLogger,
-      now: () => new Date(),
-    }),
-    instance: 'test',
-    variables: {},
-    dockerHost: 'unix:///nowhere.sock',
+  const config = new ConfigInForce({
+    loaded: { ...loaded, config: { ...loaded.config, repos: entries, pollIntervals } },
+    path: undefined,
     log: silentLogger,
-    metrics,
     now: () => new Date(),
   });
+  const pipeline = await pipelineOf(url, { hosts, config, metrics });
   cleanups.push(pipeline.stop);
   return pipeline;
 }

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { beginSending, settle } from '@pipeline/engine';
-import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveApp, serveConnected } from './served-app.ts';
+import { admit } from './bench.ts';
+import { serveApp } from './served-app.ts';
+import { Shop } from './shop.ts';
 
-const database = testDatabase();
-let bench: Bench;
-let call: Call;
-let close: () => Promise<void>;
+const bench = new Shop();
+const { database, call } = bench;
 let number = 0;
 let id = 0;
-
-beforeAll(async () => {
-  bench = await makeBench(database.store, 'Acme/Shop');
-  ({ call, close } = await serveConnected({ engine: bench.engine }));
-});
-afterAll(() => close());
 
 interface Listed {
   projections: { id: number; status: string; issueNumber: number; attempts: number; action: { type: string } }[];

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { createMetrics } from '@pipeline/runtime';
 import { testDatabase, until } from '@pipeline/testing';
-import { createPipeline } from '../src/pipeline.ts';
 import { registerGauges } from '../src/prometheus/gauges.ts';
 import { admit, bury, makeBench } from './bench.ts';
-import { configOf, serveApp } from './served-app.ts';
+import { pipelineOf } from './pipeline-of.ts';
+import { serveApp } from './served-app.ts';
 
 const database = testDatabase();
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -24,19 +24,7 @@ const NAMES = `svc_up svc_uptime_seconds svc_build_info svc_store_connected svc_
 
 async function monitor() {
   const metrics = createMetrics({ processMetrics: true });
-  const pipeline = createPipeline({
-    databaseUrl: database.url,
-    directUrl: database.url,
-    poolSize: 4,
-    hosts: [],
-    config: await configOf(),
-    instance: 'test',
-    variables: {},
-    dockerHost: 'unix:///nowhere.sock',
-    log: silentLogger,
-    metrics,
-    now: () => new Date(),
-  });
+  const pipeline = await pipelineOf(database.url, { metrics });
   cleanups.push(pipeline.stop);
   await pipeline.storeWatch.check();
   const served = await serveApp({ pipeline, registry: metrics.registry });

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { TASK_TYPES } from '@pipeline/domain';
 import { beginSending, claim, registerWorker, sendable, settle } from '@pipeline/engine';
-import { testDatabase } from '@pipeline/testing';
-import { admit, type Bench, bury, makeBench } from './bench.ts';
-import { type Call, serveConnected } from './served-app.ts';
+import { admit, bury } from './bench.ts';
+import { Shop } from './shop.ts';
 
-const database = testDatabase();
+const bench = new Shop();
+const { database, call } = bench;
 const at = (seconds: number) => {
   database.clock.now = new Date(Date.parse('2026-03-01T00:00:00Z') + seconds * 1_000);
 };
-let bench: Bench;
-let call: Call;
-let close: () => Promise<void>;
 
-beforeAll(async () => {
-  at(0);
-  bench = await makeBench(database.store, 'Acme/Shop');
-  ({ call, close } = await serveConnected({ engine: bench.engine }));
-});
-afterAll(() => close());
+beforeAll(() => at(0));
 
 const nothing = { pending: 0, claimed: 0, oldestPendingAgeMs: null };
 

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_WORKFLOW, STATES, type State } from '@pipeline/domain';
 import { autoUnblock } from '@pipeline/engine';
 import { findIssue, lockWorkTask, updateIssue } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
-import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveConnected } from './served-app.ts';
+import { admit } from './bench.ts';
+import { Shop } from './shop.ts';
 
-const database = testDatabase();
-let bench: Bench;
-let call: Call;
-let close: () => Promise<void>;
+const bench = new Shop();
+const { database, call } = bench;
 let number = 0;
 let issueId = 0;
-
-beforeAll(async () => {
-  bench = await makeBench(database.store, 'Acme/Shop');
-  ({ call, close } = await serveConnected({ engine: bench.engine }));
-});
-afterAll(() => close());
 
 const fresh = async () => {
   number += 1;

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { act, claim, fail, progress, registerWorker } from '@pipeline/engine';
-import { testDatabase } from '@pipeline/testing';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { act, fail, progress } from '@pipeline/engine';
 import { sql } from 'kysely';
-import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveApp, serveConnected } from './served-app.ts';
+import { claimWork } from './agent-work.ts';
+import { admit } from './bench.ts';
+import { serveApp } from './served-app.ts';
+import { Shop } from './shop.ts';
 
-const database = testDatabase();
+const bench = new Shop();
+const { database, call } = bench;
 const START = Date.parse('2026-03-01T12:00:00.000Z');
 const MINUTE = 60;
-let bench: Bench;
-let call: Call;
-let close: () => Promise<void>;
 let number = 0;
 let issueId = 0;
 
@@ -19,12 +18,6 @@ const at = (seconds: number) => {
 };
 const iso = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
 
-beforeAll(async () => {
-  at(0);
-  bench = await makeBench(database.store, 'Acme/Shop');
-  ({ call, close } = await serveConnected({ engine: bench.engine }));
-});
-afterAll(() => close());
 beforeEach(async () => {
   at(0);
   number += 1;
@@ -43,19 +36,8 @@ const told = async () => (await get()).json as never as Told;
 /** A run that spoke and failed, and an operator who paused the issue. */
 async function live(): Promise<void> {
   const { engine, tenantId } = bench;
-  const worker = {
-    name: `w${number}`,
-    hostname: '',
-    version: '',
-    repos: [],
-    taskTypes: ['analyze' as const],
-    labels: {},
-  };
-  const workerId = await registerWorker(engine, tenantId, worker);
   await sql`update tasks set held = 'quota' where issue_id <> ${issueId}`.execute(database.db);
-  const task = await claim(engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
-  if (!task) throw new Error('nothing to claim');
-  const ref = { ...task, tenantId, taskId: task.id };
+  const ref = await claimWork(bench, `w${number}`);
   at(10);
   await progress(engine, ref, { status: 'reading the tests', details: null, invocations: [] });
   at(20);

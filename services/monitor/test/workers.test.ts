@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type ClaimedTask, claim, heartbeat, progress, registerWorker, watchSilence } from '@pipeline/engine';
-import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { admit, type Bench, makeBench } from './bench.ts';
-import { type Call, serveApp, serveConnected } from './served-app.ts';
+import { admit, makeBench } from './bench.ts';
+import { serveApp } from './served-app.ts';
+import { Shop } from './shop.ts';
 
-const database = testDatabase();
+const bench = new Shop();
+const { database, call } = bench;
 const START = Date.parse('2026-03-01T00:00:00Z');
-let bench: Bench;
-let call: Call;
-let close: () => Promise<void>;
 let number = 0;
 let workerId = '';
-
-beforeAll(async () => {
-  bench = await makeBench(database.store, 'Acme/Shop');
-  ({ call, close } = await serveConnected({ engine: bench.engine }));
-});
-afterAll(() => close());
 
 /** One worker, one issue that waits for analysis, and nothing of the tests before. */
 beforeEach(async () => {
