@@ -6,6 +6,7 @@ import { claimLatencyRow } from './rows/claim-latency.ts';
 import { claimOverHttpRow } from './rows/claim-over-http.ts';
 import { coldStartRow } from './rows/cold-start.ts';
 import { enqueueRow } from './rows/enqueue.ts';
+import { logSearchRow } from './rows/log-search.ts';
 import { bearerCheckRow } from './rows/reads/bearer-check.ts';
 import { issueListRow } from './rows/reads/issue-list.ts';
 import { smallGetRow } from './rows/reads/small-get.ts';
@@ -13,6 +14,10 @@ import { unchangedListRow } from './rows/reads/unchanged-list.ts';
 import { whyRow } from './rows/reads/why.ts';
 import { reportRow } from './rows/report.ts';
 import { retrievalRow } from './rows/retrieval.ts';
+import { connectionsRow } from './rows/stream/connections.ts';
+import { fanOutRow } from './rows/stream/fan-out.ts';
+import { latencyRow } from './rows/stream/latency.ts';
+import { wakeUpRow } from './rows/stream/wake-up.ts';
 
 /** Every row there is, by the number of its goal. */
 export const ROWS: readonly Row[] = [
@@ -24,10 +29,15 @@ export const ROWS: readonly Row[] = [
   claimBatchedRow,
   claimOverHttpRow,
   claimLatencyRow,
+  fanOutRow,
+  connectionsRow,
+  latencyRow,
+  wakeUpRow,
   analyticsRow,
   coldStartRow,
   reportRow,
   bearerCheckRow,
   eventPageRow,
+  logSearchRow,
   retrievalRow,
 ];

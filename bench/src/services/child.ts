@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { sleep, withDeadline } from '@pipeline/runtime';
 import { request } from 'undici';
+import { residentMib } from '../measure/memory.ts';
 
 const START_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 12_000;
@@ -56,7 +57,7 @@ export async function startChild({ args, env, logFile }: ChildOptions): Promise<
     throw new Error(`a process did not start: ${readFileSync(logFile, 'utf8').trim().slice(-1_000)}`, { cause });
   }
   const startMs = performance.now() - began;
-  return { url, pid: child.pid ?? 0, startMs, rssMib: rssOf(child.pid ?? 0), stop: () => stop(child, ended) };
+  return { url, pid: child.pid ?? 0, startMs, rssMib: residentMib(child.pid ?? 0), stop: () => stop(child, ended) };
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {
@@ -80,16 +81,6 @@ async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
     child.kill('SIGKILL');
     await ended;
   });
-}
-
-/** Resident memory in MiB; NaN where there is no /proc. */
-function rssOf(pid: number): number {
-  try {
-    const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return Number(kib) / 1024;
-  } catch {
-    return Number.NaN;
-  }
 }
 
 function freePort(): Promise<number> {

@@ -1,0 +1,14 @@
+import type { Row } from '../../model.ts';
+import { openStreamMonitors } from '../../services/stream-monitor.ts';
+import { memoryCase } from './memory.ts';
+import { slowReaderCase } from './slow-reader.ts';
+
+/** Goal 10: see memory.ts and slow-reader.ts. */
+export const connectionsRow: Row = {
+  goal: 10,
+  title: 'stream: memory, slow reader',
+  async open(bench) {
+    const monitors = await openStreamMonitors(bench, 'bench_stream_connections');
+    return { cases: [memoryCase(bench, monitors), await slowReaderCase(bench, monitors)] };
+  },
+};

@@ -1,0 +1,118 @@
+import { DEFAULT_SETTINGS, DEFAULT_WORKFLOW } from '@pipeline/domain';
+import { type Engine, transition } from '@pipeline/engine';
+import { silentLogger, sleep } from '@pipeline/runtime';
+import { createDoorbell, type Doorbell, inTransaction, seedWorkflow } from '@pipeline/store';
+import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
+import { Stopwatch } from '../../measure/stopwatch.ts';
+import type { Bench, Row, Sample } from '../../model.ts';
+import { makeHistory } from '../../ours/history.ts';
+import { type OurStore, openOurStore } from '../../ours/store.ts';
+
+const LANES = 16;
+const ISSUES = 10_000;
+const OPERATOR = { type: 'operator', id: 'ann', agent: null } as const;
+
+/**
+ * Goal 12: what it costs to wake others. Sixteen clients move issues as an operator does, each move one transaction of
+ * the engine: issue, transition, events, live stream, task, outbox of the host. Once the engine rings the doorbell after
+ * each commit and another session listens, once nobody is told. In this process: the engine and its store, no HTTP.
+ * Checked: as many transitions, events of the stream and projections as moves; the listener was woken, if anybody was.
+ */
+export const wakeUpRow: Row = {
+  goal: 12,
+  title: 'wake-ups of a lifecycle action',
+  async open(bench) {
+    const moves = bench.quick ? 600 : 3_000;
+    const ours = await openOurStore(bench, 'bench_wake_up');
+    await makeHistory(ours, ISSUES, ISSUES);
+    await inTransaction(ours.store.tenant, async (tx) => {
+      for (const repoId of ours.repoIds) await seedWorkflow(tx, ours.tenantId, repoId, DEFAULT_WORKFLOW);
+    });
+    const { rows } = await ours.admin.query<{ id: number }>('select id::int from issues order by id');
+    const issueIds = rows.map(({ id }) => id);
+    const bells = openBells(bench, ours);
+    const next = nextMove(issueIds);
+    const contender = (name: string, ring: Engine['ring'] | null) => ({
+      name,
+      sample: () => moveMany(ours, { moves, next, ring, bells }),
+    });
+    return {
+      cases: [
+        {
+          title: `operator's move, ${LANES} clients, with wake-up / without`,
+          unit: 'commits/s',
+          ours: contender('with wake-up', (bell, tenantId) => bells.own.ring(bell, [tenantId])),
+          anchors: [{ contender: contender('without', null), bound: { atLeast: 0.85 } }],
+        },
+      ],
+    };
+  },
+};
+
+interface Bells {
+  own: Doorbell;
+  /** How often the other session was woken. */
+  heard(): number;
+}
+
+function openBells(bench: Bench, { url }: OurStore): Bells {
+  const open = (applicationName: string) => {
+    const doorbell = createDoorbell({ directUrl: url, applicationName, sleep, log: silentLogger });
+    bench.stack.add(applicationName, () => doorbell.close());
+    return doorbell;
+  };
+  let heard = 0;
+  const own = open('bench-rings');
+  const other = open('bench-listens');
+  for (const channel of ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache'] as const) {
+    other.on(channel, () => {
+      heard += 1;
+    });
+  }
+  for (const doorbell of [own, other]) doorbell.start();
+  return { own, heard: () => heard };
+}
+
+/** Issue after issue, each to and fro between two states once it has come that far. */
+function nextMove(issueIds: readonly number[]): () => { issueId: number; to: string } {
+  let at = 0;
+  return () => {
+    const round = Math.floor(at / issueIds.length);
+    const issueId = issueIds[at % issueIds.length] ?? 0;
+    at += 1;
+    return { issueId, to: round % 2 === 0 ? 'planning' : 'ready-for-dev' };
+  };
+}
+
+interface Moving {
+  moves: number;
+  next: ReturnType<typeof nextMove>;
+  ring: Engine['ring'] | null;
+  bells: Bells;
+}
+
+async function moveMany(ours: OurStore, { moves, next, ring, bells }: Moving): Promise<Sample> {
+  await ours.admin.query('truncate transitions, stream_outbox, projections');
+  const engine: Engine = {
+    store: ours.store,
+    ring: ring ?? (() => undefined),
+    settings: () => DEFAULT_SETTINGS,
+    random: Math.random,
+  };
+  const heardBefore = bells.heard();
+  const more = counter(moves);
+  const watch = new Stopwatch(ours.pid);
+  watch.begin();
+  await inLanes(LANES, async () => {
+    if (more() === undefined) return false;
+    const { issueId, to } = next();
+    await transition(engine, { tenantId: ours.tenantId, issueId }, to, OPERATOR);
+    return true;
+  });
+  const sample = watch.rate(moves);
+  requireEqual('transitions', await ours.count('transitions'), moves);
+  requireEqual('events of the stream', await ours.count(`stream_outbox where event_type = 'state-transition'`), moves);
+  requireEqual('issues with projections', await ours.count('(select distinct issue_id from projections) p'), moves);
+  if (bells.heard() > heardBefore !== (ring !== null)) throw new Error('the listener was not woken as it should be');
+  return sample;
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { silentLogger, sleep } from '@pipeline/runtime';
+import { createDoorbell } from '@pipeline/store';
+import { type StreamServer, stampedTransition } from '../measure/stream-server.ts';
+import type { Bench } from '../model.ts';
+import { type OurStore, openOurStore } from '../ours/store.ts';
+import { buildService } from './build.ts';
+import { startChild } from './child.ts';
+
+/** Monitors over one store, each a process of its own, built as its container is; only its limits are off. */
+export interface StreamMonitors {
+  start(name: string): Promise<StreamServer>;
+  /** Publishes one event of another type, of so many octets. */
+  publishFiller(octets: number): Promise<void>;
+}
+
+const UNLIMITED = { STREAMS_PER_CREDENTIAL: '0', STREAMS_IN_ALL: '0', REQUESTS_PER_MINUTE: '0' };
+
+const INSERT = {
+  name: 'publish',
+  text: `insert into stream_outbox (tenant_id, event_type, data)
+         select $1, $2, data from jsonb_array_elements($3::jsonb) as data`,
+};
+
+/** Events go the way of every event: into the outbox by a transaction of another process, which then rings. */
+export async function openStreamMonitors(bench: Bench, database: string): Promise<StreamMonitors> {
+  const ours = await openOurStore(bench, database);
+  const { publishOf, close } = publisher(ours);
+  bench.stack.add(`doorbell ${database}`, close);
+  const publish = publishOf('state-transition');
+  const fill = publishOf('issue-status');
+  const program = await buildService('monitor', bench.workDir);
+  return {
+    async start(name) {
+      const { url, pid, stop } = await startChild({
+        args: [program],
+        env: { DATABASE_URL: ours.url, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...UNLIMITED },
+        logFile: join(bench.workDir, `${name}.log`),
+      });
+      return { url, pid, stop, publish: (events) => publish(events.map(stampedTransition)) };
+    },
+    publishFiller: (octets) => fill([{ status: 'x'.repeat(octets) }]),
+  };
+}
+
+function publisher({ url, admin, tenantId }: OurStore) {
+  const doorbell = createDoorbell({ directUrl: url, applicationName: 'bench', sleep, log: silentLogger });
+  doorbell.start();
+  const publishOf = (type: string) => async (data: readonly object[]) => {
+    await admin.query({ ...INSERT, values: [tenantId, type, JSON.stringify(data)] });
+    doorbell.ring('svc_stream', [tenantId]);
+  };
+  return { publishOf, close: () => doorbell.close() };
+}
