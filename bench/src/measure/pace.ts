@@ -1,8 +1,7 @@
 import { sleep } from '@pipeline/runtime';
 import { nowUs } from './subscribers/tally.ts';
 
-/** Publishes so many events in one go, each with its number and stamp. */
-export type Publish = (events: readonly Numbered[]) => Promise<void>;
+export type Publish = (event: Numbered) => Promise<void>;
 
 export interface Numbered {
   seq: number;
@@ -10,7 +9,10 @@ export interface Numbered {
   stamp: number;
 }
 
-/** Publishes at a pace, one call after the other; what a slow call held up goes out with the next one. */
+/**
+ * Publishes at a pace, one event after the other. What a slow call held up follows at once, each still by itself: several
+ * at a time would be cheaper to hand on than they are in life.
+ */
 export class Pacer {
   readonly #publish: Publish;
   readonly #perSecond: number;
@@ -32,21 +34,16 @@ export class Pacer {
     const began = performance.now();
     let published = 0;
     while (!signal.aborted) {
-      const due = Math.floor(((performance.now() - began) / 1_000) * this.#perSecond) - published;
-      if (due > 0) {
-        await this.publish(due);
-        published += due;
-      }
-      const nextMs = began + ((published + 1) * 1_000) / this.#perSecond - performance.now();
-      if (nextMs > 0) await sleep(nextMs, signal);
+      const dueMs = began + ((published + 1) * 1_000) / this.#perSecond - performance.now();
+      if (dueMs > 0 && !(await sleep(dueMs, signal))) break;
+      await this.publish();
+      published += 1;
     }
     return published;
   }
 
-  async publish(count: number): Promise<void> {
-    const stamp = nowUs();
-    const from = this.#seq + 1;
-    this.#seq += count;
-    await this.#publish(Array.from({ length: count }, (_, index) => ({ seq: from + index, stamp })));
+  async publish(): Promise<void> {
+    this.#seq += 1;
+    await this.#publish({ seq: this.#seq, stamp: nowUs() });
   }
 }

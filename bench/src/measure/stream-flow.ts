@@ -35,7 +35,7 @@ export class StreamLoad {
   async warmUp(events: number): Promise<void> {
     await this.crowd.begin();
     for (let event = 0; event < events; event += 1) {
-      await this.#pacer.publish(1);
+      await this.#pacer.publish();
       await sleep(1_000 / PER_SECOND);
     }
     await this.crowd.settle(events);

@@ -17,8 +17,8 @@ export async function startStreamPeer(bench: Bench, name: 'stream-raw' | 'stream
   return {
     url: child.url,
     pid: child.pid,
-    async publish(events) {
-      const body = JSON.stringify(events.map(stampedTransition));
+    async publish(event) {
+      const body = JSON.stringify(stampedTransition(event));
       const answer = await pool.request({ path: '/publish', method: 'POST', body });
       await answer.body.dump();
       if (answer.statusCode !== 204) throw new Error(`${name}: publishing was answered ${answer.statusCode}`);

@@ -56,11 +56,10 @@ async function openNotify(bench: Bench): Promise<(seconds: number) => Promise<Se
   const crowd = startCrowd(url);
   bench.stack.add('listener', () => crowd.stop());
   await crowd.listen(url, CHANNEL);
-  const text = `with event as (insert into events (data) select data from jsonb_array_elements($2::jsonb) as data returning data)
+  const text = `with event as (insert into events (data) values ($2) returning data)
     select pg_notify($1, data::text) from event`;
-  const pacer = new Pacer(async (events) => {
-    const data = JSON.stringify(events.map(stampedTransition));
-    await client.query({ name: 'notify', text, values: [CHANNEL, data] });
+  const pacer = new Pacer(async (event) => {
+    await client.query({ name: 'notify', text, values: [CHANNEL, stampedTransition(event)] });
   }, PER_SECOND);
   return async (seconds) => {
     await crowd.begin();
