@@ -19,8 +19,9 @@ export async function slowReaderCase(bench: Bench, monitors: StreamMonitors): Pr
   bench.stack.add('monitor of the slow reader', () => server.stop());
   const load = new StreamLoad(server, '/api/events?types=state-transition');
   bench.stack.add('crowd beside the slow reader', () => load.crowd.stop());
-  await load.crowd.resize(SUBSCRIBERS);
+  await load.crowd.resize(100);
   await load.warmUp(50);
+  await load.crowd.resize(0);
   const contender = (name: string, isStalled: boolean): Contender => ({
     name,
     async sample() {
@@ -47,10 +48,12 @@ interface Beside {
 async function p99Beside(one: Crowd, { bench, load, monitors, isStalled }: Beside): Promise<number> {
   const over = new AbortController();
   try {
+    await load.crowd.resize(SUBSCRIBERS);
     await one.resize(1);
     const flowing = load.flow(SUBSCRIBERS, bench.quick ? 1.5 : 3).finally(() => over.abort());
     const [{ seen }] = await Promise.all([flowing, fill(monitors, over.signal)]);
     if (isStalled) await one.requireCut();
+    await load.crowd.resize(0);
     return seen.p99Ms;
   } finally {
     await one.stop();
