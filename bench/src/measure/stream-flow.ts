@@ -11,8 +11,9 @@ const LEAD_MS = 500;
 
 /** What went through in a while. */
 export interface Flow {
-  /** Messages per second that arrived; 1 = as many as were published, times the subscribers. */
+  /** Messages that arrived, at all subscribers. */
   perSecond: number;
+  /** 1 = a hundred events a second at each; above 1 when what was held up before arrives. */
   ofTarget: number;
   /** Of the server's process, per message that arrived. */
   cpuUs: number;

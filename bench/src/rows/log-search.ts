@@ -17,9 +17,10 @@ const CALLS = 20;
 
 /**
  * Goal 20: logs of ten agents, as our own logger writes them, read over HTTP from the built monitor. The newest 200
- * entries of all; and a word that stands in ten lines, as octets per second, beside `grep -c` over the same files (both
- * from the page cache, grep without a locale). The index of the monitor is made by the first request, before the clock.
- * Checked: the newest entries are those, in order; the word is found as often as grep finds it.
+ * entries of all; and a word that stands in ten lines, as octets per second, beside `grep -c` over the same files: both
+ * from the page cache, grep without a locale and with regard to case, ours without. The index of the monitor is made by
+ * the first request, before the clock.
+ * Checked: the newest entries are in order; the word is found as often as grep finds it.
  */
 export const logSearchRow: Row = {
   goal: 20,
@@ -93,7 +94,7 @@ function lineOf(agent: number, line: number): string {
   return `${JSON.stringify({ ...fields, ...context })}\n`;
 }
 
-/** Its own log goes elsewhere by the name of a level that it does not reach. */
+/** It adds nothing to the folder: its own log is of a level that it does not reach. */
 async function startMonitor(bench: Bench, folder: string): Promise<Child> {
   const { url } = await openOurStore(bench, 'bench_logs');
   const child = await startChild({
