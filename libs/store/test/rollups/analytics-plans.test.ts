@@ -69,6 +69,8 @@ const READS: Record<string, (db: Db, scope: AnalyticsScope) => Promise<unknown>>
   'states by the second': (db, scope) => stateChanges(db, scope, bucketEnds(windowRange('1h', END), 168)),
   funnel: (db, scope) => reachedStates(db, scope, since('7d')),
   'medians of stays': (db, scope) => medianStays(db, scope, { since: since('24h') }),
+  'stays of a long window, one by one': (db, scope) =>
+    medianStays(db, scope, { since: new Date(END.getTime() - 60 * DAY_MS), exactUpTo: 1_000_000 }),
   throughput: (db, scope) => countDone(db, scope, since('7d')),
   autonomy: (db, scope) => mergedIssues(db, scope, { before: new Date(day.start.getTime() - DAY_MS), ...day }),
   attribution: (db, scope) => mergedPullRequests(db, scope, week),
