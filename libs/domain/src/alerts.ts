@@ -54,6 +54,9 @@ export const DEPLOYMENT = 0;
 export const ALERT_MESSAGES = ['alert.raised', 'alert.resolved', 'budget.threshold'] as const;
 export type AlertMessage = (typeof ALERT_MESSAGES)[number];
 
+/** What is sent to channels: messages about alerts, and once a day what the day came to. */
+export type DeliveryType = AlertMessage | 'digest.daily';
+
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'dropped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 

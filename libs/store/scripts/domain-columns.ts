@@ -5,8 +5,9 @@
 export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'agent_invocations.stop_reason': "Invocation['stopReason']",
   'alert_deliveries.alert': 'Alert',
+  'alert_deliveries.digest': 'DailyDigest',
   'alert_deliveries.status': 'DeliveryStatus',
-  'alert_deliveries.type': 'AlertMessage',
+  'alert_deliveries.type': 'DeliveryType',
   'alerts.detector': 'AlertDetector',
   'alerts.severity': 'AlertSeverity',
   'config_reloads.error_code': 'ErrorCode',

@@ -1,3 +1,4 @@
+import type { Alert, AlertMessage, DailyDigest } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { type AlertRow, toAlert } from './alerts.ts';
@@ -5,12 +6,14 @@ import type { Db, Tx } from './connection.ts';
 import type { AlertDeliveries } from './database.generated.ts';
 import { fleetNote, msInterval } from './json.ts';
 
-export type DeliveryRow = Selectable<AlertDeliveries> & {
+/** About an alert or a day, as the table's check has it. */
+export type DeliveryRow = Omit<Selectable<AlertDeliveries>, 'type' | 'alert' | 'digest'> & {
   /** Address of the alert's issue on its host; null where it has none. */
   issue_url: string | null;
-};
+} & ({ type: AlertMessage; alert: Alert } | { type: 'digest.daily'; digest: DailyDigest });
 
-const newIds = (channels: readonly string[]): string =>
+/** One message to each of these channels, as a parameter. */
+export const newIds = (channels: readonly string[]): string =>
   JSON.stringify(channels.map((channel) => ({ id: uuidv7(), channel })));
 
 /**

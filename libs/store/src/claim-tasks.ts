@@ -55,12 +55,13 @@ const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claim
     from chosen c
     where t.tenant_id = ${p('tenantId')} and t.id = c.id
     returning t.id, t.work_id, t.run_id, c.hash, t.repo_id, t.issue_id, t.issue_number, t.task_type, t.priority,
-      t.attempt, t.max_attempts, t.claimed_at, t.lease_expires_at
+      t.attempt, t.max_attempts, t.ready_at, t.claimed_at, t.lease_expires_at
   ), run as (
     insert into runs (tenant_id, id, task_id, work_id, repo_id, issue_id, issue_number, task_type, attempt, agent,
-      worker_id, claim_token_hash, claimed_at, lease_expires_at)
+      worker_id, claim_token_hash, ready_at, claimed_at, lease_expires_at)
     select ${p('tenantId')}, run_id, id, work_id, repo_id, issue_id, issue_number, task_type, attempt,
-      ${sql.lit(AGENTS)}::jsonb ->> task_type, ${p('workerId')}, hash, claimed_at, lease_expires_at from claimed
+      ${sql.lit(AGENTS)}::jsonb ->> task_type, ${p('workerId')}, hash, ready_at, claimed_at, lease_expires_at
+    from claimed
   ), event as (
     insert into pipeline_events (tenant_id, repo_id, issue_id, issue_number, event_type, agent, payload)
     select ${p('tenantId')}, repo_id, issue_id, nullif(issue_number, 0), 'task_claimed',

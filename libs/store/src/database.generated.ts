@@ -2,13 +2,14 @@
 import type {
   Alert,
   AlertDetector,
-  AlertMessage,
   AlertSeverity,
   BudgetPercent,
   Cadence,
   CharterEnvelope,
   ConfigReloadOutcome,
+  DailyDigest,
   DeliveryStatus,
+  DeliveryType,
   ErrorClass,
   ErrorCode,
   FileSymbol,
@@ -90,10 +91,11 @@ export interface AgentRestarts {
 }
 
 export interface AlertDeliveries {
-  alert: Alert;
+  alert: Alert | null;
   attempts: Generated<number>;
   channel: string;
   created_at: Generated<string>;
+  digest: DailyDigest | null;
   episode_at: string;
   error: string | null;
   fingerprint: string;
@@ -102,7 +104,7 @@ export interface AlertDeliveries {
   next_attempt_at: string;
   status: Generated<DeliveryStatus>;
   tenant_id: number;
-  type: AlertMessage;
+  type: DeliveryType;
 }
 
 export interface Alerts {
@@ -696,6 +698,7 @@ export interface Runs {
   issue_number: Generated<number>;
   lease_expires_at: string;
   outcome: string | null;
+  ready_at: string | null;
   repo_id: number;
   report_answer: Json | null;
   report_hash: string | null;
@@ -862,6 +865,7 @@ export interface Tasks {
   max_attempts: number;
   priority: number;
   progress_at: string | null;
+  ready_at: Generated<string>;
   repo_id: number;
   run_after: string | null;
   run_id: number | null;
@@ -1098,7 +1102,7 @@ export const COLUMNS = {
   agent_invocations: ['cache_read_tokens', 'cache_write_tokens', 'cost_usd', 'created_at', 'input_tokens', 'invocation_index', 'model', 'output_tokens', 'provider', 'run_id', 'stop_reason', 'tenant_id', 'turns'],
   agent_messages: ['agent', 'content', 'created_at', 'invocation_index', 'issue_id', 'role', 'sequence', 'subtype', 'task_created_at', 'task_id', 'tenant_id', 'tool_input', 'tool_name', 'tool_output', 'truncated'],
   agent_restarts: ['agent', 'attempts', 'last_error', 'last_restart_at', 'restarts'],
-  alert_deliveries: ['alert', 'attempts', 'channel', 'created_at', 'episode_at', 'error', 'fingerprint', 'finished_at', 'id', 'next_attempt_at', 'status', 'tenant_id', 'type'],
+  alert_deliveries: ['alert', 'attempts', 'channel', 'created_at', 'digest', 'episode_at', 'error', 'fingerprint', 'finished_at', 'id', 'next_attempt_at', 'status', 'tenant_id', 'type'],
   alerts: ['count', 'detector', 'fingerprint', 'first_seen_at', 'id', 'issue_number', 'last_seen_at', 'message', 'repo', 'resolved_at', 'severity', 'tenant_id', 'threshold', 'value', 'worker_id'],
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
@@ -1141,7 +1145,7 @@ export const COLUMNS = {
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   rollup_checks: ['checked_at', 'day', 'wrong'],
   rollup_deltas: ['at', 'body', 'id', 'repo_id', 'tenant_id'],
-  runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
+  runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'ready_at', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
   settings: ['body', 'id', 'updated_at', 'version'],
   si_issues: ['completed_at', 'created_at', 'id', 'issue_number', 'prompt_version', 'repo_id', 'size', 'tenant_id', 'theme', 'track_id', 'track_name'],
@@ -1155,7 +1159,7 @@ export const COLUMNS = {
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   task_hours: ['event_type', 'hour', 'n', 'repo_id', 'task_type', 'tenant_id'],
-  tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
+  tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'ready_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
   tenants: ['created_at', 'external_id', 'id', 'name'],
   track_prompts: ['created_at', 'created_by', 'instructions', 'notes', 'seed_body', 'seed_title', 'tenant_id', 'track_id', 'version'],
   tracks: ['active_version', 'cadence_kind', 'cooldown_minutes', 'created_at', 'cron_expr', 'deleted_at', 'enabled', 'id', 'label', 'last_run_at', 'latest_version', 'name', 'next_run_at', 'proposal', 'repo_id', 'schedule_since', 'tenant_id', 'updated_at', 'weight'],

@@ -21,6 +21,7 @@ export * from './dependencies.ts';
 export * from './detectors/failures.ts';
 export { MAX_SIGHTINGS, type Sighting } from './detectors/sighting.ts';
 export * from './detectors/work.ts';
+export * from './digest-deliveries.ts';
 export type { ConnectionLog, DirectConnectionOptions, Sleep } from './direct-connection.ts';
 export * from './doorbell.ts';
 export * from './duration-estimates.ts';

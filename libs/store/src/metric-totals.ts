@@ -61,13 +61,24 @@ export async function endedRuns(
   return rows;
 }
 
-/** Claims of all tenants under way that began within a window, and how long each had waited, in seconds. */
-export async function freshClaims(fleet: Db, { from, to }: { from: string; to: string }): Promise<number[]> {
-  const { rows } = await sql<{ seconds: number }>`
+/**
+ * Claims of all tenants since a moment, and how long each task had waited for a worker, in seconds; without those of
+ * releases that did not note it. Cost: a probe for each repo and agent (index runs_of_agent), and the claims themselves.
+ */
+export async function claimsSince(
+  fleet: Db,
+  { from, agents }: { from: string; agents: readonly string[] },
+): Promise<{ id: number; seconds: number }[]> {
+  // `offset 0` keeps it a probe: the index over claimed_at alone knows nothing of new rows before a vacuum, and reads all.
+  const { rows } = await sql<{ id: number; seconds: number }>`
     ${note}
-    select extract(epoch from claimed_at - created_at)::float8 as seconds
-    from tasks where status = 'claimed' and claimed_at > ${from}::timestamptz and claimed_at <= ${to}::timestamptz`.execute(
-    fleet,
-  );
-  return rows.map(({ seconds }) => seconds);
+    select x.id, extract(epoch from x.claimed_at - x.ready_at)::float8 as seconds
+    from repos r cross join unnest(${agents}::text[]) a (agent)
+    cross join lateral (
+      select u.id, u.claimed_at, u.ready_at from runs u
+      where u.tenant_id = r.tenant_id and u.repo_id = r.id and u.agent = a.agent
+        and u.claimed_at > ${from}::timestamptz and u.ready_at is not null
+      offset 0
+    ) x`.execute(fleet);
+  return rows;
 }

@@ -104,7 +104,7 @@ export async function releaseHandovers(
     returning id`.execute(db);
   if (rows.length === 0) return 0;
   const released = await sql<{ held: string | null }>`
-    update tasks t set run_after = null,
+    update tasks t set run_after = null, ready_at = svc_now(),
       held = case when i.is_paused then 'paused' when i.cost_usd >= ${perIssueUsd}::numeric then 'budget' end
     from issues i
     where t.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and i.id = t.issue_id
@@ -125,7 +125,7 @@ export async function releaseHeldTask(
   perIssueUsd: number | null,
 ): Promise<boolean> {
   const { rows } = await sql<{ held: string | null }>`
-    update tasks t set run_after = null, held = (
+    update tasks t set run_after = null, ready_at = svc_now(), held = (
       select case when i.is_paused then 'paused' when i.cost_usd >= ${perIssueUsd}::numeric then 'budget' end
       from issues i where i.tenant_id = ${tenantId} and i.id = t.issue_id)
     where t.tenant_id = ${tenantId} and t.id = ${taskId} and t.held in ('backoff', 'quota', 'handover')
@@ -134,9 +134,13 @@ export async function releaseHeldTask(
   return rows[0] !== undefined && rows[0].held === null;
 }
 
+/** Waits from now on, unless it waited already; a hold that follows another ends later, and is what counts. */
+const readyNow = sql<string>`case when held is null and status = 'pending' then ready_at else svc_now() end`;
+
 /** Changes a task that the caller has locked. */
 export async function setTask(tx: Tx, tenantId: number, taskId: string, change: Change<'tasks'>): Promise<void> {
-  await tx.updateTable('tasks').set(change).where('tenant_id', '=', tenantId).where('id', '=', taskId).execute();
+  const set = 'held' in change ? { ...change, ready_at: readyNow } : change;
+  await tx.updateTable('tasks').set(set).where('tenant_id', '=', tenantId).where('id', '=', taskId).execute();
 }
 
 /** Makes a claimed task pending again, as the same row; its claim is over. */
@@ -173,7 +177,7 @@ export async function holdPendingTask(tx: Tx, tenantId: number, issueId: number)
 export async function resumePendingTask(tx: Tx, tenantId: number, issueId: number, held: Hold | null): Promise<void> {
   await tx
     .updateTable('tasks')
-    .set({ held: held ?? sql<'backoff' | null>`case when run_after > svc_now() then 'backoff' end` })
+    .set({ held: held ?? sql<'backoff' | null>`case when run_after > svc_now() then 'backoff' end`, ready_at: svcNow })
     .where('tenant_id', '=', tenantId)
     .where('issue_id', '=', issueId)
     .where('status', '=', 'pending')

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
 import { type Engine, inTenant, raiseAlert, resolveAlert } from '@pipeline/engine';
@@ -11,6 +10,7 @@ import { AlertDeliverer } from '../src/alerts/deliverer.ts';
 import { OutageWatch } from '../src/alerts/outage.ts';
 import { Lead } from '../src/loops/lead.ts';
 import { admit, engineOn, makeBench } from './bench.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 import { connectedDoorbell } from './sandbox-world.ts';
 
 const database = testDatabase();
@@ -18,45 +18,6 @@ const START = Date.parse('2026-03-01T00:00:00Z');
 const SECRET = 'a secret that must not be told';
 const MINUTE = 60;
 const HOUR = 3_600;
-
-interface Taken {
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
-
-/** Somebody else's program: takes messages, or does whatever `answer` says. */
-interface Receiver {
-  url: string;
-  taken: Taken[];
-  /** Status to answer with; 0 = no answer at all; 302 leads to /elsewhere. */
-  status: number;
-  close(): Promise<void>;
-}
-
-async function startReceiver(): Promise<Receiver> {
-  const taken: Taken[] = [];
-  const server: Server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      taken.push({ path: request.url ?? '', headers: request.headers, body });
-      if (receiver.status === 0) return;
-      response.writeHead(receiver.status, receiver.status === 302 ? { location: '/elsewhere' } : {}).end('thank you');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.closeAllConnections();
-      server.close(() => resolve());
-    });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  const receiver: Receiver = { url, taken, status: 204, close };
-  return receiver;
-}
 
 let receiver: Receiver;
 let doorbell: Doorbell;

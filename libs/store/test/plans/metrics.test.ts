@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { AGENT_OF } from '@pipeline/domain';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import {
   blockedIssues,
+  claimsSince,
   countBlockedIssues,
   digestCounts,
   durationEstimates,
@@ -48,6 +50,8 @@ beforeAll(async () => {
   repo = rows[0];
 }, 240_000);
 
+const AGENTS = [...new Set(Object.values(AGENT_OF))];
+const minuteAgo = () => new Date(Date.now() - 60_000).toISOString();
 const dayStart = () => `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
 
 describe('with 100,000 issues, 200,000 runs and as many costs', () => {
@@ -67,6 +71,7 @@ describe('with 100,000 issues, 200,000 runs and as many costs', () => {
     ['errors of the digest', (store) => recentErrors(store.fleet, 50)],
     ['spending of a day', (store) => spentInDays(store.fleet, 1)],
     ['spending of a month', (store) => spentInDays(store.fleet, 30)],
+    ['waits of new claims', (store) => claimsSince(store.fleet, { from: minuteAgo(), agents: AGENTS })],
     ['what went wrong in a repo', (store) => troublesOf(store.tenant, repo)],
   ])('%s: no table of the history is read from end to end', async (_what, read) => {
     expect(await scannedBy(database, read)).toEqual([]);

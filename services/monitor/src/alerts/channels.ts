@@ -1,5 +1,6 @@
 import type { Settings } from '@pipeline/domain';
 import { deadlineSignal, type Logger } from '@pipeline/runtime';
+import { digestContext, digestLine } from './digest-text.ts';
 import { type Message, slackBody, webhookHeaders } from './message.ts';
 
 export type Channel = Settings['alertChannels'][number];
@@ -36,10 +37,16 @@ export async function sendTo(channel: Channel, message: Message, deps: ChannelDe
   return post(secret, { headers: { 'content-type': 'application/json' }, body }, deps);
 }
 
-function logged({ type, alert }: Message, log: Logger): null {
-  const { message, ...fields } = alert;
+function logged(message: Message, log: Logger): null {
+  if (message.type === 'digest.daily') {
+    const { digest } = message;
+    log.info(`${message.type}: ${digestLine(digest)}`, { date: digest.date, about: digestContext(digest) });
+    return null;
+  }
+  const { type, alert } = message;
+  const { message: text, ...fields } = alert;
   const level = type === 'alert.resolved' ? 'info' : LOG_LEVELS[alert.severity];
-  log[level](`${type}: ${message}`, fields);
+  log[level](`${type}: ${text}`, fields);
   return null;
 }
 

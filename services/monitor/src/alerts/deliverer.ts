@@ -14,7 +14,7 @@ const BATCH = 50;
 const PARALLEL = 8;
 
 /**
- * Sends what alerts have left for the channels; one monitor of all does. A try is counted before it is made, so a message
+ * Sends what alerts and the daily digest have left for the channels; one monitor of all does. A try is counted before it is made, so a message
  * is sent at least once and its tries are bounded whatever ends the process:
  *
  *   pending -(taken)-> pending, later -(accepted)-> delivered | -(tries used up)-> failed
@@ -54,7 +54,7 @@ export class AlertDeliverer {
     const error = await sendTo(channel, this.#messageOf(row), this.#deps);
     if (error === null) return noteDelivery(db, row, { status: 'delivered', error: null });
     const status = waitSec === null ? 'failed' : 'pending';
-    log[waitSec === null ? 'error' : 'warn']('an alert was not delivered', {
+    log[waitSec === null ? 'error' : 'warn']('a message was not delivered', {
       ...fields,
       tries,
       waitSec,
@@ -63,8 +63,11 @@ export class AlertDeliverer {
     await noteDelivery(db, row, { status, error });
   }
 
-  #messageOf({ id, type, created_at, alert, issue_url }: DeliveryRow): Message {
+  #messageOf(row: DeliveryRow): Message {
     const { dashboardUrl } = this.#deps.engine.settings().alerts;
-    return { id, version: 1, type, createdAt: created_at, alert, links: { dashboard: dashboardUrl, issue: issue_url } };
+    const links = { dashboard: dashboardUrl, issue: row.issue_url };
+    const envelope = { id: row.id, version: 1 as const, createdAt: row.created_at, links };
+    if (row.type === 'digest.daily') return { ...envelope, type: row.type, digest: row.digest };
+    return { ...envelope, type: row.type, alert: row.alert };
   }
 }

@@ -1,16 +1,27 @@
 import { createHmac } from 'node:crypto';
-import type { Alert, AlertMessage } from '@pipeline/domain';
+import type { Alert, AlertMessage, DailyDigest } from '@pipeline/domain';
+import { digestContext, digestLine } from './digest-text.ts';
 
-/** What is sent about an alert (interface: Alert channels). */
-export interface Message {
+interface Envelope {
   /** The same at every try, so that a receiver can tell a repetition. */
   id: string;
   version: 1;
-  type: AlertMessage;
   createdAt: string;
-  alert: Alert;
   links: { dashboard: string | null; issue: string | null };
 }
+
+export interface AlertNotice extends Envelope {
+  type: AlertMessage;
+  alert: Alert;
+}
+
+interface DigestNotice extends Envelope {
+  type: 'digest.daily';
+  digest: DailyDigest;
+}
+
+/** What is sent to a channel (interface: Alert channels). */
+export type Message = AlertNotice | DigestNotice;
 
 /**
  * The head fields of a webhook. The signature covers the time and the raw body, so that neither can be changed and an
@@ -38,26 +49,38 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 
 const SIGNS = { info: ':large_blue_circle:', warning: ':warning:', critical: ':red_circle:' } as const;
 
-/** One line, and under it the context: repo, issue, age, detector. */
-export function slackBody({ type, alert, links }: Message, now: Date): object {
+/** One line, and under it the context: of an alert repo, issue, age, detector; of a day what stands out. */
+export function slackBody(message: Message, now: Date): object {
+  const { dashboard } = message.links;
+  const [text, parts] = message.type === 'digest.daily' ? slackDigest(message) : slackAlert(message, now);
+  const context = [...parts, dashboard === null ? null : `<${dashboard}|dashboard>`].filter((part) => part !== null);
+  return {
+    text,
+    blocks: [
+      { type: 'section', text: { type: 'mrkdwn', text } },
+      ...(context.length === 0 ? [] : [{ type: 'context', elements: [{ type: 'mrkdwn', text: context.join(' · ') }] }]),
+    ],
+  };
+}
+
+type SlackText = [line: string, context: (string | null)[]];
+
+function slackAlert({ type, alert, links }: AlertNotice, now: Date): SlackText {
   const sign = type === 'alert.resolved' ? ':white_check_mark: resolved:' : SIGNS[alert.severity];
-  const text = `${sign} ${escaped(alert.message)}`;
   const issue = alert.issueNumber === null ? null : `#${alert.issueNumber}`;
   const context = [
     alert.repo === null ? null : escaped(alert.repo),
     issue !== null && links.issue !== null ? `<${links.issue}|${issue}>` : issue,
     `since ${ageOf(now.getTime() - Date.parse(alert.firstSeenAt))}`,
     alert.detector,
-    links.dashboard === null ? null : `<${links.dashboard}|dashboard>`,
-  ].filter((part) => part !== null);
-  return {
-    text,
-    blocks: [
-      { type: 'section', text: { type: 'mrkdwn', text } },
-      { type: 'context', elements: [{ type: 'mrkdwn', text: context.join(' · ') }] },
-    ],
-  };
+  ];
+  return [`${sign} ${escaped(alert.message)}`, context];
 }
+
+const slackDigest = ({ digest }: DigestNotice): SlackText => [
+  `:bar_chart: ${digestLine(digest)}`,
+  digestContext(digest).map(escaped),
+];
 
 function ageOf(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));

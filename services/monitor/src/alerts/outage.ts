@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Alert } from '@pipeline/domain';
 import { type Engine, recordOutage } from '@pipeline/engine';
 import { type ChannelDeps, sendTo } from './channels.ts';
-import type { Message } from './message.ts';
+import type { AlertNotice } from './message.ts';
 
 interface OutageDeps extends ChannelDeps {
   engine: Engine;
@@ -51,16 +51,16 @@ export class OutageWatch {
     this.#told.clear();
   }
 
-  async #tell(type: Message['type'], alert: Alert, only?: readonly number[]): Promise<void> {
+  async #tell(type: AlertNotice['type'], alert: Alert, only?: readonly number[]): Promise<void> {
     const { engine, now, log } = this.#deps;
     const { alertChannels, alerts } = engine.settings();
     const links = { dashboard: alerts.dashboardUrl, issue: null };
     for (const [index, channel] of alertChannels.entries()) {
       if (this.#told.has(index) || only?.includes(index) === false) continue;
-      const message: Message = { id: randomUUID(), version: 1, type, createdAt: now().toISOString(), alert, links };
+      const message: AlertNotice = { id: randomUUID(), version: 1, type, createdAt: now().toISOString(), alert, links };
       const error = await sendTo(channel, message, this.#deps);
       if (error === null) this.#told.add(index);
-      else log.warn('an alert was not delivered', { channel: channel.type, type, reason: error });
+      else log.warn('a message was not delivered', { channel: channel.type, type, reason: error });
     }
   }
 

@@ -1,4 +1,4 @@
-import { runDetectors } from '@pipeline/engine';
+import { runDetectors, writeDailyDigest } from '@pipeline/engine';
 import { AlertDeliverer } from '../alerts/deliverer.ts';
 import { OutageWatch } from '../alerts/outage.ts';
 import { Lead } from '../loops/lead.ts';
@@ -28,6 +28,10 @@ export function addAlerts(wiring: Wiring, { consistency }: { consistency: Consis
   const channels = { variables, log, now };
   const deliverer = new AlertDeliverer({ engine, lead: new Lead(doorbell, 'alert-deliveries'), ...channels });
   loops.add('alert-deliveries', 5 * SECOND_MS, () => deliverer.tick());
+  const digestLead = new Lead(doorbell, 'daily-digest');
+  loops.add('daily-digest', 60 * SECOND_MS, async () => {
+    if ((await digestLead.hold()) !== null) await writeDailyDigest(engine);
+  });
   const outage = new OutageWatch({ engine, storeWatch, instance, ...channels });
   loops.addAlways('store-outage', 5 * SECOND_MS, () => outage.tick());
 }

@@ -1,6 +1,7 @@
 import { AGENT_OF } from '@pipeline/domain';
-import { endedRuns, freshClaims, type MetricTotals, metricTotals, type Store, storeNow } from '@pipeline/store';
+import { endedRuns, type MetricTotals, metricTotals, type Store, storeNow } from '@pipeline/store';
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { FreshClaims } from './fresh-claims.ts';
 
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 const RUN_BUCKETS = [1, 10, 60, 300, 900, 1_800, 3_600, 10_800];
@@ -29,7 +30,7 @@ export function createTotals(registry: Registry, store: Store): { refresh(): Pro
   };
   const wait = new Histogram({
     name: 'svc_task_queue_wait_seconds',
-    help: 'How long tasks waited until they were claimed; of claims that were under way at a look.',
+    help: 'How long tasks waited for a worker, from when they could be claimed.',
     buckets: WAIT_BUCKETS,
     registers,
   });
@@ -41,14 +42,15 @@ export function createTotals(registry: Registry, store: Store): { refresh(): Pro
     registers,
   });
   const agents = [...new Set(Object.values(AGENT_OF))];
+  const claims = new FreshClaims(store, agents);
   let from: string | null = null;
   return {
     async refresh() {
       const { fleet } = store;
       put(counters, await metricTotals(fleet));
       const to = await storeNow(fleet);
+      for (const seconds of await claims.look(to)) wait.observe(seconds);
       if (from !== null) {
-        for (const seconds of await freshClaims(fleet, { from, to })) wait.observe(Math.max(0, seconds));
         for (const { task_type, seconds } of await endedRuns(fleet, { from, to, agents }))
           run.observe({ task_type }, seconds);
       }

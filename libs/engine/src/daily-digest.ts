@@ -1,0 +1,20 @@
+import { DEPLOYMENT, utcDate } from '@pipeline/domain';
+import { channelsWithoutDigest, insertDigest, storeNow } from '@pipeline/store';
+import { channelKey } from './alerts.ts';
+import { type Engine, inTenant } from './context.ts';
+import { readDigest } from './reads/digest.ts';
+
+/**
+ * Writes what the day came to for each configured channel that has none of this UTC day yet; one monitor sends it, as
+ * it sends alerts. Of a day on which nobody asked there is none: the figures are those of now.
+ * May run anywhere, any number of times. A round with nothing to do costs a probe for each channel.
+ */
+export async function writeDailyDigest(engine: Engine): Promise<void> {
+  const configured = [...new Set(engine.settings().alertChannels.map(channelKey))];
+  if (configured.length === 0) return;
+  const { tenant } = engine.store;
+  const channels = await channelsWithoutDigest(tenant, configured, utcDate(new Date(await storeNow(tenant))));
+  if (channels.length === 0) return;
+  const digest = await readDigest(engine.store);
+  await inTenant(engine, DEPLOYMENT, ({ tx }) => insertDigest(tx, digest, channels));
+}
