@@ -9,14 +9,17 @@ interface StreamPeer {
 /** What servers of streams have in common: events come in by POST, each gets an id and the time, as ours do. */
 export function serveStream(port: number, { open, send }: StreamPeer): void {
   let id = 0;
-  const server = createServer(async (request, response) => {
-    if (request.url === '/api/events') return open(request, response);
-    if (request.url !== '/publish') return response.end();
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
     const data = (await json(request)) as Record<string, unknown>;
     // Before the writes: whoever publishes does not wait for the subscribers, as with ours.
     response.writeHead(204).end();
     id += 1;
     send(id, { ...data, timestamp: new Date().toISOString() });
+  };
+  const server = createServer((request, response) => {
+    if (request.url === '/api/events') open(request, response);
+    else if (request.url === '/publish') void take(request, response);
+    else response.end();
   });
   server.listen(port, '127.0.0.1');
 }
