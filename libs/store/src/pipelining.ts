@@ -27,10 +27,19 @@ export class PipeliningDialect extends PostgresDialect {
 }
 
 class PipeliningDriver extends PostgresDriver {
+  readonly #begun = new WeakMap<DatabaseConnection, Promise<unknown>>();
+
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const level = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : '';
-    // It fails only with its connection, and then so does all that follows.
-    connection.executeQuery(CompiledQuery.raw(`start transaction${level}`)).catch(() => undefined);
+    const begun = connection.executeQuery(CompiledQuery.raw(`start transaction${level}`));
+    // It fails with its connection, as all that follows then does. The commit tells of any other failure.
+    begun.catch(() => undefined);
+    this.#begun.set(connection, begun);
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection);
+    await this.#begun.get(connection);
   }
 }
 

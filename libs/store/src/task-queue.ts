@@ -1,22 +1,12 @@
-import type { TaskType } from '@pipeline/domain';
+import type { TaskQueueEntry, TaskType } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Db } from './connection.ts';
 import { fleetNote } from './json.ts';
 
-export interface QueuedTask {
+/** An entry of the queue before its duration is estimated. */
+export interface QueuedTask extends Omit<TaskQueueEntry, 'estimatedDurationMs'> {
   tenantId: number;
   repoId: number;
-  id: string;
-  taskType: TaskType;
-  issueNumber: number;
-  repoOwner: string;
-  repoName: string;
-  status: 'pending' | 'claimed';
-  priority: number;
-  claimedBy: string | null;
-  createdAt: string;
-  claimedAt: string | null;
-  waitTimeMs: number;
 }
 
 /** How long a task `t` waited until it was claimed, or until now; milliseconds. */
