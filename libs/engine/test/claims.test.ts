@@ -136,4 +136,19 @@ describe('a paused issue', () => {
     expect(await act(bench.engine, key, 'resume', OLGA)).toBe('planning');
     expect((await take(bench)).taskType).toBe('plan');
   });
+
+  test('whose task failed is not tried again before its time, for all that it is paused and resumed', async () => {
+    const task = await take(bench);
+    const failure = { errorMessage: 'network down: ECONNRESET', errorClass: 'transient' as const, invocations: [] };
+    expect(await fail(bench.engine, refOf(bench, task), failure)).toMatchObject({ requeued: true });
+    const due = (await bench.tasks())[0]?.run_after;
+    const key = await bench.key();
+    await act(bench.engine, key, 'pause', OLGA);
+    await act(bench.engine, key, 'resume', OLGA);
+    expect(await bench.tasks()).toEqual([expect.objectContaining({ held: 'backoff', run_after: due })]);
+    await expect(take(bench)).rejects.toThrow('nothing to claim');
+    bench.pass(3_600);
+    await releaseDue(bench.engine);
+    expect(await take(bench)).toMatchObject({ taskType: 'analyze', attempt: 1 });
+  });
 });

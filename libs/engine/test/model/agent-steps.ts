@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { AppError, type ErrorClass } from '@pipeline/domain';
-import { claim, fail, heartbeat, progress, type Report, registerWorker, report, start } from '@pipeline/engine';
+import type { Report } from '@pipeline/engine';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { TASKS_AND_RETROSPECTS } from '../harness.ts';
 import { ERRORS, hurried } from './failures.ts';
 import { BOT } from './host-state.ts';
 import { outbox } from './host-steps.ts';
@@ -19,20 +18,13 @@ const refusal = (error: unknown): string => {
   throw error;
 };
 
-export const refOf = ({ tenantId }: World, { task }: Held) => ({
-  tenantId,
-  taskId: task.id,
-  claimToken: task.claimToken,
-});
-
 /** Claims for a worker. A process that dies between the claim and the start leaves one that never starts. */
 export async function take(world: World, worker: string, starts = true): Promise<Held | null> {
-  const { engine, tenantId } = world;
-  const task = await claim(engine, { tenantId, workerId: worker, taskTypes: TASKS_AND_RETROSPECTS, repoIds: null });
+  const task = await world.acts.claim(worker);
   if (!task) return null;
   const held: Held = { worker, task, costUsd: 0, working: starts };
   world.held.push(held);
-  if (starts) await start(engine, refOf(world, held));
+  if (starts) await world.acts.start(task);
   return held;
 }
 
@@ -83,7 +75,7 @@ export async function finish(world: World, held: Held, ending: Ending): Promise<
   const findings = ending.blocking ? [FINDING] : [];
   const body: Report = { ...outcome, artefacts: [], findings, invocations: invocations(world, held, held.costUsd) };
   const isFirst = held.said === undefined;
-  const answer = await heardOnlyIfHeld(world, held, () => report(world.engine, refOf(world, held), body));
+  const answer = await heardOnlyIfHeld(world, held, () => world.acts.report(held.task, body));
   held.said = { kind: 'report', body };
   held.working = false;
   const number = held.task.issueNumber ?? 0;
@@ -108,10 +100,10 @@ const reports: fc.Arbitrary<Step> = fc
     },
   }));
 
-async function fails(world: World, held: Held, [message, errorClass]: [string, ErrorClass]): Promise<Verdict> {
+export async function fails(world: World, held: Held, [message, errorClass]: [string, ErrorClass]): Promise<Verdict> {
   const failure = { errorMessage: message, errorClass, invocations: invocations(world, held, held.costUsd) };
   const isFirst = held.said === undefined;
-  const answer = await heardOnlyIfHeld(world, held, () => fail(world.engine, refOf(world, held), failure));
+  const answer = await heardOnlyIfHeld(world, held, () => world.acts.fail(held.task, failure));
   held.said = { kind: 'fail', message, costUsd: held.costUsd };
   held.working = false;
   if (typeof answer === 'string') return NOTHING;
@@ -150,13 +142,13 @@ const repeats: fc.Arbitrary<Step> = fc.nat(5).map((back) => ({
   async run(_model, world) {
     const held = heldAt(world, back);
     if (held?.said?.kind === 'report') {
-      await report(world.engine, refOf(world, held), held.said.body).catch(refusal);
+      await world.acts.report(held.task, held.said.body).catch(refusal);
     }
     if (held?.said?.kind === 'fail') {
       const { message, costUsd } = held.said;
       const failure = { errorMessage: message, errorClass: 'transient' as const };
       const told = invocations(world, held, costUsd);
-      await fail(world.engine, refOf(world, held), { ...failure, invocations: told }).catch(refusal);
+      await world.acts.fail(held.task, { ...failure, invocations: told }).catch(refusal);
     }
     return NOTHING;
   },
@@ -176,7 +168,7 @@ const progresses: fc.Arbitrary<Step> = fc.record({ back: fc.nat(3), usd: fc.nat(
       details: null,
       invocations: invocations({ ...world, costs: new Map() }, held, costUsd),
     };
-    const done = await progress(world.engine, refOf(world, held), told).then(() => 'done', refusal);
+    const done = await world.acts.progress(held.task, told).then(() => 'done', refusal);
     if (done !== 'done') return NOTHING;
     held.costUsd = costUsd;
     invocations(world, held, costUsd);
@@ -194,8 +186,7 @@ const beats: fc.Arbitrary<Step> = fc
       const worker = world.workers[data.worker] ?? '';
       const mine = world.held.filter((held) => held.worker === worker && held.working);
       const tasks = mine.map(({ task }) => ({ taskId: task.id, claimToken: task.claimToken }));
-      const beat = { tenantId: world.tenantId, workerId: worker, status: data.status, tasks };
-      const { cancelTaskIds } = await heartbeat(world.engine, beat);
+      const { cancelTaskIds } = await world.acts.heartbeat({ workerId: worker, status: data.status, tasks });
       for (const held of mine) if (cancelTaskIds.includes(held.task.id)) held.working = false;
       if (data.status !== 'leaving') return NOTHING;
       for (const held of mine) held.working = false;
@@ -209,19 +200,10 @@ const vanishes: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), comesBack: f
   data,
   onIssue: true,
   async run(_model, world) {
-    const { engine, tenantId } = world;
     const worker = world.workers[data.worker] ?? '';
     for (const held of world.held) if (held.worker === worker) held.working = false;
     if (!data.comesBack) return NOTHING;
-    const input = {
-      name: `w${data.worker + 1}`,
-      hostname: '',
-      version: '2',
-      repos: [],
-      taskTypes: TASKS_AND_RETROSPECTS,
-      labels: {},
-    };
-    expect(await registerWorker(engine, tenantId, input)).toBe(worker);
+    expect(await world.acts.register(`w${data.worker + 1}`)).toBe(worker);
     return { moves: 'all' };
   },
 }));

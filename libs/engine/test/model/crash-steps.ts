@@ -1,5 +1,6 @@
 import { OUTCOMES_OF } from '@pipeline/domain';
 import fc from 'fast-check';
+import type { Moment } from './acts.ts';
 import { finish, take } from './agent-steps.ts';
 import { outbox } from './host-steps.ts';
 import { NOTHING, type Step } from './step.ts';
@@ -17,9 +18,27 @@ async function run(world: World) {
   return { moves: 'all' as const };
 }
 
-export const CRASH_STEPS: fc.Arbitrary<Step> = fc.constant({
+const crashesAfterWrites: fc.Arbitrary<Step> = fc.constant({
   name: 'crashAfterWrites',
   data: null,
   onIssue: true,
   run: (_model, world) => run(world),
 });
+
+/** Whoever is asked for something next dies over it. */
+const crashes: fc.Arbitrary<Step> = fc
+  .constantFrom<Moment>('before the commit', 'after the commit', 'after the commit')
+  .map((moment) => ({
+    name: 'crash',
+    data: moment,
+    onIssue: false,
+    async run(_model, world) {
+      world.acts.crash(moment);
+      return NOTHING;
+    },
+  }));
+
+export const CRASH_STEPS: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 1, arbitrary: crashesAfterWrites },
+  { weight: 2, arbitrary: crashes },
+);

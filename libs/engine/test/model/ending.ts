@@ -4,13 +4,13 @@ import { checkIssueList } from '@pipeline/store';
 import { sql } from 'kysely';
 import { wrongSums } from '../harness.ts';
 import { finish, take } from './agent-steps.ts';
-import { deliver, outbox, poll } from './host-steps.ts';
+import { deliver, outbox } from './host-steps.ts';
 import { statusCommentOn } from './host-writes.ts';
 import { breaches } from './invariants.ts';
 import { madeTwice } from './made-once.ts';
 import { helpEverybody } from './operator-steps.ts';
 import { upkeep } from './time-steps.ts';
-import { issuesOf, pass, register, type World } from './world.ts';
+import { issuesOf, pass, type World } from './world.ts';
 
 const ROUNDS = 80;
 
@@ -18,7 +18,7 @@ const ROUNDS = 80;
 export async function settleDown(world: World): Promise<void> {
   world.host.troubles.length = 0;
   world.host.nextMerge = null;
-  const worker = await register(world.engine, world.tenantId, 'finisher');
+  const worker = await world.acts.register('finisher');
   let quiet = 0;
   for (let round = 0; quiet < 2; round += 1) {
     expect(round).toBeLessThan(ROUNDS);
@@ -31,7 +31,7 @@ async function turn(world: World, worker: string): Promise<number> {
   let happened = world.host.state.webhooks.length;
   pass(world, 3_600);
   await deliver(world, happened);
-  await poll(world);
+  await world.acts.poll();
   await upkeep(world);
   for (let sent = await outbox(world); sent > 0; sent = await outbox(world)) happened += sent;
   for (let held = await take(world, worker); held; held = await take(world, worker)) {

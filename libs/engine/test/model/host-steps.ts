@@ -1,21 +1,17 @@
-import { expect } from '@jest/globals';
-import type { ExecuteResult, HostEvent } from '@pipeline/domain';
-import { beginSending, pollRepo, type Sending, sendable, settle, takeHostEvent } from '@pipeline/engine';
+import type { HostEvent } from '@pipeline/domain';
 import fc from 'fast-check';
-import { sql } from 'kysely';
+import type { Death } from './acts.ts';
 import type { Trouble } from './host.ts';
 import { NOTHING, type Step, type Verdict } from './step.ts';
 import type { World } from './world.ts';
 
 const ANY: Verdict = { moves: 'all' };
 
-const intakeOf = ({ engine, repo, host }: World) => ({ engine, repo, host });
-
 /** Delivers the webhooks that wait, oldest first. @param twice a redelivery, which the inbox would let through. */
 export async function deliver(world: World, count: number, twice = false): Promise<void> {
   for (const event of world.host.state.webhooks.splice(0, count)) {
     const told: HostEvent[] = twice && (event.kind === 'comment' || event.kind === 'review') ? [event, event] : [event];
-    for (const one of told) await takeHostEvent(intakeOf(world), one);
+    await world.acts.deliver(told);
   }
 }
 
@@ -42,64 +38,19 @@ const losses: fc.Arbitrary<Step> = fc.integer({ min: 1, max: 3 }).map((count) =>
   },
 }));
 
-export const poll = (world: World): Promise<number> =>
-  pollRepo(intakeOf(world), () => new Date(world.database.clock.now ?? 0));
-
 const polls: fc.Arbitrary<Step> = fc.constant({
   name: 'poll',
   data: null,
   onIssue: false,
   async run(_model, world) {
-    await poll(world);
+    await world.acts.poll();
     return ANY;
   },
 });
 
-/** How an executor dies. Two of them may be at the same entry when the lead moves. */
-type Death = 'before the write' | 'before the record' | 'never' | 'two at once';
-
-async function sendOne(world: World, entry: { tenant_id: number; id: number }, death: Death): Promise<void> {
-  const { engine, host } = world;
-  const sendings = [await beginSending(engine, entry.tenant_id, entry.id)];
-  if (death === 'two at once') sendings.push(await beginSending(engine, entry.tenant_id, entry.id));
-  if (death === 'before the write') return;
-  for (const sending of sendings) {
-    if (!sending) continue;
-    const { projection, repo, mayHaveHappened } = sending;
-    const result = await host.execute(repo, projection.issue_number, projection.action, { mayHaveHappened });
-    if (death !== 'before the record') await settleOnce(world, sending, result);
-  }
-}
-
-/** What is written down of an answer; one that comes after an entry is complete adds its attempt, and nothing else. */
-async function settleOnce(world: World, sending: Sending, result: ExecuteResult): Promise<void> {
-  const before = await traceOf(world, sending);
-  await settle(world.engine, sending, result);
-  if (before.status === 'complete') expect(await traceOf(world, sending)).toEqual(before);
-  if (result.status === 'failed') {
-    expect(await sendable(world.engine, 'sandbox', 100)).not.toContainEqual(
-      expect.objectContaining({ id: sending.projection.id }),
-    );
-  }
-}
-
-/** An entry of the outbox, and all that could follow from its answer. */
-async function traceOf({ database }: World, { projection }: Sending): Promise<Record<string, unknown>> {
-  const { rows } = await sql<Record<string, unknown>>`
-    select p.status, p.attempts, p.result, i.state, i.updated_at,
-      (select count(*) from tasks) as tasks, (select count(*) from projections) as wishes,
-      (select count(*) from pipeline_events) as events, (select count(*) from issue_edges) as edges
-    from projections p left join issues i on i.id = p.issue_id where p.id = ${projection.id}`.execute(database.db);
-  return rows[0] ?? {};
-}
-
-/** One pass of the outbox, as the monitor's loop makes it; the last `dying` entries die. @returns how many were sent. */
-export async function outbox(world: World, count = 100, death: Death = 'never', dying = 1): Promise<number> {
-  const ready = (await sendable(world.engine, 'sandbox', 100)).slice(0, count);
-  for (const [index, entry] of ready.entries())
-    await sendOne(world, entry, index >= ready.length - dying ? death : 'never');
-  return ready.length;
-}
+/** One pass of the outbox; the last `dying` entries die. @returns how many were begun. */
+export const outbox = (world: World, count = 100, death: Death = 'never', dying = 1): Promise<number> =>
+  world.acts.send({ count, death, dying });
 
 const passes: fc.Arbitrary<Step> = fc
   .record({

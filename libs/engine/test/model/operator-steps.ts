@@ -1,26 +1,10 @@
+import { expect } from '@jest/globals';
 import { AppError, type ConsistencyKind, STATES, type State, validTargets } from '@pipeline/domain';
-import {
-  act,
-  drainWorker,
-  findIssueKey,
-  type IssueAction,
-  listFindings,
-  reclaimFromWorker,
-  repairFinding,
-  resolveLetter,
-  retryDeadLetter,
-  type StoreRepair,
-  steerProjection,
-  transition,
-} from '@pipeline/engine';
+import type { IssueAction, StoreRepair } from '@pipeline/engine';
 import fc from 'fast-check';
 import { take } from './agent-steps.ts';
 import { type Model, moves, NOTHING, pick, type Step, type Verdict } from './step.ts';
 import { issuesOf, type Seen, WORKFLOW, type World } from './world.ts';
-
-export const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
-
-const keyOf = (world: World, number: number) => findIssueKey(world.engine, { owner: 'acme', repo: 'model', number });
 
 /** What is certain after an action, by the issue as it was. */
 function certainAfter(action: IssueAction, model: Model, number: number): Verdict {
@@ -58,10 +42,15 @@ const actions: fc.Arbitrary<Step> = fc
     onIssue: true,
     async run(model, world) {
       const number = pick(model, data.issue);
-      await act(world.engine, await keyOf(world, number), data.action, OLGA);
+      await world.acts.act(number, data.action);
       return certainAfter(data.action, model, number);
     },
   }));
+
+function refused(error: unknown): false {
+  if (error instanceof AppError && error.code === 'INVALID_TRANSITION') return false;
+  throw error;
+}
 
 /** To a target the state offers, or to any other, which is refused with the targets that would be right. */
 const transitions: fc.Arbitrary<Step> = fc
@@ -76,11 +65,9 @@ const transitions: fc.Arbitrary<Step> = fc
       const offered = validTargets(WORKFLOW, from);
       const targets = data.valid ? offered : STATES.filter((state) => !offered.includes(state));
       const target = targets[data.target % targets.length] as State;
-      const done = await transition(world.engine, await keyOf(world, number), target, OLGA).catch((error: unknown) => {
-        if (error instanceof AppError && error.code === 'INVALID_TRANSITION' && !data.valid) return null;
-        throw error;
-      });
-      if (!done) return NOTHING;
+      const went = await world.acts.transition(number, target).then(() => true, refused);
+      expect({ target, went }).toEqual({ target, went: data.valid });
+      if (!went) return NOTHING;
       return { moves: [number], certain: { number, state: target === 'new' ? 'analyzing' : target } };
     },
   }));
@@ -94,10 +81,9 @@ const movesUnderAWorker: fc.Arbitrary<Step> = fc.record({ target: fc.nat(20), re
     const held = await take(world, world.workers[0] ?? '');
     if (!held) return NOTHING;
     const number = held.task.issueNumber ?? 0;
-    const key = await keyOf(world, number);
     const targets = validTargets(WORKFLOW, model.issues.get(number)?.state as State);
-    await transition(world.engine, key, targets[data.target % targets.length] as State, OLGA);
-    if (data.retry) await act(world.engine, key, 'retry', OLGA);
+    await world.acts.transition(number, targets[data.target % targets.length] as State);
+    if (data.retry) await world.acts.act(number, 'retry');
     await take(world, world.workers[1] ?? '');
     return moves(number);
   },
@@ -117,10 +103,10 @@ const letters: fc.Arbitrary<Step> = fc.record({ index: fc.nat(3), retry: fc.bool
     const letter = rows[data.index % Math.max(1, rows.length)];
     if (!letter) return NOTHING;
     if (!data.retry) {
-      await resolveLetter(world.engine, letter.id, OLGA);
+      await world.acts.resolveLetter(letter.id);
       return NOTHING;
     }
-    await retryDeadLetter(world.engine, letter.id, OLGA);
+    await world.acts.retryLetter(letter.id);
     return moves(letter.issue_number);
   },
 }));
@@ -139,7 +125,7 @@ const projections: fc.Arbitrary<Step> = fc
         .orderBy('id', 'desc')
         .execute();
       const row = rows[data.back % Math.max(1, rows.length)];
-      if (row) await steerProjection(world.engine, row.id, data.to, OLGA);
+      if (row) await world.acts.steerProjection(row.id, data.to);
       return NOTHING;
     },
   }));
@@ -152,8 +138,8 @@ const fleet: fc.Arbitrary<Step> = fc
     onIssue: false,
     async run(_model, world) {
       const worker = world.workers[data.worker] ?? '';
-      if (data.deed === 'reclaim') await reclaimFromWorker(world.engine, worker, OLGA);
-      else await drainWorker(world.engine, worker, data.deed === 'drain', OLGA);
+      if (data.deed === 'reclaim') await world.acts.reclaimFromWorker(worker);
+      else await world.acts.drainWorker(worker, data.deed === 'drain');
       return NOTHING;
     },
   }));
@@ -169,11 +155,11 @@ const repairs: fc.Arbitrary<Step> = fc.nat(5).map((index) => ({
   data: index,
   onIssue: true,
   async run(_model, world) {
-    const { findings } = await listFindings(world.engine);
+    const findings = await world.acts.findings();
     const finding = findings[index % Math.max(1, findings.length)];
     const repair = finding && REPAIRS[finding.kind];
     if (!finding || !repair) return NOTHING;
-    await repairFinding(world.engine, repair, finding.id, OLGA);
+    await world.acts.repair(repair, finding.id);
     return finding.issueNumber === null ? NOTHING : moves(finding.issueNumber);
   },
 }));
@@ -190,25 +176,23 @@ export const OPERATOR_STEPS: fc.Arbitrary<Step> = fc.oneof(
 
 /** What an operator does for every issue that stands still, whatever it waits for. */
 export async function helpEverybody(world: World, time: number): Promise<void> {
-  const { database, engine } = world;
-  for (const worker of world.workers) await drainWorker(engine, worker, false, OLGA);
+  const { database, acts } = world;
+  for (const worker of world.workers) await acts.drainWorker(worker, false);
   const failed = await database.db.selectFrom('projections').select('id').where('status', '=', 'failed').execute();
-  for (const { id } of failed) await steerProjection(engine, id, 'retry', OLGA);
+  for (const { id } of failed) await acts.steerProjection(id, 'retry');
   const open = await database.db.selectFrom('dead_letters').select('id').where('resolved_at', 'is', null).execute();
-  for (const { id } of open) await retryDeadLetter(engine, id, OLGA);
+  for (const { id } of open) await acts.retryLetter(id);
   for (const issue of (await issuesOf(world)).values()) {
     if (issue.state !== 'done') await help(world, issue, time);
   }
 }
 
-async function help(world: World, { number, state, paused, blocked }: Seen, time: number): Promise<void> {
-  const { engine } = world;
-  const key = await keyOf(world, number);
-  if (paused) await act(engine, key, 'resume', OLGA);
+async function help({ acts }: World, { number, state, paused, blocked }: Seen, time: number): Promise<void> {
+  if (paused) await acts.act(number, 'resume');
   // Whoever meets the same obstacle again has the work done anew.
-  if (time > 2) await act(engine, key, 'reimplement', OLGA);
-  else if (blocked) await act(engine, key, 'unblock', OLGA);
+  if (time > 2) await acts.act(number, 'reimplement');
+  else if (blocked) await acts.act(number, 'unblock');
   else if (state === 'needs-clarification' || state === 'human-review-ready') {
-    await transition(engine, key, 'done', OLGA);
-  } else await act(engine, key, 'retry', OLGA);
+    await acts.transition(number, 'done');
+  } else await acts.act(number, 'retry');
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { AGENT_STEPS } from './agent-steps.ts';
+import { BACKOFF_STEPS } from './backoff-steps.ts';
 import { CRASH_STEPS } from './crash-steps.ts';
 import { HOST_STEPS } from './host-steps.ts';
 import { OPERATOR_STEPS } from './operator-steps.ts';
@@ -14,5 +15,6 @@ export const STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: PEOPLE_STEPS },
   { weight: 4, arbitrary: OPERATOR_STEPS },
   { weight: 3, arbitrary: TIME_STEPS },
-  { weight: 1, arbitrary: CRASH_STEPS },
+  { weight: 2, arbitrary: CRASH_STEPS },
+  { weight: 1, arbitrary: BACKOFF_STEPS },
 );

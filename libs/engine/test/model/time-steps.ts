@@ -1,12 +1,4 @@
 import { expect } from '@jest/globals';
-import {
-  autoUnblock,
-  reclaimExpired,
-  reclaimStalled,
-  releaseDue,
-  releaseWaiting,
-  watchSilence,
-} from '@pipeline/engine';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type { Step } from './step.ts';
@@ -15,7 +7,7 @@ import { pass, type World } from './world.ts';
 /** Every loop of upkeep once. Work whose time has not come waits on. */
 export async function upkeep(world: World): Promise<void> {
   const waiting = await waitingTasks(world);
-  await everyLoop(world);
+  await world.acts.upkeep();
   const free = await world.database.db
     .selectFrom('tasks')
     .select(['id', 'task_type'])
@@ -34,15 +26,6 @@ async function waitingTasks({ database }: World): Promise<string[]> {
     database.db,
   );
   return rows.map(({ id }) => id);
-}
-
-async function everyLoop({ engine }: World): Promise<void> {
-  await reclaimExpired(engine);
-  await reclaimStalled(engine);
-  await releaseDue(engine);
-  await releaseWaiting(engine);
-  await autoUnblock(engine);
-  await watchSilence(engine);
 }
 
 /** Around every deadline there is: leases, claim-to-start, backoffs, quota, stall, automatic unblock, a day. */

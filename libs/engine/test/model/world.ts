@@ -6,11 +6,12 @@ import {
   type Settings,
   type State,
 } from '@pipeline/domain';
-import { type ClaimedTask, type Engine, putRepo, type Report, registerWorker, takeHostEvent } from '@pipeline/engine';
+import { type ClaimedTask, type Engine, putRepo, type Report } from '@pipeline/engine';
 import { ensureTenant, type RepoRow } from '@pipeline/store';
 import type { TestDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { TASKS_AND_RETROSPECTS } from '../harness.ts';
+import type { Acts } from './acts.ts';
+import { engineActs } from './engine-acts.ts';
 import { ModelHost } from './host.ts';
 import { HostState } from './host-state.ts';
 
@@ -28,13 +29,12 @@ export interface Held {
   working: boolean;
 }
 
-/** The real thing: engine, store and clock, with a host and workers that do what the steps say. */
+/** The real thing: the pipeline, its store and its clock, with a host and workers that do what the steps say. */
 export interface World {
   database: TestDatabase;
-  engine: Engine;
   tenantId: number;
-  repo: RepoRow;
   host: ModelHost;
+  acts: Acts;
   workers: string[];
   held: Held[];
   /** What was told of cost for each claim: the ledger that the store is held against. */
@@ -63,8 +63,22 @@ const TABLES = [
   ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_hours', 'task_hours', 'cost_sums', 'event_counts'],
 ];
 
-export async function makeWorld(database: TestDatabase): Promise<World> {
-  database.clock.now = new Date(START);
+/** What acts are made of: the store is empty, and the repo and its host are there. */
+export interface Stage {
+  database: TestDatabase;
+  engine: Engine;
+  tenantId: number;
+  repo: RepoRow;
+  host: ModelHost;
+}
+
+/** A run begins with two issues and two workers. @param actsOn by which way everything goes; by default in this process. */
+export async function makeWorld(
+  database: TestDatabase,
+  actsOn: (stage: Stage) => Acts = engineActs,
+  start = new Date(START),
+): Promise<World> {
+  database.clock.now = start;
   await sql.raw(TABLES.map((table) => `delete from ${table}`).join(';')).execute(database.db);
   const settings: Settings = { ...DEFAULT_SETTINGS };
   const engine: Engine = {
@@ -85,24 +99,15 @@ export async function makeWorld(database: TestDatabase): Promise<World> {
     installationId: null,
     enabled: true,
   });
-  const host = new ModelHost(new HostState(slug, () => new Date(database.clock.now ?? START)));
-  const workers = [await register(engine, tenantId, 'w1'), await register(engine, tenantId, 'w2')];
+  const host = new ModelHost(new HostState(slug, () => new Date(database.clock.now ?? start)));
+  const acts = actsOn({ database, engine, tenantId, repo, host });
+  const workers = [await acts.register('w1'), await acts.register('w2')];
   for (const title of ['First', 'Second']) {
     host.state.openIssue({ title, body: 'Do it.', labels: [ENQUEUE_LABEL] }, 'alice');
   }
-  for (const event of host.state.webhooks.splice(0)) await takeHostEvent({ engine, repo, host }, event);
-  return { database, engine, tenantId, repo, host, workers, held: [], costs: new Map(), shas: 0 };
+  await acts.deliver(host.state.webhooks.splice(0));
+  return { database, tenantId, host, acts, workers, held: [], costs: new Map(), shas: 0 };
 }
-
-export const register = (engine: Engine, tenantId: number, name: string): Promise<string> =>
-  registerWorker(engine, tenantId, {
-    name,
-    hostname: '',
-    version: '1',
-    repos: [],
-    taskTypes: TASKS_AND_RETROSPECTS,
-    labels: {},
-  });
 
 export function pass({ database }: World, seconds: number): void {
   database.clock.now = new Date((database.clock.now?.getTime() ?? START) + seconds * 1_000);

@@ -1,0 +1,26 @@
+import { expect } from '@jest/globals';
+import fc from 'fast-check';
+import { fails, take } from './agent-steps.ts';
+import { ERRORS, hurried } from './failures.ts';
+import { NOTHING, type Step } from './step.ts';
+import type { World } from './world.ts';
+
+/** A task fails, and while it waits to be tried again its issue is paused and resumed: it waits on. */
+async function run(world: World, [message, errorClass]: (typeof ERRORS)[number]) {
+  const held = await take(world, world.workers[0] ?? '');
+  if (!held) return NOTHING;
+  const verdict = await fails(world, held, [message, errorClass]);
+  if (verdict !== NOTHING) return verdict;
+  const number = held.task.issueNumber ?? 0;
+  await world.acts.act(number, 'pause');
+  await world.acts.act(number, 'resume');
+  expect(await hurried(world, held)).toEqual([]);
+  return { moves: [number], certain: { number, paused: false } };
+}
+
+export const BACKOFF_STEPS: fc.Arbitrary<Step> = fc.constantFrom(...ERRORS).map((error) => ({
+  name: 'resumeInBackoff',
+  data: error,
+  onIssue: true,
+  run: (_model, world) => run(world, error),
+}));

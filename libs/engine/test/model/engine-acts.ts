@@ -1,0 +1,99 @@
+import {
+  act,
+  autoUnblock,
+  claim,
+  drainWorker,
+  type Engine,
+  fail,
+  findIssueKey,
+  heartbeat,
+  listFindings,
+  pollRepo,
+  progress,
+  reclaimExpired,
+  reclaimFromWorker,
+  reclaimStalled,
+  registerWorker,
+  releaseDue,
+  releaseWaiting,
+  repairFinding,
+  report,
+  resolveLetter,
+  retryDeadLetter,
+  start,
+  steerProjection,
+  takeHostEvent,
+  transition,
+  watchSilence,
+} from '@pipeline/engine';
+import { TASKS_AND_RETROSPECTS } from '../harness.ts';
+import { type Acts, type Calls, callsAskedAgain } from './acts.ts';
+import { send } from './engine-outbox.ts';
+import type { Stage } from './world.ts';
+
+const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
+
+/** Every act by its use case, in this process. */
+export function engineActs(stage: Stage): Acts {
+  const { engine, database, repo, host } = stage;
+  let unheard = false;
+  /** A crash after the commit: what was answered is not heard. One before it has left nothing behind. */
+  const retried = async <T>(call: () => Promise<T>, again: () => Promise<T> = call): Promise<T> => {
+    const answer = await call();
+    if (!unheard) return answer;
+    unheard = false;
+    return again();
+  };
+  return {
+    ...callsAskedAgain(callsOn(stage), retried),
+    async deliver(events) {
+      for (const event of events) await retried(() => takeHostEvent({ engine, repo, host }, event));
+    },
+    async poll() {
+      await retried(() => pollRepo({ engine, repo, host }, () => new Date(database.clock.now ?? 0)));
+    },
+    send: (pass) => send(stage, pass),
+    upkeep: () => retried(() => everyLoop(engine)),
+    crash(moment) {
+      unheard = moment === 'after the commit';
+    },
+  };
+}
+
+function callsOn({ engine, tenantId, repo }: Stage): Calls {
+  const refOf = (task: { id: string; claimToken: string }) => ({
+    tenantId,
+    taskId: task.id,
+    claimToken: task.claimToken,
+  });
+  const keyOf = (number: number) => findIssueKey(engine, { owner: repo.owner, repo: repo.name, number });
+  return {
+    register: (name) => registerWorker(engine, tenantId, { ...WORKER, name }),
+    claim: (workerId) => claim(engine, { tenantId, workerId, taskTypes: TASKS_AND_RETROSPECTS, repoIds: null }),
+    start: (task) => start(engine, refOf(task)),
+    report: (task, body) => report(engine, refOf(task), body),
+    fail: (task, failure) => fail(engine, refOf(task), failure),
+    progress: (task, said) => progress(engine, refOf(task), said),
+    heartbeat: (beat) => heartbeat(engine, { tenantId, ...beat }),
+    act: async (number, action) => act(engine, await keyOf(number), action, OLGA),
+    transition: async (number, target) => transition(engine, await keyOf(number), target, OLGA),
+    retryLetter: (id) => retryDeadLetter(engine, id, OLGA),
+    resolveLetter: (id) => resolveLetter(engine, id, OLGA),
+    steerProjection: (id, to) => steerProjection(engine, id, to, OLGA),
+    drainWorker: (id, drain) => drainWorker(engine, id, drain, OLGA),
+    reclaimFromWorker: (id) => reclaimFromWorker(engine, id, OLGA),
+    findings: async () => (await listFindings(engine)).findings,
+    repair: (repair, id) => repairFinding(engine, repair, id, OLGA),
+  };
+}
+
+const WORKER = { hostname: '', version: '1', repos: [], taskTypes: TASKS_AND_RETROSPECTS, labels: {} };
+
+async function everyLoop(engine: Engine): Promise<void> {
+  await reclaimExpired(engine);
+  await reclaimStalled(engine);
+  await releaseDue(engine);
+  await releaseWaiting(engine);
+  await autoUnblock(engine);
+  await watchSilence(engine);
+}

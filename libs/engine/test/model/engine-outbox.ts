@@ -1,0 +1,49 @@
+import { expect } from '@jest/globals';
+import type { ExecuteResult } from '@pipeline/domain';
+import { beginSending, type Sending, sendable, settle } from '@pipeline/engine';
+import { sql } from 'kysely';
+import type { Death, Pass } from './acts.ts';
+import type { Stage } from './world.ts';
+
+/** One pass of the outbox, as the monitor's loop makes it. @returns how many entries were begun. */
+export async function send(stage: Stage, { count, death, dying }: Pass): Promise<number> {
+  const ready = (await sendable(stage.engine, 'sandbox', 100)).slice(0, count);
+  for (const [index, entry] of ready.entries())
+    await sendOne(stage, entry, index >= ready.length - dying ? death : 'never');
+  return ready.length;
+}
+
+async function sendOne(stage: Stage, entry: { tenant_id: number; id: number }, death: Death): Promise<void> {
+  const { engine, host } = stage;
+  const sendings = [await beginSending(engine, entry.tenant_id, entry.id)];
+  if (death === 'two at once') sendings.push(await beginSending(engine, entry.tenant_id, entry.id));
+  if (death === 'before the write') return;
+  for (const sending of sendings) {
+    if (!sending) continue;
+    const { projection, repo, mayHaveHappened } = sending;
+    const result = await host.execute(repo, projection.issue_number, projection.action, { mayHaveHappened });
+    if (death !== 'before the record') await settleOnce(stage, sending, result);
+  }
+}
+
+/** What is written down of an answer; one that comes after an entry is complete adds its attempt, and nothing else. */
+async function settleOnce(stage: Stage, sending: Sending, result: ExecuteResult): Promise<void> {
+  const before = await traceOf(stage, sending);
+  await settle(stage.engine, sending, result);
+  if (before.status === 'complete') expect(await traceOf(stage, sending)).toEqual(before);
+  if (result.status === 'failed') {
+    expect(await sendable(stage.engine, 'sandbox', 100)).not.toContainEqual(
+      expect.objectContaining({ id: sending.projection.id }),
+    );
+  }
+}
+
+/** An entry of the outbox, and all that could follow from its answer. */
+async function traceOf({ database }: Stage, { projection }: Sending): Promise<Record<string, unknown>> {
+  const { rows } = await sql<Record<string, unknown>>`
+    select p.status, p.attempts, p.result, i.state, i.updated_at,
+      (select count(*) from tasks) as tasks, (select count(*) from projections) as wishes,
+      (select count(*) from pipeline_events) as events, (select count(*) from issue_edges) as edges
+    from projections p left join issues i on i.id = p.issue_id where p.id = ${projection.id}`.execute(database.db);
+  return rows[0] ?? {};
+}
