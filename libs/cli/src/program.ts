@@ -3,6 +3,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { auditCommands } from './admin/audit.ts';
 import { connectionCommands } from './admin/connections.ts';
 import { memberCommands } from './admin/members.ts';
+import { modelPriceCommands } from './admin/model-prices.ts';
 import { orgCommands } from './admin/orgs.ts';
 import { repoCommands } from './admin/repos.ts';
 import { userCommands } from './admin/users.ts';
@@ -30,6 +31,7 @@ export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'std
   workflowCommands(admin, run);
   workerTokenCommands(admin, run);
   connectionCommands(admin, run);
+  modelPriceCommands(admin, run);
   auditCommands(admin, run);
   settle(program, streams);
   return program;

@@ -100,7 +100,7 @@ describe('the pipeline configuration', () => {
       selfHealing: { autoRestart: true },
       pollIntervals: { monitor: 7 },
       costLimits: { perIssueUsd: 5 },
-      alertChannels: [{ type: 'slack', urlEnv: 'SLACK_URL' }],
+      alertChannels: [{ type: 'slack', urlEnv: 'SLACK_URL', digest: false }],
       alerts: { queueAgeMinutes: 5 },
       retrieval: { tokenBudget: 500 },
       sla: { warnAfterMinutes: { planning: 5 } },

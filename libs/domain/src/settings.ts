@@ -35,18 +35,22 @@ export const CostLimits = z.object({
   perIssueUsd: usd.describe('Spending per issue; null = no limit.'),
 });
 
+const digest = z.boolean().optional().describe('Whether it is sent the daily digest; true without a word.');
+
 /** Addresses and secrets that let others post are named by variable, so that no setting holds one. */
 export const ALERT_CHANNELS = {
   webhook: z.object({
     type: z.literal('webhook'),
+    digest,
     url: HttpAddress,
     secretEnv: EnvName.describe('Variable that holds the secret which signs deliveries.'),
   }),
   slack: z.object({
     type: z.literal('slack'),
+    digest,
     urlEnv: EnvName.describe('Variable that holds the address of the incoming webhook.'),
   }),
-  log: z.object({ type: z.literal('log') }),
+  log: z.object({ type: z.literal('log'), digest }),
 };
 
 const AlertChannel = z.discriminatedUnion('type', [ALERT_CHANNELS.webhook, ALERT_CHANNELS.slack, ALERT_CHANNELS.log]);

@@ -5,12 +5,13 @@ import { type Engine, inTenant } from './context.ts';
 import { readDigest } from './reads/digest.ts';
 
 /**
- * Writes what the day came to for each configured channel that has none of this UTC day yet; one monitor sends it, as
+ * Writes what the day came to for each channel that wants it and has none of this UTC day yet; one monitor sends it, as
  * it sends alerts. Of a day on which nobody asked there is none: the figures are those of now.
  * May run anywhere, any number of times. A round with nothing to do costs a probe for each channel.
  */
 export async function writeDailyDigest(engine: Engine): Promise<void> {
-  const configured = [...new Set(engine.settings().alertChannels.map(channelKey))];
+  const wanting = engine.settings().alertChannels.filter((channel) => channel.digest !== false);
+  const configured = [...new Set(wanting.map(channelKey))];
   if (configured.length === 0) return;
   const { tenant } = engine.store;
   const channels = await channelsWithoutDigest(tenant, configured, utcDate(new Date(await storeNow(tenant))));

@@ -19,6 +19,7 @@ import {
   keepKpis,
   kpiWeeks,
   openFingerprints,
+  regressionsOfDisabledRepos,
   reposDueForKpis,
 } from '@pipeline/store';
 import { raiseAlert, resolveAlert } from './alerts.ts';
@@ -44,12 +45,14 @@ type Verdict = KpiVerdict & { kpi: Kpi };
 
 /**
  * Compares the last seven days of each repo with the four weeks before, keeps what was found, and raises an alert for
- * each KPI that has got worse; it is resolved once the KPI is back. Looks at repos that are due, some at a time.
+ * each KPI that has got worse; it is resolved once the KPI is back, or the repo is disabled. Looks at repos that are due, some at a time.
  * @returns how many repos were looked at, and whether more may be due.
  */
 export async function watchKpis(engine: Engine): Promise<{ repos: number; more: boolean }> {
   const due = await reposDueForKpis(engine.store.fleet, EVERY_MS, BATCH);
   for (const repo of due) await lookAt(engine, repo);
+  for (const { tenant_id, fingerprint } of await regressionsOfDisabledRepos(engine.store.fleet))
+    await inTenant(engine, tenant_id, (unit) => resolveAlert(unit, fingerprint));
   return { repos: due.length, more: due.length === BATCH };
 }
 

@@ -142,6 +142,19 @@ describe('the guard', () => {
     expect(await alerts()).toMatchObject([{ resolved_at: expect.any(String) }]);
   });
 
+  test('an alert about a repo that was disabled does not stay open for ever', async () => {
+    const enable = (enabled: boolean) =>
+      database.db.updateTable('repos').set({ enabled }).where('id', '=', bench.repo.id).execute();
+    later(7 * DAY_MS);
+    await spent(database.clock.now ?? END, 6, 9);
+    await watchKpis(bench.engine);
+    expect(await alerts()).toMatchObject([{ resolved_at: null }]);
+    await enable(false);
+    await watchKpis(bench.engine);
+    expect(await alerts()).toMatchObject([{ resolved_at: expect.any(String) }]);
+    await enable(true);
+  });
+
   test('the history has 30 entries at most', async () => {
     await sql`
       insert into kpi_snapshots (tenant_id, repo_id, kpi, day, computed_at, value, sample_size, baseline_sample_size,
@@ -150,6 +163,6 @@ describe('the guard', () => {
         false, 'low', 'rise' from generate_series(0, 39) n`.execute(database.db);
     const kpi = await latest('guarded/empty', 'mean_cost_usd');
     expect(kpi?.history).toHaveLength(30);
-    expect(kpi?.history.slice(0, 4).map(({ value }) => value)).toEqual([2, 3, 0, 1]);
+    expect(kpi?.history.slice(0, 4).map(({ value }) => value)).toEqual([5.5, 2, 3, 0]);
   });
 });

@@ -49,6 +49,17 @@ export async function reposDueForKpis(fleet: Db, everyMs: number, limit: number)
   return rows;
 }
 
+/** Open alerts about KPIs of repos that are not enabled any more: nobody looks at these again. Cost: the open alerts. */
+export async function regressionsOfDisabledRepos(fleet: Db): Promise<{ tenant_id: number; fingerprint: string }[]> {
+  const { rows } = await sql<{ tenant_id: number; fingerprint: string }>`
+    ${fleetNote('the guard watches the repos of all tenants')}
+    select a.tenant_id, a.fingerprint from alerts a
+    join repos r on r.tenant_id = a.tenant_id and a.fingerprint like 'kpi_regression:' || r.id || ':%'
+    where a.resolved_at is null and a.detector = 'kpi_regression' and not r.enabled
+    order by a.tenant_id, a.fingerprint`.execute(fleet);
+  return rows;
+}
+
 export interface KpiRow {
   tenantId: number;
   repoId: number;

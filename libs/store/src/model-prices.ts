@@ -1,5 +1,7 @@
 import type { ModelPrice } from '@pipeline/domain';
-import type { Db } from './connection.ts';
+import { sql } from 'kysely';
+import type { Db, Tx } from './connection.ts';
+import { svcNow } from './json.ts';
 
 /** The whole table: a few rows. */
 export const modelPrices = (db: Db): Promise<ModelPrice[]> =>
@@ -13,3 +15,29 @@ export const modelPrices = (db: Db): Promise<ModelPrice[]> =>
       'cache_write_usd as cacheWriteUsd',
     ])
     .execute();
+
+/** Adds the price of a pattern, or changes it. Patterns are kept without capitals: they are compared without case. */
+export async function setModelPrice(tx: Tx, { pattern, ...usd }: ModelPrice): Promise<void> {
+  const price = {
+    input_usd: usd.inputUsd,
+    output_usd: usd.outputUsd,
+    cache_read_usd: usd.cacheReadUsd,
+    cache_write_usd: usd.cacheWriteUsd,
+    updated_at: svcNow,
+  };
+  await removeModelPrice(tx, pattern);
+  await tx
+    .insertInto('model_prices')
+    .values({ pattern: pattern.toLowerCase(), ...price })
+    .onConflict((c) => c.column('pattern').doUpdateSet(price))
+    .execute();
+}
+
+/** @returns whether there was one. */
+export async function removeModelPrice(tx: Tx, pattern: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('model_prices')
+    .where(sql`lower(pattern)`, '=', pattern.toLowerCase())
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

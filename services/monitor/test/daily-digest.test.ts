@@ -103,6 +103,16 @@ describe('the digest of a day', () => {
     expect(dates()).toEqual(['2026-03-01', '2026-03-02']);
   });
 
+  test('is not sent to a channel that does not want it', async () => {
+    channels = channels.map((channel) => ({ ...channel, digest: false }));
+    await round();
+    expect(dates()).toEqual([]);
+    channels = [...channels, { type: 'slack', urlEnv: 'SLACK_URL' }];
+    await round();
+    expect(receiver.taken).toHaveLength(1);
+    expect(receiver.taken[0]?.path).toBe('/hook/slack');
+  });
+
   test('is sent once by many monitors that all believe they lead', async () => {
     const stores = [1, 2, 3, 4].map((n) =>
       database.open({ applicationName: `monitor-${n}`, clock: () => new Date('2026-03-01T00:00:05Z') }),

@@ -2,6 +2,7 @@ export { listAudit } from './audit.ts';
 export { endConnection, endConnectionsOf, listConnections } from './connections.ts';
 export { type Admin, machineUser } from './context.ts';
 export { addMember, changeGrant, changeRole, listGrants, removeMember } from './members.ts';
+export { listModelPrices, removeModelPrice, setModelPrice } from './model-prices.ts';
 export { createOrg, listOrgs, showOrg } from './orgs.ts';
 export { enableRepo, listRepos } from './repos.ts';
 export { createUser, disableUser, listUsers, setPassword } from './users.ts';
