@@ -37,7 +37,6 @@ interface Claim {
 }
 
 type ClaimInRepos = Claim & { repoIds: readonly number[] };
-type ClaimMany = { limit: number };
 
 const AGENTS = JSON.stringify(AGENT_OF);
 
@@ -46,7 +45,7 @@ const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claim
   chosen as (
     select h.id, nextval('run_id_seq') as run_id, token.hash
     from (select id, row_number() over (order by priority, turn, id) as n from head) h
-    join unnest(${p('tokenHashes')}::text[]) with ordinality as token (hash, n) on token.n = h.n
+    join unnest((select ${p('tokenHashes')}::text[])) with ordinality as token (hash, n) on token.n = h.n
   ), claimed as (
     update tasks t
     set status = 'claimed', claimed_by = ${p('workerId')}, claimed_at = svc_now(), started_at = null,
@@ -122,22 +121,23 @@ const oneHead = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<un
   ) t
   limit 1`;
 
-const manyHeads = (p: Params<Claim & ClaimMany>, { repos, of }: Scope): RawBuilder<unknown> => sql`
+/** As many as there are tokens. Sub-selects hide numbers from the planner, which else makes a plan for each call. */
+const manyHeads = (p: Params<Claim>, { repos, of }: Scope): RawBuilder<unknown> => sql`
   select t.id, t.priority, t.turn
-  from unnest(${p('taskTypes')}::text[]) as wanted (task_type) ${repos}
+  from unnest((select ${p('taskTypes')}::text[])) as wanted (task_type) ${repos}
   cross join lateral (
     select id, priority, turn from tasks
     where tenant_id = ${p('tenantId')} and task_type = wanted.task_type ${of('repo')}
       and status = 'pending' and held is null
-    order by priority, turn, id limit ${p('limit')} for update skip locked
+    order by priority, turn, id limit (select cardinality(${p('tokenHashes')}::text[])) for update skip locked
   ) t
-  order by t.priority, t.turn, t.id limit ${p('limit')}`;
+  order by t.priority, t.turn, t.id limit (select cardinality(${p('tokenHashes')}::text[]))`;
 
 const statements = {
   one: prepared('claim-task', (_db, p: Params<Claim>) => claimOf(p, oneHead(p, wholeTenant))),
   oneInRepos: prepared('claim-task-in-repos', (_db, p: Params<ClaimInRepos>) => claimOf(p, oneHead(p, someRepos(p)))),
-  many: prepared('claim-tasks', (_db, p: Params<Claim & ClaimMany>) => claimOf(p, manyHeads(p, wholeTenant))),
-  manyInRepos: prepared('claim-tasks-in-repos', (_db, p: Params<ClaimInRepos & ClaimMany>) =>
+  many: prepared('claim-tasks', (_db, p: Params<Claim>) => claimOf(p, manyHeads(p, wholeTenant))),
+  manyInRepos: prepared('claim-tasks-in-repos', (_db, p: Params<ClaimInRepos>) =>
     claimOf(p, manyHeads(p, someRepos(p))),
   ),
 };
@@ -149,10 +149,8 @@ const statements = {
  */
 export function claimTasks(db: Db, tenantId: number, input: ClaimInput): Promise<Claimed[]> {
   const { workerId, taskTypes, repoIds, tokenHashes, leaseMs } = input;
-  const limit = tokenHashes.length;
+  const isOne = tokenHashes.length === 1;
   const claim = { tenantId, workerId, taskTypes, tokenHashes, lease: `${leaseMs} ms` };
-  if (repoIds === null)
-    return limit === 1 ? statements.one.all(db, claim) : statements.many.all(db, { ...claim, limit });
-  const inRepos = { ...claim, repoIds };
-  return limit === 1 ? statements.oneInRepos.all(db, inRepos) : statements.manyInRepos.all(db, { ...inRepos, limit });
+  if (repoIds === null) return (isOne ? statements.one : statements.many).all(db, claim);
+  return (isOne ? statements.oneInRepos : statements.manyInRepos).all(db, { ...claim, repoIds });
 }

@@ -18,7 +18,7 @@ export const silentForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =
       order by w.last_heartbeat_at limit ${MAX_SIGHTINGS}`,
   );
 
-/** Tasks that somebody has been working on for long; value = minutes. Cost: the claims (index tasks_leases). */
+/** Tasks that somebody has been working on for long; value = minutes. Cost: the claims (index tasks_of_worker). */
 export const claimedForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =>
   sightings(
     fleet,
