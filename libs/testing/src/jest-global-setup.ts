@@ -1,4 +1,5 @@
-import { BROKER, type Broker, startBroker } from './broker.ts';
+import { BROKER } from './borrow.ts';
+import { type Broker, startBroker } from './broker.ts';
 
 /** Where setup leaves the broker for teardown; both run in Jest's main process. */
 export const HANDOVER = Symbol.for('pipeline.testing.broker');

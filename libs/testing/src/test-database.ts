@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Db, openStore, type Store, type StoreOptions } from '@pipeline/store';
-import pg from 'pg';
-import { BROKER, borrowServer } from './broker.ts';
-import { lintStatements, readCatalogue, type Statement } from './sql-lint/index.ts';
-import { databaseUrl, execute } from './template.ts';
+import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
+import type { Lent } from './lender.ts';
+import type { Statement } from './sql-lint/index.ts';
 
 export interface TestDatabase {
   /** Of this file's own database, for processes, doorbells and raw clients. */
@@ -30,44 +28,43 @@ export interface TestDatabase {
  * is still open, or when a statement of its stores would not run on a distributed store.
  */
 export function testDatabase(): TestDatabase {
-  const name = `pipeline_test_${randomBytes(6).toString('hex')}`;
   const clock: TestDatabase['clock'] = { now: null };
-  let serverUrl = '';
+  let lent: Lent | undefined;
   let store: Store | undefined;
   let plain: Store | undefined;
   const statements = new Map<string, Statement>();
   const deferred: (() => Promise<unknown>)[] = [];
+  const opened = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error('the database is there from beforeAll on: use it inside tests and hooks');
+    return value;
+  };
   const open = (options: Partial<StoreOptions> = {}): Store =>
     openStore({
-      databaseUrl: databaseUrl(serverUrl, name),
+      databaseUrl: opened(lent).url,
       applicationName: 'test',
       poolSize: 10,
       // A test that holds a transaction open on purpose, on a busy machine, is not idle.
       idleInTransactionMs: 20_000,
       connectTimeoutMs: 30_000,
       clock: () => clock.now,
-      onConnectionError: (error) => process.stderr.write(`idle connection of ${name}: ${error.message}\n`),
+      onConnectionError: (error) => process.stderr.write(`idle connection of ${lent?.name}: ${error.message}\n`),
       onStatement: (pool, text) => statements.set(`${pool} ${text}`, { pool, text }),
       ...options,
     });
-  const opened = <T>(value: T | undefined): T => {
-    if (value === undefined) throw new Error('the database is there from beforeAll on: use it inside tests and hooks');
-    return value;
-  };
   beforeAll(async () => {
-    const lent = await borrowServer(process.env[BROKER]);
-    serverUrl = lent.serverUrl;
-    await execute(serverUrl, `create database ${name} template ${lent.template}`);
+    lent = await borrowDatabase(process.env[BROKER]);
     store = open();
     plain = open({ applicationName: 'test-own', onStatement: undefined });
   });
   afterAll(async () => {
     for (const close of deferred.reverse()) await close();
     await Promise.all([store?.close(), plain?.close()]);
-    if (serverUrl === '') return;
-    const leaked = await openSessions(serverUrl, name);
-    const findings = await lint(databaseUrl(serverUrl, name), statements.values());
-    await execute(serverUrl, `drop database if exists ${name} with (force)`);
+    if (lent === undefined) return;
+    const { name } = lent;
+    const { leaked, findings } = await returnDatabase(process.env[BROKER], {
+      name,
+      statements: [...statements.values()],
+    });
     if (leaked.length > 0) throw new Error(`connections were left open:\n${leaked.join('\n')}`);
     if (findings.length > 0) throw new Error(`statements break the rules of distribution:\n${findings.join('\n')}`);
   });
@@ -76,7 +73,7 @@ export function testDatabase(): TestDatabase {
     open,
     defer: (close) => void deferred.push(close),
     get url() {
-      return databaseUrl(serverUrl, name);
+      return opened(lent).url;
     },
     get store() {
       return opened(store);
@@ -85,33 +82,4 @@ export function testDatabase(): TestDatabase {
       return opened(plain).fleet;
     },
   };
-}
-
-async function lint(url: string, statements: Iterable<Statement>): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'pipeline:testing' });
-  await client.connect();
-  try {
-    return await lintStatements(statements, await readCatalogue(client));
-  } finally {
-    await client.end();
-  }
-}
-
-/** Sessions that are still there; those that are ending get two seconds. */
-async function openSessions(serverUrl: string, database: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: serverUrl, application_name: 'pipeline:testing' });
-  await client.connect();
-  try {
-    for (let round = 0; ; round += 1) {
-      const { rows } = await client.query<{ line: string }>(
-        `select format('%s, %s, last statement: %s', application_name, state, left(query, 200)) as line
-         from pg_stat_activity where datname = $1`,
-        [database],
-      );
-      if (rows.length === 0 || round === 100) return rows.map((row) => row.line);
-      await client.query('select pg_sleep(0.02)');
-    }
-  } finally {
-    await client.end();
-  }
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { borrowServer, startBroker } from '../src/broker.ts';
+import pg from 'pg';
+import { borrowDatabase, returnDatabase } from '../src/borrow.ts';
+import { startBroker } from '../src/broker.ts';
 import { startTestServer, type TestServer } from '../src/postgres-server.ts';
 import { databaseUrl, ensureTemplate, execute } from '../src/template.ts';
 
@@ -25,23 +27,46 @@ test('the template is made once per schema version, also when two runs want it a
 });
 
 describe('the broker', () => {
-  test('starts nothing until a file asks, and gives all files the same', async () => {
+  test('starts nothing until a file asks, and lends each a database of its own', async () => {
     const idle = await startBroker({ TEST_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/nothing' });
     await idle.close();
-    const broker = await startBroker({ TEST_POSTGRES: 'embedded' });
-    const [one, two] = await Promise.all([borrowServer(broker.socket), borrowServer(broker.socket)]);
-    expect(one).toEqual(two);
+    const broker = await startBroker({ TEST_DATABASE_URL: server.url });
+    const [one, two] = await Promise.all([borrowDatabase(broker.socket), borrowDatabase(broker.socket)]);
+    expect(one.name).not.toBe(two.name);
+    await execute(one.url, 'select from pipeline.issues', 'create table mine ()');
+    await expect(execute(two.url, 'select from mine')).rejects.toThrow('does not exist');
+    const unused = { leaked: [], findings: [] };
+    expect(await returnDatabase(broker.socket, { name: one.name, statements: [] })).toEqual(unused);
+    await expect(execute(one.url, 'select 1')).rejects.toThrow('does not exist');
+    expect(await returnDatabase(broker.socket, { name: two.name, statements: [] })).toEqual(unused);
+    await broker.close();
+  });
+
+  test('tells of connections that are left open, and of statements that break the rules, each time', async () => {
+    const broker = await startBroker({ TEST_DATABASE_URL: server.url });
+    const statements = [{ pool: 'tenant', text: 'select * from issues' }] as const;
+    const returned = async () => {
+      const { name, url } = await borrowDatabase(broker.socket);
+      const client = new pg.Client({ connectionString: url, application_name: 'forgotten' });
+      client.on('error', () => undefined);
+      await client.connect();
+      return returnDatabase(broker.socket, { name, statements });
+    };
+    for (const problems of await Promise.all([returned(), returned()])) {
+      expect(problems.leaked).toEqual([expect.stringContaining('forgotten')]);
+      expect(problems.findings).toEqual([expect.stringContaining('issues is touched without tenant_id')]);
+    }
     await broker.close();
   });
 
   test('tells whoever asks why there is no server', async () => {
     const broker = await startBroker({ TEST_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/nothing' });
-    await expect(borrowServer(broker.socket)).rejects.toThrow('ECONNREFUSED');
-    await expect(borrowServer(broker.socket)).rejects.toThrow('ECONNREFUSED');
+    await expect(borrowDatabase(broker.socket)).rejects.toThrow('ECONNREFUSED');
+    await expect(borrowDatabase(broker.socket)).rejects.toThrow('ECONNREFUSED');
     await broker.close();
   });
 
   test('a run without this workspace’s configuration is told so', async () => {
-    await expect(borrowServer(undefined)).rejects.toThrow('jest.config.mjs');
+    await expect(borrowDatabase(undefined)).rejects.toThrow('jest.config.mjs');
   });
 });

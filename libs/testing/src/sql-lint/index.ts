@@ -20,6 +20,28 @@ export async function lintStatements(statements: Iterable<Statement>, catalogue:
   return findings;
 }
 
+/** Judges each statement once, however many test files send it. */
+export class StatementLint {
+  readonly #catalogue: Catalogue;
+  readonly #judged = new Map<string, Promise<string[]>>();
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  /** @returns the breaches of all these statements, also of those that were judged before. */
+  async judge(statements: readonly Statement[]): Promise<string[]> {
+    return (await Promise.all(statements.map((statement) => this.#findings(statement)))).flat();
+  }
+
+  #findings(statement: Statement): Promise<string[]> {
+    const key = `${statement.pool} ${statement.text}`;
+    const known = this.#judged.get(key) ?? lintStatements([statement], this.#catalogue);
+    this.#judged.set(key, known);
+    return known;
+  }
+}
+
 async function lintOne(statement: Statement, catalogue: Catalogue): Promise<string[]> {
   let stmts: { stmt?: unknown }[];
   try {

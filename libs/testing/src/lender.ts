@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { sleep } from '@pipeline/runtime';
+import pg from 'pg';
+import { startTestServer, type TestServer } from './postgres-server.ts';
+import { type Catalogue, readCatalogue, type Statement, StatementLint } from './sql-lint/index.ts';
+import { databaseUrl, ensureTemplate } from './template.ts';
+
+export interface Lent {
+  name: string;
+  url: string;
+}
+
+/** A database whose user is done with it, and the statements that it was sent. */
+export interface Returned {
+  name: string;
+  statements: readonly Statement[];
+}
+
+export interface Problems {
+  /** Connections that are still open. */
+  leaked: string[];
+  /** Breaches of the rules of distribution. */
+  findings: string[];
+}
+
+interface Ready {
+  server: TestServer;
+  template: string;
+  admin: pg.Client;
+  lint: StatementLint;
+}
+
+/** Lends databases, each cloned from the migrated template, on one server for the whole run. */
+export class Lender {
+  readonly #env: NodeJS.ProcessEnv;
+  #server: Promise<TestServer> | undefined;
+  #ready: Promise<Ready> | undefined;
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** @throws Error when no server can be had, to all that ask. */
+  async lend(): Promise<Lent> {
+    this.#ready ??= this.#prepare();
+    const { server, template, admin } = await this.#ready;
+    const name = `pipeline_test_${randomBytes(6).toString('hex')}`;
+    // Copied as files, half the price of copying it by the write-ahead log, block by block.
+    await admin.query(`create database ${name} template ${template} strategy file_copy`);
+    return { name, url: databaseUrl(server.url, name) };
+  }
+
+  /** Drops the database. @returns what its user has to answer for. */
+  async takeBack({ name, statements }: Returned): Promise<Problems> {
+    if (!this.#ready) throw new Error(`${name} was not lent here`);
+    const { admin, lint } = await this.#ready;
+    const leaked = await openSessions(admin, name);
+    await admin.query(`drop database if exists ${name} with (force)`);
+    return { leaked, findings: await lint.judge(statements) };
+  }
+
+  async close(): Promise<void> {
+    // What failed to start was reported to whoever asked for it.
+    await (await this.#ready?.catch(() => undefined))?.admin.end();
+    await (await this.#server?.catch(() => undefined))?.stop();
+  }
+
+  async #prepare(): Promise<Ready> {
+    this.#server = startTestServer(this.#env);
+    const server = await this.#server;
+    process.stderr.write(`Postgres for tests: ${server.choice}\n`);
+    const template = await ensureTemplate(server.url);
+    const lint = new StatementLint(await catalogueOf(databaseUrl(server.url, template)));
+    return { server, template, admin: await connect(server.url), lint };
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'pipeline:testing' });
+  // Whoever asks next is told; without a listener it would end the run.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** Reads it before the template is cloned: a database that somebody looks into cannot be. */
+async function catalogueOf(url: string): Promise<Catalogue> {
+  const client = await connect(url);
+  try {
+    return await readCatalogue(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Sessions that are still there; those that are ending get two seconds. */
+async function openSessions(admin: pg.Client, database: string): Promise<string[]> {
+  for (let round = 0; ; round += 1) {
+    const { rows } = await admin.query<{ line: string }>(
+      `select format('%s, %s, last statement: %s', application_name, state, left(query, 200)) as line
+       from pg_stat_activity where datname = $1`,
+      [database],
+    );
+    if (rows.length === 0 || round === 100) return rows.map((row) => row.line);
+    await sleep(20);
+  }
+}
