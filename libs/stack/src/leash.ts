@@ -4,7 +4,7 @@
  * and 9 s later SIGKILL to its whole process group. `&again`: for programs that know a second SIGTERM, which comes
  * after 3 s. `&group`: the group is killed straight away, for programs whose work is worth nothing without their parent.
  */
-import { deadlineSignal } from '@pipeline/runtime';
+import { deadlineSignal } from '@pipeline/runtime/sleep';
 
 const EVERY_MS = 500;
 

@@ -1,6 +1,6 @@
 /** The scripted demo agent, a simulation: one task as JSON on stdin, records as JSON lines on stdout. */
 import { text } from 'node:stream/consumers';
-import { sleep } from '@pipeline/runtime';
+import { sleep } from '@pipeline/runtime/sleep';
 import type { ExecTask } from '@pipeline/worker';
 import { runAgent } from './agent.ts';
 

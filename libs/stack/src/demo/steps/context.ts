@@ -1,4 +1,4 @@
-import { branchOf, type TaskPayload } from '@pipeline/domain';
+import { branchOf, type TaskPayload } from '@pipeline/domain/tasks';
 import type { AgentRecordInput, ExecTask } from '@pipeline/worker';
 import type { Checkout } from '../checkout.ts';
 import { type Choice, chooseChore, makeChore } from '../chores/choose.ts';
