@@ -80,6 +80,26 @@ describe('the recomputation of days', () => {
     ]);
   });
 
+  test('forgets the hours of costs that no window reads, and keeps their days and months', async () => {
+    const booked = (grain: string, day: string) =>
+      sql`
+      insert into cost_sums (tenant_id, repo_id, agent, model, provider, grain, at, usd, invocations, input_tokens,
+        output_tokens, cache_read_tokens, cache_write_tokens, max_turns, no_progress)
+      values (9, 9, 'developer', 'm', 'p', ${grain}, ${`${day}T00:00:00Z`}, 1, 1, 0, 0, 0, 0, 0, 0)`.execute(
+        database.db,
+      );
+    for (const grain of ['hour', 'day', 'month']) await booked(grain, '2026-01-01');
+    await booked('hour', '2026-02-01');
+    while (await checkNextDay(bench.engine));
+    const { rows } = await sql`
+      select grain, at::date::text as day from cost_sums where tenant_id = 9 order by at, grain`.execute(database.db);
+    expect(rows).toEqual([
+      { grain: 'day', day: '2026-01-01' },
+      { grain: 'month', day: '2026-01-01' },
+      { grain: 'hour', day: '2026-02-01' },
+    ]);
+  });
+
   test('gives a history from before the upgrade its sums', async () => {
     await tell(bench, hostIssue(1));
     await sql`truncate rollup_deltas`.execute(database.db);
@@ -94,13 +114,22 @@ describe('the recomputation of days', () => {
     await tell(bench, hostIssue(1));
     await foldSums(bench.engine);
     await checkNextDay(bench.engine);
-    await sql`update transition_hours set n = n + 3`.execute(database.db);
+    await sql`update transition_counts set n = n + 3`.execute(database.db);
     at('06T00:05:00');
     await checkNextDay(bench.engine);
     expect(await checkNextDay(bench.engine)).toMatchObject({
       day: '2026-03-05',
       known: true,
-      off: [{ table: 'transition_hours', wrong: 1, examples: [{ from_state: 'new', to_state: 'analyzing', n: -3 }] }],
+      off: [
+        {
+          table: 'transition_counts',
+          wrong: 2,
+          examples: [
+            { grain: 'day', n: -3 },
+            { grain: 'month', n: -3 },
+          ],
+        },
+      ],
     });
     expect(await wrongSums(database)).toEqual({});
   });

@@ -842,9 +842,10 @@ export interface StreamOutbox {
   tenant_id: number;
 }
 
-export interface TaskHours {
+export interface TaskCounts {
+  at: string;
   event_type: string;
-  hour: string;
+  grain: string;
   n: number;
   repo_id: number;
   task_type: string;
@@ -918,9 +919,10 @@ export interface Tracks {
   weight: number;
 }
 
-export interface TransitionHours {
+export interface TransitionCounts {
+  at: string;
   from_state: string;
-  hour: string;
+  grain: string;
   n: number;
   repo_id: number;
   tenant_id: number;
@@ -1081,12 +1083,12 @@ export interface DB {
   stream_counter: StreamCounter;
   stream_events: StreamEvents;
   stream_outbox: StreamOutbox;
-  task_hours: TaskHours;
+  task_counts: TaskCounts;
   tasks: Tasks;
   tenants: Tenants;
   track_prompts: TrackPrompts;
   tracks: Tracks;
-  transition_hours: TransitionHours;
+  transition_counts: TransitionCounts;
   transitions: Transitions;
   user_sessions: UserSessions;
   users: Users;
@@ -1158,12 +1160,12 @@ export const COLUMNS = {
   stream_counter: ['heartbeat_at', 'id', 'last_id'],
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
-  task_hours: ['event_type', 'hour', 'n', 'repo_id', 'task_type', 'tenant_id'],
+  task_counts: ['at', 'event_type', 'grain', 'n', 'repo_id', 'task_type', 'tenant_id'],
   tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'ready_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
   tenants: ['created_at', 'external_id', 'id', 'name'],
   track_prompts: ['created_at', 'created_by', 'instructions', 'notes', 'seed_body', 'seed_title', 'tenant_id', 'track_id', 'version'],
   tracks: ['active_version', 'cadence_kind', 'cooldown_minutes', 'created_at', 'cron_expr', 'deleted_at', 'enabled', 'id', 'label', 'last_run_at', 'latest_version', 'name', 'next_run_at', 'proposal', 'repo_id', 'schedule_since', 'tenant_id', 'updated_at', 'weight'],
-  transition_hours: ['from_state', 'hour', 'n', 'repo_id', 'tenant_id', 'to_state'],
+  transition_counts: ['at', 'from_state', 'grain', 'n', 'repo_id', 'tenant_id', 'to_state'],
   transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
   user_sessions: ['created_at', 'expires_at', 'hash', 'user_id'],
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],

@@ -13,7 +13,7 @@ export interface MetricTotals {
 
 /**
  * What has happened ever, from the sums that are kept; what is not folded yet follows. A total falls when old sums are
- * dropped, which a counter's reader takes for a restart. Cost: the sums by month, the hours of transitions and tasks.
+ * dropped, which a counter's reader takes for a restart. Cost: the sums by month.
  */
 export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   const costs = await sql<MetricTotals['costs'][number]>`
@@ -30,13 +30,13 @@ export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   const transitions = await sql<MetricTotals['transitions'][number]>`
     ${note}
     select r.owner || '/' || r.name as repo, t.from_state as "from", t.to_state as "to", sum(t.n)::bigint as n
-    from transition_hours t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
-    group by 1, 2, 3`.execute(fleet);
+    from transition_counts t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
+    where t.grain = 'month' group by 1, 2, 3`.execute(fleet);
   const tasks = await sql<MetricTotals['tasks'][number]>`
     ${note}
     select t.task_type, t.event_type, sum(t.n)::bigint as n
-    from task_hours t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
-    group by 1, 2`.execute(fleet);
+    from task_counts t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
+    where t.grain = 'month' group by 1, 2`.execute(fleet);
   return { costs: costs.rows, tokens: tokens.rows, transitions: transitions.rows, tasks: tasks.rows };
 }
 

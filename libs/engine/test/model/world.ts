@@ -60,7 +60,7 @@ const TABLES = [
   ...['finding_sightings', 'alert_deliveries'],
   ...['review_comments', 'seen_remarks', 'findings', 'pull_requests', 'issue_edges', 'issues', 'worker_periods'],
   ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
-  ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_hours', 'task_hours', 'cost_sums', 'event_counts'],
+  ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_counts', 'task_counts', 'cost_sums', 'event_counts'],
 ];
 
 /** What acts are made of: the store is empty, and the repo and its host are there. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connection.ts';
-import { svcNow } from '../json.ts';
+import { fleetNote, svcNow } from '../json.ts';
 import { ALL_SUMS } from './sums.ts';
 
 /**
@@ -30,15 +30,19 @@ export async function noteCheckedDay(fleet: Db, day: string, wrong: number): Pro
     .execute();
 }
 
-/** Forgets sums by the minute that no window reaches any more (indexes by time). @returns how many. */
+/**
+ * Forgets sums by the minute and the hour that no window reaches any more. Cost: indexes by time; all of the sums of
+ * costs, whose days and months stay. @returns how many.
+ */
 export async function forgetOldSums(fleet: Db): Promise<number> {
   let forgotten = 0;
-  for (const { table, time, keptDays } of ALL_SUMS) {
-    if (keptDays === undefined) continue;
+  for (const { table, time, keptDays, hoursKeptDays } of ALL_SUMS) {
+    const days = keptDays ?? hoursKeptDays;
+    if (days === undefined) continue;
     const { numAffectedRows } = await sql`
-      delete from ${sql.table(table)} where ${sql.ref(time)} < svc_now() - ${`${keptDays} days`}::interval`.execute(
-      fleet,
-    );
+      ${fleetNote('sums of every tenant')}
+      delete from ${sql.table(table)} where ${sql.ref(time)} < svc_now() - ${`${days} days`}::interval
+        ${hoursKeptDays === undefined ? sql`` : sql`and grain = 'hour'`}`.execute(fleet);
     forgotten += Number(numAffectedRows ?? 0);
   }
   return forgotten;

@@ -23,7 +23,7 @@ export type Facts = 'moves' | 'cohort' | 'costs' | 'events';
 
 /** A table of sums: how its rows are made from facts, and of which stretch of time each is. */
 export interface Sums {
-  table: 'state_minutes' | 'stay_hours' | 'transition_hours' | 'task_hours' | 'cost_sums' | 'event_counts';
+  table: 'state_minutes' | 'stay_hours' | 'transition_counts' | 'task_counts' | 'cost_sums' | 'event_counts';
   keys: readonly string[];
   sums: readonly string[];
   /** The column that says of which stretch a row is. */
@@ -35,6 +35,8 @@ export interface Sums {
   cells: RawBuilder<unknown>;
   /** How many days its rows are kept; what is older is not made anew. */
   keptDays?: number;
+  /** The same of its rows by the hour, where it has others besides. */
+  hoursKeptDays?: number;
   /** Facts that `cells` reads. */
   reads: readonly Facts[];
   /** From the finest kind, as `c`, to all kinds that are kept; repo 0 = all of a tenant, tenant 0 = all. */
@@ -43,6 +45,8 @@ export interface Sums {
 
 /** The longest window that is read by the minute has seven days. */
 const KEPT_DAYS = 9;
+/** Only the day in which a window begins is read by the hour, and the longest window has 35 days. */
+const HOURS_KEPT_DAYS = 45;
 
 const LEVELS = {
   from: sql`cross join lateral (values (c.tenant_id, c.repo_id), (c.tenant_id, 0), (0, 0)) level (tenant_id, repo_id)`,
@@ -80,26 +84,33 @@ const stayHours: Sums = {
   kinds: LEVELS,
 };
 
-const transitionHours: Sums = {
-  table: 'transition_hours',
-  keys: ['tenant_id', 'repo_id', 'from_state', 'to_state', 'hour'],
-  sums: ['n'],
-  time: 'hour',
-  reads: ['moves'],
-  cells: sql`
-    select tenant_id, repo_id, from_state, to_state, ${bin('1 hour', sql`at`)} as hour, 1 as n
-    from moves where from_state is not null`,
+const DAYS_AND_MONTHS = {
+  from: sql`cross join lateral (values ('day', c.at), ${MONTH_OF_C}) as kind (grain, at)`,
+  columns: { grain: sql`kind.grain`, at: sql`kind.at` },
 };
 
-const taskHours: Sums = {
-  table: 'task_hours',
-  keys: ['tenant_id', 'repo_id', 'event_type', 'task_type', 'hour'],
+const transitionCounts: Sums = {
+  table: 'transition_counts',
+  keys: ['tenant_id', 'repo_id', 'from_state', 'to_state', 'grain', 'at'],
   sums: ['n'],
-  time: 'hour',
+  time: 'at',
+  reads: ['moves'],
+  cells: sql`
+    select tenant_id, repo_id, from_state, to_state, 'day' as grain, ${bin('1 day', sql`at`)} as at, 1 as n
+    from moves where from_state is not null`,
+  kinds: DAYS_AND_MONTHS,
+};
+
+const taskCounts: Sums = {
+  table: 'task_counts',
+  keys: ['tenant_id', 'repo_id', 'event_type', 'task_type', 'grain', 'at'],
+  sums: ['n'],
+  time: 'at',
   reads: ['events'],
   cells: sql`
-    select tenant_id, repo_id, event_type, task_type, ${bin('1 hour', sql`at`)} as hour, n
+    select tenant_id, repo_id, event_type, task_type, 'day' as grain, ${bin('1 day', sql`at`)} as at, n
     from events where task_type is not null`,
+  kinds: DAYS_AND_MONTHS,
 };
 
 const MEASURES = [
@@ -118,6 +129,7 @@ const costSums: Sums = {
   keys: ['tenant_id', 'repo_id', 'agent', 'model', 'provider', 'grain', 'at'],
   sums: MEASURES,
   time: 'at',
+  hoursKeptDays: HOURS_KEPT_DAYS,
   reads: ['costs'],
   cells: sql`
     select tenant_id, repo_id, agent, model, provider, 'hour' as grain, ${bin('1 hour', sql`at`)} as at,
@@ -136,13 +148,10 @@ const eventCounts: Sums = {
   time: 'at',
   reads: ['events'],
   cells: sql`select tenant_id, repo_id, event_type, 'day' as grain, ${bin('1 day', sql`at`)} as at, n from events`,
-  kinds: {
-    from: sql`cross join lateral (values ('day', c.at), ${MONTH_OF_C}) as kind (grain, at)`,
-    columns: { grain: sql`kind.grain`, at: sql`kind.at` },
-  },
+  kinds: DAYS_AND_MONTHS,
 };
 
-export const ALL_SUMS: readonly Sums[] = [stateMinutes, stayHours, transitionHours, taskHours, costSums, eventCounts];
+export const ALL_SUMS: readonly Sums[] = [stateMinutes, stayHours, transitionCounts, taskCounts, costSums, eventCounts];
 
 /** Rows of the finest kind, added up at every kind that is kept. */
 export function everyKind({ keys, sums, kinds }: Sums, cells: RawBuilder<unknown>): RawBuilder<unknown> {

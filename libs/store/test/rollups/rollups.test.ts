@@ -15,7 +15,7 @@ const ALL = {
 const wrong = (checks: Awaited<ReturnType<typeof checkRollups>>) =>
   Object.fromEntries(checks.filter((check) => check.wrong > 0).map(({ table, ...rest }) => [table, rest]));
 
-const TABLES = ['state_minutes', 'stay_hours', 'transition_hours', 'task_hours', 'cost_sums', 'event_counts'];
+const TABLES = ['state_minutes', 'stay_hours', 'transition_counts', 'task_counts', 'cost_sums', 'event_counts'];
 const contents = async () => {
   const all: Record<string, unknown[]> = {};
   for (const table of TABLES) {

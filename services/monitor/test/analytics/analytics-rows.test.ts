@@ -103,10 +103,16 @@ test('sums that were wrong are counted for the operators', async () => {
   const deps = { differences: differencesCounter(registry), log: silentLogger };
   expect(await rollupCheck(bench.engine, deps)).toBe(true);
   expect(await rollupCheck(bench.engine, deps)).toBe(false);
-  await sql`insert into transition_hours values (${bench.tenantId}, ${bench.repo.id}, 'new', 'done', '2026-03-05T10:00:00Z', 7)`.execute(
-    database.db,
-  );
+  for (const [grain, day] of [
+    ['day', '2026-03-05'],
+    ['month', '2026-03-01'],
+  ])
+    await sql`
+      insert into transition_counts (tenant_id, repo_id, from_state, to_state, grain, at, n)
+      values (${bench.tenantId}, ${bench.repo.id}, 'new', 'done', ${grain}, ${`${day}T00:00:00Z`}, 7)`.execute(
+      database.db,
+    );
   database.clock.now = new Date('2026-03-06T00:10:00Z');
   while (await rollupCheck(bench.engine, deps));
-  expect(await registry.metrics()).toContain('svc_rollup_differences_total{table="transition_hours"} 1');
+  expect(await registry.metrics()).toContain('svc_rollup_differences_total{table="transition_counts"} 2');
 });
