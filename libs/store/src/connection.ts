@@ -1,8 +1,9 @@
-import { CompiledQuery, type DatabaseConnection, Kysely, type Transaction } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, type Driver, Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
 import type { DB } from './database.generated.ts';
-import { PipeliningDialect } from './pipelining.ts';
+import { PipeliningDriver } from './pipelining.ts';
+import { dialectOf, SharingDriver } from './sharing.ts';
 import { type StatementListener, statementClient } from './statement-client.ts';
 
 export type Db = Kysely<DB>;
@@ -41,6 +42,11 @@ export interface Store {
   readonly fleet: Db;
   /** Reads of one tenant that may lag: the replica's pool where there is one, else the tenant pool. */
   readonly read: Db;
+  /**
+   * The same two for statements of a few probes, outside of transactions: those that are asked for together share a
+   * connection, which makes each cost a fraction. A slow one would hold up the others.
+   */
+  readonly quick: { readonly tenant: Db; readonly read: Db };
   /** @throws when the store cannot be reached (see isUnavailable). */
   ping(): Promise<void>;
   /** Ends the pools after the statements under way. A second call waits for the first. */
@@ -55,20 +61,21 @@ export function openStore(options: StoreOptions): Store {
   const pools = [tenant, fleet, ...(read ? [read] : [])];
   let closing: Promise<unknown> | undefined;
   return {
-    tenant,
-    fleet,
-    read: read ?? tenant,
+    tenant: tenant.db,
+    fleet: fleet.db,
+    read: (read ?? tenant).db,
+    quick: { tenant: tenant.quick, read: (read ?? tenant).quick },
     async ping() {
-      await tenant.executeQuery(CompiledQuery.raw('select 1'));
+      await tenant.db.executeQuery(CompiledQuery.raw('select 1'));
     },
     async close() {
-      closing ??= Promise.all(pools.map((pool) => pool.destroy()));
+      closing ??= Promise.all(pools.flatMap(({ db, quick }) => [db.destroy(), quick.destroy()]));
       await closing;
     },
   };
 }
 
-function openPool(name: PoolName, url: string, options: StoreOptions): Db {
+function openPool(name: PoolName, url: string, options: StoreOptions): { db: Db; quick: Db } {
   const { onStatement, clock, poolSize } = options;
   const fleet = name === 'fleet';
   const listener: StatementListener | undefined = onStatement && ((text) => onStatement(name, text));
@@ -88,12 +95,9 @@ function openPool(name: PoolName, url: string, options: StoreOptions): Db {
   // nobody holds, and an error without listener ends the process; so each connection has a listener of its own.
   pool.on('connect', (client) => client.on('error', options.onConnectionError));
   pool.on('error', () => {});
-  return new Kysely<DB>({
-    dialect: new PipeliningDialect({
-      pool,
-      ...(clock && { onReserveConnection: timeTeller(clock) }),
-    }),
-  });
+  const driver = new PipeliningDriver({ pool, ...(clock && { onReserveConnection: timeTeller(clock) }) });
+  const through = (one: Driver) => new Kysely<DB>({ dialect: dialectOf(one) });
+  return { db: through(driver), quick: through(new SharingDriver(driver)) };
 }
 
 const SET_NOW = `select set_config('svc.now', $1, false)`;

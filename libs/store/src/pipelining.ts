@@ -1,10 +1,8 @@
 import {
   CompiledQuery,
   type DatabaseConnection,
-  type Driver,
   DummyDriver,
   PostgresDialect,
-  type PostgresDialectConfig,
   PostgresDriver,
   Transaction,
   type TransactionSettings,
@@ -13,20 +11,7 @@ import type { Tx } from './connection.ts';
 import type { DB } from './database.generated.ts';
 
 /** Begins transactions without waiting for the server's word on it: what follows is sent behind it at once. */
-export class PipeliningDialect extends PostgresDialect {
-  readonly #config: PostgresDialectConfig;
-
-  constructor(config: PostgresDialectConfig) {
-    super(config);
-    this.#config = config;
-  }
-
-  override createDriver(): Driver {
-    return new PipeliningDriver(this.#config);
-  }
-}
-
-class PipeliningDriver extends PostgresDriver {
+export class PipeliningDriver extends PostgresDriver {
   readonly #begun = new WeakMap<DatabaseConnection, Promise<unknown>>();
 
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {

@@ -28,7 +28,7 @@ export function connectionAuthenticator(store: Store, address: PublicAddress): A
 
   const lookups = new GatheredLookups<LiveConnection>((hashes) =>
     findLiveConnections(
-      store.tenant,
+      store.quick.tenant,
       hashes.map((hash) => Buffer.from(hash, 'hex')),
     ),
   );

@@ -8,8 +8,9 @@ interface Waiting<V> {
 }
 
 /**
- * Look-ups that come while one is under way are gathered and made together when it ends. Each is answered by a look-up
- * that began after it was asked for, so nothing is ever answered from before; under load a statement serves many.
+ * Look-ups that come in one turn of the event loop, or while one is under way, are gathered and made together. Each is
+ * answered by a look-up that began after it was asked for, so nothing is ever answered from before; under load a
+ * statement serves many.
  */
 export class GatheredLookups<V> {
   readonly #lookUp: LookUp<V>;
@@ -31,6 +32,7 @@ export class GatheredLookups<V> {
   async #run(): Promise<void> {
     this.#underWay = true;
     while (this.#waiting.length > 0) {
+      await new Promise(setImmediate);
       const served = this.#waiting;
       this.#waiting = [];
       try {

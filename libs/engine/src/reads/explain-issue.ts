@@ -43,7 +43,7 @@ export async function explainIssue(
   { slug, number }: { slug: string; number: number },
 ): Promise<IssueWhy> {
   // Greater numbers are no issue's; the store would not take them.
-  const row = await issueWhy(store.read, scope, slug, number > MAX_ISSUE_NUMBER ? 0 : number);
+  const row = await issueWhy(store.quick.read, scope, slug, number > MAX_ISSUE_NUMBER ? 0 : number);
   if (!row) throw repoNotFound();
   if (!row.issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found: ${row.repo}#${number}`);
   return whyOf(row, row.issue);

@@ -32,7 +32,7 @@ const MAX_OCTETS = 2 * 1024 * 1024;
  * @throws AppError REPO_NOT_FOUND.
  */
 export async function listIssues(store: Store, scope: OrgScope, query: IssueQuery): Promise<ListedIssues> {
-  const found = await issuePage(store.read, scope, query);
+  const found = await issuePage(store.quick.read, scope, query);
   if (!found) throw repoNotFound();
   if (found.unfolded > FOLD_ABOVE) await foldIssueCounts(store.tenant, scope.tenantId, found.repoId);
   const { limit, offset } = query;
@@ -47,7 +47,7 @@ export async function listIssues(store: Store, scope: OrgScope, query: IssueQuer
 
 /** The tag of a repo's list alone, for callers that have a page already. @throws AppError REPO_NOT_FOUND. */
 export async function issuesTag(store: Store, scope: OrgScope, slug: string): Promise<string> {
-  const found = await issueRevision(store.read, scope, slug);
+  const found = await issueRevision(store.quick.read, scope, slug);
   if (!found) throw repoNotFound();
   return tagOf(found);
 }

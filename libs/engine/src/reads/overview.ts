@@ -40,7 +40,10 @@ export async function overviewOf(
   slug: string,
   { silenceMs, now }: { silenceMs: number; now: Date },
 ): Promise<Overview> {
-  const row = await repoOverview(store.read, scope, slug, { silenceMs, dayStart: utcMidnight(now).toISOString() });
+  const row = await repoOverview(store.quick.read, scope, slug, {
+    silenceMs,
+    dayStart: utcMidnight(now).toISOString(),
+  });
   if (!row) throw repoNotFound();
   const { repo, inFlight, blocked, failures, workers } = row;
   const pending = row.pending.reduce((sum, { n }) => sum + n, 0);
