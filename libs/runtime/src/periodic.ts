@@ -54,7 +54,8 @@ class Loop implements Periodic {
   readonly #onSignal = () => this.#halt();
   #started = false;
   #woken = false;
-  #timer: NodeJS.Timeout | undefined;
+  /** Takes the next tick off again. */
+  #disarm: (() => void) | undefined;
   /** The end of the last tick in line; ticks queue behind it. */
   #tail: Promise<unknown> = Promise.resolve();
   #inLine = 0;
@@ -93,23 +94,27 @@ class Loop implements Periodic {
 
   #halt(): void {
     this.#options.signal?.removeEventListener('abort', this.#onSignal);
-    this.#disarm();
+    this.#disarm?.();
     this.#abort.abort();
   }
 
   #next(delay: number): void {
-    this.#disarm();
+    this.#disarm?.();
+    this.#disarm = undefined;
     if (this.#abort.signal.aborted) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
+    const run = () => {
+      this.#disarm = undefined;
       // A failure has been logged and counted where it happened.
       this.#enqueue().catch(() => undefined);
-    }, delay);
-  }
-
-  #disarm(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    };
+    // A timer takes a millisecond at the least, which is long for a tick that somebody waits for.
+    if (delay === 0) {
+      const soon = setImmediate(run);
+      this.#disarm = () => clearImmediate(soon);
+    } else {
+      const timer = setTimeout(run, delay);
+      this.#disarm = () => clearTimeout(timer);
+    }
   }
 
   #enqueue(): Promise<unknown> {
@@ -128,7 +133,7 @@ class Loop implements Periodic {
     const { everyMs, jitter = 0.1 } = this.#options;
     const pace = typeof everyMs === 'number' ? everyMs : everyMs();
     if (again || this.#woken) this.#next(0);
-    else if (this.#timer === undefined) this.#next(pace * (1 + jitter * (2 * Math.random() - 1)));
+    else if (this.#disarm === undefined) this.#next(pace * (1 + jitter * (2 * Math.random() - 1)));
     this.#woken = false;
   }
 

@@ -3,7 +3,7 @@ import { createMetrics, type Periodic, runPeriodically, silentLogger, type Tick 
 
 // Timers are held by the test; promises run as always.
 beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
 });
 afterEach(() => {
   jest.useRealTimers();

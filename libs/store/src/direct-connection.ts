@@ -26,8 +26,13 @@ export class Session {
     this.#client = client;
   }
 
-  onNotification(handler: (channel: string, payload: string) => void): void {
-    this.#client.on('notification', ({ channel, payload }) => handler(channel, payload ?? ''));
+  /** The handler is also told whether it was this session that notified. */
+  onNotification(handler: (channel: string, payload: string, isOwn: boolean) => void): void {
+    // The types of pg do not know the number of its own backend.
+    const client = this.#client as pg.Client & { processID: number | null };
+    client.on('notification', ({ channel, payload, processId }) =>
+      handler(channel, payload ?? '', processId === client.processID),
+    );
   }
 
   query<R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<R>> {

@@ -5,8 +5,11 @@ import { Leadership, type Lease } from './leadership.ts';
 export const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** Told that rows of these tenants changed; null = anything may have changed, look at everything. */
-export type RingHandler = (rung: Rung) => void;
+/**
+ * Told that rows of these tenants changed; null = anything may have changed, look at everything.
+ * @param isOwn the ring came from this doorbell.
+ */
+export type RingHandler = (rung: Rung, isOwn: boolean) => void;
 
 export interface Doorbell {
   /** Connects in the background; the process does not wait for the store. */
@@ -70,7 +73,7 @@ class ListeningDoorbell implements Doorbell {
     const handlers = this.#of(channel);
     handlers.add(handler);
     const { session } = this.#connection;
-    if (this.#listening.has(channel)) this.#call(handler, channel, null);
+    if (this.#listening.has(channel)) this.#call(() => handler(null, false), channel);
     // A LISTEN that fails does so with its connection, and the next one begins by listening.
     else if (session) this.#track(this.#listen(session, channel).catch(() => undefined));
     return () => {
@@ -90,7 +93,7 @@ class ListeningDoorbell implements Doorbell {
   }
 
   async #up(session: Session): Promise<void> {
-    session.onNotification((channel, payload) => this.#deliver(channel as Channel, payload));
+    session.onNotification((channel, payload, isOwn) => this.#deliver(channel as Channel, payload, isOwn));
     for (const channel of CHANNELS) if (this.#of(channel).size > 0) await this.#listen(session, channel);
     const unsent = [...this.#unsent];
     this.#unsent.clear();
@@ -105,17 +108,17 @@ class ListeningDoorbell implements Doorbell {
   async #listen(session: Session, channel: Channel): Promise<void> {
     await session.query(`listen ${channel}`);
     this.#listening.add(channel);
-    for (const handler of this.#of(channel)) this.#call(handler, channel, null);
+    for (const handler of this.#of(channel)) this.#call(() => handler(null, false), channel);
   }
 
-  #deliver(channel: Channel, payload: string): void {
+  #deliver(channel: Channel, payload: string, isOwn: boolean): void {
     const rung = payload === '' ? null : payload.split(',').map(Number);
-    for (const handler of this.#of(channel)) this.#call(handler, channel, rung);
+    for (const handler of this.#of(channel)) this.#call(() => handler(rung, isOwn), channel);
   }
 
-  #call(handler: RingHandler, channel: Channel, rung: Rung): void {
+  #call(handle: () => void, channel: Channel): void {
     try {
-      handler(rung);
+      handle();
     } catch (error) {
       this.#options.log.warn('a handler of the doorbell threw', { channel, error });
     }

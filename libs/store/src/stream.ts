@@ -28,10 +28,12 @@ const SWEEP_EVERY = 1_000;
 // locked, found deleted and left out, and the counter is read as it is now.
 const LOCK = sql`pg_try_advisory_xact_lock(hashtextextended('pipeline.stream', 0))`;
 
+const COLUMNS = sql`id, tenant_id as "tenantId", event_type as "type", data, created_at as "at"`;
+
 const sequence = prepared(
   'sequence-stream',
-  () => sql<{ last_id: number; moved: number }>`
-    with lead as materialized (select ${LOCK} as held),
+  () => sql<StreamEvent>`
+    with lead as materialized (select ${LOCK} as held, set_config('synchronous_commit', 'off', true)),
     moved as (
       delete from stream_outbox
       where id in (select o.id from stream_outbox o where (select held from lead) order by o.id limit ${sql.lit(STREAM_BATCH)})
@@ -45,26 +47,28 @@ const sequence = prepared(
       select c.last_id - count(*) over () + row_number() over (order by m.id), m.tenant_id, m.event_type, m.data,
         m.created_at
       from moved m cross join counter c
-      returning id
+      returning id, tenant_id, event_type, data, created_at
     )
-    select max(id) as last_id, count(*)::int as moved from numbered`,
+    select ${COLUMNS} from numbered order by id`,
 );
 
 /**
  * Gives the facts of the outbox their ids: moves one batch into `stream_events`, numbered from the counter row without
  * a gap, and forgets all but about the newest 10,000. Ids strictly increase in the order in which they become visible.
+ * Nobody waits for the disk: what a crash of the server undoes is done again, with the same ids.
  * One statement; a second one every 1,000 events.
- * @returns how many were moved; 0 also while another process is at it.
+ * @returns what was moved, in the order of its ids; nothing also while another process is at it.
  */
-export async function sequenceStream(fleet: Db): Promise<number> {
-  const { last_id, moved } = (await sequence.first(fleet, {})) ?? { last_id: 0, moved: 0 };
-  if (moved > 0 && Math.floor(last_id / SWEEP_EVERY) > Math.floor((last_id - moved) / SWEEP_EVERY)) {
+export async function sequenceStream(fleet: Db): Promise<StreamEvent[]> {
+  const events = await sequence.all(fleet, {});
+  const lastId = events.at(-1)?.id ?? 0;
+  if (Math.floor(lastId / SWEEP_EVERY) > Math.floor((lastId - events.length) / SWEEP_EVERY)) {
     await fleet
       .deleteFrom('stream_events')
-      .where('id', '<=', last_id - KEPT)
+      .where('id', '<=', lastId - KEPT)
       .execute();
   }
-  return moved;
+  return events;
 }
 
 const beat = prepared(
@@ -88,8 +92,6 @@ const beat = prepared(
  */
 export const sequenceHeartbeat = async (fleet: Db, everyMs: number): Promise<boolean> =>
   (await beat.first(fleet, { every: `${everyMs} ms` })) !== undefined;
-
-const COLUMNS = sql`id, tenant_id as "tenantId", event_type as "type", data, created_at as "at"`;
 
 const after = prepared(
   'stream-after',

@@ -100,6 +100,19 @@ describe('rings', () => {
     expect(await until(2)).toEqual([null, null]);
   });
 
+  test('a handler is told whether the ring was its own', async () => {
+    const seen: string[] = [];
+    for (const name of ['one', 'two']) {
+      const { bell } = openBell(name);
+      bell.on('svc_stream', (rung, isOwn) => void seen.push(`${name} ${rung} ${isOwn}`));
+      bell.start();
+      while (!seen.includes(`${name} null false`)) await sql`select 1`.execute(database.store.fleet);
+    }
+    opened[0]?.ring('svc_stream', [7]);
+    while (seen.length < 4) await sql`select 1`.execute(database.store.fleet);
+    expect(seen.slice(2).sort()).toEqual(['one 7 true', 'two 7 false']);
+  });
+
   test('close sends what the window has gathered', async () => {
     const listener = openBell('listener');
     const { until } = collect(listener.bell, 'svc_stream');

@@ -3,16 +3,10 @@ import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { putRepo } from '@pipeline/engine';
-import {
-  ensureTenant,
-  insertRecords,
-  inTransaction,
-  noRecords,
-  type StreamInput,
-  sequenceStream,
-} from '@pipeline/store';
+import { ensureTenant, insertRecords, inTransaction, noRecords, type StreamInput } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
 import type { MonitorApp } from '../src/app.ts';
+import { streamTick } from '../src/loops/stream.ts';
 import { EventFeed } from '../src/stream/event-feed.ts';
 import { type Bench, makeBench } from './bench.ts';
 import { serveApp } from './served-app.ts';
@@ -52,9 +46,9 @@ async function replica(over: Partial<Pick<MonitorApp, 'streamLimits'>> = {}): Pr
     await served.close();
   };
   cleanups.push(close);
+  const tick = streamTick(bench.engine, feed);
   const turn = async () => {
-    while ((await sequenceStream(database.store.fleet)) > 0);
-    while ((await feed.tick()) === 'again');
+    while ((await tick()) === 'again');
   };
   await turn();
   return { url: `${served.url}/api/events`, feed, turn, close };
@@ -187,6 +181,19 @@ describe('a client that comes back', () => {
     await behind.turn();
     await until('the new one is there', () => stream.ids.length > 0);
     expect(stream.ids).toEqual([last + 1]);
+  });
+
+  test('gets what another replica numbered before what its own has numbered', async () => {
+    const ahead = await replica();
+    const behind = await replica();
+    const stream = await raw(behind.url);
+    const last = await head();
+    await tellMany(2);
+    await ahead.turn();
+    await tellMany(1);
+    await behind.turn();
+    await until('all are there', () => stream.ids.length === 3);
+    expect(stream.ids).toEqual([last + 1, last + 2, last + 3]);
   });
 
   test('with an id that was never given out gets the newest 100, and is told', async () => {

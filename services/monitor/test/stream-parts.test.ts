@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { sleep } from '@pipeline/runtime';
 import { until } from '@pipeline/testing';
 import fc from 'fast-check';
+import { wakesStream } from '../src/loops/stream.ts';
 import { Broadcast } from '../src/stream/broadcast.ts';
 import { EventWindow } from '../src/stream/event-window.ts';
 import { type Frame, keyOf, passes, type StreamFilter } from '../src/stream/frame.ts';
@@ -91,11 +92,14 @@ const clientOf = (response: SlowResponse, after = 0) => ({
 });
 
 describe('writing to many', () => {
-  test('what is cheap is written at once, event by event', () => {
+  test('what is cheap is written at once, event by event', async () => {
     const broadcast = new Broadcast();
     const quick = new SlowResponse(0);
     broadcast.add(clientOf(quick));
-    for (let id = 1; id <= 3; id += 1) broadcast.send([frame(id)]);
+    for (let id = 1; id <= 3; id += 1) {
+      broadcast.send([frame(id)]);
+      await until('it is written', () => quick.writes.length === id);
+    }
     expect(quick.writes).toEqual(['1;', '2;', '3;']);
   });
 
@@ -127,5 +131,22 @@ describe('writing to many', () => {
     broadcast.add(clientOf(some, 2));
     broadcast.send([frame(1), frame(2), frame(3)]);
     expect([all.writes, some.writes]).toEqual([['1;2;3;'], ['3;']]);
+  });
+});
+
+describe('the stream of a replica', () => {
+  test.each([
+    { of: 'facts to be numbered, by itself', rung: [4], isOwn: true, woken: true },
+    { of: 'what another one has numbered', rung: [0], isOwn: false, woken: true },
+    { of: 'what it has numbered itself', rung: [0], isOwn: true, woken: false },
+    { of: 'both in one ring', rung: [0, 4], isOwn: true, woken: true },
+    { of: 'anything, after a reconnect', rung: null, isOwn: false, woken: true },
+    { of: 'anything, by itself', rung: null, isOwn: true, woken: true },
+  ])('is woken by a ring of $of: $woken', ({ rung, isOwn, woken }) => {
+    let wakes = 0;
+    wakesStream(() => {
+      wakes += 1;
+    })(rung, isOwn);
+    expect(wakes).toBe(woken ? 1 : 0);
   });
 });

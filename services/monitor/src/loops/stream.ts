@@ -1,5 +1,5 @@
 import type { Engine } from '@pipeline/engine';
-import { STREAM_BATCH, sequenceStream } from '@pipeline/store';
+import { type RingHandler, STREAM_BATCH, sequenceStream } from '@pipeline/store';
 import type { EventFeed } from '../stream/event-feed.ts';
 
 /**
@@ -7,8 +7,18 @@ import type { EventFeed } from '../stream/event-feed.ts';
  * it that one at a time gives ids.
  */
 export const streamTick = (engine: Engine, feed: EventFeed) => async () => {
-  const moved = await sequenceStream(engine.store.fleet);
-  if (moved > 0) engine.ring('svc_stream', 0);
-  const more = await feed.tick();
-  return moved === STREAM_BATCH ? 'again' : more;
+  const numbered = await sequenceStream(engine.store.fleet);
+  if (numbered.length > 0) engine.ring('svc_stream', NUMBERED);
+  const more = await feed.tick(numbered);
+  return numbered.length === STREAM_BATCH ? 'again' : more;
 };
+
+/** In place of a tenant: events got their ids, so there is something to read and nothing to number. */
+const NUMBERED = 0;
+
+/** What this process has numbered itself it has handed out already. */
+export const wakesStream =
+  (wake: () => void): RingHandler =>
+  (rung, isOwn) => {
+    if (!isOwn || rung === null || rung.some((tenantId) => tenantId !== NUMBERED)) wake();
+  };

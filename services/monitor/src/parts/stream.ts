@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import { streamTick } from '../loops/stream.ts';
+import { streamTick, wakesStream } from '../loops/stream.ts';
 import { EventFeed } from '../stream/event-feed.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
@@ -11,7 +11,10 @@ export function addStream({ engine, store, storeWatch, doorbell, loops, metrics,
   loops.addAlways('stream-heartbeat', SECOND_MS, async () => {
     if (await feed.beat(storeWatch.isConnected)) stream.wake();
   });
-  doorbell.on('svc_stream', () => stream.wake());
+  doorbell.on(
+    'svc_stream',
+    wakesStream(() => stream.wake()),
+  );
   new Gauge({
     name: 'svc_sse_clients',
     help: 'Event streams that are open.',

@@ -47,6 +47,8 @@ export class Broadcast {
       this.#pending = [];
       const began = performance.now();
       this.#write(frames);
+      // Node holds writes back until here, and they are what costs.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
       const restMs = Math.min((performance.now() - began) * REST_FACTOR, MAX_REST_MS);
       if (restMs >= 1) await sleep(restMs, this.#ended.signal);
     }

@@ -50,8 +50,11 @@ export class EventFeed {
     return this.#clients.size;
   }
 
-  /** Reads what is new and hands it out: one statement. @returns 'again' when there may be more. */
-  async tick(): Promise<'again' | undefined> {
+  /**
+   * Hands out what is new: what this process has just numbered where that is next, else what one statement reads.
+   * @returns 'again' when there may be more.
+   */
+  async tick(numbered: readonly StreamEvent[] = []): Promise<'again' | undefined> {
     const { fleet } = this.#deps.store;
     if (this.#last === null) {
       const head = await streamHead(fleet);
@@ -59,7 +62,7 @@ export class EventFeed {
       this.#window.push(this.#frames(await newestFacts(fleet, head, REPLAYED + 1)));
       this.#last = head;
     }
-    const events = await streamAfter(fleet, this.#last);
+    const events = numbered[0]?.id === this.#last + 1 ? numbered : await streamAfter(fleet, this.#last);
     const [first] = events;
     if (!first) return undefined;
     const frames = this.#frames(events);
