@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import type { LogQuery } from '../src/logs/log-filter.ts';
 import { LogIndex } from '../src/logs/log-index.ts';
 import { searchLogs } from '../src/logs/log-search.ts';
+import { Needle } from '../src/logs/needle.ts';
 
 let dir: string;
 beforeEach(async () => {
@@ -111,6 +112,22 @@ describe('a search', () => {
   });
 });
 
+describe('a needle', () => {
+  const plain = fc.string({ unit: fc.constantFrom(...'aAbBzZkK1-" {'), minLength: 1, maxLength: 6 });
+
+  test('is found in the lines that have it, in any spelling', () => {
+    fc.assert(
+      fc.property(plain, fc.array(plain, { maxLength: 8 }), (text, lines) => {
+        const bytes = Buffer.from(lines.map((one) => `${one}\n`).join(''));
+        const found = [...new Needle(text).lines(bytes)].sort((a, b) => a - b);
+        const starts = lines.map((_, n) => lines.slice(0, n).join('\n').length + Math.min(n, 1));
+        expect(found).toEqual(starts.filter((_, n) => lines[n]?.toLowerCase().includes(text.toLowerCase())));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe('the index', () => {
   test('follows a file that grows, is rotated, is emptied and is removed', async () => {
     const index = new LogIndex(dir);
@@ -148,7 +165,7 @@ describe('any search of any logs', () => {
   const entry = fc.record({
     seconds: fc.nat(50),
     level: fc.constantFrom(...LOG_LEVELS),
-    msg: fc.constantFrom('alpha', 'Beta', 'alphabet', 'ALPHA', ''),
+    msg: fc.constantFrom('alpha', 'Beta', 'alphabet', 'ALPHA', 'no 12-5 bETa', ''),
     issue: fc.option(fc.constantFrom(7, '7', 70)),
   });
   const files = fc.array(
@@ -160,7 +177,7 @@ describe('any search of any logs', () => {
     level: fc.option(fc.constantFrom(...LOG_LEVELS)),
     issue: fc.option(fc.constantFrom('7', '70')),
     since: fc.option(fc.nat(50).map(at)),
-    search: fc.option(fc.constantFrom('alpha', 'bet', '')),
+    search: fc.option(fc.constantFrom('alpha', 'bet', 'BETA', '2-5 B', '12', '')),
   });
   const page = fc.record({ limit: fc.integer({ min: 1, max: 5 }), offset: fc.nat(6) });
 
@@ -181,7 +198,7 @@ describe('any search of any logs', () => {
           .filter(({ level }) => wanted.level === null || rank(level) <= rank(wanted.level))
           .filter(({ issue }) => wanted.issue === null || String(issue) === wanted.issue)
           .filter(({ seconds }) => wanted.since === null || at(seconds) >= wanted.since)
-          .filter(({ msg }) => msg.toLowerCase().includes(wanted.search ?? ''))
+          .filter(({ msg }) => msg.toLowerCase().includes((wanted.search ?? '').toLowerCase()))
           .map(({ seconds }) => at(seconds))
           .sort()
           .reverse();

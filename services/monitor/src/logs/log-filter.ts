@@ -1,7 +1,8 @@
 import type { LogLevel } from '@pipeline/runtime';
 import type { Zone } from './log-index.ts';
 import { headOf, type LogEntry, parseLine, rankOf } from './log-line.ts';
-import { eachLine } from './read-blocks.ts';
+import { Needle } from './needle.ts';
+import { eachLine, NEWLINE } from './read-blocks.ts';
 
 /** What is asked for; null = whatever it is. */
 export interface LogQuery {
@@ -27,14 +28,14 @@ export class LogFilter {
   readonly #query: LogQuery;
   readonly #maxRank: number;
   /** Finds lines worth parsing; null = the head of a line decides. */
-  readonly #hint: RegExp | null;
+  readonly #hint: Needle | null;
   readonly #text: RegExp | null;
 
   constructor(query: LogQuery) {
     this.#query = query;
     this.#maxRank = query.level === null ? Number.POSITIVE_INFINITY : rankOf(query.level);
     const search = query.search || null;
-    // The same rules of case as the hint has; lower-casing both has others, for a few letters.
+    // The same rules of case as a needle has, where no letter of ASCII is like another one.
     this.#text = search === null ? null : new RegExp(RegExp.escape(search), 'i');
     this.#hint = hintOf(query.issue, search);
   }
@@ -54,7 +55,7 @@ export class LogFilter {
     return counts.reduce((sum, count, rank) => (rank <= this.#maxRank ? sum + count : sum), 0);
   }
 
-  /** The matching lines of a block, in their order. */
+  /** The matching lines of a block, in no order. */
   hits(bytes: Buffer): Hit[] {
     return this.#hint === null ? this.#byHead(bytes) : this.#byHint(bytes, this.#hint);
   }
@@ -70,15 +71,10 @@ export class LogFilter {
     return hits;
   }
 
-  #byHint(bytes: Buffer, hint: RegExp): Hit[] {
+  #byHint(bytes: Buffer, hint: Needle): Hit[] {
     const hits: Hit[] = [];
-    // One character per octet, so that positions in the text are those in the block.
-    const text = bytes.toString('latin1');
-    hint.lastIndex = 0;
-    for (let found = hint.exec(text); found !== null; found = hint.exec(text)) {
-      const start = text.lastIndexOf('\n', found.index) + 1;
-      const end = text.indexOf('\n', found.index);
-      hint.lastIndex = end + 1;
+    for (const start of hint.lines(bytes)) {
+      const end = bytes.indexOf(NEWLINE, start);
       const entry = parseLine(bytes.toString('utf8', start, end), '');
       if (entry && this.#matches(entry)) hits.push({ timestamp: entry.timestamp, start, end });
     }
@@ -99,12 +95,12 @@ const isText = (value: unknown): boolean => typeof value === 'number' || typeof 
 const NOT_PLAIN = /[^ !#-[\]-~]+/;
 
 /**
- * A pattern that every matching line has, for looking at a block as a whole. Text that is not plain has several
- * spellings in JSON, so there only its longest plain part counts.
+ * A text that every matching line has, for looking at a block as a whole. Text that is not plain has several spellings
+ * in JSON, so there only its longest plain part counts.
  */
-function hintOf(issue: string | null, search: string | null): RegExp | null {
-  if (search === null) return issue === null ? null : /"issue"\s*:/g;
+function hintOf(issue: string | null, search: string | null): Needle | null {
+  if (search === null) return issue === null ? null : new Needle('"issue"');
   const parts = search.split(NOT_PLAIN);
   const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '');
-  return longest === '' ? /\{/g : new RegExp(RegExp.escape(longest), 'gi');
+  return new Needle(longest || '{');
 }

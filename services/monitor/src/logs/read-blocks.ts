@@ -7,7 +7,7 @@ import type { LogFile } from './log-files.ts';
 const BLOCK = 1024 * 1024;
 /** A line beyond this is no log entry; what is that long is passed over, so that memory stays bounded. */
 const MAX_LINE = 16 * BLOCK;
-const NEWLINE = 0x0a;
+export const NEWLINE = 0x0a;
 
 export interface Block {
   bytes: Buffer;
