@@ -1,15 +1,16 @@
-import type { Db } from '@pipeline/store';
+import { type Db, inTransaction } from '@pipeline/store';
 import { sql } from 'kysely';
+import { tenantTables } from './tables.ts';
+import { withoutChecks } from './without-checks.ts';
 
-/** Empties every table that belongs to tenants, so that another history can be told in the same database. */
+/**
+ * Empties every table that belongs to tenants, so that another history can be told in the same database. Row by row: most
+ * tables are empty, and a truncation would make the files of all of them and of their indexes anew.
+ */
 export async function clearHistory(db: Db): Promise<void> {
-  const { rows } = await sql<{ name: string }>`
-    select c.oid::regclass::text as name
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'pipeline' and c.relkind in ('r', 'p') and not c.relispartition
-      and (c.relname = 'tenants' or exists (
-        select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped))`.execute(
-    db,
-  );
-  await sql`truncate ${sql.join(rows.map(({ name }) => sql.raw(name)))} cascade`.execute(db);
+  const tables = await tenantTables(db);
+  await inTransaction(db, async (tx) => {
+    await withoutChecks(tx);
+    await sql.raw(tables.map((table) => `delete from ${table}`).join(';')).execute(tx);
+  });
 }
