@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import type { TaskPayload, TaskType } from '@pipeline/domain';
 import { COMPILE_CACHE } from '@pipeline/testing/compile-cache';
 import type { AgentRecord, ExecTask } from '@pipeline/worker';
+import { runAgent } from '../../src/demo/agent.ts';
 
 const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
@@ -110,24 +111,35 @@ export class AgentBench {
     };
   }
 
-  /** Runs the agent as the runner does: the task on stdin, JSON lines on stdout. */
+  /** Runs the agent in this process, with the environment and the records that its program would have. */
   async run(task: ExecTask, slot = 'slot-1'): Promise<AgentRun> {
+    const lines: string[] = [];
+    const exitCode = await runAgent(JSON.parse(JSON.stringify(task)) as ExecTask, {
+      ...{ workDir: join(this.root, slot), gitToken: null, variables: ENV, pause: async () => {} },
+      emit: (record) => void lines.push(JSON.stringify(record)),
+    });
+    return runOf(exitCode, lines);
+  }
+
+  /** Runs the agent's program as the runner does: the task on stdin, JSON lines on stdout. */
+  async runProgram(task: ExecTask, slot = 'slot-1'): Promise<AgentRun> {
     const env = { ...ENV, PIPELINE_WORK_DIR: join(this.root, slot) };
     const child = spawn(process.execPath, [MAIN], { env, stdio: ['pipe', 'pipe', 'inherit'] });
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
     child.stdin.end(JSON.stringify(task));
     const output = await text(child.stdout);
-    const records = output
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as AgentRecord);
-    const last = records.findLast((record) => record.type === 'outcome');
-    return { exitCode: await exited, records, outcome: last?.outcome, result: last?.result };
+    return runOf(await exited, output.trim().split('\n'));
   }
 
   readWorkFile(path: string, slot = 'slot-1'): Promise<string> {
     return readFile(join(this.root, slot, 'acme__widgets', path), 'utf8');
   }
+}
+
+function runOf(exitCode: number | null, lines: readonly string[]): AgentRun {
+  const records = lines.map((line) => JSON.parse(line) as AgentRecord);
+  const last = records.findLast((record) => record.type === 'outcome');
+  return { exitCode, records, outcome: last?.outcome, result: last?.result };
 }
 
 /** The facts a task after a submission carries. */

@@ -32,10 +32,11 @@ function failureOf(run: AgentRun) {
   return { exitCode: run.exitCode, errorClass: failure?.errorClass, message: failure?.errorMessage };
 }
 
-test('an issue travels from analysis to a merged head, and every record is a valid one', async () => {
-  const analyzed = await bench.run(bench.task('analyze', TOC));
+test('the program takes an issue from analysis to a merged head, and every record is a valid one', async () => {
+  const analyzed = await bench.runProgram(bench.task('analyze', TOC));
   expect(analyzed).toMatchObject({ exitCode: 0, outcome: 'analyzed' });
-  const { plan, first } = await submitted(TOC);
+  const plan = planOf(await bench.runProgram(bench.task('plan', TOC)));
+  const first = await bench.runProgram(bench.task('develop', TOC, { plan }));
   expect(plan.plannedFiles).toEqual(['README.md']);
   expect(first).toMatchObject({
     outcome: 'submitted',
@@ -44,12 +45,12 @@ test('an issue travels from analysis to a merged head, and every record is a val
   expect(await bench.fileAt('svc/issue-1', 'README.md')).toContain('- [Install](#install)');
 
   const pr = prOf(first);
-  const reviewed = await bench.run(bench.task('review', TOC, { plan, pr }));
+  const reviewed = await bench.runProgram(bench.task('review', TOC, { plan, pr }));
   expect(reviewed.outcome).toBe('approved');
-  const merged = await bench.run(bench.task('merge', TOC, { plan, pr }));
+  const merged = await bench.runProgram(bench.task('merge', TOC, { plan, pr }));
   expect(merged).toMatchObject({ outcome: 'mergeable', result: { headSha: pr.headSha } });
   await bench.merge('svc/issue-1');
-  const looked = await bench.run(bench.task('retrospect', TOC, { plan, history: HISTORY }));
+  const looked = await bench.runProgram(bench.task('retrospect', TOC, { plan, history: HISTORY }));
   expect(looked.result).toMatchObject({ outcomeClassification: 'success', actualFiles: { files: ['README.md'] } });
 
   for (const [taskType, run] of Object.entries({
@@ -202,6 +203,11 @@ test('a clone that a killed run left broken is made anew', async () => {
   const lock = `${bench.root}/slot-1/acme__widgets/.git/index.lock`;
   await writeFile(lock, '');
   expect((await bench.run(bench.task('analyze', { ...TOC, number: 4 }))).outcome).toBe('analyzed');
+});
+
+test('a program that fails says so by its exit code too', async () => {
+  const task = bench.task('develop', { ...TOC, labels: ['demo:broken'] });
+  expect(failureOf(await bench.runProgram(task))).toMatchObject({ exitCode: 1, errorClass: 'permanent' });
 });
 
 test('a host that cannot be reached is a transient failure without credentials in its message', async () => {
