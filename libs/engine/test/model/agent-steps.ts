@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { AppError, type ErrorClass } from '@pipeline/domain';
 import type { Report } from '@pipeline/engine';
+import { type Params, prepared } from '@pipeline/store';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { ERRORS, hurried } from './failures.ts';
@@ -44,18 +45,20 @@ const heldAt = ({ held }: World, back: number): Held | undefined => held[held.le
 /** Whether the store knows the claim as one that holds: neither given up, taken back nor withdrawn, nor over. */
 async function holds({ database }: World, { task }: Held): Promise<boolean> {
   const hash = createHash('sha256').update(task.claimToken).digest('hex');
-  const { rows } = await sql`
-    select from tasks t join runs r on r.id = t.run_id and r.task_id = t.id
-    where r.claim_token_hash = ${hash} and t.status = 'claimed' and r.lease_expires_at > svc_now()`.execute(
-    database.db,
-  );
-  return rows.length > 0;
+  return (await claimThatHolds.first(database.db, { hash })) !== undefined;
 }
+
+const claimThatHolds = prepared(
+  'model-claim-that-holds',
+  (_db, p: Params<{ hash: string }>) => sql<object>`
+    select from tasks t join runs r on r.id = t.run_id and r.task_id = t.id
+    where r.claim_token_hash = ${p('hash')} and t.status = 'claimed' and r.lease_expires_at > svc_now()`,
+);
 
 /** The word of a claim that holds is taken, and no other; one that was said before gets its old answer. */
 async function heardOnlyIfHeld<T>(world: World, held: Held, say: () => Promise<T>): Promise<T | string> {
   const isNew = held.said === undefined;
-  const wasHeld = await holds(world, held);
+  const wasHeld = isNew && (await holds(world, held));
   const answer = await say().catch(refusal);
   if (isNew) expect({ wasHeld, heard: typeof answer !== 'string' }).toEqual({ wasHeld, heard: wasHeld });
   return answer;

@@ -12,7 +12,7 @@ const RULES: Record<string, Rule> = { ...QUEUE_RULES, ...HISTORY_RULES };
 /** Prepared, for it runs after every step and its plan costs more than its run. */
 const checkAll = prepared(
   'check-all-rules',
-  (_db, p: Params<{ now: string }>) => sql<{ rule: string; what: string }>`
+  (_db, p: Params<{ now: string; told: number }>) => sql<{ rule: string; what: string }>`
   with state_task as (
     select s.name as state, s."taskType" as task_type, s.kind
     from workflow_snapshots w, jsonb_to_recordset(w.body -> 'states') as s (name text, "taskType" text, kind text)
@@ -28,7 +28,9 @@ const checkAll = prepared(
   ${sql.join(
     Object.entries(RULES).map(([name, rule]) => sql`select ${sql.lit(name)} as rule, b.what::text from (${rule}) b`),
     sql` union all `,
-  )}`,
+  )}
+  union all select 'toldCostIsBooked', format('told %s, booked %s', ${p('told')}::numeric, c.booked)
+  from (select coalesce(sum(amount_usd), 0) as booked from cost_events) c where c.booked <> ${p('told')}::numeric`,
 );
 
 /** Every rule that must hold at every moment, whatever happened before. @returns what breaks which; empty = all hold. */
@@ -38,12 +40,8 @@ export async function breaches({
 }: Pick<World, 'database' | 'costs'>): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   const now = (database.clock.now ?? new Date()).toISOString();
-  for (const { rule, what } of await checkAll.all(database.db, { now })) found[rule] = [...(found[rule] ?? []), what];
   const told = [...costs.values()].reduce((sum, usd) => sum + usd, 0);
-  const booked = await database.db
-    .selectFrom('cost_events')
-    .select((eb) => eb.fn.sum('amount_usd').as('usd'))
-    .execute();
-  if (Number(booked[0]?.usd ?? 0) !== told) found.toldCostIsBooked = [`told ${told}, booked ${booked[0]?.usd}`];
+  for (const { rule, what } of await checkAll.all(database.db, { now, told }))
+    found[rule] = [...(found[rule] ?? []), what];
   return found;
 }

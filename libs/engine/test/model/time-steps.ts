@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { type Params, prepared } from '@pipeline/store';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type { Step } from './step.ts';
@@ -6,27 +7,23 @@ import { pass, type World } from './world.ts';
 
 /** Every loop of upkeep once. Work whose time has not come waits on. */
 export async function upkeep(world: World): Promise<void> {
-  const waiting = await waitingTasks(world);
+  const { db, clock } = world.database;
+  const waiting = await waitingTasks.all(db, { now: clock.now });
   await world.acts.upkeep();
-  const free = await world.database.db
-    .selectFrom('tasks')
-    .select(['id', 'task_type'])
-    .where('id', 'in', [...waiting, NO_TASK])
-    .where('status', '=', 'pending')
-    .where('held', 'is', null)
-    .execute();
-  expect(free).toEqual([]);
+  if (waiting.length > 0) expect(await freeTasks.all(db, { ids: waiting.map(({ id }) => id) })).toEqual([]);
 }
 
-const NO_TASK = '00000000-0000-0000-0000-000000000000';
+const waitingTasks = prepared(
+  'model-waiting-tasks',
+  (_db, p: Params<{ now: Date | null }>) => sql<{ id: string }>`
+    select id from tasks where status = 'pending' and held is not null and run_after > ${p('now')}`,
+);
 
-async function waitingTasks({ database }: World): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select id from tasks where status = 'pending' and held is not null and run_after > ${database.clock.now}`.execute(
-    database.db,
-  );
-  return rows.map(({ id }) => id);
-}
+const freeTasks = prepared(
+  'model-free-tasks',
+  (_db, p: Params<{ ids: string[] }>) => sql<{ id: string; task_type: string }>`
+    select id, task_type from tasks where id = any(${p('ids')}) and status = 'pending' and held is null`,
+);
 
 /** Around every deadline there is: leases, claim-to-start, backoffs, quota, stall, automatic unblock, a day. */
 const SECONDS = [1, 20, 31, 61, 121, 400, 901, 2_701, 90_000];

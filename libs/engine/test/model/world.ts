@@ -7,7 +7,7 @@ import {
   type State,
 } from '@pipeline/domain';
 import { type ClaimedTask, type Engine, putRepo, type Report } from '@pipeline/engine';
-import { ensureTenant, type RepoRow } from '@pipeline/store';
+import { ensureTenant, prepared, type RepoRow } from '@pipeline/store';
 import type { TestDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import type { Acts } from './acts.ts';
@@ -134,13 +134,14 @@ export interface Seen {
   blocked: boolean;
 }
 
+/** Looked at after every step, so it is prepared. */
+const allIssues = prepared('model-issues', (db) =>
+  db.selectFrom('issues').select(['id', 'issue_number', 'state', 'is_paused', 'is_blocked']).orderBy('issue_number'),
+);
+
 /** The issues as the store has them, by number. */
 export async function issuesOf({ database }: World): Promise<Map<number, Seen>> {
-  const rows = await database.db
-    .selectFrom('issues')
-    .select(['id', 'issue_number', 'state', 'is_paused', 'is_blocked'])
-    .orderBy('issue_number')
-    .execute();
+  const rows = await allIssues.all(database.db, {});
   return new Map(
     rows.map((row) => [
       row.issue_number,
