@@ -84,15 +84,17 @@ export interface IssueListCheck {
   miscounted: number;
 }
 
-/** Builds every item of a tenant anew, counts anew and compares. Costs the tenant's issues, five probes each. */
-export async function checkIssueList(db: Db, tenantId: number): Promise<IssueListCheck> {
-  const { rows } = await sql<IssueListCheck>`
+const PASSING = sql.lit('{currentStatus,costUsd,updatedAt}');
+
+const check = prepared(
+  'check-issue-list',
+  (_db, p: Params<{ tenantId: number }>) => sql<IssueListCheck>`
     with shown as (
       select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body
-      from issues i ${listItemOfI} where i.tenant_id = ${tenantId}
+      from issues i ${listItemOfI} where i.tenant_id = ${p('tenantId')}
     ), stored as (
       select repo_id, issue_number, state, is_paused, is_blocked, state_entered_at, coalesce(body, big_body) as body
-      from issue_list where tenant_id = ${tenantId}
+      from issue_list where tenant_id = ${p('tenantId')}
     ), pairs as (
       select s.issue_number as real, l.issue_number as listed,
         (s.state, s.is_paused, s.is_blocked, s.state_entered_at, s.body::jsonb - ${PASSING}::text[])
@@ -100,16 +102,18 @@ export async function checkIssueList(db: Db, tenantId: number): Promise<IssueLis
       from shown s full join stored l on l.repo_id = s.repo_id and l.issue_number = s.issue_number
     ), counted as (
       select repo_id, state, is_paused, is_blocked, sum(n) as n from (
-        select repo_id, state, is_paused, is_blocked, n from issue_counts where tenant_id = ${tenantId}
-        union all select repo_id, state, is_paused, is_blocked, n from issue_count_deltas where tenant_id = ${tenantId}
-        union all select repo_id, state, is_paused, is_blocked, -1 from issues where tenant_id = ${tenantId}
+        select repo_id, state, is_paused, is_blocked, n from issue_counts where tenant_id = ${p('tenantId')}
+        union all select repo_id, state, is_paused, is_blocked, n from issue_count_deltas where tenant_id = ${p('tenantId')}
+        union all select repo_id, state, is_paused, is_blocked, -1 from issues where tenant_id = ${p('tenantId')}
       ) c group by repo_id, state, is_paused, is_blocked
     )
     select count(*) filter (where listed is null) as missing, count(*) filter (where real is null) as surplus,
       count(*) filter (where listed is not null and real is not null and differs) as stale,
       (select count(*) from counted where n <> 0) as miscounted
-    from pairs`.execute(db);
-  return rows[0] ?? { missing: 0, surplus: 0, stale: 0, miscounted: 0 };
-}
+    from pairs`,
+);
 
-const PASSING = sql.lit('{currentStatus,costUsd,updatedAt}');
+/** Builds every item of a tenant anew, counts anew and compares. Costs the tenant's issues, five probes each. */
+export async function checkIssueList(db: Db, tenantId: number): Promise<IssueListCheck> {
+  return (await check.first(db, { tenantId })) ?? { missing: 0, surplus: 0, stale: 0, miscounted: 0 };
+}
