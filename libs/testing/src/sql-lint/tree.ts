@@ -15,14 +15,18 @@ export const list = (value: unknown): readonly unknown[] => (Array.isArray(value
 export const STATEMENTS = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'] as const;
 export type StatementKind = (typeof STATEMENTS)[number];
 
-const statementKind = (node: unknown) => STATEMENTS.find((kind) => as(kind, node));
+const statementKind = (node: Fields) => STATEMENTS.find((kind) => isFields(node[kind]));
 
-/** Visits the nodes below, parents first; the visitor answers false to leave out what is below a node. */
+/**
+ * Visits the nodes below, parents first; the visitor answers false to leave out what is below a node. Every test file
+ * walks each of its statements some dozen times: most of what a tree holds are words and numbers, and they are passed by.
+ */
 export function walk(node: unknown, visit: (node: Fields) => boolean): void {
+  if (typeof node !== 'object' || node === null) return;
   if (Array.isArray(node)) {
     for (const item of node) walk(item, visit);
-  } else if (isFields(node) && visit(node)) {
-    for (const value of Object.values(node)) walk(value, visit);
+  } else if (visit(node as Fields)) {
+    for (const key in node) walk((node as Fields)[key], visit);
   }
 }
 
