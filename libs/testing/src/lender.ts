@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { sleep } from '@pipeline/runtime';
 import pg from 'pg';
+import { Judge } from './judge.ts';
+import { OldestPostgres } from './oldest-postgres.ts';
 import { startTestServer, type TestServer } from './postgres-server.ts';
-import { type Catalogue, readCatalogue, type Statement, StatementLint } from './sql-lint/index.ts';
-import { databaseUrl, ensureTemplate } from './template.ts';
+import { type Catalogue, readCatalogue, type Statement } from './sql-lint/index.ts';
+import { databaseUrl, ensureTemplate, serialPool, testDatabaseName } from './template.ts';
 
 export interface Lent {
   name: string;
@@ -19,15 +20,16 @@ export interface Returned {
 export interface Problems {
   /** Connections that are still open. */
   leaked: string[];
-  /** Breaches of the rules of distribution. */
+  /** Statements that break the rules of distribution, or that the oldest Postgres does not understand. */
   findings: string[];
 }
 
 interface Ready {
   server: TestServer;
   template: string;
-  admin: pg.Client;
-  lint: StatementLint;
+  admin: pg.Pool;
+  oldest: OldestPostgres | null;
+  judge: Judge;
 }
 
 /** Lends databases, each cloned from the migrated template, on one server for the whole run. */
@@ -44,7 +46,7 @@ export class Lender {
   async lend(): Promise<Lent> {
     this.#ready ??= this.#prepare();
     const { server, template, admin } = await this.#ready;
-    const name = `pipeline_test_${randomBytes(6).toString('hex')}`;
+    const name = testDatabaseName();
     // Copied as files, half the price of copying it by the write-ahead log, block by block.
     await admin.query(`create database ${name} template ${template} strategy file_copy`);
     return { name, url: databaseUrl(server.url, name) };
@@ -53,15 +55,17 @@ export class Lender {
   /** Drops the database. @returns what its user has to answer for. */
   async takeBack({ name, statements }: Returned): Promise<Problems> {
     if (!this.#ready) throw new Error(`${name} was not lent here`);
-    const { admin, lint } = await this.#ready;
+    const { admin, judge } = await this.#ready;
     const leaked = await openSessions(admin, name);
     await admin.query(`drop database if exists ${name} with (force)`);
-    return { leaked, findings: await lint.judge(statements) };
+    return { leaked, findings: await judge.judge(statements) };
   }
 
   async close(): Promise<void> {
     // What failed to start was reported to whoever asked for it.
-    await (await this.#ready?.catch(() => undefined))?.admin.end();
+    const ready = await this.#ready?.catch(() => undefined);
+    await ready?.admin.end();
+    await ready?.oldest?.close();
     await (await this.#server?.catch(() => undefined))?.stop();
   }
 
@@ -70,22 +74,17 @@ export class Lender {
     const server = await this.#server;
     process.stderr.write(`Postgres for tests: ${server.choice}\n`);
     const template = await ensureTemplate(server.url);
-    const lint = new StatementLint(await catalogueOf(databaseUrl(server.url, template)));
-    return { server, template, admin: await connect(server.url), lint };
+    const catalogue = await catalogueOf(databaseUrl(server.url, template));
+    const { TEST_OLDEST_DATABASE_URL } = this.#env;
+    const oldest = TEST_OLDEST_DATABASE_URL ? await OldestPostgres.open(TEST_OLDEST_DATABASE_URL) : null;
+    return { server, template, admin: serialPool(server.url), oldest, judge: new Judge(catalogue, oldest) };
   }
-}
-
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, application_name: 'pipeline:testing' });
-  // Whoever asks next is told; without a listener it would end the run.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
 }
 
 /** Reads it before the template is cloned: a database that somebody looks into cannot be. */
 async function catalogueOf(url: string): Promise<Catalogue> {
-  const client = await connect(url);
+  const client = new pg.Client(url);
+  await client.connect();
   try {
     return await readCatalogue(client);
   } finally {
@@ -94,7 +93,7 @@ async function catalogueOf(url: string): Promise<Catalogue> {
 }
 
 /** Sessions that are still there; those that are ending get two seconds. */
-async function openSessions(admin: pg.Client, database: string): Promise<string[]> {
+async function openSessions(admin: pg.Pool, database: string): Promise<string[]> {
   for (let round = 0; ; round += 1) {
     const { rows } = await admin.query<{ line: string }>(
       `select format('%s, %s, last statement: %s', application_name, state, left(query, 200)) as line

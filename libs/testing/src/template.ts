@@ -12,6 +12,18 @@ export function databaseUrl(serverUrl: string, database: string): string {
   return url.href;
 }
 
+/** Of a database that is cloned from the template. */
+export const testDatabaseName = (): string => `pipeline_test_${randomBytes(6).toString('hex')}`;
+
+/** One connection, for many callers: each waits for its turn. */
+export function serialPool(url: string): pg.Pool {
+  const connectionString = url;
+  const pool = new pg.Pool({ connectionString, application_name: 'pipeline:testing', max: 1, idleTimeoutMillis: 0 });
+  // Whoever asks next is told; without a listener it would end the run.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
 /** Runs statements one by one on a connection of their own. */
 export async function execute(url: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'pipeline:testing' });

@@ -66,7 +66,7 @@ export function testDatabase(): TestDatabase {
       statements: [...statements.values()],
     });
     if (leaked.length > 0) throw new Error(`connections were left open:\n${leaked.join('\n')}`);
-    if (findings.length > 0) throw new Error(`statements break the rules of distribution:\n${findings.join('\n')}`);
+    if (findings.length > 0) throw new Error(`statements break the rules:\n${findings.join('\n')}`);
   });
   return {
     clock,

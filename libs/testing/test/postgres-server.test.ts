@@ -59,6 +59,21 @@ describe('the broker', () => {
     await broker.close();
   });
 
+  test('asks the oldest Postgres about each statement that it could prepare', async () => {
+    const broker = await startBroker({ TEST_DATABASE_URL: server.url, TEST_OLDEST_DATABASE_URL: server.url });
+    const texts = [
+      ...['begin', 'listen svc', 'select id from issues where tenant_id = $1', '/*prepared:x*/ select svc_now()'],
+      ...['select from made_by_a_test', 'select of_later_releases($1)', "select $1 = now() + interval '1 day'"],
+    ];
+    const statements = texts.map((text) => ({ pool: 'read' as const, text }));
+    const { name } = await borrowDatabase(broker.socket);
+    const { findings } = await returnDatabase(broker.socket, { name, statements });
+    expect(findings).toEqual([
+      '[read] the oldest Postgres refuses it: function of_later_releases(unknown) does not exist\n    select of_later_releases($1)',
+    ]);
+    await broker.close();
+  });
+
   test('tells whoever asks why there is no server', async () => {
     const broker = await startBroker({ TEST_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/nothing' });
     await expect(borrowDatabase(broker.socket)).rejects.toThrow('ECONNREFUSED');

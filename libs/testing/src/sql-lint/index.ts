@@ -5,6 +5,7 @@ import { judge, type Statement } from './statement-rules.ts';
 export { type Catalogue, readCatalogue } from './catalogue.ts';
 export { lintSchema } from './schema-rules.ts';
 export type { Statement } from './statement-rules.ts';
+export { STATEMENTS } from './tree.ts';
 
 /**
  * Holds statements to the rules of a distributed store, with Postgres's own parser.
@@ -13,34 +14,14 @@ export type { Statement } from './statement-rules.ts';
 export async function lintStatements(statements: Iterable<Statement>, catalogue: Catalogue): Promise<string[]> {
   const findings: string[] = [];
   for (const statement of statements) {
-    for (const finding of await lintOne(statement, catalogue)) {
-      findings.push(`[${statement.pool}] ${finding}\n    ${statement.text.replace(/\s+/g, ' ').trim().slice(0, 400)}`);
-    }
+    for (const finding of await lintOne(statement, catalogue)) findings.push(told(statement, finding));
   }
   return findings;
 }
 
-/** Judges each statement once, however many test files send it. */
-export class StatementLint {
-  readonly #catalogue: Catalogue;
-  readonly #judged = new Map<string, Promise<string[]>>();
-
-  constructor(catalogue: Catalogue) {
-    this.#catalogue = catalogue;
-  }
-
-  /** @returns the breaches of all these statements, also of those that were judged before. */
-  async judge(statements: readonly Statement[]): Promise<string[]> {
-    return (await Promise.all(statements.map((statement) => this.#findings(statement)))).flat();
-  }
-
-  #findings(statement: Statement): Promise<string[]> {
-    const key = `${statement.pool} ${statement.text}`;
-    const known = this.#judged.get(key) ?? lintStatements([statement], this.#catalogue);
-    this.#judged.set(key, known);
-    return known;
-  }
-}
+/** A finding with its statement, as people read it. */
+export const told = ({ pool, text }: Statement, finding: string): string =>
+  `[${pool}] ${finding}\n    ${text.replace(/\s+/g, ' ').trim().slice(0, 400)}`;
 
 async function lintOne(statement: Statement, catalogue: Catalogue): Promise<string[]> {
   let stmts: { stmt?: unknown }[];
