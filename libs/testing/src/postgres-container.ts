@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { processIdentity } from '@pipeline/stack/postgres';
-import { PostgreSqlContainer } from '@testcontainers/postgresql';
+import { PostgreSqlContainer, type StartedPostgreSqlContainer } from '@testcontainers/postgresql';
 import pg from 'pg';
 import { type ContainerRuntimeClient, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers';
 import type { TestServer } from './postgres-server.ts';
 
 const IMAGE = 'postgres:18-bookworm';
+const POSTGRES_PORT = 5432;
+const ANSWERS_WITHIN_MS = 3_000;
 const REAPER = new ImageName(undefined, 'testcontainers/ryuk', '0.14.0');
 const OWNER = 'pipeline.test.owner';
 const ID = 'pipeline.test.id';
@@ -24,14 +26,14 @@ export async function startContainer(settings: Readonly<Record<string, string>>)
   const flags = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   const stop = () => removeContainers(client, async (labels) => labels[ID] === own[ID]);
   try {
-    // The log, not the port: whether 127.0.0.1 or the engine's own address leads to the port is found out below.
+    // The log, not the port: which address leads to it is found out below.
     const started = await new PostgreSqlContainer(IMAGE)
       .withLabels(own)
       .withCommand(['postgres', ...flags])
       .withTmpFs({ '/var/lib/postgresql': 'rw' })
       .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
       .start();
-    const url = await reachable(started.getConnectionUri(), ['127.0.0.1', started.getHost()]);
+    const url = await reachable(addressesOf(started));
     return { choice: `container ${IMAGE}`, url, stop };
   } catch (error) {
     await stop();
@@ -57,20 +59,35 @@ async function removeContainers(
   }
 }
 
-/** Inside a container with the engine's socket, published ports may be on either side. The address that answers. */
-async function reachable(uri: string, hosts: readonly string[]): Promise<string> {
+/**
+ * Where its Postgres may be found, the shortest way first. A published port is served by a process of the engine that
+ * copies every byte; inside a container with the engine's socket it may be on either side.
+ */
+function addressesOf(started: StartedPostgreSqlContainer): string[] {
+  const at = (host: string, port: number) => {
+    const url = new URL(started.getConnectionUri());
+    url.host = `${host}:${port}`;
+    return url.href;
+  };
+  return [
+    ...started.getNetworkNames().map((network) => at(started.getIpAddress(network), POSTGRES_PORT)),
+    at('127.0.0.1', started.getPort()),
+    at(started.getHost(), started.getPort()),
+  ];
+}
+
+/** The first address that answers. */
+async function reachable(urls: readonly string[]): Promise<string> {
   const errors: unknown[] = [];
-  for (const host of hosts) {
-    const url = new URL(uri);
-    url.hostname = host;
-    const probe = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 3_000 });
+  for (const url of urls) {
+    const probe = new pg.Client({ connectionString: url, connectionTimeoutMillis: ANSWERS_WITHIN_MS });
     try {
       await probe.connect();
       await probe.end();
-      return url.href;
+      return url;
     } catch (error) {
       errors.push(error);
     }
   }
-  throw new AggregateError(errors, `the container's Postgres answers on none of ${hosts.join(', ')}`);
+  throw new AggregateError(errors, 'the Postgres of the container answers on none of its addresses');
 }
