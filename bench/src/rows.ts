@@ -6,7 +6,9 @@ import { claimLatencyRow } from './rows/claim-latency.ts';
 import { claimOverHttpRow } from './rows/claim-over-http.ts';
 import { coldStartRow } from './rows/cold-start.ts';
 import { enqueueRow } from './rows/enqueue.ts';
+import { imageSizeRow } from './rows/image-size.ts';
 import { logSearchRow } from './rows/log-search.ts';
+import { monitorPagesRow } from './rows/monitor-pages.ts';
 import { bearerCheckRow } from './rows/reads/bearer-check.ts';
 import { issueListRow } from './rows/reads/issue-list.ts';
 import { smallGetRow } from './rows/reads/small-get.ts';
@@ -37,7 +39,9 @@ export const ROWS: readonly Row[] = [
   coldStartRow,
   reportRow,
   bearerCheckRow,
+  monitorPagesRow,
   eventPageRow,
   logSearchRow,
   retrievalRow,
+  imageSizeRow,
 ];

@@ -66,6 +66,8 @@ export interface MonitorApp {
   answerCheck: 'throw' | 'log';
   log: Logger;
   registry: Registry;
+  /** Of that registry, in the text format of Prometheus. */
+  metricsText: () => Promise<string>;
   now: () => Date;
 }
 
@@ -112,7 +114,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...dashboardHandlers(options.dashboard),
       ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
       ...metricDefinitionHandlers(),
-      ...staticHandlers(options.webDir, () => registry.metrics()),
+      ...staticHandlers(options.webDir, options.metricsText),
     },
     authenticators: { operator: auth.operator },
     limits: { identity: { operator } },

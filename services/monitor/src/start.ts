@@ -18,6 +18,7 @@ import { type ConnectedHost, connectHosts } from './hosts.ts';
 import { LogIndex } from './logs/log-index.ts';
 import { WriteBudget } from './loops/write-budget.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
+import { metricsText } from './prometheus/metrics-text.ts';
 import type { ConfigRouteDeps } from './routes/config.ts';
 
 type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack' | 'onHangup'>;
@@ -25,6 +26,9 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const WEB_DIR = fileURLToPath(new URL('../web/dist', import.meta.url));
 const now = () => new Date();
+
+/** Nobody scrapes that often, but several servers may scrape at a time. */
+const METRICS_KEPT_MS = 1_000;
 
 /**
  * Starts the monitor.
@@ -57,6 +61,7 @@ export async function startMonitor(context: Context, variables: Variables): Prom
     answerCheck: 'log',
     log,
     registry: metrics.registry,
+    metricsText: metricsText(metrics.registry, METRICS_KEPT_MS),
     now,
   });
   const served = await listen(app, { host: env.HOST, port: env.PORT });

@@ -88,6 +88,7 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
   const now = over.now ?? (() => new Date());
   const config = await configOf();
   const database = { host: null, port: 5432, poolSize: 1 };
+  const registry = over.registry ?? createMetrics().registry;
   const app = createMonitorApp({
     auth: authOf(null, now),
     config: {
@@ -104,7 +105,8 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
     trustedProxies: 0,
     answerCheck: 'throw',
     log: silentLogger,
-    registry: createMetrics().registry,
+    registry,
+    metricsText: () => registry.metrics(),
     now,
     ...over,
   });

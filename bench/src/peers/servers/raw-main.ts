@@ -1,12 +1,23 @@
 import { createServer } from 'node:http';
 
-/** The floor: node:http and nothing else, an object serialised for each request. */
+const OCTETS = '/octets/';
+const bodies = new Map<string, Buffer>();
+
+/** The floor: node:http and nothing else. An object serialised for each request, or so many octets made before. */
 createServer((request, response) => {
-  const ok = request.url === '/health';
-  const body = JSON.stringify(ok ? { status: 'healthy' } : small());
+  const url = request.url ?? '';
+  const body = url.startsWith(OCTETS)
+    ? octets(url)
+    : JSON.stringify(url === '/health' ? { status: 'healthy' } : small());
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }).listen(Number(process.env.PORT), '127.0.0.1');
+
+function octets(url: string): Buffer {
+  const known = bodies.get(url) ?? Buffer.alloc(Number(url.slice(OCTETS.length)), 'x');
+  bodies.set(url, known);
+  return known;
+}
 
 /** About as much as a small answer of ours. */
 function small() {

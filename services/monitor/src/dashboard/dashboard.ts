@@ -1,6 +1,7 @@
 import type { Dashboard as WireDashboard } from '@pipeline/contract';
 import { dashboardStatus, type MetricWindowDays, SECOND_MS } from '@pipeline/domain';
 import {
+  type AgentWork,
   agentWork,
   type Counts,
   dashboardMetrics,
@@ -43,6 +44,7 @@ export class Dashboard {
   readonly #deps: DashboardDeps;
   readonly #texts = new Map<MetricWindowDays, Rendered>();
   readonly #whole = new Map<MetricWindowDays, Rendered>();
+  #work: { of: readonly unknown[]; by: ReadonlyMap<string, AgentWork> } = { of: [], by: new Map() };
 
   constructor(deps: DashboardDeps) {
     this.#deps = deps;
@@ -55,9 +57,9 @@ export class Dashboard {
   }
 
   #head(): Head {
-    const { counts, live, agents: snapshots, now } = this.#deps;
+    const { live, agents: snapshots, now } = this.#deps;
     const uptime = Math.floor(this.#deps.uptime());
-    const work = counts.last && live.last ? agentWork(counts.last.value, live.last.value) : new Map<string, never>();
+    const work = this.#workOfAgents();
     const seen = [monitorItself(now(), uptime), ...snapshots().filter(({ agentName }) => agentName !== 'monitor')];
     const agents = seen.map(({ healthySince: _, ...agent }) => ({
       ...agent,
@@ -74,6 +76,14 @@ export class Dashboard {
       uptime,
       agents: Object.fromEntries(agents.map((agent) => [agent.agentName, agent])),
     };
+  }
+
+  #workOfAgents(): ReadonlyMap<string, AgentWork> {
+    const [counts, live] = [this.#deps.counts.last, this.#deps.live.last];
+    if (this.#work.of[0] !== counts || this.#work.of[1] !== live) {
+      this.#work = { of: [counts, live], by: counts && live ? agentWork(counts.value, live.value) : new Map() };
+    }
+    return this.#work.by;
   }
 
   #polled(window: MetricWindowDays): string {
