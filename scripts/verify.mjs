@@ -11,7 +11,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const bin = (name) => join(root, 'node_modules', '.bin', name);
-const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+const jest = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 
 /** Two lanes for two cores; Jest comes after them and has both. */
 const lanes = [
