@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DAY_MS } from '@pipeline/domain';
 import { checkRollups, foldRollups, unfoldedDeltas } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
@@ -33,79 +33,90 @@ async function foldAll(): Promise<void> {
 beforeEach(() => {
   database.clock.now = END;
 });
-afterEach(() => clearHistory(database.db));
 
-test('what is folded and what still waits is together what the rows say', async () => {
-  await simulateHistory(database.db, { ...SIZE, seed: 11, folded: false });
-  expect(await unfoldedDeltas(database.store.fleet)).toBeGreaterThan(1_000);
-  expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
-  await foldAll();
-  expect(await unfoldedDeltas(database.store.fleet)).toBe(0);
-  expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
-});
+describe('in a history of its own', () => {
+  afterEach(() => clearHistory(database.db));
 
-test('a fold and the rows of the history make the same sums, at every level', async () => {
-  await simulateHistory(database.db, { ...SIZE, seed: 12, folded: false });
-  await foldAll();
-  const folded = await contents();
-  await sql`truncate ${sql.join(TABLES.map((table) => sql.table(table)))}`.execute(database.db);
-  await checkRollups(database.store.fleet, ALL, true);
-  expect(await contents()).toEqual(folded);
-});
+  test('what is folded and what still waits is together what the rows say', async () => {
+    await simulateHistory(database.db, { ...SIZE, seed: 11, folded: false });
+    expect(await unfoldedDeltas(database.store.fleet)).toBeGreaterThan(1_000);
+    expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+    await foldAll();
+    expect(await unfoldedDeltas(database.store.fleet)).toBe(0);
+    expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+  });
 
-test('sums that are off are found and mended, and what waits meanwhile is not counted twice', async () => {
-  await simulateHistory(database.db, { ...SIZE, seed: 13 });
-  const right = await contents();
-  await sql`update state_minutes set entered = entered + 5 where repo_id <> 0 and state = 'planning'`.execute(
-    database.db,
-  );
-  await sql`delete from cost_sums where agent = 'developer' and grain = 'hour'`.execute(database.db);
-  const found = wrong(await checkRollups(database.store.fleet, ALL, false));
-  expect(Object.keys(found).sort()).toEqual(['cost_sums', 'state_minutes']);
-  await checkRollups(database.store.fleet, ALL, true);
-  expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
-  expect(await contents()).toEqual(right);
-});
+  test('a fold and the rows of the history make the same sums, at every level', async () => {
+    await simulateHistory(database.db, { ...SIZE, seed: 12, folded: false });
+    await foldAll();
+    const folded = await contents();
+    await sql`truncate ${sql.join(TABLES.map((table) => sql.table(table)))}`.execute(database.db);
+    await checkRollups(database.store.fleet, ALL, true);
+    expect(await contents()).toEqual(folded);
+  });
 
-test.each([
-  ['a repo', sql`repo_id <> 0`],
-  ['a tenant', sql`repo_id = 0 and tenant_id <> 0`],
-  ['everything', sql`tenant_id = 0`],
-])('what is off at the level of %s alone is found, and no other level is touched', async (_level, where) => {
-  await simulateHistory(database.db, { ...SIZE, seed: 15 });
-  const right = await contents();
-  await sql`update state_minutes set reached = reached + 1 where state = 'planning' and ${where}`.execute(database.db);
-  await sql`delete from stay_hours where state = 'planning' and ${where}`.execute(database.db);
-  const found = wrong(await checkRollups(database.store.fleet, ALL, true));
-  expect(Object.keys(found).sort()).toEqual(['state_minutes', 'stay_hours']);
-  expect(await contents()).toEqual(right);
-});
-
-test.each(['hour', 'day', 'month'])(
-  'sums by the %s that are off are mended by themselves, from one day alone',
-  async (grain) => {
-    await simulateHistory(database.db, { ...SIZE, seed: 16 });
+  test('sums that are off are found and mended, and what waits meanwhile is not counted twice', async () => {
+    await simulateHistory(database.db, { ...SIZE, seed: 13 });
     const right = await contents();
-    const stretch = { from: '2026-03-08T00:00:00Z', to: '2026-03-09T00:00:00Z' };
-    const at = grain === 'month' ? '2026-03-01T00:00:00Z' : stretch.from;
-    await sql`update cost_sums set usd = usd + 1 where grain = ${grain} and at = ${at}`.execute(database.db);
-    await sql`delete from event_counts where grain = ${grain} and at = ${at}`.execute(database.db);
-    expect(wrong(await checkRollups(database.store.fleet, stretch, true))).toHaveProperty('cost_sums');
+    await sql`update state_minutes set entered = entered + 5 where repo_id <> 0 and state = 'planning'`.execute(
+      database.db,
+    );
+    await sql`delete from cost_sums where agent = 'developer' and grain = 'hour'`.execute(database.db);
+    const found = wrong(await checkRollups(database.store.fleet, ALL, false));
+    expect(Object.keys(found).sort()).toEqual(['cost_sums', 'state_minutes']);
+    await checkRollups(database.store.fleet, ALL, true);
+    expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
     expect(await contents()).toEqual(right);
-  },
-);
+  });
 
-test('two folds at once fold everything once', async () => {
-  await simulateHistory(database.db, { ...SIZE, seed: 14, folded: false });
-  const waiting = await unfoldedDeltas(database.store.fleet);
-  const other = database.open({ applicationName: 'other' });
-  const results = await Promise.all([
-    foldRollups(database.store.fleet),
-    foldRollups(other.fleet),
-    foldRollups(database.store.fleet),
-  ]);
-  await foldAll();
-  await other.close();
-  expect(results.reduce((sum, { folded }) => sum + folded, 0)).toBeLessThanOrEqual(waiting);
-  expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+  test('two folds at once fold everything once', async () => {
+    await simulateHistory(database.db, { ...SIZE, seed: 14, folded: false });
+    const waiting = await unfoldedDeltas(database.store.fleet);
+    const other = database.open({ applicationName: 'other' });
+    const results = await Promise.all([
+      foldRollups(database.store.fleet),
+      foldRollups(other.fleet),
+      foldRollups(database.store.fleet),
+    ]);
+    await foldAll();
+    await other.close();
+    expect(results.reduce((sum, { folded }) => sum + folded, 0)).toBeLessThanOrEqual(waiting);
+    expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+  });
+});
+
+describe('in a history that each test leaves as it found it', () => {
+  let right: Record<string, unknown[]>;
+  beforeAll(async () => {
+    database.clock.now = END;
+    await simulateHistory(database.db, { ...SIZE, seed: 15 });
+    right = await contents();
+  });
+  afterAll(() => clearHistory(database.db));
+
+  test.each([
+    ['a repo', sql`repo_id <> 0`],
+    ['a tenant', sql`repo_id = 0 and tenant_id <> 0`],
+    ['everything', sql`tenant_id = 0`],
+  ])('what is off at the level of %s alone is found, and no other level is touched', async (_level, where) => {
+    await sql`update state_minutes set reached = reached + 1 where state = 'planning' and ${where}`.execute(
+      database.db,
+    );
+    await sql`delete from stay_hours where state = 'planning' and ${where}`.execute(database.db);
+    const found = wrong(await checkRollups(database.store.fleet, ALL, true));
+    expect(Object.keys(found).sort()).toEqual(['state_minutes', 'stay_hours']);
+    expect(await contents()).toEqual(right);
+  });
+
+  test.each(['hour', 'day', 'month'])(
+    'sums by the %s that are off are mended by themselves, from one day alone',
+    async (grain) => {
+      const stretch = { from: '2026-03-08T00:00:00Z', to: '2026-03-09T00:00:00Z' };
+      const at = grain === 'month' ? '2026-03-01T00:00:00Z' : stretch.from;
+      await sql`update cost_sums set usd = usd + 1 where grain = ${grain} and at = ${at}`.execute(database.db);
+      await sql`delete from event_counts where grain = ${grain} and at = ${at}`.execute(database.db);
+      expect(wrong(await checkRollups(database.store.fleet, stretch, true))).toHaveProperty('cost_sums');
+      expect(await contents()).toEqual(right);
+    },
+  );
 });
