@@ -1,3 +1,4 @@
+import type { State } from '@pipeline/domain';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import type { DB } from './database.generated.ts';
@@ -129,13 +130,26 @@ export const activeDependencies = (db: Db, tenantId: number, child: { repoId: nu
     .orderBy('e.id')
     .execute();
 
+/**
+ * Issues in a state, by the rows of the lists, which have an index over it: one over the issues themselves would have to
+ * be written at every move.
+ */
+const issuesIn = (fleet: Db, state: State) =>
+  fleet
+    .selectFrom('issue_list as l')
+    .modifyFront(fleetNote('upkeep of every tenant'))
+    .innerJoin('issues as i', (join) =>
+      join
+        .onRef('i.tenant_id', '=', 'l.tenant_id')
+        .onRef('i.repo_id', '=', 'l.repo_id')
+        .onRef('i.issue_number', '=', 'l.issue_number'),
+    )
+    .select(['i.tenant_id', 'i.id'])
+    .where('l.state', '=', state);
+
 /** Issues in dependency-blocked with nothing left to wait for: candidates, the caller checks each under its lock. */
 export const releasableIssues = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
-  fleet
-    .selectFrom('issues as i')
-    .modifyFront(fleetNote('upkeep of every tenant'))
-    .select(['i.tenant_id', 'i.id'])
-    .where('i.state', '=', 'dependency-blocked')
+  issuesIn(fleet, 'dependency-blocked')
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -237,11 +251,7 @@ export async function resolveEndedSubtasks(
 
 /** Epics all of whose subtasks have ended, none still to be created: candidates, each is checked under its lock. */
 export const finishedEpics = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
-  fleet
-    .selectFrom('issues as i')
-    .modifyFront(fleetNote('upkeep of every tenant'))
-    .select(['i.tenant_id', 'i.id'])
-    .where('i.state', '=', 'waiting-for-subtasks')
+  issuesIn(fleet, 'waiting-for-subtasks')
     .where((eb) =>
       eb.not(
         eb.exists(

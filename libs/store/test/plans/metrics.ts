@@ -7,9 +7,11 @@ import {
   countBlockedIssues,
   digestCounts,
   durationEstimates,
+  finishedEpics,
   kpiWeeks,
   latestKpis,
   recentErrors,
+  releasableIssues,
   repoFigures,
   reposDueForKpis,
   type Store,
@@ -51,6 +53,8 @@ describe('with 100,000 issues, 200,000 runs and as many costs', () => {
     ['spending of a month', (store) => spentInDays(store.fleet, 30)],
     ['waits of new claims', (store) => claimsSince(store.fleet, { from: minuteAgo(), agents: AGENTS })],
     ['what went wrong in a repo', (store) => troublesOf(store.tenant, repo)],
+    ['issues with nothing left to wait for', (store) => releasableIssues(store.fleet, 500)],
+    ['epics whose parts have ended', (store) => finishedEpics(store.fleet, 500)],
   ])('%s: no table of the history is read from end to end', async (_what, read) => {
     expect(await scannedBy(database, read)).toEqual([]);
   });
