@@ -76,13 +76,17 @@ export async function costByModel(engine: Engine, asked: Whose & { window: CostW
   return {
     window: asked.window,
     totalUsd: total,
-    models: rows.map(({ maxTurns, noProgress, ...row }) => ({
-      ...row,
-      usd: sumUsd([row.usd]),
-      sharePct: share(row.usd, total),
-      maxTurnsRate: share(maxTurns, row.invocations),
-      noProgressRate: share(noProgress, row.invocations),
-    })),
+    models: rows.map(({ maxTurns, noProgress, ...row }) => {
+      const usd = sumUsd([row.usd]);
+      return {
+        ...row,
+        usd,
+        // Of the sums as they are shown, as the registry defines it.
+        sharePct: share(usd, total),
+        maxTurnsRate: share(maxTurns, row.invocations),
+        noProgressRate: share(noProgress, row.invocations),
+      };
+    }),
     serverTimestamp,
   };
 }
