@@ -21,6 +21,10 @@ export const derivedOf = (batch: Batch): RawBuilder<unknown>[] => [
   costs(batch),
   attempts(batch),
   letterStories(batch),
+  otherWrites(batch),
+  failedWrites(batch),
+  artefacts(batch),
+  messages(batch),
 ];
 
 const eventsOfMoves = (batch: Batch) => sql`
@@ -85,7 +89,7 @@ const ended = (batch: Batch) => sql`
   insert into pipeline_events (tenant_id, created_at, repo_id, issue_id, issue_number, event_type, agent, payload)
   select r.tenant_id, r.finished_at, r.repo_id, r.issue_id, r.issue_number, ${JSON.stringify(ENDED)}::jsonb ->> r.status,
     r.agent, jsonb_build_object('taskId', r.task_id, 'taskType', r.task_type, 'attempt', r.attempt, ${WORKER})
-  from runs r where r.finished_at is not null and ${within('r', batch)}`;
+  from runs r where r.finished_at is not null and r.status <> 'cancelled' and ${within('r', batch)}`;
 
 /** A call that told of its cost while it ran is booked in two parts. */
 const costs = (batch: Batch) => sql`
@@ -113,3 +117,37 @@ const letterStories = (batch: Batch) => sql`
     case e.event_type when 'issue_paused' then 'pause by operator' else 'resume by operator' end, null, i.state
   from pipeline_events e join issues i on i.tenant_id = e.tenant_id and i.id = e.issue_id
   where e.event_type in ('issue_paused', 'issue_resumed') and ${within('e', batch)}`;
+
+/** What the host is told beside labels: the pull request, the end of the issue, and why it stands still. */
+const otherWrites = (batch: Batch) => sql`
+  insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, status, attempts, max_attempts,
+    client_type, idempotency_key, created_at, updated_at)
+  select e.tenant_id, e.repo_id, e.issue_id, e.issue_number, w.lane, jsonb_build_object('type', w.type), 'complete', 1, 8,
+    'sandbox', 'history-' || w.type || '-' || e.id, e.created_at, e.created_at + interval '2 s'
+  from pipeline_events e
+  join (values ('pr_opened', 'pr', 'createPR'), ('pr_merged', 'issue', 'closeIssue'), ('issue_blocked', 'talk', 'postComment'))
+    w (event, lane, type) on w.event = e.event_type
+  where ${within('e', batch)}`;
+
+const failedWrites = (batch: Batch) => sql`
+  insert into pipeline_events (tenant_id, created_at, repo_id, issue_id, issue_number, event_type, agent, payload)
+  select p.tenant_id, p.updated_at, p.repo_id, p.issue_id, p.issue_number, 'projection_failed', 'workflow-engine',
+    jsonb_build_object('projectionId', p.id)
+  from projections p where p.status = 'failed' and ${within('p', batch)}`;
+
+/** What some runs left to be read. */
+const artefacts = (batch: Batch) => sql`
+  insert into artefacts (tenant_id, run_id, issue_id, kind, media_type, title, body, created_at)
+  select r.tenant_id, r.id, r.issue_id, 'log', 'text/plain', 'Log of run ' || r.id, 'All of it.', r.finished_at
+  from runs r where r.id % 10 = 0 and r.finished_at is not null and ${within('r', batch)}`;
+
+/** What agents said in some runs. */
+const messages = (batch: Batch) => sql`
+  insert into agent_messages (tenant_id, task_created_at, task_id, invocation_index, sequence, issue_id, agent, role, subtype,
+    tool_name, content, truncated, created_at)
+  select r.tenant_id, r.claimed_at, r.task_id, 0, s.n, r.issue_id, r.agent, 'assistant', s.subtype, s.tool, 'number ' || s.n,
+    false, r.claimed_at + make_interval(secs => s.n)
+  from runs r
+  cross join (values (0, 'thinking', null), (1, 'text', null), (2, 'tool_use', 'bash'), (3, 'tool_result', 'bash'))
+    s (n, subtype, tool)
+  where r.id % 20 = 0 and r.attempt = 0 and ${within('r', batch)}`;

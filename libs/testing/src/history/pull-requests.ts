@@ -95,7 +95,8 @@ function alsoByHand({ repo, rows, issueId, number }: Story, doneAt: number): voi
   rows.pull_requests.push(pr);
 }
 
-function revert({ draw, repo, rows, end }: Story, reverted: PullRequest, at: number): void {
+function revert(story: Story, reverted: PullRequest, at: number): void {
+  const { draw, repo, rows, end } = story;
   if (at + HOUR_MS >= end) return;
   const pr = newPullRequest(repo, {
     at,
@@ -109,6 +110,7 @@ function revert({ draw, repo, rows, end }: Story, reverted: PullRequest, at: num
   if (draw.chance(0.8)) {
     merge(pr, at + HOUR_MS / 2);
     reverted.reverted_by = pr.number;
+    tell(story, at + HOUR_MS / 2, { type: 'pr_reverted', agent: 'operator', payload: { prNumber: reverted.number } });
   }
   rows.pull_requests.push(pr);
 }

@@ -46,6 +46,12 @@ export function stuckInLetter(story: Story): boolean {
   return false;
 }
 
+const FINDING_TYPES = [
+  ...['ci_failure', 'cost_anomaly', 'deterministic_check_failure', 'integration_gap', 'integration_issue', 'obs'],
+  ...['pre_existing_check_failure', 'protected_path_violation', 'requirements_gap', 'review_finding', 'risk'],
+  ...['semantic_conflict', 'smell'],
+];
+
 /** What an agent noticed on the way. */
 export function keepFinding(story: Story, { at, runId }: { at: number; runId: number }, agent: string): void {
   const { draw, repo, rows, number } = story;
@@ -60,7 +66,7 @@ export function keepFinding(story: Story, { at, runId }: { at: number; runId: nu
     pr_number: story.pr?.number ?? null,
     run_id: runId,
     agent_name: agent,
-    finding_type: draw.pick(['risk', 'smell', 'question']),
+    finding_type: draw.pick(FINDING_TYPES),
     category,
     severity: draw.pick(SEVERITIES),
     confidence: Math.round(draw.real() * 100) / 100,
@@ -80,6 +86,13 @@ export function keepFinding(story: Story, { at, runId }: { at: number; runId: nu
     created_at: iso(at),
     updated_at: iso(at),
   });
+  rows.finding_sightings.push({
+    tenant_id: repo.tenantId,
+    finding_id: id,
+    issue_id: story.issueId,
+    run_id: runId,
+    seen_at: iso(at),
+  });
   tell(story, at, { type: 'finding_opened', agent, payload: { findingId: id } });
 }
 
@@ -93,6 +106,8 @@ export function lookBack(story: Story, { at, merged }: { at: number; merged: boo
   const error = story.lastError;
   const worked = work(story, { taskType: 'retrospect', outcome: draw.chance(0.97) ? 'retrospective' : null, from: at });
   story.lastError = error;
+  if (!('task' in worked) && rows.runs.at(-1)?.outcome === null)
+    tell(story, worked.at, { type: 'task_given_up', agent: AGENT_OF.retrospect, payload: { taskType: 'retrospect' } });
   if ('task' in worked || rows.runs.at(-1)?.outcome !== 'retrospective' || story.costMicros === costBefore) return;
   const files = ['src/index.ts', 'src/a.ts', 'src/b.ts', 'src/c.ts'];
   const some = (state: State) => ({ files: files.filter(() => draw.chance(state === 'done' ? 0.8 : 0.6)) });

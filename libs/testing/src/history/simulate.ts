@@ -1,6 +1,7 @@
 import { DAY_MS } from '@pipeline/domain';
 import { checkRollups, type Db, foldIssueCounts, inTransaction, refreshIssueList } from '@pipeline/store';
 import { sql } from 'kysely';
+import { addBeside } from './beside.ts';
 import { appendDeltas } from './deltas.ts';
 import { derivedOf } from './derived.ts';
 import { type Draw, drawOf } from './draw.ts';
@@ -70,6 +71,7 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
     await keep(db, chronicle, first);
   }
   await finish(db, counters, world);
+  await addBeside(db, { start, end });
   // For the plans of what adds all of it up.
   await analyze(db, (name) => FACTS.has(name));
   if (options.folded ?? true)

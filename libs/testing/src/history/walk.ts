@@ -16,7 +16,7 @@ import { closePullRequest, mergePullRequest, openPullRequest } from './pull-requ
 import { keepFinding, lookBack, stuckInLetter } from './side-effects.ts';
 import { iso, type Story, tell } from './story.ts';
 import { MEDIAN_STAY_MS, WAYS, type Way } from './ways.ts';
-import { work } from './work.ts';
+import { withdraw, work } from './work.ts';
 
 /** An issue that goes in circles stops after so many moves. */
 const MOST_MOVES = 80;
@@ -40,8 +40,12 @@ function leaving(story: Story, way: Way): number | null {
   const taskType = taskTypeOf(DEFAULT_WORKFLOW, state);
   if (taskType === null) return since + draw.around(MEDIAN_STAY_MS[state] ?? MINUTE_MS);
   const from = state === 'in-review' ? openPullRequest(story, freeAt) : freeAt;
-  // A person acts at any time: the task is withdrawn before anybody has claimed it.
-  if (from >= story.end || way.by === 'operator') return from + draw.around(4 * MINUTE_MS);
+  // A person acts at any time: the task is withdrawn, from a worker who is at it or before anybody has claimed it.
+  if (from >= story.end || way.by === 'operator') {
+    const at = from + draw.around(4 * MINUTE_MS);
+    withdraw(story, { taskType, from, at });
+    return at;
+  }
   return worked(story, way, { taskType, from });
 }
 
@@ -86,7 +90,7 @@ function enter(
   { from, to, trigger }: { from: State; to: State; trigger: Way['trigger'] },
   at: number,
 ): void {
-  if (isBlockedState(from) !== isBlockedState(to)) noteBlock(story, { from, to }, at);
+  if (isBlockedState(from) !== isBlockedState(to)) noteBlock(story, { from, to, trigger }, at);
   wait(story, from, to, at);
   story.origin = remembersOrigin(to) ? (remembersOrigin(from) ? story.origin : from) : null;
   story.state = to;
@@ -97,6 +101,8 @@ function enter(
   if (trigger === 'submitted') story.submitted = true;
   if (to === 'done') end(story, trigger, at);
   else if (trigger === 'pr-closed' || trigger === 'reimplement') closePullRequest(story, at);
+  if (trigger === 'approved' || trigger === 'changes-requested')
+    tell(story, at, { type: 'review_submitted', agent: 'reviewer', payload: { prNumber: story.pr?.number ?? null } });
   const action = DEEDS[trigger];
   if (!action) return;
   tell(story, at, { type: 'operator_action', agent: 'olga', payload: { action, actorId: 'olga', reason: null } });
@@ -111,7 +117,11 @@ function end(story: Story, trigger: Way['trigger'], at: number): void {
   lookBack(story, { at, merged });
 }
 
-function noteBlock(story: Story, { from, to }: { from: State; to: State }, at: number): void {
+function noteBlock(
+  story: Story,
+  { from, to, trigger }: { from: State; to: State; trigger: Way['trigger'] },
+  at: number,
+): void {
   const message = story.lastError ?? '';
   const errorClass = classifyError({ message, reported: 'unknown', sameFingerprintCount: 1 });
   const taskType = taskTypeOf(DEFAULT_WORKFLOW, from) ?? 'analyze';
@@ -120,7 +130,9 @@ function noteBlock(story: Story, { from, to }: { from: State; to: State }, at: n
     ? null
     : to === 'dependency-blocked'
       ? 'dependency_open'
-      : blockReasonOf({ message, taskType, errorClass });
+      : trigger === 'pr-closed'
+        ? 'pr_closed'
+        : blockReasonOf({ message, taskType, errorClass });
   story.blockClass = to === 'failure-blocked' ? errorClass : null;
   tell(story, at, {
     type: isBlockedState(to) ? 'issue_blocked' : 'issue_unblocked',
@@ -129,16 +141,21 @@ function noteBlock(story: Story, { from, to }: { from: State; to: State }, at: n
   });
 }
 
+/** No repo has so many. */
+const UNKNOWN_ISSUE = 1_000_000;
+
 /** The edges by which an issue waits for others of its repo. */
 function wait(story: Story, from: State, to: State, at: number): void {
   const { edges, repo, draw, number } = story;
   if (from === 'dependency-blocked' || from === 'waiting-for-subtasks') {
+    // Some are forgotten.
     for (const edge of edges.values())
-      Object.assign(edge, { active: false, resolved_by: 'done', resolved_at: iso(at) });
+      if (draw.chance(0.97)) Object.assign(edge, { active: false, resolved_by: 'done', resolved_at: iso(at) });
   }
   if ((to !== 'dependency-blocked' && to !== 'waiting-for-subtasks') || number === 1) return;
   const kind = to === 'dependency-blocked' ? 'depends_on' : 'subtask';
-  const other = draw.int(1, number - 1);
+  // Now and then one that the pipeline has never heard of.
+  const other = draw.chance(0.02) ? UNKNOWN_ISSUE + number : draw.int(1, number - 1);
   const [child, parent] = kind === 'subtask' ? [other, number] : [number, other];
   edges.set(`${kind} ${other}`, {
     tenant_id: repo.tenantId,

@@ -34,6 +34,13 @@ const ERRORS = [
   'permission denied: contents:write is missing',
   'rate limit reached, try again in 900 seconds',
   'the agent made no progress for 15 minutes',
+  'build failed: error TS2322 in src/index.ts',
+  'stopped at 40 turns: max turns',
+  'the change touches a protected path: .github/workflows',
+  'invalid configuration: setup_command',
+  'the budget of the day is exceeded',
+  'missing context: which of the two currencies?',
+  'the change was rejected',
 ];
 
 /** One that names what its price is looked up by, one that nobody has a price for. */
@@ -76,6 +83,17 @@ export function work(story: Story, { taskType, outcome, from }: Work): Worked {
     freeAt = done.lost ? done.at : done.at + draw.around(MINUTE_MS);
     if (!done.lost) Object.assign(task, { taskId: draw.uuid(done.at), enqueuedAt: done.at });
   }
+}
+
+/** A person acted while a worker was at it: its run was cancelled. */
+export function withdraw(story: Story, { taskType, from, at }: { taskType: TaskType; from: number; at: number }): void {
+  const { draw, end } = story;
+  const claimedAt = from + draw.real() * (at - from);
+  if (at >= end || !draw.chance(0.3)) return;
+  const id = draw.uuid(from);
+  const run = newRun(story, { taskType, taskId: id, workId: id, attempt: 0, enqueuedAt: from }, claimedAt);
+  invoke(story, run, { from: claimedAt, to: at });
+  Object.assign(run, { finished_at: iso(at), lease_expires_at: iso(at + LEASE_MS), status: 'cancelled' });
 }
 
 type Attempted = { at: number; runId: number; lost: boolean } | { task: Insertable<DB['tasks']> };
@@ -222,16 +240,24 @@ function liveTask(story: Story, task: Task): Insertable<DB['tasks']> {
 }
 
 const HOLDS = [
-  [null, 92],
+  [null, 91],
   ['budget', 4],
   ['quota', 4],
+  ['handover', 1],
 ] as const;
 
 function pending(story: Story, task: Task, freeAt: number): Insertable<DB['tasks']> {
   const row = liveTask(story, task);
   const later = freeAt > story.end ? freeAt : story.end + MINUTE_MS;
-  const held = task.attempt > 0 ? 'backoff' : story.draw.weighted(HOLDS);
-  return Object.assign(row, { held, run_after: held === 'backoff' || held === 'quota' ? iso(later) : null });
+  const drawn = task.attempt > 0 ? 'backoff' : story.draw.weighted(HOLDS);
+  // One is handed over by the run before it.
+  const before = story.rows.runs.findLast(({ issue_id }) => issue_id === story.issueId)?.id;
+  const held = drawn === 'handover' && before === undefined ? null : drawn;
+  return Object.assign(row, {
+    held,
+    run_after: held === 'backoff' || held === 'quota' ? iso(later) : null,
+    handover_run_id: held === 'handover' ? (before ?? null) : null,
+  });
 }
 
 function claimed(story: Story, task: Task, run: Run): Insertable<DB['tasks']> {

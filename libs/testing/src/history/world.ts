@@ -21,6 +21,13 @@ export interface World {
 }
 
 const WORKERS_OF_TENANT = 4;
+const SILENT_MS = 10 * MINUTE_MS;
+const CONDITIONS = [
+  ['well', 80],
+  ['draining', 8],
+  ['silent', 6],
+  ['stalled', 6],
+] as const;
 
 interface Extent {
   tenants: number;
@@ -61,7 +68,38 @@ export async function makeWorld(db: Db, draw: Draw, { tenants, repos, start, end
   return world;
 }
 
-/** The last worker of each tenant has left; each was silent or stalled now and then. */
+interface Hand {
+  tenantId: number;
+  id: string;
+  n: number;
+  start: number;
+  end: number;
+  now: (typeof CONDITIONS)[number][0];
+  leftAt: number | null;
+}
+
+function workerOf(draw: Draw, { tenantId, id, n, start, end, now, leftAt }: Hand): Insertable<DB['workers']> {
+  const there = now === 'draining' ? 'draining' : draw.pick(['idle', 'busy'] as const);
+  return {
+    tenant_id: tenantId,
+    id,
+    name: `worker-${n}`,
+    hostname: `host-${n}`,
+    version: '1.0.0',
+    repos: [],
+    task_types: [...TASK_TYPES],
+    labels: {},
+    status: leftAt === null ? there : 'offline',
+    draining: now === 'draining',
+    finishing: false,
+    registered_at: iso(start),
+    last_heartbeat_at: iso(leftAt ?? end - (now === 'silent' ? SILENT_MS : 5_000)),
+    stalled_since: now === 'stalled' ? iso(end - SILENT_MS) : null,
+    left_at: leftAt === null ? null : iso(leftAt),
+  };
+}
+
+/** The last worker of each tenant has left; each was silent or stalled now and then, and some are just now. */
 async function makeWorkers(
   db: Db,
   draw: Draw,
@@ -73,22 +111,8 @@ async function makeWorkers(
   for (let n = 1; n <= WORKERS_OF_TENANT; n += 1) {
     const id = `wkr_${draw.uuid(start)}`;
     const leftAt = n === WORKERS_OF_TENANT ? end - DAY_MS / 2 : null;
-    workers.push({
-      tenant_id: tenantId,
-      id,
-      name: `worker-${n}`,
-      hostname: `host-${n}`,
-      version: '1.0.0',
-      repos: [],
-      task_types: [...TASK_TYPES],
-      labels: {},
-      status: leftAt === null ? draw.pick(['idle', 'busy']) : 'offline',
-      draining: false,
-      finishing: false,
-      registered_at: iso(start),
-      last_heartbeat_at: iso(leftAt ?? end - 5_000),
-      left_at: leftAt === null ? null : iso(leftAt),
-    });
+    const now = leftAt === null ? draw.weighted(CONDITIONS) : 'well';
+    workers.push(workerOf(draw, { tenantId, id, n, start, end, now, leftAt }));
     const period = (kind: 'online' | 'silent' | 'stalled', from: number, to: number | null) =>
       periods.push({
         tenant_id: tenantId,
@@ -98,6 +122,7 @@ async function makeWorkers(
         ended_at: to === null ? null : iso(to),
       });
     period('online', start, leftAt);
+    if (now === 'silent' || now === 'stalled') period(now, end - SILENT_MS, null);
     for (let at = start + draw.real() * 2 * DAY_MS; at + 2 * HOUR_MS < end; at += draw.around(3 * DAY_MS)) {
       period(draw.pick(['silent', 'stalled']), at, at + Math.min(draw.around(4 * MINUTE_MS), 2 * HOUR_MS));
     }

@@ -1,0 +1,98 @@
+import {
+  bucketEnds,
+  type Since,
+  SPINE,
+  STATES,
+  type State,
+  sinceStart,
+  type Window,
+  windowMs,
+  windowRange,
+} from '@pipeline/domain';
+import { iso } from './facts.ts';
+import type { Rows } from './rows.ts';
+
+/** Issues by state at some times: each is where its last move before that time brought it. */
+function statesAt({ issues, moves }: Rows, times: readonly number[], last: number): Record<string, number>[] {
+  const counts = times.map(() => Object.fromEntries(STATES.map((state) => [state, 0])));
+  const byIssue = Map.groupBy(moves, ({ issueId }) => issueId);
+  for (const { id, enteredAt } of issues) {
+    const own = byIssue.get(id) ?? [];
+    for (const [index, time] of times.entries()) {
+      // The last bucket ends now, and what happens now belongs to it.
+      const before = (at: number) => (index === last ? at <= time : at < time);
+      if (!before(enteredAt)) continue;
+      const state = own.findLast((move) => before(move.at))?.to ?? 'new';
+      const count = counts[index];
+      if (count) count[state] = (count[state] ?? 0) + 1;
+    }
+  }
+  return counts;
+}
+
+export function stateTimeseriesOf(rows: Rows, asked: { window: Window; buckets: number }, now: number) {
+  const { ends } = bucketEnds(windowRange(asked.window, new Date(now)), asked.buckets);
+  const counts = statesAt(
+    rows,
+    ends.map((end) => end.getTime()),
+    ends.length - 1,
+  );
+  return {
+    window: asked.window,
+    buckets: ends.map((end, index) => ({ ts: end.toISOString(), states: counts[index] })),
+    serverTimestamp: iso(now),
+  };
+}
+
+const medianOf = (values: readonly number[]): number | null => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.ceil((sorted.length - 1) / 2)]];
+  return low === undefined || high === undefined ? null : (low + high) / 2;
+};
+
+export function funnelOf({ issues, moves }: Rows, from: number) {
+  const cohort = new Set(issues.filter(({ enteredAt }) => enteredAt >= from).map(({ id }) => id));
+  const walked = moves.filter(({ issueId }) => cohort.has(issueId));
+  const counts = new Map(
+    STATES.map((state) => [
+      state,
+      state === 'new' ? cohort.size : new Set(walked.filter(({ to }) => to === state).map((move) => move.issueId)).size,
+    ]),
+  );
+  const count = (state: State): number => counts.get(state) ?? 0;
+  const shown = STATES.filter((state) => (SPINE as readonly State[]).includes(state) || count(state) > 0);
+  return {
+    cohortSize: cohort.size,
+    byState: shown.map((state) => {
+      const median = medianOf(walked.filter((move) => move.from === state).map(({ ms }) => ms));
+      return { state, count: count(state), medianMinutes: median === null ? null : Math.round(median / 60) / 1_000 };
+    }),
+    drops: SPINE.slice(1).map((to, index) => {
+      const before = SPINE[index] ?? 'new';
+      return { from: before, to, count: Math.max(0, count(before) - count(to)) };
+    }),
+  };
+}
+
+export const cohortFunnelOf = (rows: Rows, window: Window, now: number) => ({
+  window,
+  ...funnelOf(rows, now - windowMs(window)),
+  serverTimestamp: iso(now),
+});
+
+/** How often one of the cohort left a state: medians of very many stays are rounded. */
+export function staysOf({ issues, moves }: Rows, from: number): number {
+  const cohort = new Set(issues.filter(({ enteredAt }) => enteredAt >= from).map(({ id }) => id));
+  return moves.filter(({ issueId }) => cohort.has(issueId)).length;
+}
+
+export function throughputOf({ moves }: Rows, since: Since, now: number) {
+  const start = sinceStart(since, new Date(now)).getTime();
+  const done = moves.filter(({ to, at }) => to === 'done' && at >= start);
+  return {
+    since,
+    count: new Set(done.map(({ issueId }) => issueId)).size,
+    windowStart: iso(start),
+    serverTimestamp: iso(now),
+  };
+}
