@@ -14,6 +14,8 @@ const EVERY_MS = 500;
 export interface E2e extends Place {
   checks: Checks;
   seed: number;
+  /** Of a history that is smaller than the full one; null = all of it. */
+  issues: number | null;
 }
 
 /** Thirty demo issues travel to done; afterwards host and store agree, item by item. */

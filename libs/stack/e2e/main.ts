@@ -1,20 +1,27 @@
 /**
- * End-to-end checks of the whole product as `npm start` runs it: `pnpm e2e`, or some of them by name.
- * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept.
+ * End-to-end checks of the whole product: `pnpm e2e`, or some of them by name.
+ * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept, and those in a
+ * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Checks, seconds } from './checks.ts';
 import { crash } from './crash.ts';
+import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
 
-const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash };
+/** Those that run unless others are named. */
+const USUAL = ['restart', 'journey', 'crash'];
+const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, history };
 
-const { values, positionals } = parseArgs({ options: { seed: { type: 'string' } }, allowPositionals: true });
-const chosen = positionals.length > 0 ? positionals : Object.keys(ALL);
+const { values, positionals } = parseArgs({
+  options: { seed: { type: 'string' }, 'data-dir': { type: 'string' }, issues: { type: 'string' } },
+  allowPositionals: true,
+});
+const chosen = positionals.length > 0 ? positionals : USUAL;
 const unknown = chosen.filter((name) => !(name in ALL));
 if (unknown.length > 0) {
   process.stderr.write(`${unknown.join(', ')}: the checks are ${Object.keys(ALL).join(', ')}\n`);
@@ -31,11 +38,13 @@ if (unknown.length > 0) {
 async function perform(checks: Checks, name: string): Promise<void> {
   const began = performance.now();
   const failedBefore = checks.failed;
-  const dataDir = await mkdtemp(join(tmpdir(), `pipeline-e2e-${name}-`));
+  const own = values['data-dir'];
+  const dataDir = own === undefined ? await mkdtemp(join(tmpdir(), `pipeline-e2e-${name}-`)) : resolve(own, name);
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   checks.section(name);
   try {
-    await ALL[name]?.({ checks, dataDir, env: process.env, seed });
+    const issues = values.issues === undefined ? null : Number(values.issues);
+    await ALL[name]?.({ checks, dataDir, env: process.env, seed, issues });
   } catch (error) {
     checks.that(
       `${name} came to its end`,
@@ -44,6 +53,6 @@ async function perform(checks: Checks, name: string): Promise<void> {
     );
   }
   checks.note(`took ${seconds(performance.now() - began)}`);
-  if (checks.failed > failedBefore) checks.note(`kept: ${dataDir}`);
+  if (own !== undefined || checks.failed > failedBefore) checks.note(`kept: ${dataDir}`);
   else await rm(dataDir, { recursive: true, force: true });
 }

@@ -1,0 +1,94 @@
+import { mkdir } from 'node:fs/promises';
+import { monitorSurface } from '@pipeline/contract';
+import type { Store } from '@pipeline/store';
+import { type Rows, readRows } from '@pipeline/testing/naive';
+import { type Checks, seconds } from '../checks.ts';
+import type { E2e } from '../journey.ts';
+import { askMonitor } from './ask-monitor.ts';
+import { Asker } from './asker.ts';
+import { type Filled, filled, storeAt } from './filled.ts';
+import { bigTables, EXPLAINED, readingsIn } from './plans.ts';
+import { prepare } from './prepared.ts';
+import { startService } from './service.ts';
+import { checkVariety } from './variety.ts';
+
+/** Endpoints that tell of no number: a file, a stream, what exists only where a strategy does. */
+const LEFT_OUT = ['streamEvents', 'readStrategySnapshot', 'getAsset', 'readTrackPrompt'];
+
+/** A month of a whole deployment: every number that the services tell of it is what its rows say. */
+export async function history({ checks, dataDir, seed, env, issues }: E2e): Promise<void> {
+  await mkdir(dataDir, { recursive: true });
+  const made = await filled(dataDir, { seed, issues });
+  const store = storeAt(made.server.url);
+  try {
+    if (made.madeInMs !== null) checks.note(`the history was made in ${seconds(made.madeInMs)}`);
+    const took = await prepare(store);
+    checks.note(
+      `the guard looked at every repo in ${seconds(took.guardMs)}, detectors in ${seconds(took.detectorsMs)}`,
+    );
+    const rows = await read(checks, store);
+    if (issues === null) await checkVariety(checks, store.fleet, rows);
+    await compared({ checks, made, dataDir, env, store, rows });
+    if (issues === null) await checkPlans(checks, store, made.server.logFile);
+  } finally {
+    await store.close();
+    await made.server.stop();
+  }
+}
+
+async function read(checks: Checks, { fleet }: Store): Promise<Rows> {
+  const began = performance.now();
+  const rows = await readRows(fleet);
+  const count = Object.values(rows).reduce((sum, list) => sum + list.length, 0);
+  const memory = Math.round(process.memoryUsage.rss() / 1e6);
+  checks.note(`${count} rows read in ${seconds(performance.now() - began)}, ${memory} MB`);
+  return rows;
+}
+
+interface Compared {
+  checks: Checks;
+  made: Filled;
+  dataDir: string;
+  env: NodeJS.ProcessEnv;
+  store: Store;
+  rows: Rows;
+}
+
+async function compared({ checks, made, dataDir, env, store, rows }: Compared): Promise<void> {
+  const { server, history } = made;
+  const databaseUrl = frozen(server.url, history.end);
+  const monitor = await startService({
+    name: 'monitor',
+    databaseUrl,
+    dataDir,
+    env: { PATH: env.PATH, REQUESTS_PER_MINUTE: '0' },
+  });
+  try {
+    const asker = new Asker(monitorSurface, monitor.url);
+    await askMonitor({ asker, store, rows, now: history.end.getTime() }).finally(() => asker.report(checks, LEFT_OUT));
+  } finally {
+    await monitor.stop();
+  }
+}
+
+/** The clock of the store stands still, and nothing can be written: every loop of the monitor finds the same. */
+function frozen(databaseUrl: string, now: Date): string {
+  const url = new URL(databaseUrl);
+  const options = [`-c svc.now=${now.toISOString()}`, '-c default_transaction_read_only=on', ...EXPLAINED];
+  url.searchParams.set('options', options.join(' '));
+  return url.href;
+}
+
+/** Statements that read a big table from end to end, or throw away most of what they read. */
+async function checkPlans(checks: Checks, { fleet }: Store, logFile: string): Promise<void> {
+  const readings = await readingsIn(logFile, await bigTables(fleet));
+  checks.note(`${readings.length} statements took a millisecond or more; those that looked at most:`);
+  for (const { pages, slowestMs, runs, statement } of readings.toSorted((a, b) => b.pages - a.pages).slice(0, 25))
+    checks.note(
+      `${String(pages).padStart(8)} pages ${slowestMs.toFixed(0).padStart(6)} ms ${String(runs).padStart(5)} runs  ${statement}`,
+    );
+  const wrong = readings.flatMap(({ problems, application, statement }) =>
+    [...problems].map((problem) => `${problem} (${application}): ${statement}`),
+  );
+  checks.none('no statement reads a big table from end to end, or much more than it needs', wrong);
+}
