@@ -1,5 +1,5 @@
 import { DAY_MS } from '@pipeline/domain';
-import { checkRollups, type Db, foldIssueCounts, inTransaction, refreshIssueList } from '@pipeline/store';
+import { checkRollups, type Db, foldIssueCounts, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
 import { sql } from 'kysely';
 import { addBeside } from './beside.ts';
 import { appendDeltas } from './deltas.ts';
@@ -119,9 +119,21 @@ async function keep(db: Db, { rows, counters }: Chronicle, first: number): Promi
     for (const statement of derivedOf({ tenantIds, first, last: counters.issue })) await statement.execute(tx);
     for (const tenantId of tenantIds) {
       const ids = rows.issues.filter((issue) => issue.tenant_id === tenantId).map((issue) => Number(issue.id));
-      await refreshIssueList(tx, tenantId, ids, false);
+      await refreshIssueList(tx, tenantId, [...new Set([...ids, ...(await parts(tx, tenantId, rows))])], false);
     }
   });
+}
+
+/** Issues that became parts of epics: their lists show it, and they may have been written earlier. */
+async function parts(tx: Tx, tenantId: number, { issue_edges }: Chronicle['rows']): Promise<number[]> {
+  const edges = issue_edges.filter(({ tenant_id, kind }) => tenant_id === tenantId && kind === 'subtask');
+  const { rows } = await sql<{ id: number }>`
+    select i.id from unnest(${edges.map((edge) => edge.child_repo_id)}::bigint[],
+      ${edges.map((edge) => edge.child_issue_number)}::int[]) part (repo_id, number)
+    join issues i on i.tenant_id = ${tenantId} and i.repo_id = part.repo_id and i.issue_number = part.number`.execute(
+    tx,
+  );
+  return rows.map(({ id }) => id);
 }
 
 const SEQUENCES = { issue: 'issue_id_seq', run: 'run_id_seq', transition: 'transition_id_seq' } as const;
