@@ -9,6 +9,7 @@ import { enqueueRow } from './rows/enqueue.ts';
 import { imageSizeRow } from './rows/image-size.ts';
 import { logSearchRow } from './rows/log-search.ts';
 import { monitorPagesRow } from './rows/monitor-pages.ts';
+import { projectionsRow } from './rows/projections.ts';
 import { bearerCheckRow } from './rows/reads/bearer-check.ts';
 import { issueListRow } from './rows/reads/issue-list.ts';
 import { smallGetRow } from './rows/reads/small-get.ts';
@@ -16,6 +17,7 @@ import { unchangedListRow } from './rows/reads/unchanged-list.ts';
 import { whyRow } from './rows/reads/why.ts';
 import { reportRow } from './rows/report.ts';
 import { retrievalRow } from './rows/retrieval.ts';
+import { startAgainRow } from './rows/start-again.ts';
 import { connectionsRow } from './rows/stream/connections.ts';
 import { fanOutRow } from './rows/stream/fan-out.ts';
 import { latencyRow } from './rows/stream/latency.ts';
@@ -39,9 +41,11 @@ export const ROWS: readonly Row[] = [
   coldStartRow,
   reportRow,
   bearerCheckRow,
+  projectionsRow,
   monitorPagesRow,
   eventPageRow,
   logSearchRow,
   retrievalRow,
+  startAgainRow,
   imageSizeRow,
 ];

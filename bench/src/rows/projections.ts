@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { Octokit } from '@octokit/rest';
+import { silentLogger, sleep, withDeadline } from '@pipeline/runtime';
+import { createDoorbell, type Doorbell } from '@pipeline/store';
+import { counter, inLanes, requireEqual } from '../measure/lanes.ts';
+import { Stopwatch } from '../measure/stopwatch.ts';
+import type { Bench, Row, Sample } from '../model.ts';
+import { type OurStore, openOurStore } from '../ours/store.ts';
+import { buildService } from '../services/build.ts';
+import { startChild } from '../services/child.ts';
+import { type SandboxHost, startSandboxHost } from '../services/sandbox-host.ts';
+
+const ISSUES = 50;
+/** As many issues as the monitor writes to at a time by default. */
+const LANES = 8;
+const DRAINED_WITHIN_MS = 120_000;
+
+/**
+ * Goal 17: comments from the outbox to a host, drained by the built monitor: each is marked as being sent, sent, and
+ * settled. Over fifty issues of one repo, eight at a time. Its anchor: the same number of comments by bare Octokit, eight
+ * calls at a time, from this process to the same host. A sandbox host asks for no restraint.
+ * Checked: every comment stands on the host once, and nothing is left in the outbox.
+ */
+export const projectionsRow: Row = {
+  goal: 17,
+  title: 'projections',
+  async open(bench) {
+    const host = await startSandboxHost(bench, 'bench/repo-0');
+    const peer = new Octokit({ baseUrl: host.url, auth: host.tokens.peer });
+    for (let n = 0; n < ISSUES; n += 1) await peer.rest.issues.create({ ...at(host), title: `Issue ${n + 1}` });
+    const ours = await openOurStore(bench, 'bench_projections');
+    // The host has one repo; the others would be asked for again and again.
+    await ours.admin.query('update repos set enabled = false where id <> $1', [ours.repoIds[0]]);
+    await startMonitor(bench, ours, host);
+    const doorbell = createDoorbell({ directUrl: ours.url, applicationName: 'bench', sleep, log: silentLogger });
+    doorbell.start();
+    bench.stack.add('doorbell of projections', () => doorbell.close());
+    const comments = bench.quick ? 200 : 1_000;
+    return {
+      cases: [
+        {
+          title: `projections drained, ${LANES} issues at a time`,
+          unit: 'comments/s',
+          ours: { name: 'ours', sample: () => counted(peer, host, comments, () => drain(ours, doorbell, comments)) },
+          anchors: [
+            {
+              contender: {
+                name: 'bare Octokit',
+                sample: () => counted(peer, host, comments, () => call(ours, peer, host, comments)),
+              },
+              bound: { atLeast: 0.7 },
+            },
+          ],
+        },
+      ],
+    };
+  },
+};
+
+const at = ({ slug }: SandboxHost) => ({ owner: slug.split('/')[0] ?? '', repo: slug.split('/')[1] ?? '' });
+
+async function startMonitor(bench: Bench, { url }: OurStore, host: SandboxHost): Promise<void> {
+  const child = await startChild({
+    args: [await buildService('monitor', bench.workDir)],
+    env: {
+      ...{ DATABASE_URL: url, SANDBOX_URL: host.url, SANDBOX_TOKEN: host.tokens.ours },
+      ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn' },
+    },
+    logFile: join(bench.workDir, 'monitor-projections.log'),
+  });
+  bench.stack.add('monitor of projections', () => child.stop());
+}
+
+async function counted(
+  peer: Octokit,
+  host: SandboxHost,
+  comments: number,
+  write: () => Promise<Sample>,
+): Promise<Sample> {
+  const count = async () => {
+    const issues = Array.from({ length: ISSUES }, (_, n) => peer.rest.issues.get({ ...at(host), issue_number: n + 1 }));
+    return (await Promise.all(issues)).reduce((sum, { data }) => sum + data.comments, 0);
+  };
+  const before = await count();
+  const sample = await write();
+  requireEqual('comments on the host', (await count()) - before, comments);
+  return sample;
+}
+
+/** The clock starts when the entries are committed, and ends when none is open. */
+async function drain(ours: OurStore, doorbell: Doorbell, comments: number): Promise<Sample> {
+  await ours.admin.query(
+    `insert into projections (tenant_id, repo_id, issue_number, lane, action, max_attempts, client_type, idempotency_key)
+     select $1, $2, 1 + n % $3, 'talk', jsonb_build_object('type', 'postComment', 'body', 'Hello',
+       'marker', $4 || '-' || n), 10, 'sandbox', $4 || '-' || n
+     from generate_series(0, $5::int - 1) n`,
+    [ours.tenantId, ours.repoIds[0], ISSUES, randomUUID(), comments],
+  );
+  const watch = new Stopwatch(ours.pid);
+  watch.begin();
+  doorbell.ring('svc_projections', [ours.tenantId]);
+  const drained = async () => {
+    while ((await ours.count(`projections where status in ('pending', 'failed')`)) > 0) await sleep(10);
+  };
+  await withDeadline(drained(), DRAINED_WITHIN_MS, 'draining the outbox');
+  return watch.rate(comments);
+}
+
+async function call({ pid }: OurStore, peer: Octokit, host: SandboxHost, comments: number): Promise<Sample> {
+  const next = counter(comments);
+  const watch = new Stopwatch(pid);
+  watch.begin();
+  await inLanes(LANES, async () => {
+    const n = next();
+    if (n === undefined) return false;
+    await peer.rest.issues.createComment({ ...at(host), issue_number: 1 + (n % ISSUES), body: 'Hello' });
+    return true;
+  });
+  return watch.rate(comments);
+}
