@@ -76,6 +76,7 @@ function tenantsOf(rows: Rows, now: number) {
       (sum, { at: time, repoId, usd }) => sum + (time >= since && repos.has(repoId) ? Math.round(usd * 1e6) : 0),
       0,
     ) / 1e6;
+  const everything = new Set(rows.repos.map(({ id }) => id));
   const tenants = rows.tenants.map(({ id, externalId }) => {
     const repos = new Set(rows.repos.filter(({ tenantId }) => tenantId === id).map((repo) => repo.id));
     const spent = exactly(repos, month);
@@ -90,7 +91,7 @@ function tenantsOf(rows: Rows, now: number) {
   });
   return {
     tenants: tenants.sort((a, b) => byText(a.externalId, b.externalId)),
-    totalSpentTodayUsd: sumUsd(tenants.map(({ spentTodayUsd }) => spentTodayUsd)),
-    totalSpentMonthUsd: sumUsd(tenants.map(({ spentMonthUsd }) => spentMonthUsd)),
+    totalSpentTodayUsd: round(exactly(everything, utcMidnight(at).getTime()), 4),
+    totalSpentMonthUsd: round(exactly(everything, month), 4),
   };
 }

@@ -12,5 +12,5 @@ export { queueDepthOf, taskQueueOf } from './queue.ts';
 export { retrospectivesOf, weeklyReliabilityOf } from './reliability.ts';
 export { byRepo, ofRepos, type Rows, readRows } from './rows.ts';
 export { foundOf, type Search } from './search.ts';
-export { cohortFunnelOf, funnelOf, stateTimeseriesOf, staysOf, throughputOf } from './states.ts';
+export { cohortFunnelOf, funnelOf, stateTimeseriesOf, throughputOf } from './states.ts';
 export { floorOf, workersOf } from './workers.ts';

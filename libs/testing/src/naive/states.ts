@@ -1,5 +1,6 @@
 import {
   bucketEnds,
+  HOUR_MS,
   type Since,
   SPINE,
   STATES,
@@ -74,14 +75,23 @@ export function funnelOf({ issues, moves }: Rows, from: number) {
   };
 }
 
-export const cohortFunnelOf = (rows: Rows, window: Window, now: number) => ({
-  window,
-  ...funnelOf(rows, now - windowMs(window)),
-  serverTimestamp: iso(now),
-});
+/** Above so many stays medians are of whole hours, the first one from its beginning, and one percent off at most. */
+const EXACT_STAYS = 20_000;
 
-/** How often one of the cohort left a state: medians of very many stays are rounded. */
-export function staysOf({ issues, moves }: Rows, from: number): number {
+/** @returns what the funnel should say, and by which part its medians may be off. */
+export function cohortFunnelOf(rows: Rows, window: Window, now: number) {
+  const from = now - windowMs(window);
+  const exact = funnelOf(rows, from);
+  const wanted = { window, ...exact, serverTimestamp: iso(now) };
+  if (staysOf(rows, from) <= EXACT_STAYS) return { wanted, off: 0 };
+  const whole = funnelOf(rows, Math.floor(from / HOUR_MS) * HOUR_MS);
+  const medians = new Map(whole.byState.map(({ state, medianMinutes }) => [state, medianMinutes]));
+  const byState = exact.byState.map((one) => ({ ...one, medianMinutes: medians.get(one.state) ?? null }));
+  return { wanted: { ...wanted, byState }, off: 0.01 };
+}
+
+/** How often one of the cohort left a state. */
+function staysOf({ issues, moves }: Rows, from: number): number {
   const cohort = new Set(issues.filter(({ enteredAt }) => enteredAt >= from).map(({ id }) => id));
   return moves.filter(({ issueId }) => cohort.has(issueId)).length;
 }

@@ -52,7 +52,7 @@ function answersOf(rows: Rows, window: Window): [string, object][] {
       `/api/pipeline/state-timeseries?window=${window}&buckets=${buckets}`,
       stateTimeseriesOf(rows, { window, buckets }, NOW),
     ]),
-    [`/api/pipeline/cohort-funnel?window=${window}`, cohortFunnelOf(rows, window, NOW)],
+    [`/api/pipeline/cohort-funnel?window=${window}`, cohortFunnelOf(rows, window, NOW).wanted],
     [`/api/pipeline/throughput?since=${window}`, throughputOf(rows, window, NOW)],
     ['/api/pipeline/throughput?since=today', throughputOf(rows, 'today', NOW)],
     [`/api/pipeline/autonomy?window=${window}`, autonomyOf(rows, window, NOW)],
