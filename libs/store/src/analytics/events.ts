@@ -36,10 +36,8 @@ export async function eventPage(
     from (
       select newest.* from ${sourcesOf(filter)} source
       cross join lateral (
-        select e.tenant_id, e.created_at, e.id, e.repo_id, e.issue_number, e.event_type, e.agent, e.payload
-        from pipeline_events e
-        where e.tenant_id = source.tenant_id ${conditionsOf(filter)}
-        order by e.created_at desc, e.id desc limit ${offset + limit}
+        ${eventsOfSource(filter)}
+        order by created_at desc, id desc limit ${offset + limit}
       ) newest
       order by newest.created_at desc, newest.id desc limit ${limit} offset ${offset}
     ) e
@@ -53,15 +51,29 @@ function sourcesOf({ tenantId, repoId, issue }: EventFilter): RawBuilder<unknown
   if (issue === null && repoId === null) {
     return sql`(select t.id as tenant_id from tenants t where ${tenantId}::bigint is null or t.id = ${tenantId})`;
   }
+  const known = sql`
+    left join issues i on i.tenant_id = r.tenant_id and i.repo_id = r.id and i.issue_number = ${issue}`;
   return sql`(
-    select r.tenant_id, r.id as repo_id from repos r
+    select r.tenant_id, r.id as repo_id ${issue === null ? sql`` : sql`, i.id as issue_id`}
+    from repos r ${issue === null ? sql`` : known}
     where (${tenantId}::bigint is null or r.tenant_id = ${tenantId}) and (${repoId}::bigint is null or r.id = ${repoId}))`;
 }
 
-const conditionsOf = ({ repoId, issue, type }: EventFilter): RawBuilder<unknown> => sql`
-  ${issue === null && repoId === null ? sql`` : sql`and e.repo_id = source.repo_id`}
-  ${issue === null ? sql`` : sql`and e.issue_number = ${issue}`}
-  ${type === null ? sql`` : sql`and e.event_type = ${type}`}`;
+/**
+ * The events `e` of a source. Those of an issue are found by its id, as nearly all of them carry it; some are about a
+ * number that the pipeline has no record of, and stand among the few without one.
+ */
+function eventsOfSource({ repoId, issue, type }: EventFilter): RawBuilder<unknown> {
+  const ofType = type === null ? sql`` : sql`and e.event_type = ${type}`;
+  const events = (where: RawBuilder<unknown>) => sql`
+    select e.tenant_id, e.created_at, e.id, e.repo_id, e.issue_number, e.event_type, e.agent, e.payload
+    from pipeline_events e where e.tenant_id = source.tenant_id ${where} ${ofType}`;
+  if (issue === null) return events(repoId === null ? sql`` : sql`and e.repo_id = source.repo_id`);
+  return sql`
+    ${events(sql`and e.issue_id = source.issue_id`)}
+    union all
+    ${events(sql`and e.issue_id is null and e.repo_id = source.repo_id and e.issue_number = ${issue}`)}`;
+}
 
 /** How many there are: from counts by month; for an issue counted, by its index. */
 export async function countEvents(fleet: Db, filter: EventFilter): Promise<number> {
@@ -87,5 +99,5 @@ const ofType = (alias: string, type: string | null) =>
 const countOfIssue = (filter: EventFilter): RawBuilder<unknown> => sql`
   select coalesce(sum(found.n), 0)::bigint as n from ${sourcesOf(filter)} source
   cross join lateral (
-    select count(*) as n from pipeline_events e where e.tenant_id = source.tenant_id ${conditionsOf(filter)}
+    select count(*) as n from (${eventsOfSource(filter)}) e
   ) found`;
