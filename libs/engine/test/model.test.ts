@@ -1,9 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
-import { checkEnd, checkHelped } from './model/ending.ts';
-import { modelOf, StepCommand } from './model/step.ts';
-import { STEPS } from './model/steps.ts';
+import { modelSteps, runModel } from './model/run.ts';
 import { makeWorld } from './model/world.ts';
 
 /**
@@ -19,12 +17,6 @@ const LANES = MODEL_PATH === undefined ? 2 : 1;
 
 const databases = Array.from({ length: LANES }, () => testDatabase());
 
-const steps = fc.commands([STEPS.map((step) => new StepCommand(step))], {
-  maxCommands: 40,
-  size: 'max',
-  ...(MODEL_REPLAY !== undefined && { replayPath: MODEL_REPLAY }),
-});
-
 /** A lane of its own seed; a soak's seeds are new each time. */
 const seedOf = (lane: number): { seed?: number } => {
   if (MODEL_SEED !== undefined) return { seed: Number(MODEL_SEED) + lane };
@@ -34,13 +26,9 @@ const seedOf = (lane: number): { seed?: number } => {
 let runs = 0;
 
 function makeRuns(database: TestDatabase, lane: number): Promise<void> {
-  const property = fc.asyncProperty(steps, async (commands) => {
+  const property = fc.asyncProperty(modelSteps(MODEL_REPLAY), async (commands) => {
     runs += 1;
-    const real = await makeWorld(database);
-    const model = { issues: await modelOf(real) };
-    await fc.asyncModelRun(() => ({ model, real }), commands);
-    await checkEnd(real);
-    await checkHelped(real);
+    await runModel(await makeWorld(database), commands);
   });
   return fc.assert(property, {
     numRuns: Math.ceil(RUNS / LANES),

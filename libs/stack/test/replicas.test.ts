@@ -45,8 +45,11 @@ async function until(what: string, holds: () => Promise<boolean> | boolean): Pro
   }
 }
 
-const startMonitor = (sandboxUrl: string) =>
+const startApi = (env: Record<string, string> = {}) => start('hosted-api', { GITHUB_WEBHOOK_SECRET: SECRET, ...env });
+
+const startMonitor = (sandboxUrl: string, env: Record<string, string> = {}) =>
   start('monitor', {
+    ...env,
     PIPELINE_CONFIG: join(folder, 'pipeline.yaml'),
     SANDBOX_URL: sandboxUrl,
     SANDBOX_TOKEN: BOT.token,
@@ -82,7 +85,7 @@ beforeAll(async () => {
   const tokenHash = createHash('sha256').update(TOKEN).digest('hex');
   await insertWorkerToken(database.store.tenant, { tenantId, name: 'rover', tokenHash, repoIds: null });
   const view = new StoreView(database.url);
-  const apis = await Promise.all([1, 2].map(() => start('hosted-api', { GITHUB_WEBHOOK_SECRET: SECRET })));
+  const apis = await Promise.all([startApi(), startApi()]);
   host.hooks.push(...apis.map(({ url }) => url));
   const first = await startMonitor(host.sandbox.url);
   await until('the repo is polled', async () => (await view.rows('select from repo_sync')).length > 0);
@@ -140,22 +143,49 @@ test('two monitors and two hosted APIs on one database do everything once, also 
   await openIssue(host, 'Third');
   await first.kill();
   await workUntilDone(stage, 3);
-  await until('the outbox is empty', async () => (await view.open()).projections === 0);
   expect(carriedOut(second).length).toBeGreaterThan(0);
 
-  await until('no run is open', async () => (await worker.work(0)) === null);
   // The letter that was made above, and ended by its retry.
-  expect(await breaches(view)).toEqual(['dead_letters: 1']);
+  await checkEnd(stage, ['dead_letters: 1']);
   expect(await view.rows('select from dead_letters where resolved_at is null')).toEqual([]);
   const sentTwice = carriedOut(second).filter((id) => carriedOut(first).includes(id));
   expect(sentTwice).toEqual([]);
-  for (const { number } of await view.issues()) {
+  expect(one).toBeLessThan(two);
+  stage.monitors[0] = await startMonitor(host.sandbox.url);
+}, 180_000);
+
+/** Everything is over, was done once, and the host shows it. */
+async function checkEnd({ worker, view, host }: Stage, broken: string[]): Promise<void> {
+  await until('no run is open', async () => (await worker.work(0)) === null);
+  await until('the outbox is empty', async () => (await view.open()).projections === 0);
+  expect(await breaches(view)).toEqual(broken);
+  const issues = await view.issues();
+  for (const { number } of issues) {
     const comments = await host.api<{ user: { login: string } }[]>('GET', `/repos/${SLUG}/issues/${number}/comments`);
     expect(comments.filter(({ user }) => user.login === BOT.login)).toHaveLength(1);
   }
-  const pulls = await host.api<{ head: { ref: string } }[]>('GET', `/repos/${SLUG}/pulls?state=all`);
+  const pulls = await host.api<{ head: { ref: string } }[]>('GET', `/repos/${SLUG}/pulls?state=all&per_page=100`);
   expect(pulls.map(({ head }) => head.ref).sort()).toEqual([...new Set(pulls.map(({ head }) => head.ref))].sort());
-  expect(pulls).toHaveLength(3);
-  expect((await view.issues()).map(({ labels }) => labels)).toEqual(Array(3).fill(['svc:done']));
-  expect(one).toBeLessThan(two);
+  expect(pulls).toHaveLength(issues.length);
+  expect(issues.map(({ labels }) => labels)).toEqual(issues.map(() => ['svc:done']));
+}
+
+test('whichever is killed with -9 while work goes on, every issue is done once', async () => {
+  if (!stage) throw new Error('nothing was started');
+  const { host, apis, monitors, view } = stage;
+  const { done } = await view.open();
+  for (const title of ['Fourth', 'Fifth', 'Sixth', 'Seventh']) await openIssue(host, title);
+  const working = workUntilDone(stage, done + 4);
+  for (const [at, kind] of (['hosted-api', 'monitor', 'hosted-api', 'monitor'] as const).entries()) {
+    const [services, index]: [Service[], number] = [kind === 'monitor' ? monitors : apis, at >> 1];
+    const victim = services[index];
+    if (!victim) throw new Error(`there is no second ${kind}`);
+    await sleep(400);
+    await victim.kill();
+    // Callers know its address.
+    const PORT = new URL(victim.url).port;
+    services[index] = kind === 'monitor' ? await startMonitor(host.sandbox.url, { PORT }) : await startApi({ PORT });
+  }
+  await working;
+  await checkEnd(stage, ['dead_letters: 1']);
 }, 180_000);

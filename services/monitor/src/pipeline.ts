@@ -1,5 +1,6 @@
 import type { Readiness } from '@pipeline/contract';
 import type { Engine, HostOf } from '@pipeline/engine';
+import type { Doorbell } from '@pipeline/store';
 import type { StoreWatch } from '@pipeline/store-watch';
 import { Gauge, type Registry } from 'prom-client';
 import type { Agents } from './agents/agents.ts';
@@ -38,9 +39,12 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
   hostOf: HostOf;
   agents: Agents;
   storeWatch: StoreWatch;
+  doorbell: Doorbell;
   loops: LoopSet;
   health(): Pick<Readiness, 'poll' | 'outbox'>;
   start(): void;
+  /** Waits for the polls and writes that ticks have begun. */
+  landed(): Promise<void>;
   /** Ends loops, attempts under way, leads and connections, in this order. */
   stop(): Promise<void>;
 }
@@ -79,6 +83,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     hostOf: hostFinder(options.hosts),
     agents,
     storeWatch,
+    doorbell,
     loops,
     health: () => ({
       poll: healthOf([lettersLoop, findingsLoop, ...lists.loops, ...dashboardLoops, ...intake.loops]),
@@ -87,6 +92,9 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     start() {
       doorbell.start();
       loops.start();
+    },
+    async landed() {
+      await Promise.all([intake.landed(), outbox.landed()]);
     },
     async stop() {
       await loops.stop();

@@ -57,7 +57,7 @@ const TABLES = [
   ],
   ...['artefacts', 'cost_events', 'issue_events', 'pipeline_events', 'agent_messages', 'stream_outbox', 'transitions'],
   ...['intelligence_embeddings', 'intelligence_evidence', 'intelligence_scopes', 'intelligence_items'],
-  ...['finding_sightings', 'alert_deliveries'],
+  ...['finding_sightings', 'alert_deliveries', 'alerts', 'stream_events'],
   ...['review_comments', 'seen_remarks', 'findings', 'pull_requests', 'issue_edges', 'issues', 'worker_periods'],
   ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
   ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_counts', 'task_counts', 'cost_sums', 'event_counts'],
@@ -72,11 +72,16 @@ export interface Stage {
   host: ModelHost;
 }
 
-/** A run begins with two issues and two workers. @param actsOn by which way everything goes; by default in this process. */
+interface Beginning {
+  start?: Date;
+  /** By which way everything goes; in this process unless told. */
+  actsOn?: (stage: Stage) => Acts;
+}
+
+/** A run begins with an empty store, two issues and two workers. */
 export async function makeWorld(
   database: TestDatabase,
-  actsOn: (stage: Stage) => Acts = engineActs,
-  start = new Date(START),
+  { start = new Date(START), actsOn = engineActs }: Beginning = {},
 ): Promise<World> {
   database.clock.now = start;
   await sql.raw(TABLES.map((table) => `delete from ${table}`).join(';')).execute(database.db);

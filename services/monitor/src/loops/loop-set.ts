@@ -48,6 +48,11 @@ export class LoopSet {
     return loop;
   }
 
+  /** One round of a loop now, whether or not it was started. @throws what the round threw. */
+  async tick(name: string): Promise<void> {
+    await this.#of(name).loop.tick();
+  }
+
   /** The watch over the store is one of them. */
   start(): void {
     this.#deps.storeWatch.loop.start();
@@ -64,12 +69,17 @@ export class LoopSet {
   isFresh(names: readonly string[]): boolean {
     const now = this.#deps.now().getTime();
     return names.every((name) => {
-      const kept = this.#kept.get(name);
-      if (!kept) throw new Error(`there is no loop ${name}`);
+      const kept = this.#of(name);
       const { lastRunAt, consecutiveFailures } = kept.loop.state;
       const late = lastRunAt === null || now - lastRunAt.getTime() > STALE_AFTER_MS + 3 * paceOf(kept);
       return this.#deps.storeWatch.isConnected && !late && consecutiveFailures < 3;
     });
+  }
+
+  #of(name: string): Kept {
+    const kept = this.#kept.get(name);
+    if (!kept) throw new Error(`there is no loop ${name}`);
+    return kept;
   }
 }
 

@@ -10,7 +10,7 @@ import { SECOND_MS, type Wiring } from './wiring.ts';
  * deliveries wait.
  */
 export function addIntake({ engine, hosts, doorbell, loops, log, now }: Wiring) {
-  if (hosts.length === 0) return { loops: [], stop: async () => undefined };
+  if (hosts.length === 0) return { loops: [], landed: async () => false, stop: async () => undefined };
   const hostOf = hostFinder(hosts);
   const inbox = loops.add('inbox', SECOND_MS, inboxTick(engine, hostOf, new Lead(doorbell, 'inbox')));
   const poller = new RepoPoller({ engine, hostOf, lead: new Lead(doorbell, 'intake-poll'), log, now });
@@ -24,5 +24,5 @@ export function addIntake({ engine, hosts, doorbell, loops, log, now }: Wiring) 
     poller.lookAgain();
     poll.wake();
   });
-  return { loops: [inbox.name, poll.name], stop: () => poller.stop() };
+  return { loops: [inbox.name, poll.name], landed: () => poller.landed(), stop: () => poller.stop() };
 }

@@ -23,6 +23,7 @@ export function addOutbox({ engine, hosts, doorbell, loops, metrics, store, log,
   });
   return {
     loops: executors.map(({ name }) => name),
+    landed: () => Promise.all(executors.map(({ executor }) => executor.landed())),
     stop: () => Promise.all(executors.map(({ executor }) => executor.stop())),
   };
 }

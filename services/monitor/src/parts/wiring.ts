@@ -1,6 +1,6 @@
 import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
 import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
-import { createDoorbell, type Doorbell, openStore, type Store } from '@pipeline/store';
+import { createDoorbell, type Doorbell, openStore, type Store, type StoreOptions } from '@pipeline/store';
 import { StoreWatch } from '@pipeline/store-watch';
 import type { LoadedConfig } from '../config.ts';
 import type { ConfigInForce } from '../configuration/config-in-force.ts';
@@ -23,6 +23,8 @@ export interface PipelineOptions {
   log: Logger;
   metrics: Metrics;
   now: () => Date;
+  /** What the store takes for the present; absent = its server's time. */
+  clock?: StoreOptions['clock'];
 }
 
 /** What every part of the monitor is built on: each adds its loops, its gauges and its doorbells. */
@@ -47,6 +49,7 @@ export function wire(options: PipelineOptions): Wiring {
     databaseUrl: options.databaseUrl,
     applicationName: 'monitor',
     poolSize: options.poolSize,
+    clock: options.clock,
     onConnectionError: (error) => log.warn('connection to the store broke', { error }),
   });
   const doorbell = createDoorbell({ directUrl: options.directUrl, applicationName: 'monitor:doorbell', sleep, log });

@@ -1,0 +1,42 @@
+import { createHostedApp, createHostedContext, type HostedOptions } from '@pipeline/hosted-api';
+import { createMetrics, sleep } from '@pipeline/runtime';
+import { createDoorbell, openStore } from '@pipeline/store';
+import type { Service, Surroundings } from './service.ts';
+
+export const SECRET = 'hook-secret';
+
+const OAUTH: HostedOptions['oauth'] = {
+  keys: ['a key of the tests, long enough to be one'],
+  lifetimes: { accessSeconds: 600, refreshSeconds: 2_592_000, connectionSeconds: 31_536_000 },
+  limits: { logins: 0, registrations: 0, tokens: 0 },
+};
+
+export async function hostedService({ databaseUrl, now, log }: Surroundings): Promise<Service> {
+  const onConnectionError = () => undefined;
+  const store = openStore({ databaseUrl, applicationName: 'hosted-api', poolSize: 4, clock: now, onConnectionError });
+  const doorbell = createDoorbell({ directUrl: databaseUrl, applicationName: 'hosted-api', sleep, log });
+  const context = createHostedContext({
+    ...{ store, doorbell, log, metrics: createMetrics(), now, random: () => 0.5 },
+    ...{ publicUrl: 'http://127.0.0.1', monitorUrl: undefined, storeDetails: undefined, oauth: OAUTH },
+    ...{ trustedProxies: 0, webhookSecret: SECRET, issuerOf: () => null },
+    limits: { connection: 0, org: 0, mcp: 0, address: 0, worker: 0 },
+  });
+  await context.storeWatch.check();
+  await context.settings.loop.tick();
+  doorbell.on('svc_tasks', (tenantIds) => context.waiters.ring(tenantIds));
+  doorbell.start();
+  const loops = new Map(context.loops.map((loop) => [loop.name, loop]));
+  return {
+    app: createHostedApp(context, 'throw'),
+    async tick(names) {
+      for (const name of names) await loops.get(name)?.tick();
+    },
+    async stop() {
+      await context.waiters.close();
+      await context.waiters.settled();
+      await Promise.all(context.loops.map((loop) => loop.stop()));
+      await doorbell.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { parsePipelineConfig } from '@pipeline/domain';
+import {
+  ConfigInForce,
+  createAuthentication,
+  createMonitorApp,
+  createPipeline,
+  type Pipeline,
+} from '@pipeline/monitor';
+import { createMetrics } from '@pipeline/runtime';
+import type { CutProxy } from '@pipeline/testing';
+import type { HostLine } from './host-line.ts';
+import type { Service, Surroundings } from './service.ts';
+
+const OLGA = { username: 'olga', password: 'a password of the tests' };
+export const BASIC = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
+
+/** Repos are due for a poll after a second. */
+const LOADED = {
+  source: 'test',
+  config: parsePipelineConfig({ pollIntervals: { sprintMaster: 1 } }),
+  ownBranch: new Set<never>(),
+};
+
+export interface MonitorService extends Service {
+  pipeline: Pipeline;
+  line: HostLine;
+  /** Its own session with the store breaks, and all its leads with it; it goes on when it has a new one. */
+  loseLeads(): Promise<{ up: () => Promise<void> }>;
+}
+
+/** @param direct the way to the store of the session that leads. */
+export async function monitorService(
+  { databaseUrl, now, log }: Surroundings,
+  { direct, line }: { direct: CutProxy; line: HostLine },
+): Promise<MonitorService> {
+  const metrics = createMetrics();
+  const config = new ConfigInForce({ loaded: LOADED, path: undefined, log, now });
+  const rate = { remaining: null, limitedMinutes: () => 0 };
+  const pipeline = createPipeline({
+    ...{ databaseUrl, directUrl: direct.url, poolSize: 4, config, log, metrics, now, clock: now },
+    hosts: [{ kind: 'sandbox', vcs: line.vcs, budget: null, rate, cloneUrl: () => 'http://127.0.0.1/no/where.git' }],
+    ...{ instance: 'test', variables: {}, dockerHost: 'unix:///nowhere.sock' },
+  });
+  await pipeline.storeWatch.check();
+  // Nobody rings this one for everybody: so it says that the session is up.
+  let onUp: () => void = () => undefined;
+  const up = () =>
+    new Promise<void>((resolve) => {
+      onUp = resolve;
+    });
+  pipeline.doorbell.on('svc_tasks', (rung) => rung === null && onUp());
+  const isUp = up();
+  pipeline.doorbell.start();
+  await isUp;
+  const database = { host: null, port: 5432, poolSize: 4 };
+  const app = createMonitorApp({
+    auth: createAuthentication({ logins: [OLGA], loginAttempts: 0, now }),
+    ...{ pipeline, dashboard: pipeline.dashboard },
+    readiness: () => ({ status: 'ready', store: pipeline.storeWatch.state, ...pipeline.health() }),
+    config: {
+      summary: () => ({ config, database, connected: true, isSet: () => false, agents: [], uptime: 1 }),
+      reports: async () => [],
+    },
+    ...{ logs: null, webDir: '/nonexistent', requestsPerMinute: 0, streamLimits: { perCredential: 0, inAll: 0 } },
+    ...{ trustedProxies: 0, answerCheck: 'throw', log, registry: metrics.registry, now },
+    metricsText: () => metrics.registry.metrics(),
+  });
+  return {
+    app,
+    pipeline,
+    line,
+    async loseLeads() {
+      const again = up();
+      direct.cut();
+      await direct.gone();
+      direct.mend();
+      return { up: () => again };
+    },
+    async tick(names) {
+      for (const name of names) await pipeline.loops.tick(name);
+      await pipeline.landed();
+    },
+    stop: () => pipeline.stop(),
+  };
+}
