@@ -76,10 +76,9 @@ export const claimBatch = (
   repoIds: readonly number[] | null = null,
 ): Promise<Claimed[]> =>
   claimTasks(store.tenant, tenantId, {
-    workerId: 'bench',
     taskTypes: types,
     repoIds,
-    tokenHashes: Array.from({ length: count }, () => hashOf(randomUUID())),
+    claimers: Array.from({ length: count }, () => ({ workerId: 'bench', tokenHash: hashOf(randomUUID()) })),
     leaseMs: LEASE_MS,
   });
 

@@ -88,8 +88,8 @@ async function claimAll({ store, tenantId }: OurStore, { workerIds }: WorkerLoad
   for (const [lane, workerId] of workerIds.entries()) {
     const share = Math.floor(count / LANES) + (lane < count % LANES ? 1 : 0);
     const tokens = new Map(Array.from({ length: share }, () => randomUUID()).map((token) => [hashOf(token), token]));
-    const tokenHashes = [...tokens.keys()];
-    const input = { workerId, taskTypes: ['analyze'], repoIds: null, tokenHashes, leaseMs: LEASE_MS };
+    const claimers = [...tokens.keys()].map((tokenHash) => ({ workerId, tokenHash }));
+    const input = { taskTypes: ['analyze'], repoIds: null, claimers, leaseMs: LEASE_MS };
     for (const [place, { id, claim_token_hash }] of (await claimTasks(store.tenant, tenantId, input)).entries()) {
       claims.push({ id, claimToken: tokens.get(claim_token_hash) ?? '', place });
     }

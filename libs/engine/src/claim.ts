@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { isUsedUp, type TaskPayload, type TaskType } from '@pipeline/domain';
-import { type Claimed, claimTasks, claimWithinLimits, lockIssue } from '@pipeline/store';
+import { type Claimed, claimTasks, claimWithinLimits, findWorkers } from '@pipeline/store';
 import { isDayUsedUp } from './budgets.ts';
 import { hashToken } from './claim-gate.ts';
-import { type Engine, inTenant, type Unit } from './context.ts';
+import { type Engine, inTenant } from './context.ts';
 import { snippetsFor } from './intelligence/snippets-for.ts';
+import { type NewClaim, type Noted, noteClaims } from './note-claims.ts';
 import { returnClaim } from './reclaim.ts';
-import { payloadOf } from './task-payload.ts';
-import { reviewWorker } from './worker-status.ts';
-import { requireWorker } from './workers.ts';
+import { isOwn, unknownWorker } from './workers.ts';
 
 export interface ClaimRequest {
   tenantId: number;
@@ -40,43 +39,141 @@ export interface ClaimedTask {
 /** Tasks of issues over a limit that was lowered meanwhile are put aside on the way; so many at most. */
 const MOST_PUT_ASIDE = 20;
 
+/** A task as it was claimed, before what is known of its repo was added to what its worker is told. */
+export interface TakenTask {
+  task: ClaimedTask;
+  claimed: Claimed;
+  isRepoKnown: boolean;
+}
+
+export type Taken = PromiseSettledResult<TakenTask | null>;
+
 /**
- * Claims the next task for a worker: one statement, no waiting. The fencing token is made here and given out once. A
+ * Claims the next task for a worker, without waiting. The fencing token is made here and given out once. A
  * worker that is told to drain while it claims gets nothing: what it claimed goes back, without costing an attempt. So
  * does work whose budget is used up, and while the tenant's day is, nothing is given out.
+ * @param take takes the task; by default for this worker alone.
  * @returns null when there is nothing for it, or when it is to drain.
  * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
  */
-export async function claim(engine: Engine, request: ClaimRequest): Promise<ClaimedTask | null> {
-  const { tenantId } = request;
-  const worker = await requireWorker(engine, request);
-  if (worker.draining || request.repoIds?.length === 0 || (await isDayUsedUp(engine, tenantId))) return null;
-  for (let tries = 0; tries <= MOST_PUT_ASIDE; tries += 1) {
-    const taken = await claimOne(engine, request, worker.has_limited_repos);
-    if (taken !== 'put aside') return taken;
-  }
-  return null;
-}
-
-async function claimOne(
+export async function claim(
   engine: Engine,
   request: ClaimRequest,
-  isLimited: boolean,
-): Promise<ClaimedTask | null | 'put aside'> {
-  const { tenantId, workerId } = request;
-  const claimToken = randomUUID();
-  const claimNext = isLimited ? claimWithinLimits : claimTasks;
-  const [claimed] = await claimNext(engine.store.tenant, tenantId, {
-    workerId,
-    taskTypes: request.taskTypes,
-    repoIds: request.repoIds,
-    tokenHashes: [hashToken(claimToken)],
-    leaseMs: engine.settings().leaseMs,
+  take: (request: ClaimRequest) => Promise<TakenTask | null> = (one) => takeAlone(engine, one),
+): Promise<ClaimedTask | null> {
+  const taken = await take(request);
+  if (!taken?.isRepoKnown) return taken?.task ?? null;
+  // Outside of any transaction, and of what is done for many: it may ask an endpoint.
+  const snippets = await snippetsFor(engine, request.tenantId, taken.claimed);
+  return { ...taken.task, payload: { ...taken.task.payload, snippets } };
+}
+
+async function takeAlone(engine: Engine, request: ClaimRequest): Promise<TakenTask | null> {
+  const [taken] = await takeTogether(engine, [request]);
+  if (taken?.status === 'rejected') throw taken.reason;
+  return taken?.value ?? null;
+}
+
+/**
+ * Takes tasks for workers of a tenant that ask at one moment for work of the same types and repos: one statement gives
+ * all of them theirs, one transaction notes it. Where repos have limits each takes its own.
+ * @returns what there is for each, in order. One that fails leaves the others alone.
+ */
+export async function takeTogether(engine: Engine, requests: readonly ClaimRequest[]): Promise<Taken[]> {
+  const [first] = requests;
+  if (!first) return [];
+  const { tenantId, repoIds } = first;
+  const ids = requests.map(({ workerId }) => workerId);
+  const known = await findWorkers(engine.store.tenant, tenantId, ids);
+  const isLimited = known.some((worker) => worker.has_limited_repos);
+  if (isLimited && requests.length > 1) return Promise.allSettled(requests.map((each) => takeAlone(engine, each)));
+  const workers = new Map(known.map((worker) => [worker.id, worker]));
+  const isClosed = repoIds?.length === 0 || (await isDayUsedUp(engine, tenantId));
+  const answers = new Map<ClaimRequest, Taken>();
+  const asking = requests.filter((request) => {
+    const worker = workers.get(request.workerId);
+    if (worker && isOwn(worker, request.tokenId)) return !worker.draining && !isClosed;
+    answers.set(request, { status: 'rejected', reason: unknownWorker(request.workerId) });
+    return false;
   });
-  if (!claimed) return null;
-  const back = () => returnClaim(engine, { tenantId, taskId: claimed.id, claimToken });
-  const noted = await inTenant(engine, tenantId, (unit) => noteClaim(unit, claimed, workerId));
-  const { worker, costUsd, promptVersion } = noted;
+  await takeInRounds(engine, { asking, answers, claimNext: isLimited ? claimWithinLimits : claimTasks });
+  return requests.map((request) => answers.get(request) ?? { status: 'fulfilled', value: null });
+}
+
+interface Asking {
+  asking: ClaimRequest[];
+  answers: Map<ClaimRequest, Taken>;
+  claimNext: typeof claimTasks;
+}
+
+/** Until all have a task or there is none. Those whose task was put aside ask again, and those whom others forestalled. */
+async function takeInRounds(engine: Engine, { asking, answers, claimNext }: Asking): Promise<void> {
+  let left = asking;
+  try {
+    for (let tries = 0; tries <= MOST_PUT_ASIDE && left.length > 0; tries += 1) {
+      const claims = await take(engine, left, claimNext);
+      if (claims.length === 0) return;
+      const ends = await Promise.allSettled(noted(engine, claims));
+      for (const [at, { request }] of claims.entries()) {
+        const end = ends[at];
+        if (end && !(end.status === 'fulfilled' && end.value === 'put aside')) answers.set(request, end as Taken);
+      }
+      left = left.filter((request) => !answers.has(request));
+    }
+  } catch (reason) {
+    for (const request of left) answers.set(request, { status: 'rejected', reason });
+  }
+}
+
+/** A task that was claimed, for whom and under which token. */
+interface Claim extends NewClaim {
+  request: ClaimRequest;
+  claimToken: string;
+}
+
+/** @returns a claim for each of the requests that there is a task for. */
+async function take(engine: Engine, requests: ClaimRequest[], claimNext: typeof claimTasks): Promise<Claim[]> {
+  const [first] = requests;
+  if (!first) return [];
+  const { tenantId, taskTypes, repoIds } = first;
+  const tokens = new Map(
+    requests.map((request) => {
+      const claimToken = randomUUID();
+      return [hashToken(claimToken), { request, claimToken, workerId: request.workerId }];
+    }),
+  );
+  const claimers = [...tokens].map(([tokenHash, { workerId }]) => ({ workerId, tokenHash }));
+  const { leaseMs } = engine.settings();
+  const claims = await claimNext(engine.store.tenant, tenantId, { taskTypes, repoIds, claimers, leaseMs });
+  return claims.flatMap((claimed) => {
+    const token = tokens.get(claimed.claim_token_hash);
+    return token ? { ...token, claimed } : [];
+  });
+}
+
+type End = TakenTask | null | 'put aside';
+
+/** Notes the claims together. Where that fails, each is noted alone, and fails alone. */
+function noted(engine: Engine, claims: readonly Claim[]): Promise<End>[] {
+  const note = (those: readonly Claim[]) =>
+    inTenant(engine, those[0]?.request.tenantId ?? 0, (unit) => noteClaims(unit, those));
+  const together = note(claims);
+  return claims.map(async (claim, at) => {
+    const found = await together.then(
+      (all) => all[at],
+      async (error: unknown) => {
+        if (claims.length === 1) throw error;
+        return (await note([claim]))[0];
+      },
+    );
+    if (!found) throw new Error(`the claim of task ${claim.claimed.id} was not noted`);
+    return conclude(engine, claim, found);
+  });
+}
+
+async function conclude(engine: Engine, { request, claimToken, claimed }: Claim, found: Noted): Promise<End> {
+  const { worker, costUsd, promptVersion, payload, isRepoKnown } = found;
+  const back = () => returnClaim(engine, { tenantId: request.tenantId, taskId: claimed.id, claimToken });
   if (worker?.draining) {
     await back();
     return null;
@@ -86,28 +183,8 @@ async function claimOne(
     await back();
     return 'put aside';
   }
-  // Outside of the transaction: it may ask an endpoint.
-  const snippets = noted.isRepoKnown ? await snippetsFor(engine, tenantId, claimed) : [];
-  const payload = { ...noted.payload, snippets };
-  return { ...describe(claimed, payload), promptVersion, claimToken, budgetUsd: leftOf(perIssueUsd, costUsd) };
-}
-
-/**
- * Shows in the lists who is at the issue, and that the worker is busy; reads what the worker is told. After the claim, so
- * that this stays short: the issue may have moved on since, and then the report is refused, for the claim is withdrawn
- * with the move.
- */
-async function noteClaim(unit: Unit, claimed: Claimed, workerId: string) {
-  const { issue_id: issueId } = claimed;
-  // Locked, or its row in the lists could be written from what a change under way is about to replace.
-  const reading = issueId === null ? Promise.resolve(undefined) : lockIssue(unit.tx, unit.tenantId, issueId);
-  if (issueId !== null) unit.relisted.changed.add(issueId);
-  const [issue, told, worker] = await Promise.all([
-    reading,
-    payloadOf(unit, claimed, reading),
-    reviewWorker(unit, workerId, { alive: true }),
-  ]);
-  return { ...told, worker, costUsd: issue?.cost_usd ?? 0 };
+  const task = { ...describe(claimed, payload), promptVersion, claimToken, budgetUsd: leftOf(perIssueUsd, costUsd) };
+  return { task, claimed, isRepoKnown };
 }
 
 const leftOf = (limitUsd: number | null, spentUsd: number): number | null =>

@@ -7,7 +7,7 @@ export * from './analytics/index.ts';
 export { autoUnblock } from './auto-unblock.ts';
 export { readBlockedIssues } from './blocked-issues.ts';
 export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from './bulk-actions.ts';
-export { type ClaimedTask, type ClaimRequest, claim } from './claim.ts';
+export { type ClaimedTask, type ClaimRequest, claim, type Taken, type TakenTask, takeTogether } from './claim.ts';
 export type { ClaimRef } from './claim-gate.ts';
 export { hashToken } from './claim-gate.ts';
 export { enqueueDueScans } from './code-map.ts';

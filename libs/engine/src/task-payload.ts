@@ -12,15 +12,23 @@ import {
 } from '@pipeline/store';
 import type { Unit } from './context.ts';
 
+export interface Told {
+  payload: TaskPayload;
+  promptVersion: number | null;
+  costUsd: number;
+  isRepoKnown: boolean;
+}
+
 /**
  * All that a worker is told about its task but snippets: six indexed reads, sent together with what reads its issue.
- * @returns it, the version of the instructions in it, if its track gave any, and whether there may be snippets.
+ * @returns it, the version of the instructions in it, if its track gave any, what its issue has cost in USD, and whether
+ * there may be snippets.
  */
 export async function payloadOf(
   { tx, tenantId }: Unit,
   task: Claimed,
   reading: Promise<IssueRow | undefined>,
-): Promise<{ payload: TaskPayload; promptVersion: number | null; isRepoKnown: boolean }> {
+): Promise<Told> {
   const issueId = task.issue_id;
   const { issue_number: number, repo_id: repoId } = task;
   const [issue, repo, pr, remarks, attempts, prompt, isRepoKnown] = await Promise.all([
@@ -67,5 +75,5 @@ export async function payloadOf(
     state: issue ? (issue.state as State) : null,
     history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
   };
-  return { payload, promptVersion: prompt?.version ?? null, isRepoKnown };
+  return { payload, promptVersion: prompt?.version ?? null, costUsd: issue?.cost_usd ?? 0, isRepoKnown };
 }

@@ -1,27 +1,25 @@
-import { formatSlug, presentStatus, type WorkerStatus } from '@pipeline/domain';
+import { formatSlug, type WorkerStatus } from '@pipeline/domain';
 import {
-  claimsOfWorker,
   closePeriods,
   lockWorker,
+  lockWorkers,
   openPeriod,
-  repoById,
+  type PresentWorker,
+  presentWorkers,
   retireWorker,
-  touchWorker,
   updateWorker,
   type WorkerRow,
 } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { emit } from './records.ts';
 
-type Claim = Awaited<ReturnType<typeof claimsOfWorker>>[number];
-
 /** One function per fact: a status of a worker is told to the live stream in the transaction that changes it. */
-async function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: Claim): Promise<void> {
+function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
   const [only, ...others] = worker.repos;
   const served = only !== undefined && others.length === 0 ? only : null;
   emit(unit, 'worker-status', {
     workerId: worker.id,
-    repo: claim ? formatSlug(await repoById(unit.tx, unit.tenantId, claim.repo_id)) : served,
+    repo: claim?.task_type ? formatSlug(claim) : served,
     status,
     issueNumber: claim?.issue_number || null,
     taskType: claim?.task_type ?? null,
@@ -29,33 +27,42 @@ async function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?:
 }
 
 interface Heard {
-  /** The worker itself was heard; otherwise one that is offline stays so. */
+  /** The workers themselves were heard; otherwise those that are offline stay so. */
   alive: boolean;
-  /** It says of itself that it ends with the work in hand. */
-  finishing?: boolean;
+  /** They say of themselves that they end with the work in hand; null = as it was. */
+  finishing?: boolean | null;
 }
 
 /**
- * Brings a worker's status in line with what it holds and is told to do. Called wherever that changes, last in the
- * transaction: the worker's lock comes after all others.
- * @returns the worker under lock; undefined for one that is unknown.
+ * Brings the status of workers in line with what they hold and are told to do. Called wherever that changes, last in the
+ * transaction: the locks of workers come after all others.
+ * @returns those that are known, under lock, by id.
  */
-export async function reviewWorker(unit: Unit, workerId: string, heard: Heard): Promise<WorkerRow | undefined> {
+export async function reviewWorkers(
+  unit: Unit,
+  workerIds: readonly string[],
+  { alive, finishing = null }: Heard,
+): Promise<Map<string, WorkerRow>> {
   const { tx, tenantId } = unit;
-  const [worker, claims] = await Promise.all([
-    lockWorker(tx, tenantId, workerId),
-    claimsOfWorker(tx, tenantId, workerId),
+  const [before, now] = await Promise.all([
+    lockWorkers(tx, tenantId, workerIds),
+    presentWorkers(tx, tenantId, workerIds, { alive, finishing }),
   ]);
-  if (!worker || (!heard.alive && worker.status === 'offline')) return worker;
-  const finishing = heard.finishing ?? worker.finishing;
-  if (finishing !== worker.finishing) unit.send(updateWorker(tx, tenantId, workerId, { finishing }));
-  const status = presentStatus({ draining: worker.draining || finishing, busy: claims.length > 0 });
-  if (heard.alive) unit.send(touchWorker(tx, tenantId, workerId, status));
-  else if (status !== worker.status) unit.send(updateWorker(tx, tenantId, workerId, { status }));
-  if (worker.status === 'offline') await noteReturn(unit, workerId);
-  if (status !== worker.status) await tell(unit, worker, status, claims[0]);
-  return { ...worker, status, finishing };
+  const present = new Map(now.map((worker) => [worker.id, worker]));
+  const reviewed = new Map(before.map((worker) => [worker.id, worker]));
+  for (const worker of before) {
+    const after = present.get(worker.id);
+    if (!after) continue;
+    reviewed.set(worker.id, { ...worker, status: after.status, finishing: after.finishing });
+    if (worker.status === 'offline') await noteReturn(unit, worker.id);
+    if (after.status !== worker.status) tell(unit, worker, after.status, after);
+  }
+  return reviewed;
 }
+
+/** The same for one. @returns undefined for a worker that is unknown. */
+export const reviewWorker = async (unit: Unit, workerId: string, heard: Heard): Promise<WorkerRow | undefined> =>
+  (await reviewWorkers(unit, [workerId], heard)).get(workerId);
 
 async function noteReturn(unit: Unit, workerId: string): Promise<void> {
   await closePeriods(unit.tx, unit.tenantId, workerId, { kinds: ['silent'] });
@@ -67,7 +74,7 @@ export async function noteRegistration(unit: Unit, worker: WorkerRow, before: Wo
   const { tx, tenantId } = unit;
   if (before?.stalled_since) await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'] });
   if (!before || before.status === 'offline') await noteReturn(unit, worker.id);
-  if (worker.status !== before?.status) await tell(unit, worker, worker.status);
+  if (worker.status !== before?.status) tell(unit, worker, worker.status);
 }
 
 /** A worker fell silent; it is locked. It was there until it was last heard. */
@@ -78,14 +85,14 @@ export async function noteSilence(unit: Unit, worker: WorkerRow, offlineSince: s
   await closePeriods(tx, tenantId, worker.id, { kinds: ['online'], ...(end !== null && { at: end }) });
   await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'], at: offlineSince });
   await openPeriod(tx, tenantId, worker.id, { kind: 'silent', startedAt: offlineSince });
-  await tell(unit, worker, 'offline');
+  tell(unit, worker, 'offline');
 }
 
 /** A worker left, or was silent for so long that it counts as gone; it is locked. */
 export async function noteDeparture(unit: Unit, worker: WorkerRow): Promise<void> {
   await retireWorker(unit.tx, unit.tenantId, worker.id);
   await closePeriods(unit.tx, unit.tenantId, worker.id, { kinds: ['online', 'silent', 'stalled'] });
-  if (worker.status !== 'offline') await tell(unit, worker, 'offline');
+  if (worker.status !== 'offline') tell(unit, worker, 'offline');
 }
 
 /** A task without progress was taken from a worker. It counts as stalled until it has let go of it. */

@@ -4,7 +4,7 @@ import {
   beatWorker,
   type ClaimingWorker,
   claimsOfWorker,
-  findWorker,
+  findWorkers,
   type Heard,
   isLiveToken,
   lockWorker,
@@ -66,7 +66,7 @@ const taken = (name: string): AppError =>
     `The worker name ${name} belongs to another worker token. Take another name, or revoke that token first.`,
   );
 
-const unknown = (workerId: string): AppError =>
+export const unknownWorker = (workerId: string): AppError =>
   new AppError('NOT_FOUND', `Unknown worker: ${workerId}. Register first.`);
 
 /** @throws AppError NOT_FOUND for a worker that is not registered, or not by this token. */
@@ -74,8 +74,8 @@ export async function requireWorker(
   engine: Engine,
   key: { tenantId: number; workerId: string; tokenId?: string },
 ): Promise<ClaimingWorker> {
-  const worker = await findWorker(engine.store.tenant, key.tenantId, key.workerId);
-  if (!worker || !isOwn(worker, key.tokenId)) throw unknown(key.workerId);
+  const [worker] = await findWorkers(engine.store.tenant, key.tenantId, [key.workerId]);
+  if (!worker || !isOwn(worker, key.tokenId)) throw unknownWorker(key.workerId);
   return worker;
 }
 
@@ -104,7 +104,7 @@ export async function hearWorker(engine: Engine, beat: Beat): Promise<Heard> {
     beat.status === 'leaving'
       ? await depart(engine, tenantId, workerId)
       : await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true, finishing }));
-  if (!heard) throw unknown(workerId);
+  if (!heard) throw unknownWorker(workerId);
   return heard;
 }
 

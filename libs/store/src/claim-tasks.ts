@@ -18,20 +18,25 @@ export interface Claimed {
   lease_expires_at: string;
 }
 
-export interface ClaimInput {
+/** One task is wanted by a worker, under a token of its own. */
+export interface Claimer {
   workerId: string;
+  tokenHash: string;
+}
+
+export interface ClaimInput {
   taskTypes: readonly string[];
   /** Null = all repos of the tenant. */
   repoIds: readonly number[] | null;
-  /** One per task wanted; the claim gives out at most as many tasks. */
-  tokenHashes: readonly string[];
+  /** The claim gives out at most as many tasks, the first ones to the first. */
+  claimers: readonly Claimer[];
   leaseMs: number;
 }
 
 interface Claim {
   tenantId: number;
-  workerId: string;
   taskTypes: readonly string[];
+  workerIds: readonly string[];
   tokenHashes: readonly string[];
   lease: string;
 }
@@ -43,30 +48,31 @@ const AGENTS = JSON.stringify(AGENT_OF);
 const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claimed> => sql`
   with head as (${heads}),
   chosen as (
-    select h.id, nextval('run_id_seq') as run_id, token.hash
+    select h.id, nextval('run_id_seq') as run_id, claimer.worker_id, claimer.hash
     from (select id, row_number() over (order by priority, turn, id) as n from head) h
-    join unnest((select ${p('tokenHashes')}::text[])) with ordinality as token (hash, n) on token.n = h.n
+    join unnest((select ${p('workerIds')}::text[]), (select ${p('tokenHashes')}::text[]))
+      with ordinality as claimer (worker_id, hash, n) on claimer.n = h.n
   ), claimed as (
     update tasks t
-    set status = 'claimed', claimed_by = ${p('workerId')}, claimed_at = svc_now(), started_at = null,
+    set status = 'claimed', claimed_by = c.worker_id, claimed_at = svc_now(), started_at = null,
       progress_at = svc_now(), run_id = c.run_id,
       lease_expires_at = svc_now() + ${p('lease')}::interval
     from chosen c
     where t.tenant_id = ${p('tenantId')} and t.id = c.id
-    returning t.id, t.work_id, t.run_id, c.hash, t.repo_id, t.issue_id, t.issue_number, t.task_type, t.priority,
+    returning t.id, t.work_id, t.run_id, c.worker_id, c.hash, t.repo_id, t.issue_id, t.issue_number, t.task_type, t.priority,
       t.attempt, t.max_attempts, t.ready_at, t.claimed_at, t.lease_expires_at
   ), run as (
     insert into runs (tenant_id, id, task_id, work_id, repo_id, issue_id, issue_number, task_type, attempt, agent,
       worker_id, claim_token_hash, ready_at, claimed_at, lease_expires_at)
     select ${p('tenantId')}, run_id, id, work_id, repo_id, issue_id, issue_number, task_type, attempt,
-      ${sql.lit(AGENTS)}::jsonb ->> task_type, ${p('workerId')}, hash, ready_at, claimed_at, lease_expires_at
+      ${sql.lit(AGENTS)}::jsonb ->> task_type, worker_id, hash, ready_at, claimed_at, lease_expires_at
     from claimed
   ), event as (
     insert into pipeline_events (tenant_id, repo_id, issue_id, issue_number, event_type, agent, payload)
     select ${p('tenantId')}, repo_id, issue_id, nullif(issue_number, 0), 'task_claimed',
       ${sql.lit(AGENTS)}::jsonb ->> task_type,
       jsonb_build_object(
-        'taskId', id, 'taskType', task_type, 'attempt', attempt, 'workerId', ${p('workerId')}::text, 'error', null)
+        'taskId', id, 'taskType', task_type, 'attempt', attempt, 'workerId', worker_id, 'error', null)
     from claimed
   ), delta as (
     insert into rollup_deltas (tenant_id, repo_id, body)
@@ -88,9 +94,9 @@ interface Scope {
   of(alias: string): RawBuilder<unknown>;
 }
 
-const wholeTenant: Scope = { columns: sql`wanted.task_type`, repos: sql``, of: () => sql`` };
+const wholeTenant: Scope = { columns: sql`task_type`, repos: sql``, of: () => sql`` };
 const someRepos = (p: Params<ClaimInRepos>): Scope => ({
-  columns: sql`wanted.task_type, repo.repo_id`,
+  columns: sql`task_type, repo_id`,
   repos: sql`cross join unnest(${p('repoIds')}::bigint[]) as repo (repo_id)`,
   of: (alias) => sql`and repo_id = ${sql.ref(`${alias}.repo_id`)}`,
 });
@@ -121,17 +127,35 @@ const oneHead = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<un
   ) t
   limit 1`;
 
-/** As many as there are tokens. Sub-selects hide numbers from the planner, which else makes a plan for each call. */
-const manyHeads = (p: Params<Claim>, { repos, of }: Scope): RawBuilder<unknown> => sql`
+const asMany = (p: Params<Claim>) => sql`(select cardinality(${p('tokenHashes')}::text[]))`;
+
+/**
+ * As many as there are tokens: counts without a lock how many of them each queue gives, then locks so many in each. So
+ * here, too, nothing is locked that is not taken. Sub-selects hide the lengths of lists from the planner, which else
+ * makes a plan for each call.
+ */
+const manyHeads = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<unknown> => sql`
   select t.id, t.priority, t.turn
-  from unnest((select ${p('taskTypes')}::text[])) as wanted (task_type) ${repos}
+  from (
+    select ${columns}, count(*) as n
+    from (
+      select ${columns}
+      from unnest((select ${p('taskTypes')}::text[])) as wanted (task_type) ${repos}
+      cross join lateral (
+        select priority, turn, id from tasks
+        where tenant_id = ${p('tenantId')} and task_type = wanted.task_type ${of('repo')}
+          and status = 'pending' and held is null
+        order by priority, turn, id limit ${asMany(p)}
+      ) first
+      order by first.priority, first.turn, first.id limit ${asMany(p)}
+    ) wanted group by ${columns}
+  ) queue
   cross join lateral (
     select id, priority, turn from tasks
-    where tenant_id = ${p('tenantId')} and task_type = wanted.task_type ${of('repo')}
+    where tenant_id = ${p('tenantId')} and task_type = queue.task_type ${of('queue')}
       and status = 'pending' and held is null
-    order by priority, turn, id limit (select cardinality(${p('tokenHashes')}::text[])) for update skip locked
-  ) t
-  order by t.priority, t.turn, t.id limit (select cardinality(${p('tokenHashes')}::text[]))`;
+    order by priority, turn, id limit queue.n for update skip locked
+  ) t`;
 
 const statements = {
   one: prepared('claim-task', (_db, p: Params<Claim>) => claimOf(p, oneHead(p, wholeTenant))),
@@ -143,14 +167,16 @@ const statements = {
 };
 
 /**
- * Claims the tasks whose turn it is, at most one per token hash: lowest priority number first, then turn. One statement:
+ * Claims the tasks whose turn it is, at most one per claimer: lowest priority number first, then turn. One statement:
  * per wanted type (and repo, for restricted workers) one index scan that skips what others are claiming, so its cost
  * does not grow with the backlog. Each claim gets its run and its event in the same statement.
  */
 export function claimTasks(db: Db, tenantId: number, input: ClaimInput): Promise<Claimed[]> {
-  const { workerId, taskTypes, repoIds, tokenHashes, leaseMs } = input;
-  const isOne = tokenHashes.length === 1;
-  const claim = { tenantId, workerId, taskTypes, tokenHashes, lease: `${leaseMs} ms` };
+  const { taskTypes, repoIds, claimers, leaseMs } = input;
+  const isOne = claimers.length === 1;
+  const workerIds = claimers.map(({ workerId }) => workerId);
+  const tokenHashes = claimers.map(({ tokenHash }) => tokenHash);
+  const claim = { tenantId, taskTypes, workerIds, tokenHashes, lease: `${leaseMs} ms` };
   if (repoIds === null) return (isOne ? statements.one : statements.many).all(db, claim);
   return (isOne ? statements.oneInRepos : statements.manyInRepos).all(db, { ...claim, repoIds });
 }

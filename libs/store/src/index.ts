@@ -63,6 +63,7 @@ export * from './org-scope.ts';
 export * from './orgs.ts';
 export * from './partitions.ts';
 export * from './prepared.ts';
+export * from './present-workers.ts';
 export * from './projections.ts';
 export * from './prune-oauth.ts';
 export * from './pull-requests.ts';

@@ -52,7 +52,7 @@ const refreshOne = prepared('refresh-issue-list-one', (_db, p: Params<Omit<Refre
   refreshing(p as Params<Refreshing>, sql`= ${p('issueId')}`),
 );
 const refreshMany = prepared('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) =>
-  refreshing(p as Params<Refreshing>, sql`= any(${p('issueIds')}::bigint[])`),
+  refreshing(p as Params<Refreshing>, sql`in (select unnest((select ${p('issueIds')}::bigint[])))`),
 );
 
 /**

@@ -27,6 +27,22 @@ const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId
 export const lockIssue = (tx: Tx, tenantId: number, issueId: number): Promise<IssueRow | undefined> =>
   locked.first(tx, { tenantId, issueId });
 
+const lockedMany = prepared('lock-issues', (db, p: Params<{ tenantId: number; issueIds: readonly number[] }>) =>
+  db
+    .selectFrom('issues')
+    .select(COLUMNS.issues)
+    .select(msInState)
+    .where('tenant_id', '=', p('tenantId'))
+    // However many: the planner does not see the list, so it keeps its plan.
+    .where('id', 'in', sql<number>`(select unnest((select ${p('issueIds')}::bigint[])))`)
+    .orderBy('id')
+    .forUpdate(),
+);
+
+/** Locks the rows of issues in the order of their ids, which keeps those that lock several from waiting in a circle. */
+export const lockIssues = (tx: Tx, tenantId: number, issueIds: readonly number[]): Promise<IssueRow[]> =>
+  lockedMany.all(tx, { tenantId, issueIds });
+
 const lockedOfClaim = prepared('lock-issue-of-claim', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
   db
     .selectFrom('issues')

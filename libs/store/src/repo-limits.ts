@@ -70,7 +70,7 @@ export async function claimWithinLimits(db: Db, tenantId: number, input: ClaimIn
 }
 
 async function claimWithRoom(tx: Tx, tenantId: number, input: ClaimInput): Promise<Claimed[]> {
-  const [claimed] = await claimTasks(tx, tenantId, { ...input, tokenHashes: input.tokenHashes.slice(0, 1) });
+  const [claimed] = await claimTasks(tx, tenantId, { ...input, claimers: input.claimers.slice(0, 1) });
   if (!claimed) return [];
   const key = { tenantId, repoId: claimed.repo_id };
   const limit = await lockLimit.first(tx, key);

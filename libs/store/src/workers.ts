@@ -70,12 +70,15 @@ export async function upsertWorker(
     .executeTakeFirst();
 }
 
-interface WorkerKey {
+interface WorkerKeys {
   tenantId: number;
-  id: string;
+  ids: readonly string[];
 }
 
-const byId = prepared('worker-by-id', (db, p: Params<WorkerKey>) =>
+/** Those ids, however many: the planner does not see the list, so it keeps its plan. */
+const among = (p: Params<WorkerKeys>) => sql<string>`(select unnest((select ${p('ids')}::text[])))`;
+
+const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys>) =>
   db
     .selectFrom('workers')
     .select(COLUMNS.workers)
@@ -85,14 +88,14 @@ const byId = prepared('worker-by-id', (db, p: Params<WorkerKey>) =>
       ),
     )
     .where('tenant_id', '=', p('tenantId'))
-    .where('id', '=', p('id')),
+    .where('id', 'in', among(p)),
 );
 
 /** A worker, and whether its tenant has repos that limit how much is claimed at one time (index repos_limited). */
 export type ClaimingWorker = WorkerRow & { has_limited_repos: boolean };
 
-export const findWorker = (db: Db, tenantId: number, id: string): Promise<ClaimingWorker | undefined> =>
-  byId.first(db, { tenantId, id });
+export const findWorkers = (db: Db, tenantId: number, ids: readonly string[]): Promise<ClaimingWorker[]> =>
+  byIds.all(db, { tenantId, ids });
 
 /** Those of these workers that were told to drain. */
 export async function drainingWorkers(db: Db, tenantId: number, ids: readonly string[]): Promise<string[]> {
@@ -106,21 +109,25 @@ export async function drainingWorkers(db: Db, tenantId: number, ids: readonly st
   return rows.map((row) => row.id);
 }
 
-const locked = prepared('lock-worker', (db, p: Params<WorkerKey>) =>
+const locked = prepared('lock-workers', (db, p: Params<WorkerKeys>) =>
   db
     .selectFrom('workers')
     .select(COLUMNS.workers)
     .where('tenant_id', '=', p('tenantId'))
-    .where('id', '=', p('id'))
+    .where('id', 'in', among(p))
+    .orderBy('id')
     .forUpdate(),
 );
 
 /**
- * Locks a worker until the transaction ends. It is the last lock a use case takes, after issue, run and task, so that
- * none can wait in a circle.
+ * Locks workers, in the order of their ids, until the transaction ends. They are the last locks a use case takes, after
+ * issue, run and task, so that none can wait in a circle.
  */
-export const lockWorker = (tx: Tx, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
-  locked.first(tx, { tenantId, id });
+export const lockWorkers = (tx: Tx, tenantId: number, ids: readonly string[]): Promise<WorkerRow[]> =>
+  locked.all(tx, { tenantId, ids });
+
+export const lockWorker = async (tx: Tx, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
+  (await lockWorkers(tx, tenantId, [id]))[0];
 
 export const lockWorkerByName = (tx: Tx, tenantId: number, name: string): Promise<WorkerRow | undefined> =>
   tx
@@ -170,23 +177,6 @@ export const beatWorker = (
     .executeTakeFirst();
 
 export type Heard = Pick<WorkerRow, 'draining' | 'stalled_since'>;
-
-const touched = prepared('touch-worker', (db, p: Params<WorkerKey & { status: WorkerStatus }>) =>
-  db
-    .updateTable('workers')
-    .set({ status: p('status'), left_at: null, last_heartbeat_at: svcNow })
-    .where('tenant_id', '=', p('tenantId'))
-    .where('id', '=', p('id'))
-    .returning(COLUMNS.workers),
-);
-
-/** Notes a sign of life and the status that goes with it. @returns undefined for an unknown worker. */
-export const touchWorker = (
-  db: Db,
-  tenantId: number,
-  id: string,
-  status: WorkerStatus,
-): Promise<WorkerRow | undefined> => touched.first(db, { tenantId, id, status });
 
 /** Changes a worker whose row the caller has locked. */
 export async function updateWorker(tx: Tx, tenantId: number, id: string, change: Change<'workers'>): Promise<void> {

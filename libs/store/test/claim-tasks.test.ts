@@ -31,10 +31,9 @@ function taskOf(taskType: TaskType, repoId = repoIds[0] ?? 0): NewTask {
 const enqueue = (...tasks: NewTask[]) => enqueueTasks(database.store.tenant, tenantId, tasks);
 const claim = (taskTypes: readonly TaskType[], repos: number[] | null = null, limit = 1) =>
   claimTasks(database.store.tenant, tenantId, {
-    workerId: 'w',
     taskTypes,
     repoIds: repos,
-    tokenHashes: Array.from({ length: limit }, () => randomUUID()),
+    claimers: Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() })),
     leaseMs: 60_000,
   });
 
@@ -71,19 +70,20 @@ describe('a claim', () => {
   });
 
   test.each([
-    ['whole tenant', false],
-    ['restricted to repos', true],
-  ])('does not hide from others what it does not take (%s)', async (_, restricted) => {
+    ['one of the whole tenant', false, 1],
+    ['one of some repos', true, 1],
+    ['three of the whole tenant', false, 3],
+    ['three of some repos', true, 3],
+  ])('does not hide from others what it does not take (%s)', async (_, restricted, taken) => {
     await enqueue(...TASK_TYPES.map((type) => taskOf(type)));
     const holding = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const repos = restricted ? repoIds : null;
     const first = inTransaction(database.store.tenant, async (tx) => {
       const input = {
-        workerId: 'w',
         taskTypes: TASK_TYPES,
         repoIds: repos,
-        tokenHashes: [randomUUID()],
+        claimers: Array.from({ length: taken }, () => ({ workerId: 'w', tokenHash: randomUUID() })),
         leaseMs: 60_000,
       };
       const claims = await claimTasks(tx, tenantId, input);
@@ -92,7 +92,7 @@ describe('a claim', () => {
       return claims;
     });
     await holding.promise;
-    const others = await Promise.all(TASK_TYPES.slice(1).map(() => claim(TASK_TYPES, repos)));
+    const others = await Promise.all(TASK_TYPES.slice(taken).map(() => claim(TASK_TYPES, repos)));
     held.resolve();
     const ids = [await first, ...others].flat().map(({ id }) => id);
     expect(new Set(ids).size).toBe(TASK_TYPES.length);

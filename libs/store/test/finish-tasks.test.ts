@@ -38,10 +38,9 @@ async function enqueueAndClaim(count: number, issueId: number | null = null): Pr
   });
   await enqueueTasks(database.store.tenant, tenantId, tasks);
   return claimTasks(database.store.tenant, tenantId, {
-    workerId: 'w',
     taskTypes: ['retrospect'],
     repoIds: null,
-    tokenHashes: tasks.map(() => randomUUID()),
+    claimers: tasks.map(() => ({ workerId: 'w', tokenHash: randomUUID() })),
     leaseMs: LEASE_MS,
   });
 }

@@ -41,7 +41,12 @@ function tasksIn(repoId: number, count: number): NewTask[] {
 const enqueue = (repoId: number, count: number) =>
   enqueueTasks(database.store.tenant, tenantId, tasksIn(repoId, count));
 const claim = async (repoIds: number[] | null = null) => {
-  const input = { workerId: 'w', taskTypes: ['plan'], repoIds, tokenHashes: [randomUUID()], leaseMs: 60_000 };
+  const input = {
+    taskTypes: ['plan'],
+    repoIds,
+    claimers: [{ workerId: 'w', tokenHash: randomUUID() }],
+    leaseMs: 60_000,
+  };
   return (await claimWithinLimits(database.store.tenant, tenantId, input))[0];
 };
 const claimedIn = async (repoId: number) => {

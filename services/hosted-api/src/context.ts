@@ -1,9 +1,20 @@
 import { hostname } from 'node:os';
-import { claim, type Engine, type IssuerOf, OpenAiEmbedder, recordReload, returnClaim } from '@pipeline/engine';
+import {
+  type ClaimRequest,
+  claim,
+  type Engine,
+  type IssuerOf,
+  OpenAiEmbedder,
+  recordReload,
+  returnClaim,
+  type TakenTask,
+  takeTogether,
+} from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
 import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
 import { StoreWatch, tellingOutages } from '@pipeline/store-watch';
+import { Batcher } from './batcher.ts';
 import { ClaimWaiters } from './claim-waiters.ts';
 import { type ConnectionIdentity, connectionAuthenticator } from './connection-tokens.ts';
 import { createOauth, type Oauth, type OauthOptions } from './oauth/oauth.ts';
@@ -13,6 +24,7 @@ import { queueHealing } from './queue-healing.ts';
 import { type RequestLimitOptions, type RequestLimits, requestLimits } from './request-limits.ts';
 import { SettingsFollower } from './settings-follower.ts';
 import type { StoreDetails } from './store-details.ts';
+import { scopeOf } from './waiter.ts';
 import { type WorkerIdentity, workerAuthenticator } from './worker-tokens.ts';
 
 export interface HostedOptions {
@@ -81,8 +93,10 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     random,
     embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
   };
+  const taking = new Batcher<ClaimRequest, TakenTask | null>((requests) => takeTogether(engine, requests));
+  const take = (request: ClaimRequest) => taking.ask(request, `${request.tenantId} ${scopeOf(request)}`);
   const waiters = new ClaimWaiters({
-    claim: tellingOutages(storeWatch, (request) => claim(engine, request)),
+    claim: tellingOutages(storeWatch, (request) => claim(engine, request, take)),
     giveBack: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
     draining: tellingOutages(storeWatch, (tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds)),
     pollMs: options.claimPollMs,

@@ -72,7 +72,8 @@ export class Waiter {
   }
 }
 
-function scopeOf({ taskTypes, repoIds }: ClaimRequest): string {
+/** Names what a claim asks for: requests of one tenant that only differ in the worker have the same. */
+export function scopeOf({ taskTypes, repoIds }: ClaimRequest): string {
   const repos = repoIds ? [...repoIds].sort((a, b) => a - b).join() : 'all';
   return `${[...taskTypes].sort().join()} ${repos}`;
 }
