@@ -33,7 +33,7 @@ export const CONFINED: readonly { library: RegExp; packages: readonly string[]; 
     why: 'HTTP belongs to libs/http',
   },
   { library: /^(kysely|pg)(\/|$)/, packages: ['store', 'stack', 'testing', 'bench'], why: 'SQL belongs to libs/store' },
-  { library: /^@octokit\//, packages: ['vcs'], why: 'GitHub belongs to libs/vcs' },
+  { library: /^@octokit\//, packages: ['vcs', 'bench'], why: 'GitHub belongs to libs/vcs' },
 ];
 
 export interface SourceFile {
@@ -100,7 +100,7 @@ function leaves(path: string, specifier: string): boolean {
 }
 
 function isTestOrScript(path: string): boolean {
-  return /^(test|scripts)\//.test(path) || path.endsWith('.test.ts');
+  return /^(test|scripts|e2e)\//.test(path) || path.endsWith('.test.ts');
 }
 
 function packageOf(specifier: string): string {
