@@ -81,6 +81,8 @@ describe('accepted', () => {
       'testing and higher layers in a test',
       pkg('store', { 'test/a.test.ts': ['@pipeline/testing', '@pipeline/engine', 'kysely'] }),
     ],
+    ['a service in a test of the stack', pkg('stack', { 'test/a.test.ts': ['@pipeline/monitor'] })],
+    ['testing in an end-to-end run', pkg('stack', { 'e2e/a.ts': ['@pipeline/testing'] })],
     ['testing in a test beside its source', pkg('domain', { 'src/a.test.ts': ['@pipeline/testing'] })],
     ['a relative import inside the package', pkg('store', { 'src/x/a.ts': ['../../test/b.ts'] })],
   ])('%s', (_, fine) => {
