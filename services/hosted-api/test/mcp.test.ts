@@ -182,7 +182,7 @@ describe('bad arguments are an error of the tool', () => {
     const store = database.open();
     const api = await hosting.start({ store });
     const client = await connect(api);
-    Object.assign(store, { read: null });
+    Object.assign(store.quick, { read: null });
     const { isError, content } = await client.callTool({ name: 'get_bootstrap', arguments: {} });
     await store.close();
     expect([isError, content]).toEqual([true, [{ type: 'text', text: 'INTERNAL_ERROR: The tool failed.' }]]);
