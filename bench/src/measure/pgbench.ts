@@ -3,11 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Sample } from '../model.ts';
+import { CORE, onCore } from './pinning.ts';
 
 const CLIENTS = 8;
 const GRACE_MS = 20_000;
 
-/** What the server itself can do: a script run by eight clients, its statements prepared. */
+/** What the server itself can do: a script run by eight clients, its statements prepared; on the core of those that answer. */
 export async function pgbench(
   { url, workDir, name, seconds }: { url: string; workDir: string; name: string; seconds: number },
   script: string,
@@ -16,7 +17,7 @@ export async function pgbench(
   await writeFile(file, script);
   const args = ['-n', '-M', 'prepared', `-c${CLIENTS}`, '-j1', `-T${seconds}`, '-f', file, url];
   const options = { timeout: seconds * 1_000 + GRACE_MS };
-  const { stdout } = await promisify(execFile)('pgbench', args, options);
+  const { stdout } = await promisify(execFile)(...onCore(CORE.answers, 'pgbench', args), options);
   const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
   if (tps === undefined) throw new Error(`pgbench told no tps: ${stdout}`);
   return { value: Number(tps), cpu: null };

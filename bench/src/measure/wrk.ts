@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Sample } from '../model.ts';
 import { cpuOfTree } from './cpu.ts';
+import { CORE, onCore } from './pinning.ts';
 
 const CONNECTIONS = 50;
 const GRACE_MS = 20_000;
@@ -39,7 +40,9 @@ export async function loadWith(options: LoadOptions): Promise<Load> {
   await writeFile(script, scriptOf(asks));
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', '-s', script, url];
   const before = cpuOf(pids);
-  const { stdout } = await promisify(execFile)('wrk', args, { timeout: seconds * 1_000 + GRACE_MS });
+  const { stdout } = await promisify(execFile)(...onCore(CORE.rest, 'wrk', args), {
+    timeout: seconds * 1_000 + GRACE_MS,
+  });
   const after = cpuOf(pids);
   const requests = number(stdout, /(\d+) requests in/);
   const errors = optional(stdout, /Non-2xx or 3xx responses: (\d+)/);

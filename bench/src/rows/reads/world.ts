@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pgbench } from '../../measure/pgbench.ts';
+import { CORE, pin } from '../../measure/pinning.ts';
 import { type Ask, type Load, loadWith } from '../../measure/wrk.ts';
 import type { Bench, Contender, Sample } from '../../model.ts';
 import { makeReadable, PUBLIC_URL, type Readable, type ReadableRepo } from '../../ours/readable.ts';
@@ -7,7 +8,10 @@ import { makeAnchorIssues, PAGE_SCRIPT, pointScript } from '../../peers/anchor-i
 import { buildService } from '../../services/build.ts';
 import { type Child, startChild } from '../../services/child.ts';
 
-/** The hosted API over many issues, and what it is compared with, each as a process of its own. */
+/**
+ * The hosted API over many issues, and what it is compared with, each as a process of its own on one core, with Postgres
+ * and the load on another: left to the system, pgbench would have two cores of Postgres, and the API less than one.
+ */
 export interface ReadWorld {
   readable: Readable;
   api: Child;
@@ -26,7 +30,7 @@ export interface ReadWorld {
 
 const SERVERS = join(import.meta.dirname, '../../peers/servers');
 
-/** With its default settings but for the limits: all the load comes from one address. */
+/** All the load comes from one address, and the anchors write no line for each request: no limits, no log of requests. */
 const UNLIMITED = { CONNECTION_RATE_LIMIT: '0', ORG_RATE_LIMIT: '0', ADDRESS_RATE_LIMIT: '0', MCP_RATE_LIMIT: '0' };
 
 export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
@@ -36,6 +40,8 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
   const readable = await makeReadable(bench, issues);
   const anchorUrl = await makeAnchorIssues(bench, issues);
   const { workDir } = bench;
+  // Connections from now on are on that core; those of before only made the data.
+  bench.stack.add('all cores for Postgres', pin(bench.server.pid, CORE.rest));
   const warmed = new Set<string>();
   const start = async (name: string, args: string[], env: Record<string, string>) => {
     const child = await startChild({
@@ -44,6 +50,7 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
       logFile: join(workDir, `${name}.log`),
     });
     bench.stack.add(name, () => child.stop());
+    pin(child.pid, CORE.answers);
     return child;
   };
   const api = await start('hosted-api-reads', [await buildService('hosted-api', workDir)], {

@@ -24,8 +24,8 @@ import { up as issueDetail } from './0022-issue-detail.ts';
 import { up as alertDeliveries } from './0023-alert-deliveries.ts';
 import { up as oldRuns } from './0024-old-runs.ts';
 import { up as digestsAndWaits } from './0025-digests-and-waits.ts';
-import { up as cheaperQueue } from './0027-cheaper-queue.ts';
-import { up as countsByMonth } from './0030-counts-by-month.ts';
+import { up as cheaperQueue } from './0026-cheaper-queue.ts';
+import { up as countsByMonth } from './0027-counts-by-month.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -60,6 +60,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0023-alert-deliveries': { up: alertDeliveries },
   '0024-old-runs': { up: oldRuns },
   '0025-digests-and-waits': { up: digestsAndWaits },
-  '0027-cheaper-queue': { up: cheaperQueue },
-  '0030-counts-by-month': { up: countsByMonth, breaking: true },
+  '0026-cheaper-queue': { up: cheaperQueue },
+  '0027-counts-by-month': { up: countsByMonth, breaking: true },
 };

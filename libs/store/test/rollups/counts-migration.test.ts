@@ -21,7 +21,7 @@ test('what was counted by hours is carried over to days and months, in UTC', asy
         (1, 2, 'a', 'b', '2026-02-01T00:00:00Z', 4), (1, 3, 'a', 'b', '2026-02-01T00:00:00Z', 8)`.execute(db);
   }
   await sql`set time zone 'Pacific/Auckland'`.execute(db);
-  await MIGRATIONS['0030-counts-by-month']?.up(db as never);
+  await MIGRATIONS['0027-counts-by-month']?.up(db as never);
   for (const table of ['transition_counts', 'task_counts']) {
     const { rows } = await sql<{ repo: number; grain: string; at: string; n: number }>`
       select repo_id as repo, grain, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI') as at, n
