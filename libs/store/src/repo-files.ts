@@ -15,7 +15,8 @@ interface FileSet {
 }
 
 // A row that is as it was is not written: scans come again and again, most files stay the same, and to make a row
-// searchable costs more than all else. What is changed or gone is found by set operations: as an anti join over a set that the planner knows nothing of, it was a nested loop on Postgres 15.
+// searchable costs more than all else. What is changed or gone is found by set operations: as an anti join over a set that
+// the planner knows nothing of, it was a nested loop on Postgres 15.
 const replace = prepared(
   'replace-repo-files',
   (_db, p: Params<FileSet>) => sql<{ written: number; removed: number }>`
@@ -45,9 +46,12 @@ const replace = prepared(
     select (select count(*) from written) as written, (select count(*) from gone) as removed`,
 );
 
+/** The first scan of a big repo writes every file: seconds, and more on a busy server than other statements are given. */
+const REPLACE_WITHIN = '60s';
+
 /**
  * Makes these the files of a repo, in one statement: readers see the old set or the new one. The caller holds the
- * repo's one scan, so no two replace each other's.
+ * repo's one scan, so no two replace each other's. What follows in the transaction may take as long as this may.
  * @returns how many rows were written, and how many are gone.
  */
 export async function replaceRepoFiles(
@@ -59,6 +63,7 @@ export async function replaceRepoFiles(
   const byPath = Map.groupBy(symbols, ({ path }) => path);
   const symbolsOf = (path: string): FileSymbol[] =>
     (byPath.get(path) ?? []).map(({ name, kind, line }) => ({ name, kind, line }));
+  await sql`select set_config('statement_timeout', ${REPLACE_WITHIN}, true)`.execute(tx);
   const done = await replace.first(tx, {
     tenantId,
     repoId,

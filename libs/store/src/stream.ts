@@ -33,7 +33,7 @@ const COLUMNS = sql`id, tenant_id as "tenantId", event_type as "type", data, cre
 const sequence = prepared(
   'sequence-stream',
   () => sql<StreamEvent>`
-    with lead as materialized (select ${LOCK} as held, set_config('synchronous_commit', 'off', true)),
+    with lead as materialized (select ${LOCK} as held),
     moved as (
       delete from stream_outbox
       where id in (select o.id from stream_outbox o where (select held from lead) order by o.id limit ${sql.lit(STREAM_BATCH)})
@@ -55,7 +55,6 @@ const sequence = prepared(
 /**
  * Gives the facts of the outbox their ids: moves one batch into `stream_events`, numbered from the counter row without
  * a gap, and forgets all but about the newest 10,000. Ids strictly increase in the order in which they become visible.
- * Nobody waits for the disk: what a crash of the server undoes is done again, with the same ids.
  * One statement; a second one every 1,000 events.
  * @returns what was moved, in the order of its ids; nothing also while another process is at it.
  */
