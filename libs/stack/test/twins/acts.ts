@@ -28,12 +28,13 @@ const ROUNDS = 3;
 /** Every act over HTTP, through the one replica or the other. */
 export function twinActs(twins: Twins, stage: Stage, nextId: () => string): Acts {
   const { state } = stage.host;
+  /** Until somebody answers: who is asked again may die over it as well. */
   const retried = async <T>(call: () => Promise<T>, again: () => Promise<T> = call): Promise<T> => {
     try {
       return await call();
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
-      return again();
+      return retried(again);
     }
   };
   const deliver = async (event: HostEvent) => {
