@@ -65,8 +65,13 @@ export interface IssueQuery {
 
 export interface IssuePage {
   issues: HostIssue[];
-  changedPullRequests: number[];
+  changedPullRequests: ChangedPullRequest[];
   etag: string | null;
+}
+
+export interface ChangedPullRequest {
+  number: number;
+  updatedAt: string;
 }
 
 export interface HostRepo {
@@ -114,6 +119,7 @@ export interface HostPullRequest {
   author: string | null;
   draft: boolean;
   createdAt: string;
+  updatedAt: string;
 }
 
 export interface HostReview {
@@ -170,10 +176,12 @@ export type HostEvent =
     }
   | {
       kind: 'pull-request';
-      action: 'opened' | 'reopened' | 'closed' | 'merged' | 'synchronize' | 'edited';
+      action: 'opened' | 'reopened' | 'closed' | 'merged' | 'synchronize' | 'edited' | 'seen';
       repo: RepoRef;
       pullRequest: HostPullRequest;
       sender: string | null;
+      /** Of one that was seen by a poll: the store's time before the host was asked. */
+      readAt?: string;
     }
   | { kind: 'review'; repo: RepoRef; prNumber: number; review: HostReview; sender: string | null }
   | {

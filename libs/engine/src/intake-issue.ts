@@ -3,7 +3,6 @@ import {
   findIssue,
   hasOpenProjections,
   type IssueRow,
-  lastCompletedAt,
   lockIssueByNumber,
   pullRequestsOf,
   resolveEdgesAtEnd,
@@ -16,6 +15,7 @@ import type { Intake } from './intake.ts';
 import { takePullRequest } from './intake-pull-request.ts';
 import { perform } from './issue-actions.ts';
 import { moveBy } from './move.ts';
+import { mayMissOurWrites } from './own-writes.ts';
 import { askAboutParents, type HostWord, nothingAsked } from './parents-on-host.ts';
 import { projectIssue, queueProjections } from './project.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';
@@ -75,10 +75,11 @@ type AskedEvent = IssueEvent & { asked: HostWord };
 async function follow(unit: Unit, subject: Subject, event: AskedEvent): Promise<'taken' | 'later'> {
   const standing = await standingOf(unit, subject.issue, event);
   const current = standing === 'current';
-  const issue = { ...subject.issue, ...facts(subject.issue, event, current) };
-  await updateIssue(unit.tx, unit.tenantId, issue.id, facts(subject.issue, event, current));
-  const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
   const isNewer = Date.parse(event.issue.updatedAt) >= Date.parse(subject.issue.host_updated_at);
+  const news = { ...(isNewer && facts(event.issue)), ...(current && { labels: labelsAfter(subject.issue, event) }) };
+  const issue = { ...subject.issue, ...news };
+  await updateIssue(unit.tx, unit.tenantId, issue.id, news);
+  const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
   const counts = isNewer && event.issue.state === 'open' && issue.state !== 'done';
   const text = { before: subject.issue.body, asked: event.asked };
   const after = counts ? await followText(unit, { ...subject, issue }, text) : { ...subject, issue };
@@ -107,17 +108,11 @@ async function followChange(unit: Unit, after: Subject, event: AskedEvent, actor
  */
 async function standingOf(unit: Unit, issue: IssueRow, event: IssueEvent): Promise<'current' | 'later' | 'held'> {
   if (event.action !== 'seen') return 'current';
-  if (await hasOpenProjections(unit.tx, issue, ['pending'])) return 'later';
-  if (await hasOpenProjections(unit.tx, issue, ['failed'])) return 'held';
-  const written = await lastCompletedAt(unit.tx, unit.tenantId, issue.id);
-  const readAt = Date.parse(event.readAt ?? event.issue.updatedAt);
-  return written === null || readAt >= Date.parse(written) ? 'current' : 'later';
+  if (await mayMissOurWrites(unit, issue, event.readAt ?? event.issue.updatedAt)) return 'later';
+  return (await hasOpenProjections(unit.tx, issue, ['failed'])) ? 'held' : 'current';
 }
 
-function facts(issue: IssueRow, event: IssueEvent, current: boolean) {
-  const { title, body, url, updatedAt } = event.issue;
-  return { title, body, url, host_updated_at: updatedAt, ...(current && { labels: labelsAfter(issue, event) }) };
-}
+const facts = ({ title, body, url, updatedAt }: HostIssue) => ({ title, body, url, host_updated_at: updatedAt });
 
 /** A webhook's list may miss what we are about to write, so only the one label it is about is taken over. */
 function labelsAfter(issue: IssueRow, event: IssueEvent): string[] {

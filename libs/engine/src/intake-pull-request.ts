@@ -5,6 +5,7 @@ import {
   type IssueRow,
   insertRemarks,
   lockIssue,
+  type PullRequestRow,
   takeRemark,
   upsertPullRequest,
 } from '@pipeline/store';
@@ -13,27 +14,48 @@ import { inTenant, type Unit } from './context.ts';
 import type { Intake } from './intake.ts';
 import { noteReverts } from './intake-reverts.ts';
 import { moveBy } from './move.ts';
+import { mayMissOurWrites } from './own-writes.ts';
 import { recordPipelineEvent } from './records.ts';
 import { type Actor, subjectOf } from './subject.ts';
 
 type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
 type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
 
-/** Takes up a pull request of an issue: a merge ends the issue, a close without merge stops it. */
-export async function takePullRequest(intake: Intake, event: PullRequestEvent): Promise<void> {
+/**
+ * Takes up a pull request of an issue: a merge ends the issue, a close without merge stops it. What the host said before
+ * what is known already counts no more.
+ * @returns later = what was seen may be older than our own writes under way; it must be looked at again after them.
+ */
+export async function takePullRequest(intake: Intake, event: PullRequestEvent): Promise<'taken' | 'later'> {
   await noteReverts(intake, event.pullRequest);
   const issueId = await linkedIssue(intake, event.pullRequest);
-  if (issueId === null) return;
+  if (issueId === null) return 'taken';
   const ours = event.pullRequest.author === (await intake.host.login());
-  await inTenant(intake.engine, intake.repo.tenant_id, async (unit) => {
+  return inTenant(intake.engine, intake.repo.tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
-    if (!issue) return;
+    if (!issue) return 'taken';
     const link = { repoId: intake.repo.id, issueId, agentAuthored: ours };
-    const before = await upsertPullRequest(unit.tx, unit.tenantId, event.pullRequest, link);
+    const before = await findPullRequest(unit.tx, unit.tenantId, intake.repo.id, event.pullRequest.number);
+    if (before && isOutdated(event.pullRequest, before)) return 'taken';
+    if (before && (await mayBeOlder(unit, issue, event))) return 'later';
+    await upsertPullRequest(unit.tx, unit.tenantId, event.pullRequest, link);
     unit.relisted.changed.add(issue.id);
     const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
     await followPullRequest(unit, issue, { before: before?.state ?? null, now: event.pullRequest }, actor);
+    return 'taken';
   });
+}
+
+/** Hosts tell late and out of order, and stamp by the second. A merge is for ever, whatever comes after it. */
+function isOutdated(told: HostPullRequest, known: PullRequestRow): boolean {
+  if (told.merged !== known.merged) return known.merged;
+  return known.host_updated_at !== null && Date.parse(told.updatedAt) < Date.parse(known.host_updated_at);
+}
+
+/** A poll may have read what we are closing as open still. A merge may not be undone, so it counts at once. */
+async function mayBeOlder(unit: Unit, issue: IssueRow, { action, pullRequest, readAt }: PullRequestEvent) {
+  if (action !== 'seen' || pullRequest.merged) return false;
+  return mayMissOurWrites(unit, issue, readAt ?? pullRequest.updatedAt);
 }
 
 async function linkedIssue({ engine, repo }: Intake, pr: HostPullRequest): Promise<number | null> {

@@ -25,7 +25,8 @@ export async function takeHostEvent(intake: Intake, event: HostEvent): Promise<v
     case 'comment':
       return takeComment(intake, event);
     case 'pull-request':
-      return takePullRequest(intake, event);
+      await takePullRequest(intake, event);
+      return;
     case 'review':
       return takeReview(intake, event);
     case 'checks':

@@ -2,6 +2,7 @@ import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
 import { findIssue, findPullRequest, oldestHostUpdate, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
 import { type Intake, takeHostEvent } from './intake.ts';
 import { takeIssue } from './intake-issue.ts';
+import { takePullRequest } from './intake-pull-request.ts';
 
 /** Changes this much older than the newest one seen are read again: hosts stamp changes by the second. */
 const OVERLAP_MS = 2_000;
@@ -27,11 +28,13 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
       : { state: 'all', since, ...(sync.etag !== null && { etag: sync.etag }) },
   );
   if (answer === null) return 0;
-  const later: HostIssue[] = [];
+  const later: Changed[] = [];
   for (const issue of answer.issues) {
     if ((await takeSeenIssue(intake, issue, { since, readAt })) === 'later') later.push(issue);
   }
-  for (const number of answer.changedPullRequests) await takeSeenPullRequest(intake, number);
+  for (const changed of answer.changedPullRequests) {
+    if ((await takeSeenPullRequest(intake, changed.number)) === 'later') later.push(changed);
+  }
   const cursor = since === null ? begin : cursorAfter(answer.issues, later, since);
   const etag = cursor === since && later.length === 0 ? answer.etag : null;
   await saveSyncState(db, repo.tenant_id, repo.id, { etag, cursor, error: null });
@@ -48,12 +51,14 @@ async function firstCursor({ engine, repo }: Intake, startedAt: string): Promise
   return new Date(Math.min(Date.parse(startedAt), Date.parse(oldest) - OVERLAP_MS)).toISOString();
 }
 
+type Changed = Pick<HostIssue, 'number' | 'updatedAt'>;
+
 /**
  * Never moves back: an overlap that is read again leaves the cursor, and so the etag, where they are. Nor does it pass
- * an issue that must be looked at again.
+ * what must be looked at again.
  */
-function cursorAfter(issues: readonly HostIssue[], later: readonly HostIssue[], since: string): string {
-  const before = (issue: HostIssue) => Date.parse(issue.updatedAt) - OVERLAP_MS;
+function cursorAfter(issues: readonly Changed[], later: readonly Changed[], since: string): string {
+  const before = ({ updatedAt }: Changed) => Date.parse(updatedAt) - OVERLAP_MS;
   const newest = Math.max(...issues.map(before));
   return new Date(Math.max(Math.min(newest, ...later.map(before)), Date.parse(since))).toISOString();
 }
@@ -82,15 +87,17 @@ async function takeSeenIssue(
   return taken;
 }
 
-async function takeSeenPullRequest(intake: Intake, number: number): Promise<void> {
+async function takeSeenPullRequest(intake: Intake, number: number): Promise<'taken' | 'later'> {
   const { engine, repo, host } = intake;
   const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
-  const pullRequest = known?.state === 'closed' ? null : await host.getPullRequest(repo, number);
-  if (!pullRequest) return;
-  const action = pullRequest.merged ? 'merged' : pullRequest.state === 'closed' ? 'closed' : 'edited';
-  await takeHostEvent(intake, { kind: 'pull-request', action, repo, pullRequest, sender: null });
-  if (!known || pullRequest.state === 'closed') return;
+  const readAt = await storeNow(engine.store.tenant);
+  const pullRequest = known?.merged ? null : await host.getPullRequest(repo, number);
+  if (!pullRequest) return 'taken';
+  const seen = { kind: 'pull-request', action: 'seen', repo, pullRequest, sender: null, readAt } as const;
+  const taken = await takePullRequest(intake, seen);
+  if (!known || pullRequest.state === 'closed') return taken;
   for (const review of await host.listReviews(repo, number)) {
     await takeHostEvent(intake, { kind: 'review', repo, prNumber: number, review, sender: review.author });
   }
+  return taken;
 }

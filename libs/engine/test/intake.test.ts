@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { HostEvent, HostPullRequest } from '@pipeline/domain';
-import { drainInbox, pollRepo, receive, releaseWaiting, takeHostEvent } from '@pipeline/engine';
+import { act, drainInbox, pollRepo, receive, releaseWaiting, takeHostEvent } from '@pipeline/engine';
 import { findPullRequest } from '@pipeline/store';
 import { type Bench, drain, finish, hostIssue, say, step, take, tell, workUntil } from './harness.ts';
 import { Stage } from './stage.ts';
@@ -23,6 +23,7 @@ const pullRequest = (over: Partial<HostPullRequest> = {}): HostPullRequest => ({
   author: 'pipeline-bot',
   draft: false,
   createdAt: '2026-03-01T00:00:00.000Z',
+  updatedAt: '2026-03-01T00:00:00.000Z',
   ...over,
 });
 const bring = (event: HostEvent) => takeHostEvent(bench, event);
@@ -47,6 +48,13 @@ describe('an issue on the host', () => {
     await expect(take(bench)).rejects.toThrow('nothing to claim');
     await tell(bench, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
     expect((await take(bench)).taskType).toBe('analyze');
+  });
+
+  test('a webhook that comes late brings no old words back', async () => {
+    await tell(bench, hostIssue(1));
+    await tell(bench, hostIssue(1, { title: 'New', updatedAt: '2026-03-01T00:00:05.000Z' }), { action: 'edited' });
+    await tell(bench, hostIssue(1, { title: 'Old', updatedAt: '2026-03-01T00:00:04.000Z' }), { action: 'edited' });
+    expect((await bench.issue()).title).toBe('New');
   });
 
   test('a poll that is older than our last word does not undo it', async () => {
@@ -272,5 +280,66 @@ describe('a poll', () => {
       { state: 'all', since: '2026-03-01T00:04:58.000Z', etag: '"two"' },
     ]);
     expect((await bench.issue(2)).state).toBe('analyzing');
+  });
+});
+
+describe('a pull request as the host once was', () => {
+  const changed = { number: 1_001, updatedAt: '2026-03-01T00:00:00.000Z' };
+  const poll = () => pollRepo(bench, () => database.clock.now ?? new Date());
+  const stored = () => findPullRequest(database.db, bench.tenantId, bench.repo.id, 1_001);
+  const webhook = (action: 'closed' | 'synchronize', over: Partial<HostPullRequest>) =>
+    bring({ kind: 'pull-request', action, repo: bench.repo, pullRequest: pullRequest(over), sender: 'alice' });
+
+  beforeEach(async () => {
+    await tell(bench, hostIssue(1));
+    await workUntil(bench, 'in-review');
+    bench.pass(10);
+    bench.host.listIssues = async () => ({ issues: [], changedPullRequests: [changed], etag: null });
+    bench.host.pulls.set(1_001, pullRequest());
+    await poll();
+  });
+
+  test('read by a poll before we merged it, and taken up after, stays merged', async () => {
+    bench.host.getPullRequest = async () => {
+      await step(bench);
+      await step(bench);
+      return pullRequest();
+    };
+    await poll();
+    expect((await bench.issue()).state).toBe('done');
+    expect(await stored()).toMatchObject({ state: 'closed', merged: true, merge_sha: 'cafe123' });
+  });
+
+  test('told by a webhook that comes late, changes nothing', async () => {
+    await webhook('closed', { state: 'closed', updatedAt: '2026-03-01T00:00:05.000Z' });
+    await webhook('synchronize', { headSha: 'old0000', updatedAt: '2026-03-01T00:00:04.000Z' });
+    expect(await stored()).toMatchObject({ state: 'closed', head_sha: 'abc1234' });
+  });
+
+  test('read while ours is about to close it is looked at again, and not taken for opened anew', async () => {
+    const since: (string | undefined)[] = [];
+    bench.host.listIssues = async (_repo, query) => {
+      since.push(query.since);
+      const newer = hostIssue(7, { labels: [], updatedAt: '2026-03-01T01:00:00.000Z' });
+      return { issues: [newer], changedPullRequests: [changed], etag: null };
+    };
+    await act(bench.engine, await bench.key(), 'reimplement', { type: 'operator', id: 'olga', agent: null });
+    await poll();
+    expect(await stored()).toMatchObject({ state: 'closed' });
+    bench.host.pulls.set(1_001, pullRequest({ state: 'closed' }));
+    await drain(bench);
+    bench.pass(10);
+    await poll();
+    await poll();
+    expect(since.map((at) => at?.slice(11, 19))).toEqual(['23:59:58', '23:59:58', '00:59:58']);
+  });
+
+  test('reopened while the webhook was lost is found by the next poll', async () => {
+    await webhook('closed', { state: 'closed', updatedAt: '2026-03-01T00:00:05.000Z' });
+    await drain(bench);
+    bench.host.pulls.set(1_001, pullRequest({ updatedAt: '2026-03-01T00:00:09.000Z' }));
+    bench.pass(10);
+    await poll();
+    expect(await stored()).toMatchObject({ state: 'open' });
   });
 });

@@ -55,12 +55,7 @@ export async function compare(checks: Checks, sides: Sides): Promise<void> {
     const there = await host.getPullRequest(repo, pull.number);
     merges.push(...differingPull(pull, there));
   }
-  const changed = page?.changedPullRequests ?? [];
-  checks.equal(
-    'host and store have the same pull requests',
-    numbers(pulls),
-    [...changed].sort((a, b) => a - b),
-  );
+  checks.equal('host and store have the same pull requests', numbers(pulls), numbers(page?.changedPullRequests ?? []));
   checks.none('merges agree, commit by commit', merges);
   await compareCommits(checks, sides, pulls);
 }

@@ -559,6 +559,7 @@ export interface PullRequests {
   closed_at: string | null;
   head_ref: string;
   head_sha: string;
+  host_updated_at: string | null;
   id: Generated<number>;
   issue_id: number | null;
   merge_sha: string | null;
@@ -1136,7 +1137,7 @@ export const COLUMNS = {
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
   projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
-  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
+  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'host_updated_at', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
   repo_files: ['language', 'path', 'repo_id', 'search', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],

@@ -49,14 +49,13 @@ export const findPullRequest = (
     .where('number', '=', number)
     .executeTakeFirst();
 
-/** Stores what the host says of a pull request. @returns the row as it was before, undefined when it is new. */
+/** Stores what the host says of a pull request. The caller holds the lock of its issue. */
 export async function upsertPullRequest(
   tx: Tx,
   tenantId: number,
   pr: HostPullRequest,
   { repoId, ...link }: { repoId: number; issueId: number | null; agentAuthored: boolean },
-): Promise<PullRequestRow | undefined> {
-  const before = await findPullRequest(tx, tenantId, repoId, pr.number);
+): Promise<void> {
   const values = {
     title: pr.title,
     body: pr.body,
@@ -70,6 +69,7 @@ export async function upsertPullRequest(
     merge_sha: pr.merged ? pr.mergeCommitSha : null,
     author: pr.author,
     opened_at: pr.createdAt,
+    host_updated_at: pr.updatedAt,
   };
   await tx
     .insertInto('pull_requests')
@@ -89,7 +89,6 @@ export async function upsertPullRequest(
       })),
     )
     .execute();
-  return before;
 }
 
 export async function updatePullRequest(

@@ -17,7 +17,7 @@ describe('polling', () => {
     const { number } = data as { number: number };
     const page = await world.host.listIssues(REPO, { state: 'all' });
     expect(page?.issues).toHaveLength(105);
-    expect(page?.changedPullRequests).toEqual([number]);
+    expect(page?.changedPullRequests).toEqual([{ number, updatedAt: expect.any(String) }]);
     const times = page?.issues.map((issue) => issue.updatedAt) ?? [];
     expect(times).toEqual([...times].sort());
     expect(await world.host.getIssue(REPO, number)).toBeNull();

@@ -21,6 +21,7 @@ const pull = (over: Partial<HostPullRequest>): HostPullRequest => ({
   author: 'alice',
   draft: false,
   createdAt: '2026-01-01T00:00:00Z',
+  updatedAt: '2026-01-01T00:00:00Z',
   ...over,
 });
 const tellPull = (action: 'opened' | 'closed', pullRequest: HostPullRequest) =>

@@ -13,7 +13,6 @@ export class HostState {
   readonly issues = new Map<number, HostIssue>();
   readonly comments = new Map<number, HostComment[]>();
   readonly pulls = new Map<number, HostPullRequest>();
-  readonly pullChangedAt = new Map<number, string>();
   readonly reviews = new Map<number, HostReview[]>();
   /** Head of each branch. */
   readonly branches = new Map<string, string>();
@@ -97,6 +96,7 @@ export class HostState {
       headSha,
       author,
       createdAt: this.at(),
+      updatedAt: this.at(),
     };
     this.pulls.set(number, pull);
     this.#tellPull(pull, 'opened', author);
@@ -130,7 +130,7 @@ export class HostState {
     const times = { submittedAt: this.at(), commitSha: pull.headSha };
     const review: HostReview = { id: this.nextId(), author, verdict, body: `I say ${verdict}`, ...times };
     this.reviews.set(pull.number, [...(this.reviews.get(pull.number) ?? []), review]);
-    this.pullChangedAt.set(pull.number, this.at());
+    pull.updatedAt = this.at();
     this.#tell({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender: author });
   }
 
@@ -153,7 +153,7 @@ export class HostState {
     action: 'opened' | 'reopened' | 'closed' | 'merged' | 'synchronize',
     sender: string,
   ): void {
-    this.pullChangedAt.set(pullRequest.number, this.at());
+    pullRequest.updatedAt = this.at();
     this.#tell({ kind: 'pull-request', action, repo: this.repo, pullRequest, sender });
   }
 

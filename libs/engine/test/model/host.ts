@@ -37,7 +37,9 @@ export class ModelHost implements VcsHost {
       .filter((issue) => labels.every((label) => issue.labels.includes(label)))
       .sort((a, b) => a.updatedAt.localeCompare(b.updatedAt))
       .map((issue) => structuredClone(issue)),
-    changedPullRequests: [...this.state.pullChangedAt].filter(([, at]) => at >= since).map(([number]) => number),
+    changedPullRequests: [...this.state.pulls.values()]
+      .filter(({ updatedAt }) => updatedAt >= since)
+      .map(({ number, updatedAt }) => ({ number, updatedAt })),
     etag: null,
   });
 

@@ -35,6 +35,7 @@ const pullBody = (pull: HostPullRequest) => ({
   user: user(pull.author),
   draft: pull.draft,
   created_at: pull.createdAt,
+  updated_at: pull.updatedAt,
 });
 
 const commentBody = (comment: HostComment) => ({

@@ -26,6 +26,7 @@ import { up as oldRuns } from './0024-old-runs.ts';
 import { up as digestsAndWaits } from './0025-digests-and-waits.ts';
 import { up as cheaperQueue } from './0026-cheaper-queue.ts';
 import { up as countsByMonth } from './0027-counts-by-month.ts';
+import { up as ageOfPullRequests } from './0028-age-of-pull-requests.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -62,4 +63,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0025-digests-and-waits': { up: digestsAndWaits },
   '0026-cheaper-queue': { up: cheaperQueue },
   '0027-counts-by-month': { up: countsByMonth, breaking: true },
+  '0028-age-of-pull-requests': { up: ageOfPullRequests },
 };

@@ -37,6 +37,7 @@ export interface PullFields {
   user: { login: string } | null;
   draft?: boolean | undefined;
   created_at: string;
+  updated_at: string;
 }
 
 export interface ReviewFields {
@@ -102,6 +103,7 @@ export const toPullRequest = (data: PullFields): HostPullRequest => ({
   author: data.user?.login ?? null,
   draft: data.draft ?? false,
   createdAt: data.created_at,
+  updatedAt: data.updated_at,
 });
 
 const VERDICTS: Record<string, HostReview['verdict']> = {

@@ -1,4 +1,13 @@
-import type { HostComment, HostIssue, IssuePage, IssueQuery, RepoRef, Standing, VcsHost } from '@pipeline/domain';
+import type {
+  ChangedPullRequest,
+  HostComment,
+  HostIssue,
+  IssuePage,
+  IssueQuery,
+  RepoRef,
+  Standing,
+  VcsHost,
+} from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, told } from './errors.ts';
@@ -69,13 +78,14 @@ async function standingOf(client: Client, repo: RepoRef, number: number, etag?: 
  */
 async function listIssues(client: Client, repo: RepoRef, query: IssueQuery): Promise<IssuePage | null> {
   const issues = new Map<number, HostIssue>();
-  const pullRequests = new Set<number>();
+  const pullRequests = new Map<number, ChangedPullRequest>();
   const pages = client.paginate.iterator(client.rest.issues.listForRepo, listQuery(repo, query));
   let etag: string | null | undefined;
   try {
     for await (const { data, headers } of pages) {
       if (etag === undefined) etag = headers.etag ?? null;
-      for (const pull of data.filter((item) => item.pull_request)) pullRequests.add(pull.number);
+      for (const { number, updated_at } of data.filter((item) => item.pull_request && !pullRequests.has(item.number)))
+        pullRequests.set(number, { number, updatedAt: updated_at });
       const fresh = data.filter((item) => !item.pull_request && !issues.has(item.number));
       for (const issue of fresh) issues.set(issue.number, toIssue(issue));
     }
@@ -85,7 +95,7 @@ async function listIssues(client: Client, repo: RepoRef, query: IssueQuery): Pro
   }
   return {
     issues: [...issues.values()].reverse(),
-    changedPullRequests: [...pullRequests].reverse(),
+    changedPullRequests: [...pullRequests.values()].reverse(),
     etag: etag ?? null,
   };
 }

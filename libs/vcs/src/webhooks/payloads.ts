@@ -37,6 +37,7 @@ const pullRequest = z.looseObject({
   user: user.nullable(),
   draft: z.boolean().optional(),
   created_at: z.string(),
+  updated_at: z.string(),
 });
 
 const comment = z.looseObject({
