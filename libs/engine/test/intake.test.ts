@@ -270,6 +270,7 @@ describe('a poll', () => {
     answer = { issues: [hostIssue(2, { updatedAt: '2026-03-01T00:05:00Z' })], changedPullRequests: [], etag: '"two"' };
     await poll();
     await drain(bench);
+    bench.pass(1);
     await poll();
     answer = null;
     await poll();

@@ -92,12 +92,23 @@ export async function disagreements(world: Pick<World, 'database' | 'host'>): Pr
   });
 }
 
+/** A merge is a merge on both sides; whether one that is not is open or closed may wait for a write that was given up. */
+async function differentMerges({ database, host }: Pick<World, 'database' | 'host'>): Promise<string[]> {
+  const rows = await database.db.selectFrom('pull_requests').select(['number', 'merged', 'merge_sha']).execute();
+  return rows.flatMap(({ number, merged, merge_sha }) => {
+    const there = host.state.pulls.get(number);
+    const same = there?.merged === merged && there.mergeCommitSha === merge_sha;
+    return same ? [] : [`!${number}: ${there?.mergeCommitSha ?? 'open'} on the host and ${merge_sha ?? 'open'} here`];
+  });
+}
+
 /** From wherever a run has come: time and good work bring every issue to its end, or to where it says why not. */
 export async function checkEnd(world: World): Promise<void> {
   await settleDown(world);
   expect(await breaches(world)).toEqual({});
   expect((await forgotten.execute(world.database.db)).rows).toEqual([]);
   expect(await disagreements(world)).toEqual([]);
+  expect(await differentMerges(world)).toEqual([]);
   expect(await madeTwice(world)).toEqual([]);
   const lists = await checkIssueList(world.database.db, world.tenantId);
   expect(lists).toEqual({ missing: 0, surplus: 0, stale: 0, miscounted: 0 });
@@ -116,6 +127,7 @@ export async function checkHelped(world: World): Promise<void> {
   }
   expect(await breaches(world)).toEqual({});
   expect(await disagreements(world)).toEqual([]);
+  expect(await differentMerges(world)).toEqual([]);
   const left = sql<{ what: string }>`
     select 'run ' || id as what from runs where status = 'claimed' union all select 'task ' || id from tasks
     union all select 'projection ' || id from projections where status = 'pending'`;

@@ -48,6 +48,25 @@ const polls: fc.Arbitrary<Step> = fc.constant({
   },
 });
 
+/** A poll that hears what the host was before our own writes went out, or before a webhook told more. */
+const slowPolls: fc.Arbitrary<Step> = fc
+  .record({
+    read: fc.constantFrom('listIssues' as const, 'getPullRequest' as const),
+    meanwhile: fc.constantFrom('outbox', 'webhook'),
+  })
+  .map((data) => ({
+    name: 'slowPoll',
+    data,
+    onIssue: false,
+    async run(_model, world) {
+      const happens = () => (data.meanwhile === 'outbox' ? outbox(world) : deliver(world, 1));
+      world.host.meanwhile = { read: data.read, happens };
+      await world.acts.poll();
+      world.host.meanwhile = null;
+      return ANY;
+    },
+  }));
+
 /** One pass of the outbox; the last `dying` entries die. @returns how many were begun. */
 export const outbox = (world: World, count = 100, death: Death = 'never', dying = 1): Promise<number> =>
   world.acts.send({ count, death, dying });
@@ -120,6 +139,7 @@ export const HOST_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: deliveries },
   { weight: 7, arbitrary: passes },
   { weight: 2, arbitrary: polls },
+  { weight: 2, arbitrary: slowPolls },
   { weight: 1, arbitrary: losses },
   { weight: 2, arbitrary: troubles },
   { weight: 1, arbitrary: mergeTroubles },

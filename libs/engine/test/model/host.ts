@@ -1,4 +1,4 @@
-import type { ExecuteResult, VcsHost } from '@pipeline/domain';
+import type { ExecuteResult, IssuePage, IssueQuery, VcsHost } from '@pipeline/domain';
 import { BOT, type HostState, PEOPLE } from './host-state.ts';
 import { write } from './host-writes.ts';
 
@@ -9,6 +9,8 @@ export class ModelHost implements VcsHost {
   /** What the next writes meet instead of success; they reach the host only where it says so. */
   readonly troubles: (Trouble | null)[] = [];
   nextMerge: 'conflict' | 'protected' | null = null;
+  /** What happens once, after the host was read that way and before its answer is heard. */
+  meanwhile: Meanwhile | null = null;
 
   constructor(state: HostState) {
     this.state = state;
@@ -21,8 +23,8 @@ export class ModelHost implements VcsHost {
     const found = this.state.issues.get(number) ?? this.state.pulls.get(number);
     return { state: found?.state ?? 'missing', etag: null };
   };
-  getPullRequest: VcsHost['getPullRequest'] = async (_repo, number) =>
-    structuredClone(this.state.pulls.get(number) ?? null);
+  getPullRequest: VcsHost['getPullRequest'] = (_repo, number) =>
+    this.#heardLater('getPullRequest', structuredClone(this.state.pulls.get(number) ?? null));
   findPullRequests: VcsHost['findPullRequests'] = async (_repo, branch) =>
     [...this.state.pulls.values()].filter((pull) => pull.headRef === branch).reverse();
   listReviews: VcsHost['listReviews'] = async (_repo, number) => this.state.reviews.get(number) ?? [];
@@ -31,7 +33,9 @@ export class ModelHost implements VcsHost {
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
   react: VcsHost['react'] = async () => undefined;
 
-  listIssues: VcsHost['listIssues'] = async (_repo, { since = '', labels = [], state }) => ({
+  listIssues: VcsHost['listIssues'] = (_repo, query) => this.#heardLater('listIssues', this.#issuesOf(query));
+
+  #issuesOf = ({ since = '', labels = [], state }: IssueQuery): IssuePage => ({
     issues: [...this.state.issues.values()]
       .filter((issue) => issue.updatedAt >= since && (state === 'all' || issue.state === state))
       .filter((issue) => labels.every((label) => issue.labels.includes(label)))
@@ -42,6 +46,14 @@ export class ModelHost implements VcsHost {
       .map(({ number, updatedAt }) => ({ number, updatedAt })),
     etag: null,
   });
+
+  async #heardLater<T>(read: Meanwhile['read'], answer: T): Promise<T> {
+    if (this.meanwhile?.read !== read) return answer;
+    const { happens } = this.meanwhile;
+    this.meanwhile = null;
+    await happens();
+    return answer;
+  }
 
   execute: VcsHost['execute'] = async (_repo, issueNumber, action, { mayHaveHappened }) => {
     const trouble = this.troubles.shift();
@@ -54,6 +66,11 @@ export class ModelHost implements VcsHost {
     const result = write(this.state, issueNumber, action, mayHaveHappened);
     return trouble && result.status === 'ok' ? trouble.answer : result;
   };
+}
+
+export interface Meanwhile {
+  read: 'listIssues' | 'getPullRequest';
+  happens: () => Promise<unknown>;
 }
 
 export interface Trouble {
