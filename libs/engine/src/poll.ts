@@ -90,8 +90,9 @@ async function takeSeenIssue(
 async function takeSeenPullRequest(intake: Intake, number: number): Promise<'taken' | 'later'> {
   const { engine, repo, host } = intake;
   const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
+  if (known?.merged) return 'taken';
   const readAt = await storeNow(engine.store.tenant);
-  const pullRequest = known?.merged ? null : await host.getPullRequest(repo, number);
+  const pullRequest = await host.getPullRequest(repo, number);
   if (!pullRequest) return 'taken';
   const seen = { kind: 'pull-request', action: 'seen', repo, pullRequest, sender: null, readAt } as const;
   const taken = await takePullRequest(intake, seen);

@@ -45,7 +45,8 @@ type Verdict = KpiVerdict & { kpi: Kpi };
 
 /**
  * Compares the last seven days of each repo with the four weeks before, keeps what was found, and raises an alert for
- * each KPI that has got worse; it is resolved once the KPI is back, or the repo is disabled. Looks at repos that are due, some at a time.
+ * each KPI that has got worse; it is resolved once the KPI is back, or the repo is disabled. Looks at repos that are due,
+ * some at a time.
  * @returns how many repos were looked at, and whether more may be due.
  */
 export async function watchKpis(engine: Engine): Promise<{ repos: number; more: boolean }> {

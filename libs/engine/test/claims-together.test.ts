@@ -1,20 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { drainWorker, reclaimExpired, registerWorker, report, type Taken, takeTogether } from '@pipeline/engine';
-import { ALL_TASKS } from './harness.ts';
+import { ALL_TASKS, WORKER } from './harness.ts';
 import { OLGA, Stage } from './stage.ts';
 
 const bench = new Stage({ issues: 3 });
 const { database } = bench;
 
-const register = (name: string) =>
-  registerWorker(bench.engine, bench.tenantId, {
-    name,
-    hostname: '',
-    version: '1',
-    repos: [],
-    taskTypes: ALL_TASKS,
-    labels: {},
-  });
+const register = (name: string) => registerWorker(bench.engine, bench.tenantId, { ...WORKER, name });
 
 const claimFor = (workerIds: readonly string[]) =>
   takeTogether(

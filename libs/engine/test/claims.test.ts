@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { act, fail, heartbeat, reclaimExpired, registerWorker, releaseDue, report } from '@pipeline/engine';
-import { ALL_TASKS, claimNext, finish, hostIssue, paid, refOf, take, tell } from './harness.ts';
+import { claimNext, finish, hostIssue, paid, refOf, take, tell, WORKER } from './harness.ts';
 import { OLGA, Stage } from './stage.ts';
 
 const bench = new Stage();
@@ -56,8 +56,7 @@ describe('a claim', () => {
 
   test('of a worker that registers anew under its name is given back at once', async () => {
     await take(bench);
-    const input = { name: 'w1', hostname: '', version: '2', repos: [], taskTypes: ALL_TASKS, labels: {} };
-    expect(await registerWorker(bench.engine, bench.tenantId, input)).toBe(bench.workerId);
+    expect(await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: 'w1' })).toBe(bench.workerId);
     expect((await take(bench)).attempt).toBe(1);
   });
 });

@@ -29,6 +29,9 @@ import { FakeHost } from './fake-host.ts';
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
 export const TASKS_AND_RETROSPECTS: TaskType[] = [...ALL_TASKS, 'retrospect'];
 
+/** A worker as it registers, but for its name. */
+export const WORKER = { hostname: '', version: '1', repos: [], taskTypes: ALL_TASKS, labels: {} };
+
 /** One call of a model at that price, in USD. */
 export const paid = (costUsd: number): Invocation => ({
   index: 0,
@@ -77,14 +80,7 @@ export async function makeBench(
     installationId: null,
     enabled: true,
   });
-  const workerId = await registerWorker(engine, tenantId, {
-    name: 'w1',
-    hostname: '',
-    version: '1',
-    repos: [],
-    taskTypes: ALL_TASKS,
-    labels: {},
-  });
+  const workerId = await registerWorker(engine, tenantId, { ...WORKER, name: 'w1' });
   return { engine, tenantId, repo, workerId, host: new FakeHost(), bells };
 }
 

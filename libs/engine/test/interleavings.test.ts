@@ -24,6 +24,7 @@ import {
   refOf,
   step,
   tell,
+  WORKER,
 } from './harness.ts';
 
 const database = testDatabase();
@@ -77,10 +78,9 @@ async function makeWorld(): Promise<World> {
   database.clock.now = new Date(START);
   // Attempts are never used up here: whatever happens, every issue can still reach its end.
   const bench = await makeBench(database.store, { slug: `acme/world-${runs}`, settings: { maxAttempts: 1_000 } });
-  const input = { hostname: '', version: '1', repos: [], taskTypes: ALL_TASKS, labels: {} };
   const workers: string[] = [];
   for (let i = 0; i < WORKERS; i += 1) {
-    workers.push(await registerWorker(bench.engine, bench.tenantId, { ...input, name: `w${runs}-${i}` }));
+    workers.push(await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: `w${runs}-${i}` }));
   }
   for (let number = 1; number <= ISSUES; number += 1) await tell(bench, hostIssue(number));
   return { bench, workers, silent: [] };

@@ -26,7 +26,7 @@ import {
   transition,
   watchSilence,
 } from '@pipeline/engine';
-import { TASKS_AND_RETROSPECTS } from '../harness.ts';
+import { TASKS_AND_RETROSPECTS, WORKER } from '../harness.ts';
 import { type Acts, type Calls, callsAskedAgain } from './acts.ts';
 import { send } from './engine-outbox.ts';
 import type { Stage } from './world.ts';
@@ -68,7 +68,7 @@ function callsOn({ engine, tenantId, repo }: Stage): Calls {
   });
   const keyOf = (number: number) => findIssueKey(engine, { owner: repo.owner, repo: repo.name, number });
   return {
-    register: (name) => registerWorker(engine, tenantId, { ...WORKER, name }),
+    register: (name) => registerWorker(engine, tenantId, { ...WORKER, taskTypes: TASKS_AND_RETROSPECTS, name }),
     claim: (workerId) => claim(engine, { tenantId, workerId, taskTypes: TASKS_AND_RETROSPECTS, repoIds: null }),
     start: (task) => start(engine, refOf(task)),
     report: (task, body) => report(engine, refOf(task), body),
@@ -86,8 +86,6 @@ function callsOn({ engine, tenantId, repo }: Stage): Calls {
     repair: (repair, id) => repairFinding(engine, repair, id, OLGA),
   };
 }
-
-const WORKER = { hostname: '', version: '1', repos: [], taskTypes: TASKS_AND_RETROSPECTS, labels: {} };
 
 async function everyLoop(engine: Engine): Promise<void> {
   await reclaimExpired(engine);

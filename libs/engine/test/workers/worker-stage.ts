@@ -2,7 +2,7 @@ import { afterEach } from '@jest/globals';
 import type { Outcome } from '@pipeline/domain';
 import { heartbeat, registerWorker } from '@pipeline/engine';
 import { clearHistory } from '@pipeline/testing/history';
-import { ALL_TASKS } from '../harness.ts';
+import { WORKER } from '../harness.ts';
 import { Stage } from '../stage.ts';
 
 const START = Date.parse('2026-03-01T00:00:00Z');
@@ -47,8 +47,7 @@ export class WorkerStage extends Stage {
 
   /** The worker starts once more, or another one does. */
   again(name = 'w1'): Promise<string> {
-    const rest = { hostname: '', version: '2', repos: [], taskTypes: ALL_TASKS, labels: {} };
-    return registerWorker(this.engine, this.tenantId, { name, ...rest });
+    return registerWorker(this.engine, this.tenantId, { ...WORKER, name });
   }
 
   /** What the stream tells of workers, without the registration. */
