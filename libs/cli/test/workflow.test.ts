@@ -25,7 +25,7 @@ describe('workflow of a repo', () => {
     const { tenantId, repo } = await addRepo(database, 'acme', 'acme/shop');
     const shown = await cli.run(workflow('show', 'acme/shop'));
     expect(shown.stdout).toMatch(/^version: 1\nstates:\n {2}- name: new\n/);
-    const faster = shown.stdout.replace('warnAfterMinutes: 60', 'warnAfterMinutes: 5');
+    const faster = shown.stdout.replace('warnAfterMinutes: null', 'warnAfterMinutes: 5');
     expect(await cli.json([...workflow('put', 'Acme/Shop', '-'), '--as', 'olga'], faster)).toEqual({
       ...{ repo: 'acme/shop', version: 2, active: false, warnings: [] },
     });

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { BLOCK_REASONS, DEFAULT_WORKFLOW, PipelineConfig, STATES, type WorkflowSnapshot } from '../src/index.ts';
+import {
+  BLOCK_REASONS,
+  BUILT_IN_WARN_AFTER_MINUTES,
+  DEFAULT_WORKFLOW,
+  PipelineConfig,
+  STATES,
+  type WorkflowSnapshot,
+} from '../src/index.ts';
 import { GENERATED, table } from './markdown.ts';
 import { metricsPage } from './metrics-page.ts';
 
@@ -25,13 +32,14 @@ function workflowPage(workflow: WorkflowSnapshot): string {
     `The workflow that a repo starts with (version ${workflow.version}). A repo can have its own; its edges are also what an operator may choose from in a manual transition. Facts of the host (a merge, a close, a reopening) and a cancel hold whatever the edges say.`,
     `\`\`\`mermaid\n${diagram(workflow)}\n\`\`\``,
     '## States',
+    "The built-in warning limit applies where neither `warnAfterMinutes` of the repo's own workflow nor `sla.warnAfterMinutes` of the configuration sets one.",
     table(
-      ['state', 'kind', 'task', 'warned of after'],
+      ['state', 'kind', 'task', 'built-in warning limit'],
       workflow.states.map((state) => [
         `\`${state.name}\``,
         state.kind,
         state.taskType ?? '-',
-        state.warnAfterMinutes === null ? '-' : `${state.warnAfterMinutes} min`,
+        limitText(BUILT_IN_WARN_AFTER_MINUTES[state.name]),
       ]),
     ),
     '## Edges',
@@ -39,6 +47,8 @@ function workflowPage(workflow: WorkflowSnapshot): string {
     '',
   ].join('\n\n');
 }
+
+const limitText = (minutes: number | null): string => (minutes === null ? '-' : `${minutes} min`);
 
 /** One row for each pair of states, in the order of the states. */
 function edgeRows(workflow: WorkflowSnapshot): string[][] {

@@ -35,6 +35,7 @@ export * from './pull-requests.ts';
 export * from './repo-access.ts';
 export * from './retrospectives.ts';
 export * from './settings.ts';
+export * from './sla.ts';
 export * from './slugs.ts';
 export * from './states.ts';
 export * from './status-comment.ts';

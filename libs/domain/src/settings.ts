@@ -93,11 +93,13 @@ export const Retrieval = z.object({
 
 export const Sla = z.object({
   warnAfterMinutes: z
-    .partialRecord(z.enum(STATES), z.number().positive().max(525_600), {
+    .partialRecord(z.enum(STATES), z.number().positive().max(525_600).nullable(), {
       error: (issue) => ('keys' in issue ? `is no state; states are ${STATES.join(', ')}` : undefined),
     })
     .default({})
-    .describe('By state; a value in the workflow itself goes before it.'),
+    .describe(
+      "By state; null = never. A limit in the repository's own workflow comes first; states without either have a built-in one.",
+    ),
 });
 
 export const TrackDefaults = z.object({

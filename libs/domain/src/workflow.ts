@@ -47,27 +47,22 @@ export const WorkflowSnapshot = z.object({
 });
 export type WorkflowSnapshot = z.infer<typeof WorkflowSnapshot>;
 
-type StateRow = [
-  State,
-  WorkflowSnapshot['states'][number]['kind'],
-  (typeof WORK_TASK_TYPES)[number] | null,
-  number | null,
-];
+type StateRow = [State, WorkflowSnapshot['states'][number]['kind'], (typeof WORK_TASK_TYPES)[number] | null];
 
 const STATE_ROWS: StateRow[] = [
-  ['new', 'active', null, 60],
-  ['analyzing', 'active', 'analyze', 120],
-  ['planning', 'active', 'plan', 120],
-  ['ready-for-dev', 'active', 'develop', 480],
-  ['in-review', 'active', 'review', 240],
-  ['changes-requested', 'active', 'develop', 480],
-  ['merge-pending', 'active', 'merge', 120],
-  ['waiting-for-subtasks', 'waiting', null, null],
-  ['dependency-blocked', 'blocked', null, 1440],
-  ['failure-blocked', 'blocked', null, 60],
-  ['needs-clarification', 'human', null, 1440],
-  ['human-review-ready', 'human', null, 1440],
-  ['done', 'terminal', null, null],
+  ['new', 'active', null],
+  ['analyzing', 'active', 'analyze'],
+  ['planning', 'active', 'plan'],
+  ['ready-for-dev', 'active', 'develop'],
+  ['in-review', 'active', 'review'],
+  ['changes-requested', 'active', 'develop'],
+  ['merge-pending', 'active', 'merge'],
+  ['waiting-for-subtasks', 'waiting', null],
+  ['dependency-blocked', 'blocked', null],
+  ['failure-blocked', 'blocked', null],
+  ['needs-clarification', 'human', null],
+  ['human-review-ready', 'human', null],
+  ['done', 'terminal', null],
 ];
 
 /** `from -> to: triggers`. */
@@ -135,10 +130,10 @@ const EDGE_ROWS: [State, State, ...Trigger[]][] = [
   ['done', 'new', 'reopened'],
 ];
 
-/** The workflow that a repo starts with. */
+/** The workflow that a repo starts with. It sets no warning limits, so that those of the configuration apply. */
 export const DEFAULT_WORKFLOW: WorkflowSnapshot = {
   version: 1,
-  states: STATE_ROWS.map(([name, kind, taskType, warnAfterMinutes]) => ({ name, kind, taskType, warnAfterMinutes })),
+  states: STATE_ROWS.map(([name, kind, taskType]) => ({ name, kind, taskType, warnAfterMinutes: null })),
   edges: EDGE_ROWS.flatMap(([from, to, ...triggers]) => triggers.map((trigger) => ({ from, to, trigger }))),
 };
 

@@ -1,3 +1,4 @@
+import { slaLimits } from '@pipeline/domain';
 import { endedSlaBreaches, type SlaBreach, shortestSla, slaBreaches } from '@pipeline/store';
 import { raiseAlert, resolveAlert } from './alerts.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
@@ -11,7 +12,7 @@ const BATCH = 500;
  */
 export async function watchSla(engine: Engine): Promise<{ raised: number; resolved: number; more: boolean }> {
   const { fleet } = engine.store;
-  const limits = engine.settings().sla.warnAfterMinutes;
+  const limits = slaLimits(engine.settings().sla.warnAfterMinutes);
   const ended = await endedSlaBreaches(fleet, limits, BATCH);
   const resolved = await byTenant(engine, ended, (unit, { fingerprint }) => resolveAlert(unit, fingerprint));
   const shortest = await shortestSla(fleet, limits);

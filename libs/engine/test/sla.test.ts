@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Settings, State } from '@pipeline/domain';
+import { DEFAULT_WORKFLOW, type Settings, STATES, type State } from '@pipeline/domain';
 import { type Actor, act, watchSla } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
@@ -18,7 +18,7 @@ const settings = (warnAfterMinutes: Settings['sla']['warnAfterMinutes']) => ({ s
 
 beforeEach(async () => {
   at(0);
-  await sql`truncate issues, alerts, stream_outbox cascade`.execute(database.db);
+  await sql`truncate issues, alerts, stream_outbox, workflow_snapshots cascade`.execute(database.db);
   bench = await makeBench(database.store);
   await sql`update repos set enabled = true`.execute(database.db);
 });
@@ -95,18 +95,49 @@ describe('SLA of a state', () => {
     expect(await open()).toMatchObject([{ count: 1, threshold: 240, first_seen_at: iso(370) }]);
   });
 
-  test('the settings count where the workflow sets no limit, and only there', async () => {
-    const other = await makeBench(database.store, {
-      settings: settings({ 'waiting-for-subtasks': 30, planning: 5 }),
-    });
+  test.each(STATES.filter((state) => state !== 'done'))(
+    'a configured limit applies to %s when the repo has only its seeded workflow',
+    async (state) => {
+      const seven = await makeBench(database.store, { settings: settings({ [state]: 7 }) });
+      const issue = await issueIn(state);
+      at(6);
+      expect(await watchSla(seven.engine)).toMatchObject({ raised: 0 });
+      at(7);
+      expect(await watchSla(seven.engine)).toMatchObject({ raised: 1 });
+      expect(await open()).toMatchObject([{ issue_number: issue, threshold: 7 }]);
+    },
+  );
+
+  test('resolves open alerts when a reload raises the limit or removes it with null', async () => {
     await issueIn('planning');
-    const epic = await issueIn('waiting-for-subtasks');
-    at(60);
-    await watchSla(other.engine);
-    expect(await open()).toMatchObject([{ issue_number: epic, threshold: 30 }]);
-    // Without the setting nothing is warned of any more.
-    await watchSla(bench.engine);
-    expect(await open()).toEqual([]);
+    await issueIn('waiting-for-subtasks');
+    at(10);
+    const tight = await makeBench(database.store, { settings: settings({ planning: 5, 'waiting-for-subtasks': 5 }) });
+    expect(await watchSla(tight.engine)).toMatchObject({ raised: 2 });
+    const loose = await makeBench(database.store, {
+      settings: settings({ planning: 20, 'waiting-for-subtasks': null }),
+    });
+    expect(await watchSla(loose.engine)).toMatchObject({ raised: 0, resolved: 2 });
+    const never = await makeBench(database.store, { settings: settings({ planning: null }) });
+    at(100_000);
+    expect(await watchSla(never.engine)).toMatchObject({ raised: 0 });
+  });
+
+  test("uses the limit of the repo's own workflow version before the configured and the built-in one", async () => {
+    const own = {
+      ...DEFAULT_WORKFLOW,
+      states: DEFAULT_WORKFLOW.states.map((state) => ({
+        ...state,
+        warnAfterMinutes: state.name === 'planning' ? 30 : null,
+      })),
+    };
+    const configured = await makeBench(database.store, { settings: settings({ planning: 5, 'in-review': 6 }) });
+    await sql`update workflow_snapshots set body = ${JSON.stringify(own)}::jsonb`.execute(database.db);
+    const limits = [await issueIn('planning'), await issueIn('in-review'), await issueIn('analyzing')];
+    at(200);
+    await watchSla(configured.engine);
+    const thresholds = new Map((await open()).map((alert) => [alert.issue_number, alert.threshold]));
+    expect(limits.map((issue) => thresholds.get(issue))).toEqual([30, 6, 120]);
   });
 
   test('done and paused issues never breach, whatever the settings say', async () => {

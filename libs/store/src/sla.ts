@@ -1,12 +1,9 @@
-import type { Sla } from '@pipeline/domain';
+import type { WarnAfterMinutes } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { z } from 'zod';
 import type { Db } from './connection.ts';
 import { fleetNote } from './json.ts';
 
-type Limits = z.output<typeof Sla>['warnAfterMinutes'];
-
-/** An issue that stands in its state for longer than its workflow, or else the settings, warn of. */
+/** An issue that is in its state for longer than its workflow, or else the settings, allow. */
 export interface SlaBreach {
   tenant_id: number;
   fingerprint: string;
@@ -25,11 +22,11 @@ const DETECTOR = 'sla_breach';
 const fingerprint = sql<string>`${sql.lit(`${DETECTOR}:`)} || i.repo_id || '#' || i.issue_number`;
 
 /** Minutes in its state that an issue `i` of the workflow `w` may have; null = any number. */
-const limitOf = (limits: Limits): RawBuilder<number | null> => sql`coalesce(
+const limitOf = (limits: WarnAfterMinutes): RawBuilder<number | null> => sql`coalesce(
   (select (s->>'warnAfterMinutes')::float8 from jsonb_array_elements(w.body->'states') s where s->>'name' = i.state),
   (${JSON.stringify(limits)}::jsonb->>i.state)::float8)`;
 
-const breaching = (limits: Limits): RawBuilder<SlaBreach> => sql`
+const breaching = (limits: WarnAfterMinutes): RawBuilder<SlaBreach> => sql`
   from issues i
   join repos r on r.tenant_id = i.tenant_id and r.id = i.repo_id and r.enabled
   join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active
@@ -39,16 +36,16 @@ const breaching = (limits: Limits): RawBuilder<SlaBreach> => sql`
 const tooLong = sql<boolean>`i.state_entered_at <= svc_now() - make_interval(secs => l.minutes * 60)`;
 
 /**
- * The shortest time that any active workflow or the settings allow, in minutes; null = none sets a limit.
+ * The shortest time that any active workflow or `limits` allow, in minutes; null = none sets a limit.
  * Cost: one read of the active workflows.
  */
-export async function shortestSla(fleet: Db, limits: Limits): Promise<number | null> {
+export async function shortestSla(fleet: Db, limits: WarnAfterMinutes): Promise<number | null> {
   const { rows } = await sql<{ minutes: number | null }>`
     ${fleetNote('one limit bounds the search for all')}
     select min((s->>'warnAfterMinutes')::float8) as minutes
     from workflow_snapshots w cross join lateral jsonb_array_elements(w.body->'states') s
     where w.active`.execute(fleet);
-  const all = [...Object.values(limits), rows[0]?.minutes ?? Number.POSITIVE_INFINITY];
+  const all = [...Object.values(limits), rows[0]?.minutes].map((minutes) => minutes ?? Number.POSITIVE_INFINITY);
   const shortest = Math.min(...all);
   return Number.isFinite(shortest) ? shortest : null;
 }
@@ -57,7 +54,11 @@ export async function shortestSla(fleet: Db, limits: Limits): Promise<number | n
  * Issues that breach and have no open alert yet, those that stand longest first.
  * Cost: the issues that stand longer than `shortestMinutes` (index issues_standing), a probe of the alerts for each.
  */
-export const slaBreaches = (limits: Limits, shortestMinutes: number, batch: number): RawBuilder<SlaBreach> => sql`
+export const slaBreaches = (
+  limits: WarnAfterMinutes,
+  shortestMinutes: number,
+  batch: number,
+): RawBuilder<SlaBreach> => sql`
   ${fleetNote('the loop watches the issues of all tenants')}
   select i.tenant_id, ${fingerprint} as fingerprint, r.owner, r.name, i.issue_number, i.state,
     floor(extract(epoch from svc_now() - i.state_entered_at) / 60)::int as minutes, l.minutes as limit_minutes
@@ -72,7 +73,7 @@ export const slaBreaches = (limits: Limits, shortestMinutes: number, batch: numb
 /** Open alerts whose issue breaches no longer: it moved, is done or paused, or may stand longer now. */
 export async function endedSlaBreaches(
   fleet: Db,
-  limits: Limits,
+  limits: WarnAfterMinutes,
   batch: number,
 ): Promise<{ tenant_id: number; fingerprint: string }[]> {
   const { rows } = await sql<{ tenant_id: number; fingerprint: string }>`

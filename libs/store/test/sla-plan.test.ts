@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DEFAULT_WORKFLOW } from '@pipeline/domain';
+import { DEFAULT_WORKFLOW, slaLimits } from '@pipeline/domain';
 import { testDatabase } from '@pipeline/testing';
 import { CompiledQuery, sql } from 'kysely';
 import { type Db, inTransaction, seedWorkflow, shortestSla, slaBreaches } from '../src/index.ts';
@@ -25,9 +25,9 @@ beforeAll(async () => {
 
 describe('with 40,000 issues', () => {
   test('the search reads those that stand too long, by issues_standing, and no other', async () => {
-    const shortest = (await shortestSla(database.store.fleet, {})) ?? 0;
+    const shortest = (await shortestSla(database.store.fleet, slaLimits({}))) ?? 0;
     expect(shortest).toBe(60);
-    const { sql: text, parameters } = slaBreaches({}, shortest, 500).compile(database.db);
+    const { sql: text, parameters } = slaBreaches(slaLimits({}), shortest, 500).compile(database.db);
     const { rows } = await database.db.executeQuery<{ 'QUERY PLAN': string }>(
       CompiledQuery.raw(`explain (analyze, buffers, timing off) ${text}`, [...parameters]),
     );

@@ -1,0 +1,36 @@
+import { type Kysely, sql } from 'kysely';
+
+/** Name, kind, task type and minutes before a warning, as every release up to this one seeded them. */
+const SEEDED_STATES = [
+  ['new', 'active', null, 60],
+  ['analyzing', 'active', 'analyze', 120],
+  ['planning', 'active', 'plan', 120],
+  ['ready-for-dev', 'active', 'develop', 480],
+  ['in-review', 'active', 'review', 240],
+  ['changes-requested', 'active', 'develop', 480],
+  ['merge-pending', 'active', 'merge', 120],
+  ['waiting-for-subtasks', 'waiting', null, null],
+  ['dependency-blocked', 'blocked', null, 1440],
+  ['failure-blocked', 'blocked', null, 60],
+  ['needs-clarification', 'human', null, 1440],
+  ['human-review-ready', 'human', null, 1440],
+  ['done', 'terminal', null, null],
+] as const;
+
+const states = (withLimits: boolean): string =>
+  JSON.stringify(
+    SEEDED_STATES.map(([name, kind, taskType, limit]) => {
+      return { name, kind, taskType, warnAfterMinutes: withLimits ? limit : null };
+    }),
+  );
+
+/**
+ * Removes the warning limits from workflows that the service seeded, so that `sla.warnAfterMinutes` applies to them.
+ * A version that a person stored (`created_by`), or whose states differ, keeps its limits.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    update pipeline.workflow_snapshots
+    set body = body || ${`{"states": ${states(false)}}`}::jsonb
+    where created_by is null and body->'states' = ${states(true)}::jsonb`.execute(db);
+}
