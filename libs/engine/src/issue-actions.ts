@@ -59,12 +59,17 @@ async function pause(unit: Unit, subject: Subject, actor: Actor): Promise<Subjec
   return flagged(unit, subject, true, actor);
 }
 
+/** The work task of the state becomes claimable; an issue whose state has work and that has no task gets one. */
 async function resume(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
   if (!subject.issue.is_paused) return subject;
   await setPaused(unit.tx, unit.tenantId, subject.issue.id, false);
   const held = await standingHold(unit, { ...subject.issue, is_paused: false });
   await resumePendingTask(unit.tx, unit.tenantId, subject.issue.id, held);
   unit.ring('svc_tasks');
+  const taskType = taskTypeOf(subject.workflow, subject.issue.state);
+  if (taskType !== null && !(await lockWorkTask(unit.tx, unit.tenantId, subject.issue.id))) {
+    await enqueueWork(unit, { ...subject, issue: { ...subject.issue, is_paused: false } }, { taskType });
+  }
   return flagged(unit, subject, false, actor);
 }
 

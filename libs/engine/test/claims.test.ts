@@ -1,5 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { act, fail, heartbeat, reclaimExpired, registerWorker, releaseDue, report } from '@pipeline/engine';
+import {
+  act,
+  fail,
+  heartbeat,
+  reclaimExpired,
+  registerWorker,
+  releaseDue,
+  report,
+  returnClaim,
+  weeklyReliability,
+} from '@pipeline/engine';
+import { sql } from 'kysely';
 import { claimNext, finish, hostIssue, paid, refOf, take, tell, WORKER } from './harness.ts';
 import { OLGA, Stage } from './stage.ts';
 
@@ -122,7 +133,49 @@ describe('a task that is withdrawn while a worker holds it', () => {
   });
 });
 
+describe('a retried task', () => {
+  const retryBudget = async () => {
+    const { repos } = await weeklyReliability(bench.engine, {
+      repo: `${bench.repo.owner}/${bench.repo.name}`,
+      tenant: undefined,
+    });
+    return repos[0]?.retryBudget;
+  };
+
+  test('counts once when its claim is handed back unstarted', async () => {
+    await take(bench);
+    bench.pass(61);
+    await reclaimExpired(bench.engine);
+    const handedBack = await claimNext(bench);
+    if (!handedBack) throw new Error('nothing to claim');
+    expect(await returnClaim(bench.engine, refOf(bench, handedBack))).toBe(true);
+    expect(await take(bench)).toMatchObject({ id: handedBack.id, attempt: 1 });
+    expect(await retryBudget()).toEqual({ tasksRetried: 1, totalRetriesConsumed: 1 });
+    bench.pass(61);
+    await reclaimExpired(bench.engine);
+    await take(bench);
+    expect(await retryBudget()).toEqual({ tasksRetried: 2, totalRetriesConsumed: 3 });
+  });
+});
+
 describe('a paused issue', () => {
+  test('gets the task of its state when it is resumed and has none', async () => {
+    const key = await bench.key();
+    await act(bench.engine, key, 'pause', OLGA);
+    await sql`delete from tasks where tenant_id = ${bench.tenantId}`.execute(database.db);
+    expect(await act(bench.engine, key, 'resume', OLGA)).toBe('analyzing');
+    expect(await bench.tasks()).toMatchObject([{ task_type: 'analyze', status: 'pending', attempt: 0, held: null }]);
+    expect((await take(bench)).taskType).toBe('analyze');
+  });
+
+  test('gets no second task when it is resumed while a worker holds its task', async () => {
+    const task = await take(bench);
+    const key = await bench.key();
+    await act(bench.engine, key, 'pause', OLGA);
+    await act(bench.engine, key, 'resume', OLGA);
+    expect(await bench.tasks()).toMatchObject([{ id: task.id, status: 'claimed' }]);
+  });
+
   test('is not claimed; the outcome of a running task counts, its next task waits for the resume', async () => {
     const task = await take(bench);
     const key = await bench.key();

@@ -16,7 +16,7 @@ export async function factsOf(db: Db, repoId: number): Promise<History> {
       ${ms('state_entered_at')} as "stateEnteredAt"
     from issues where repo_id = ${repoId}`);
   const runs = await all<{ taskType: TaskType } & Omit<History['runs'][number], 'agent'>>(sql`
-    select repo_id as "repoId", task_type as "taskType", attempt, status = 'finished' as "isCompleted",
+    select repo_id as "repoId", task_type as "taskType", work_id as "workId", attempt, status = 'finished' as "isCompleted",
       ${ms('claimed_at')} as "claimedAt", ${ms('finished_at')} as "finishedAt" from runs where repo_id = ${repoId}`);
   const tasks = await all<{ taskType: TaskType } & Omit<History['tasks'][number], 'agent'>>(sql`
     select repo_id as "repoId", task_type as "taskType", status, ${ms('created_at')} as "createdAt"

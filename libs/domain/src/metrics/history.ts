@@ -83,6 +83,8 @@ export interface RunFact {
   repoId: number;
   taskType: TaskType;
   agent: string;
+  /** The same for all attempts of one work. */
+  workId: string;
   attempt: number;
   /** Whether it ended with an outcome. */
   isCompleted: boolean;

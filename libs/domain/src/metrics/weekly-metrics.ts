@@ -18,14 +18,16 @@ export function cycleSeconds({ transitions }: History, period: Period): number[]
   });
 }
 
-/** Claims of retries: every attempt but the first is a row of its own. */
-const retried = ({ runs }: History, period: Period): RunFact[] =>
-  runs.filter(
+/** Attempts after the first that were claimed, each once: a claim that was handed back is claimed again. */
+function retried({ runs }: History, period: Period): RunFact[] {
+  const claimed = runs.filter(
     (run) =>
       run.attempt > 0 &&
       inPeriod(period, run.claimedAt) &&
       (WORK_TASK_TYPES as readonly string[]).includes(run.taskType),
   );
+  return [...new Map(claimed.map((run) => [`${run.workId} ${run.attempt}`, run])).values()];
+}
 
 /** One that nobody mends is known by then, and must not make a week look lost. */
 const COUNTED_AT_MOST_MS = HOUR_MS;

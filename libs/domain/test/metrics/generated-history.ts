@@ -89,6 +89,7 @@ const run = fc
   .record({
     repoId: fc.integer({ min: 1, max: 2 }),
     taskType: fc.oneof({ weight: 6, arbitrary: workedOn }, fc.constantFrom(...TASK_TYPES)),
+    workId: fc.constantFrom('work 1', 'work 2', 'work 3'),
     attempt: fc.integer({ min: 0, max: 2 }),
     isCompleted: fc.boolean(),
     claimedAt: hoursAgo(10 * 24),

@@ -46,10 +46,12 @@ export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since:
     ), letters as (
       select d.tenant_id, d.repo_id, count(*) as n from dead_letters d
       where d.created_at >= ${from} and ${within('d', scope)} group by 1, 2
-    ), retried as (
-      select r.tenant_id, r.repo_id, count(*) as tasks, sum(r.attempt) as retries from runs r
+    ), attempts as (
+      select distinct r.tenant_id, r.repo_id, r.work_id, r.attempt from runs r
       where r.attempt > 0 and r.claimed_at >= ${from} and r.task_type = any(${[...WORK_TASK_TYPES]}::text[])
-        and ${within('r', scope)} group by 1, 2
+        and ${within('r', scope)}
+    ), retried as (
+      select a.tenant_id, a.repo_id, count(*) as tasks, sum(a.attempt) as retries from attempts a group by 1, 2
     )
     select o.tenant_id as "tenantId", o.id as "repoId", o.owner, o.name, coalesce(c.n, 0)::int as completed,
       coalesce(c.recovered, 0)::int as recovered, c.p50 as "p50Seconds", c.p90 as "p90Seconds",

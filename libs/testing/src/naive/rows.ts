@@ -129,6 +129,7 @@ interface Run {
   taskType: TaskType;
   agent: string;
   workerId: string;
+  workId: string;
   attempt: number;
   status: string;
   at: number;
@@ -215,7 +216,7 @@ const QUERIES: Record<keyof Rows, string> = {
     case event_type when 'issue_blocked' then payload ->> 'blockReason' end as reason, ${MS('created_at')} as at
     from pipeline_events order by created_at desc, id desc`,
   runs: `select id, repo_id as "repoId", issue_id as "issueId", task_type as "taskType", agent, worker_id as "workerId",
-    attempt, status, ${MS('claimed_at')} as at, ${MS('finished_at')} as "endedAt",
+    work_id as "workId", attempt, status, ${MS('claimed_at')} as at, ${MS('finished_at')} as "endedAt",
     ${MS('lease_expires_at')} as "leaseUntil", error_message as error, error_fingerprint as fingerprint
     from runs order by id`,
   tasks: `select id, repo_id as "repoId", issue_id as "issueId", issue_number as issue, task_type as type, status, held,

@@ -30,9 +30,9 @@ const doneSeconds = (h: History, p: Period) =>
     return ends.length === 0 ? [] : [(Math.max(...ends) - Math.min(...moves.map((t) => t.at))) / 1_000];
   });
 const again = (h: History, p: Period) =>
-  h.runs.filter(
-    (r) => r.attempt !== 0 && within(p, r.claimedAt) && !['retrospect', 'code-map-scan'].includes(r.taskType),
-  );
+  h.runs
+    .filter((r) => r.attempt !== 0 && within(p, r.claimedAt) && !['retrospect', 'code-map-scan'].includes(r.taskType))
+    .filter((r, n, all) => all.findIndex((o) => o.workId === r.workId && o.attempt === r.attempt) === n);
 const byModel = (models: string[], of: (model: string) => number) =>
   Object.fromEntries([...new Set(models)].map((model) => [model, of(model)]));
 const stopRate = (h: History, p: Period, reason: string) => {
