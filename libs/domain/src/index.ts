@@ -30,6 +30,7 @@ export * from './model-prices.ts';
 export * from './outcomes.ts';
 export * from './paging.ts';
 export * from './pipeline-config.ts';
+export * from './projection-intent.ts';
 export * from './projections.ts';
 export * from './pull-requests.ts';
 export * from './repo-access.ts';

@@ -15,6 +15,7 @@ import {
 } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
+import { actionNow } from './projection-intent.ts';
 import { buryProjection } from './projection-letters.ts';
 import { recordPipelineEvent } from './records.ts';
 import { ENGINE, type Subject, subjectOf } from './subject.ts';
@@ -31,15 +32,32 @@ export interface Sending {
 export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>
   sendableProjections(engine.store.fleet, clientType, limit);
 
-/** Takes an entry for sending. @returns null when it is no longer pending. */
+/**
+ * Begins an attempt of an entry: with the labels of the issue's current state, and, where it was carried out before and
+ * is retried, with what the store still wants of it. An entry of which nothing is wanted any more becomes complete.
+ * @returns null when there is nothing to send: the entry is no longer pending, or became complete.
+ */
 export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
-  return inTenant(engine, tenantId, async ({ tx }) => {
+  return inTenant(engine, tenantId, async (unit) => {
+    const { tx } = unit;
     // Read under the lock: a comment that waits may be rewritten until its attempt begins.
     const projection = await lockProjection(tx, tenantId, id);
-    if (!projection || !(await beginAttempt(tx, tenantId, id))) return null;
+    if (projection?.status !== 'pending') return null;
+    const action = await actionNow(tx, projection);
+    if (action === null) {
+      await completeRepeated(unit, projection);
+      return null;
+    }
+    if (!(await beginAttempt(tx, tenantId, id))) return null;
     const repo = await repoById(tx, tenantId, projection.repo_id);
-    return { projection, repo, mayHaveHappened: projection.attempt_started_at !== null };
+    return { projection: { ...projection, action }, repo, mayHaveHappened: projection.attempt_started_at !== null };
   });
+}
+
+async function completeRepeated(unit: Unit, { tenant_id, id }: ProjectionRow): Promise<void> {
+  const done = { status: 'complete', attempt_started_at: null, retry_after: null, error: null } as const;
+  await updateProjection(unit.tx, tenant_id, id, done);
+  unit.ring('svc_projections');
 }
 
 /**

@@ -159,6 +159,48 @@ export async function insertAttempt(tx: Tx, projection: ProjectionRow, result: E
     .execute();
 }
 
+/** Whether an attempt of the entry was carried out: it is complete, or was before it was retried or discarded. */
+export async function hasSucceeded(
+  tx: Tx,
+  { tenant_id, id }: Pick<ProjectionRow, 'tenant_id' | 'id'>,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('projection_attempts')
+    .select('projection_id')
+    .where('tenant_id', '=', tenant_id)
+    .where('projection_id', '=', id)
+    .where('outcome', '=', 'ok')
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Whether the issue has a later entry of the same type. Cost: the entries of the issue. */
+export async function hasLaterProjection(tx: Tx, projection: ProjectionRow): Promise<boolean> {
+  const row = await tx
+    .selectFrom('projections')
+    .select('id')
+    .where('tenant_id', '=', projection.tenant_id)
+    .where('repo_id', '=', projection.repo_id)
+    .where('issue_number', '=', projection.issue_number)
+    .where('id', '>', projection.id)
+    .where('status', '<>', 'discarded')
+    .where(sql<string>`action ->> 'type'`, '=', projection.action.type)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The issue that an entry is about, by its number where it was queued before the pipeline knew the issue. */
+export const issueOfProjection = (tx: Tx, projection: ProjectionRow) =>
+  tx
+    .selectFrom('issues')
+    .select(['tenant_id', 'id', 'state', 'is_blocked', 'is_paused', 'status_comment_body'])
+    .where('tenant_id', '=', projection.tenant_id)
+    .where('repo_id', '=', projection.repo_id)
+    .where('issue_number', '=', projection.issue_number)
+    .executeTakeFirst();
+
 /**
  * True while the host does not yet show what the store wants of this issue, because an entry is still to be sent, or
  * because one failed. Reads the open entries of the issue (index projections_open).

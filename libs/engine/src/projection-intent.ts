@@ -1,0 +1,38 @@
+import { currentLabels, type HostIntent, type ProjectionAction, repeatedAction } from '@pipeline/domain';
+import {
+  hasLaterProjection,
+  hasSucceeded,
+  issueOfProjection,
+  type ProjectionRow,
+  pullRequestsOf,
+  type Tx,
+} from '@pipeline/store';
+
+/**
+ * What an entry of the outbox writes if it is sent now; null = nothing. The issue is read without its lock: whatever
+ * changes it queues its own entry behind this one.
+ */
+export async function actionNow(tx: Tx, projection: ProjectionRow): Promise<ProjectionAction | null> {
+  const { action, attempt_started_at } = projection;
+  const repeated = attempt_started_at !== null && (await hasSucceeded(tx, projection));
+  if (!repeated && action.type !== 'swapLabels') return action;
+  const intent = await intentOf(tx, projection);
+  // Nothing is known of it: a label for intake, or an issue that a track makes.
+  if (intent === null) return repeated && action.type === 'createIssue' ? null : action;
+  if (repeated) return repeatedAction(action, intent);
+  return action.type === 'swapLabels' ? currentLabels(action, intent) : action;
+}
+
+async function intentOf(tx: Tx, projection: ProjectionRow): Promise<HostIntent | null> {
+  const issue = await issueOfProjection(tx, projection);
+  if (!issue) return null;
+  const prs = await pullRequestsOf(tx, issue.tenant_id, issue.id);
+  return {
+    state: issue.state,
+    isBlocked: issue.is_blocked,
+    isPaused: issue.is_paused,
+    statusComment: issue.status_comment_body,
+    closedPullRequests: prs.filter(({ state, merged }) => state === 'closed' && !merged).map(({ number }) => number),
+    isNewestOfType: !(await hasLaterProjection(tx, projection)),
+  };
+}
