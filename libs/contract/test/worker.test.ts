@@ -25,6 +25,34 @@ describe('the report of a finished task', () => {
     expect(CompleteReport.safeParse({ claimToken, outcome: 'planned', result }).success).toBe(false);
   });
 
+  describe('evidence of a finding', () => {
+    const finding = { findingType: 'risk', category: 'c', severity: 'low', title: 't', summary: 's' };
+    const parse = (evidence: unknown) =>
+      CompleteReport.safeParse({
+        ...{ claimToken, outcome: 'analyzed', result: {} },
+        findings: [{ ...finding, evidence: [evidence] }],
+      });
+
+    test.each([
+      [{ foo: 1 }, 'kind'],
+      [{ kind: '' }, 'kind'],
+      [{ kind: 7 }, 'kind'],
+      [{ kind: 'file', path: 7 }, 'path'],
+      [{ kind: 'file', lineStart: '3' }, 'lineStart'],
+      [{ kind: 'file', lineEnd: -1 }, 'lineEnd'],
+    ])('is refused when it is %j', (evidence, field) => {
+      const { error } = parse(evidence);
+      expect(error?.issues.map(({ path }) => path.at(-1))).toEqual([field]);
+    });
+
+    test('is stored without the fields that are null, with those of its own', () => {
+      const given = { kind: 'file', path: 'a.ts', lineStart: 3, lineEnd: null, ref: null, column: 4 };
+      expect(parse(given).data?.findings[0]?.evidence).toEqual([
+        { kind: 'file', path: 'a.ts', lineStart: 3, column: 4 },
+      ]);
+    });
+  });
+
   test.each([completeTask, failTask])('of $id may be answered with 409 and 410', (route) => {
     const codes = errorsOf(hostedSurface, route).map(({ code, status }) => `${status} ${code}`);
     expect(codes).toEqual(

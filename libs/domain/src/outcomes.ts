@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ScannedResult } from './code-map.ts';
+import { FindingEvidenceInput } from './finding-evidence.ts';
 import { RetrospectiveResult } from './retrospectives.ts';
 import type { TaskType } from './tasks.ts';
 
@@ -116,7 +117,7 @@ export const FindingInput = z.object({
   title: text(500),
   summary: text(20_000),
   recommendation: z.string().max(20_000).nullable().default(null),
-  evidence: z.array(z.record(z.string(), z.unknown())).max(100).default([]),
+  evidence: z.array(FindingEvidenceInput).max(100).default([]),
   metadata: z.record(z.string(), z.unknown()).default({}),
   blocksProgress: z.boolean().default(false),
 });

@@ -1,4 +1,4 @@
-import { FINDING_STATUSES, SEVERITIES } from '@pipeline/domain';
+import { FINDING_STATUSES, FindingEvidence, SEVERITIES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Timestamp } from '../envelopes.ts';
 
@@ -21,7 +21,7 @@ export const AgentFinding = z
     title: z.string(),
     summary: z.string(),
     recommendation: z.string().nullable(),
-    evidence: z.array(z.record(z.string(), z.unknown())),
+    evidence: z.array(FindingEvidence),
     metadata: z.record(z.string(), z.unknown()),
     blocksProgress: z.boolean(),
     status: z.enum(FINDING_STATUSES),

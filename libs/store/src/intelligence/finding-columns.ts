@@ -1,3 +1,4 @@
+import type { FindingEvidence } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { wireTime } from '../issue-list-item.ts';
 
@@ -33,7 +34,7 @@ export interface ListedFinding {
   title: string;
   summary: string;
   recommendation: string | null;
-  evidence: Record<string, unknown>[];
+  evidence: FindingEvidence[];
   metadata: Record<string, unknown>;
   blocksProgress: boolean;
   status: 'open' | 'accepted' | 'resolved' | 'dismissed' | 'superseded';
