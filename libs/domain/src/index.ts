@@ -32,6 +32,7 @@ export * from './paging.ts';
 export * from './pipeline-config.ts';
 export * from './projections.ts';
 export * from './pull-requests.ts';
+export * from './push-protection.ts';
 export * from './repo-access.ts';
 export * from './retrospectives.ts';
 export * from './settings.ts';

@@ -68,6 +68,7 @@ export * from './present-workers.ts';
 export * from './projections.ts';
 export * from './prune-oauth.ts';
 export * from './pull-requests.ts';
+export * from './push-protection.ts';
 export * from './queue-depth.ts';
 export * from './rate-limits.ts';
 export * from './reads/artefacts.ts';
