@@ -12,8 +12,8 @@ import {
   claimTasks,
   type Db,
   issuePage,
-  openStore,
   type OrgScope,
+  openStore,
   orgOf,
   type PreparedStatement,
   prepared,
@@ -85,12 +85,22 @@ const listRead: Operation = async (variant, tenant) => {
 const claim: Operation = async (variant, tenant) => {
   const db = variant.store.quick.tenant;
   const tokenHash = createHash('sha256').update(randomUUID()).digest('hex');
-  const order = { taskTypes: ['retrospect' as const], repoIds: null, leaseMs: 60_000, claimers: [{ workerId: 'w', tokenHash }] };
+  const order = {
+    taskTypes: ['retrospect' as const],
+    repoIds: null,
+    leaseMs: 60_000,
+    claimers: [{ workerId: 'w', tokenHash }],
+  };
   const claims = await asTenant(variant, db, tenant, () => claimTasks(db, tenant.id, order));
   if (claims.length !== 1) throw new Error('nothing to claim: lower the seconds');
 };
 
-async function measure(variant: Variant, tenants: readonly Tenant[], operation: Operation, postmaster: number): Promise<Sample> {
+async function measure(
+  variant: Variant,
+  tenants: readonly Tenant[],
+  operation: Operation,
+  postmaster: number,
+): Promise<Sample> {
   let operations = 0;
   const cpu = () => cpuOfTree(postmaster) + process.cpuUsage().user + process.cpuUsage().system;
   const [began, spent] = [performance.now(), cpu()];
@@ -145,7 +155,10 @@ async function openVariant(name: string, url: string, setsTenant: boolean, stack
   return { name, store, admin, setsTenant };
 }
 
-async function prepare(server: BenchServer, stack: StopStack): Promise<{ plain: Variant; secured: Variant; tenants: Tenant[] }> {
+async function prepare(
+  server: BenchServer,
+  stack: StopStack,
+): Promise<{ plain: Variant; secured: Variant; tenants: Tenant[] }> {
   const making = new StopStack();
   const say = (line: string) => console.error(line);
   const bench = { server, stack: making, workDir: FOLDER, quick: true, say };
@@ -167,7 +180,11 @@ async function prepare(server: BenchServer, stack: StopStack): Promise<{ plain: 
   );
   const copy = url.replace('bench_reads', 'bench_reads_rls');
   const maintenance = url.replace('bench_reads', 'postgres');
-  await execute(maintenance, 'drop database if exists bench_reads_rls with (force)', 'create database bench_reads_rls template bench_reads');
+  await execute(
+    maintenance,
+    'drop database if exists bench_reads_rls with (force)',
+    'create database bench_reads_rls template bench_reads',
+  );
   await addPolicies(copy);
   const secured = await openVariant('policies', copy, true, stack);
   await requireIsolation(secured, rows);
@@ -188,7 +205,9 @@ const percent = (ratio: number) => `${((ratio - 1) * 100).toFixed(1)} %`;
 function report(title: string, rounds: readonly { plain: Sample; secured: Sample }[]): void {
   const quartiles = (values: readonly number[]) => {
     const sorted = [...values].sort((a, b) => a - b);
-    return [sorted[Math.floor(sorted.length / 4)], sorted[Math.floor((sorted.length * 3) / 4)]].map((v) => percent(v ?? 1));
+    return [sorted[Math.floor(sorted.length / 4)], sorted[Math.floor((sorted.length * 3) / 4)]].map((v) =>
+      percent(v ?? 1),
+    );
   };
   for (const [what, of] of [
     ['CPU', (s: Sample) => s.cpuUs],
