@@ -20,7 +20,12 @@ const BUILD_WITHIN_MS = 600_000;
 const WITHIN_MS = 120_000;
 
 const ports = { 'hosted-api': await freePort(), monitor: await freePort() };
-const secrets = { POSTGRES_PASSWORD: 'e2e-store-password', MONITOR_PASSWORD: 'e2e-operator-password' };
+const secrets = {
+  POSTGRES_PASSWORD: 'e2e-store-password',
+  HOSTED_API_DATABASE_PASSWORD: 'e2e-hosted-password',
+  MONITOR_DATABASE_PASSWORD: 'e2e-monitor-password',
+  MONITOR_PASSWORD: 'e2e-operator-password',
+};
 const settings = {
   PIPELINE_TAG: 'e2e',
   HOSTED_PORT: String(ports['hosted-api']),
@@ -57,6 +62,7 @@ async function everything(): Promise<void> {
   const token = must(worker(['--name', 'e2e'])).trim();
   const first = await checkAsync('a worker registers with a token made by the command', () => register(token));
   check('processes are confined', confined);
+  check('services log in to the database with data rights alone', databaseRights);
   check('the command for operators works in both', administration);
   check('logs of both lie in the volume', logFiles);
   check('a wrong DATABASE_URL is told', wrongAddresses);
@@ -68,7 +74,7 @@ async function everything(): Promise<void> {
 }
 
 function missingSecrets(): void {
-  for (const name of ['POSTGRES_PASSWORD', 'MONITOR_PASSWORD']) {
+  for (const name of Object.keys(secrets)) {
     const { status, err } = compose(['config', '--quiet'], { [name]: '' });
     expect(`status without ${name}`, status === 0, false);
     contains(err, `${name} is missing a value: set it in .env`);
@@ -129,6 +135,17 @@ function confined(): void {
     const inside = name === 'monitor' ? '8090' : '8080';
     expect('published', must(compose(['port', name, inside])).trim(), `127.0.0.1:${ports[name]}`);
   }
+}
+
+/** By the sessions that the services hold: no superuser, no owner, no right to create anything. */
+function databaseRights(): void {
+  const query = `select distinct usename || ' ' || usesuper || ' ' || has_schema_privilege(usename, 'pipeline', 'create')
+    from pg_stat_activity join pg_user using (usename) where application_name ~ '^(hosted-api|monitor)(:|$)' order by 1`;
+  const psql = ['psql', '-U', 'pipeline', '-d', 'pipeline', '-At', '-c', query];
+  const rows = must(compose(['exec', '-T', 'postgres', ...psql]))
+    .trim()
+    .split('\n');
+  expect('sessions', rows, ['pipeline_hosted_api false false', 'pipeline_monitor false false']);
 }
 
 /** The command for operators, in the images that run: it reaches the store, and its exit status is passed on. */

@@ -14,7 +14,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   vcs: ['domain', 'runtime'],
   engine: ['domain', 'store'],
   'store-watch': ['domain', 'runtime', 'store'],
-  cli: ['contract', 'domain', 'engine', 'runtime', 'store'],
+  cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
   worker: ['contract', 'domain', 'runtime'],
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],

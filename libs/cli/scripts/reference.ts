@@ -32,19 +32,27 @@ export function cliReference(): string {
   const groups = program.commands.flatMap((part) =>
     part.commands.map((one) => ({ name: `${part.name()} ${one.name()}`, one })),
   );
-  return `${[HEAD, ...groups.map(({ name, one }) => section(name, one))].join('\n\n')}\n`;
+  // Those that do something themselves.
+  const single = program.commands.filter(({ commands }) => commands.length === 0);
+  return `${[HEAD, ...groups.map(({ name, one }) => section(name, one)), ...single.map(oneCommand)].join('\n\n')}\n`;
 }
 
+const TABLE = '| command | what it does |\n| --- | --- |';
+
 function section(name: string, command: Command): string {
-  const rows = command.commands.map((leaf) => {
-    const args = leaf.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
-    const options = leaf.options
-      .filter(({ long }) => !TOLD_ABOVE.includes(long ?? ''))
-      .map(({ flags, description }) => `\`${flags}\` ${description}`);
-    const usage = ['pipeline', name, leaf.name(), ...args].join(' ');
-    return `| \`${usage}\` | ${[leaf.description(), ...options].join('<br>').replaceAll('|', '\\|')} |`;
-  });
-  return `## ${name}\n\n${sentence(command.description())}.\n\n| command | what it does |\n| --- | --- |\n${rows.join('\n')}`;
+  const rows = command.commands.map((leaf) => rowOf(`${name} ${leaf.name()}`, leaf));
+  return `## ${name}\n\n${sentence(command.description())}.\n\n${TABLE}\n${rows.join('\n')}`;
+}
+
+const oneCommand = (leaf: Command): string => `## ${leaf.name()}\n\n${TABLE}\n${rowOf(leaf.name(), leaf)}`;
+
+function rowOf(name: string, leaf: Command): string {
+  const args = leaf.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
+  const options = leaf.options
+    .filter(({ long }) => !TOLD_ABOVE.includes(long ?? ''))
+    .map(({ flags, description }) => `\`${flags}\` ${description}`);
+  const usage = ['pipeline', name, ...args].join(' ');
+  return `| \`${usage}\` | ${[leaf.description(), ...options].join('<br>').replaceAll('|', '\\|')} |`;
 }
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,3 +1,4 @@
+import type { VcsHost } from '@pipeline/domain';
 import type { admin } from '@pipeline/engine';
 import { Command } from 'commander';
 
@@ -15,6 +16,8 @@ export interface Session {
   admin: admin.Admin;
   /** The use cases. */
   use: typeof admin;
+  /** The host of that kind, by the credentials of the environment; null without. */
+  hostOf(kind: string): Promise<VcsHost | null>;
   /** Asks for a password without showing it, or reads it from standard input. */
   readPassword(): Promise<string>;
   /** The text of a file; `-` = standard input. */

@@ -10,6 +10,7 @@ import { userCommands } from './admin/users.ts';
 import { workerTokenCommands } from './admin/worker-tokens.ts';
 import { workflowCommands } from './admin/workflows.ts';
 import { group, type Run } from './command.ts';
+import { doctorCommand } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Streams } from './streams.ts';
 
@@ -33,6 +34,7 @@ export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'std
   connectionCommands(admin, run);
   modelPriceCommands(admin, run);
   auditCommands(admin, run);
+  doctorCommand(program, run);
   settle(program, streams);
   return program;
 }

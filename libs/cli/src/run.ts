@@ -13,6 +13,7 @@ import {
 import { z } from 'zod';
 import type { Answer, Deed, Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { connectHost } from './hosts.ts';
 import { InputError, readPassword, readText } from './input.ts';
 import type { Streams } from './streams.ts';
 
@@ -59,6 +60,7 @@ async function answerOf({ flags, deed, env, streams }: Order): Promise<Answer> {
     const answer = await deed({
       admin: by,
       use: admin,
+      hostOf: (kind) => connectHost(env, kind),
       readPassword: () => readPassword(streams),
       readText: (file) => readText(file, streams.stdin),
     });

@@ -36,11 +36,11 @@ export async function runProcess(args: string[], databaseUrl: string | undefined
 }
 
 /** `pipeline` on a database, with streams of its own. */
-export function cliOn(databaseUrl: () => string | undefined): Cli {
+export function cliOn(databaseUrl: () => string | undefined, env: Record<string, string> = {}): Cli {
   const run = async (args: string[], input = ''): Promise<Ended> => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const streams = { stdin: Readable.from([input]), stdout, stderr };
-    const code = await commandLine(args, { DATABASE_URL: databaseUrl() }, streams);
+    const code = await commandLine(args, { ...env, DATABASE_URL: databaseUrl() }, streams);
     const said = [stdout, stderr].map((stream) => text(stream.end()));
     return { code, stdout: (await said[0]) ?? '', stderr: (await said[1]) ?? '' };
   };

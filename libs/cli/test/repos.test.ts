@@ -53,10 +53,23 @@ test('worker tokens are made for an organisation or some of its repos, listed wi
   }
   expect((await cli.refusal(['admin', 'worker-token', 'create', 'x', '--org', 'none'])).code).toBe('NOT_FOUND');
 
+  const soon = await cli.json<{ token: string; expiresAt: string }>([...create, '--expires', '30d']);
+  const inDays = (Date.parse(soon.expiresAt) - Date.now()) / 86_400_000;
+  expect(inDays).toBeCloseTo(30, 2);
+  expect(await scopeOf(soon.token)).toMatchObject({ tenantId });
+  for (const [when, message] of [
+    ['30', '--expires must be a duration such as 30d or 12h, or a date such as 2027-01-31, got "30"'],
+    ['2020-01-31', '--expires must be in the future, got "2020-01-31"'],
+    ['0d', '--expires must be in the future, got "0d"'],
+  ]) {
+    expect((await cli.refusal([...create, '--expires', when ?? ''])).message).toBe(message);
+  }
+
   const list = ['admin', 'worker-token', 'list', '--org', 'beta'];
   const listed = await cli.run([...list, '--json']);
   expect(JSON.parse(listed.stdout)).toMatchObject([
-    { id: some.id, name: 'build', org: 'beta', repos: ['beta/api'], revokedAt: null },
+    { repos: null, expiresAt: soon.expiresAt, lastUsedAt: null },
+    { id: some.id, name: 'build', org: 'beta', repos: ['beta/api'], expiresAt: null, revokedAt: null },
     { repos: null },
   ]);
   expect(listed.stdout).not.toContain('wrk_at_');
@@ -65,6 +78,6 @@ test('worker tokens are made for an organisation or some of its repos, listed wi
   expect(await scopeOf(some.token)).toBeNull();
   expect((await cli.refusal(['admin', 'worker-token', 'revoke', some.id])).code).toBe('NOT_FOUND');
   const byName = ['admin', 'worker-token', 'revoke', '--name', 'build', '--org', 'beta'];
-  expect(await cli.json(byName)).toEqual({ revoked: 1 });
+  expect(await cli.json(byName)).toEqual({ revoked: 2 });
   expect((await cli.refusal(byName)).message).toBe('tenant "beta" has no live worker token named "build"');
 });

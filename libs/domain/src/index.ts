@@ -34,6 +34,7 @@ export * from './pipeline-config.ts';
 export * from './projection-intent.ts';
 export * from './projections.ts';
 export * from './pull-requests.ts';
+export * from './push-protection.ts';
 export * from './repo-access.ts';
 export * from './retrospectives.ts';
 export * from './settings.ts';

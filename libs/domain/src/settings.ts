@@ -85,7 +85,17 @@ export const AlertThresholds = z.object({
   dashboardUrl: HttpAddress.nullable().default(null).describe('Where messages link to.'),
 });
 
+/** What becomes of what agents report before an operator has approved it. */
+export const AGENT_KNOWLEDGE = ['marked', 'approved'] as const;
+export type AgentKnowledge = (typeof AGENT_KNOWLEDGE)[number];
+
 export const Retrieval = z.object({
+  agentKnowledge: z
+    .enum(AGENT_KNOWLEDGE)
+    .default('marked')
+    .describe(
+      'What of the findings and intelligence that agents report reaches the prompts of other agents: `marked` = all of it, what no operator has approved with a mark of its origin; `approved` = only what an operator has approved or accepted.',
+    ),
   tokenBudget: z.int().min(100).max(1_000_000).default(4_000).describe('Tokens of intelligence in a task.'),
   embedding: z.boolean().default(false).describe('Recall by similarity of meaning as well; needs embeddingEndpoint.'),
   embeddingEndpoint: EmbeddingEndpoint.nullable().default(null),

@@ -34,6 +34,8 @@ export interface VcsHost {
   listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
   /** The right that decides whose commands and answers count; cached by the adapter for 5 minutes. */
   permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
+  /** What keeps a writer from pushing straight to a branch. */
+  pushProtectionOf(repo: RepoRef, branch: string): Promise<PushProtection>;
   /** Answers a command comment; a repeated reaction is one reaction. */
   react(repo: RepoRef, commentId: number, content: '+1' | 'confused'): Promise<void>;
 
@@ -44,6 +46,13 @@ export interface VcsHost {
     action: ProjectionAction,
     context: ExecuteContext,
   ): Promise<ExecuteResult>;
+}
+
+export interface PushProtection {
+  /** Whether a push to the branch is refused; null = there is some protection that this identity may not read. */
+  restricted: boolean | null;
+  /** What restricts it, for people. */
+  by: string[];
 }
 
 export interface Standing {

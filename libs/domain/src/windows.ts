@@ -89,3 +89,14 @@ export function isoWeek(at: Date): string {
   const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
   return `${year}-W${String(week).padStart(2, '0')}`;
 }
+
+/**
+ * Reads a point in time ahead: a duration from now (`30d`, `12h`), or an ISO 8601 date or timestamp with its zone. Null for
+ * any other text.
+ */
+export function parseExpiry(text: string, now: Date): Date | null {
+  const duration = parseDuration(text);
+  if (duration !== null) return new Date(now.getTime() + duration);
+  const parsed = Timestamp.safeParse(text);
+  return parsed.success ? new Date(parsed.data) : null;
+}

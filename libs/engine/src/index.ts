@@ -39,6 +39,7 @@ export { ParentWatch, type ParentWatchDeps } from './parent-watch.ts';
 export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './passwords.ts';
 export { pollRepo } from './poll.ts';
 export { steerProjection } from './projections.ts';
+export { checkDueProtections, checkPushProtection } from './push-protection.ts';
 export { reachable } from './reads/bootstrap.ts';
 export { costsOf } from './reads/costs.ts';
 export { readDigest } from './reads/digest.ts';

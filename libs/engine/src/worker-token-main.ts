@@ -5,9 +5,10 @@ import { type Admin, machineUser } from './admin/context.ts';
 import { createWorkerToken, revokeWorkerTokens } from './admin/worker-tokens.ts';
 
 /** The short form of `pipeline admin worker-token`, kept for scripts that call it. */
-const USAGE = `usage: worker-token --name NAME [--revoke] [--tenant ID]
+const USAGE = `usage: worker-token --name NAME [--expires WHEN | --revoke] [--tenant ID]
 Makes a token for workers and prints it; it is kept nowhere, only its SHA-256 is stored.
   --name NAME   what the token is for, shown where tokens are listed
+  --expires WHEN  after how long (30d, 12h) or from when (2027-01-31) it is refused; default never
   --revoke      make none: revoke those of that name; they end within two seconds, and their workers' names are free
   --tenant ID   external id of the tenant whose work it may do; made if it is not there; default "${DEFAULT_TENANT}"
 DATABASE_URL names the database.
@@ -33,6 +34,7 @@ interface Given {
   name: string;
   tenant: string;
   revoke: boolean;
+  expires: string | null;
 }
 
 /** The arguments, or what is wrong with them. */
@@ -43,10 +45,12 @@ function readArguments(): Given | string {
         name: { type: 'string' },
         tenant: { type: 'string', default: DEFAULT_TENANT },
         revoke: { type: 'boolean', default: false },
+        expires: { type: 'string' },
       },
     });
-    const { name, tenant, revoke } = values;
-    return name ? { name, tenant, revoke } : '--name must be given';
+    const { name, tenant, revoke, expires = null } = values;
+    if (revoke && expires !== null) return '--expires is for a new token, not for --revoke';
+    return name ? { name, tenant, revoke, expires } : '--name must be given';
   } catch (error) {
     return (error as Error).message;
   }
@@ -69,9 +73,9 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
 }
 
 /** The command has always made the organisation where it was not there. */
-async function makeToken(admin: Admin, { name, tenant: org }: Given): Promise<string> {
+async function makeToken(admin: Admin, { name, tenant: org, expires }: Given): Promise<string> {
   await ensureTenant(admin.engine.store.tenant, org);
-  return (await createWorkerToken(admin, { org, name, repos: [] })).token;
+  return (await createWorkerToken(admin, { org, name, repos: [], expires })).token;
 }
 
 /** @returns what to tell. @throws AppError when there is no such token. */

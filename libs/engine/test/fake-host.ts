@@ -33,6 +33,7 @@ export class FakeHost implements VcsHost {
   getPullRequest: VcsHost['getPullRequest'] = async (_repo, number) => this.pulls.get(number) ?? null;
   findPullRequests: VcsHost['findPullRequests'] = async () => [];
   listReviews: VcsHost['listReviews'] = async () => [];
+  pushProtectionOf: VcsHost['pushProtectionOf'] = async () => ({ restricted: true, by: ['ruleset rule pull_request'] });
   permissionOf: VcsHost['permissionOf'] = async () => this.permission;
   react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);
 

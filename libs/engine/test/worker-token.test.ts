@@ -32,6 +32,16 @@ test('the command makes worker tokens and revokes those of one name', async () =
   expect(await Promise.all([first, second, other].map(isLive))).toEqual([false, false, true]);
 });
 
+test('the command makes a token that is refused from the given time on', async () => {
+  const token = await workerToken('--name', 'short', '--expires', '2h');
+  expect(await isLive(token)).toBe(true);
+  database.clock.now = new Date(Date.now() + 2 * 3_600_000);
+  expect(await isLive(token)).toBe(false);
+  database.clock.now = null;
+  const failure = { code: 1, stderr: expect.stringContaining('--expires must be in the future') };
+  await expect(workerToken('--name', 'short', '--expires', '2020-01-01')).rejects.toMatchObject(failure);
+});
+
 test('the command says that there is nothing to revoke', async () => {
   const failure = { code: 1, stderr: expect.stringContaining('no live worker token named "nobody"') };
   await expect(workerToken('--name', 'nobody', '--revoke')).rejects.toMatchObject(failure);

@@ -2,13 +2,16 @@ import { DEFAULT_SETTINGS, parseSlug } from '@pipeline/domain';
 import { type Engine, hashPassword, hashToken, putRepo } from '@pipeline/engine';
 import { StartError } from '@pipeline/runtime';
 import {
+  applyRoles,
   ensureTenant,
   insertUser,
   insertWorkerToken,
   isUnavailable,
   migrateToLatest,
   openStore,
+  roleName,
   SchemaError,
+  type ServiceKind,
   type Store,
 } from '@pipeline/store';
 import type { StackState } from './state.ts';
@@ -19,15 +22,21 @@ export interface ServedRepo {
   defaultBranch: string;
 }
 
+/** Where each service logs in. */
+export type ServiceUrls = Record<ServiceKind, string>;
+
 /**
  * Brings the schema of a database up to date and enters tenant, user and worker token, also where they are already:
- * the state of the folder then works with this database too.
+ * the state of the folder then works with this database too. On a server of the stack's own each service gets a login with
+ * data rights alone; roles belong to the whole server, so on any other one the services use the given address.
  * @throws StartError for a database that cannot be reached or whose schema is newer than this code.
  */
-export async function prepareDatabase(url: string, state: StackState): Promise<void> {
+export async function prepareDatabase(url: string, state: StackState, isOwnServer: boolean): Promise<ServiceUrls> {
   try {
     await migrateToLatest(url);
+    if (isOwnServer) await applyRoles(url, { passwords: state.databasePasswords });
     await withStore(url, (store) => enterState(store, state));
+    return isOwnServer ? serviceUrls(url, state) : { hosted_api: url, monitor: url };
   } catch (error) {
     if (error instanceof SchemaError) throw new StartError(error.message, { cause: error });
     if (!isUnavailable(error)) throw error;
@@ -35,6 +44,15 @@ export async function prepareDatabase(url: string, state: StackState): Promise<v
       cause: error,
     });
   }
+}
+
+function serviceUrls(ownerUrl: string, { databasePasswords }: StackState): ServiceUrls {
+  const urlOf = (kind: ServiceKind) => {
+    const url = new URL(ownerUrl);
+    [url.username, url.password] = [roleName(kind), databasePasswords[kind]];
+    return url.href;
+  };
+  return { hosted_api: urlOf('hosted_api'), monitor: urlOf('monitor') };
 }
 
 async function enterState({ tenant: db }: Store, state: StackState): Promise<void> {

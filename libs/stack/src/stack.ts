@@ -2,7 +2,7 @@ import type { Logger, StopStack } from '@pipeline/runtime';
 import { type ChildContext, urlOf } from './children/context.ts';
 import { demoPeople, demoWorker } from './children/fleet.ts';
 import { hostedApi, monitor, postgres, sandbox, webhookUrl } from './children/servers.ts';
-import type { ServedRepo } from './database.ts';
+import type { ServedRepo, ServiceUrls } from './database.ts';
 import type { StackOptions } from './options.ts';
 import { writePipelineConfig } from './pipeline-config.ts';
 import { sandboxAdmin } from './sandbox-admin.ts';
@@ -19,15 +19,20 @@ export interface StackParts extends ChildContext {
 
 const SERVICES = ['hosted-api', 'monitor'];
 
-/** @returns the address of the database, ready to be used. */
-export async function startDatabase(parts: StackParts): Promise<string> {
+export interface StartedDatabase {
+  /** Of its owner. */
+  url: string;
+  services: ServiceUrls;
+}
+
+/** @returns the addresses of the database, ready to be used. */
+export async function startDatabase(parts: StackParts): Promise<StartedDatabase> {
   const { options, supervisor, stack, state } = parts;
   if (options.databaseUrl === undefined) stack.add('postgres', () => supervisor.stop(['postgres']));
   const starting = options.databaseUrl ?? supervisor.start(postgres(parts));
   // The store's code is loaded while the server starts.
   const [url, { prepareDatabase }] = await Promise.all([starting, import('./database.ts')]);
-  await prepareDatabase(url, state);
-  return url;
+  return { url, services: await prepareDatabase(url, state, options.databaseUrl === undefined) };
 }
 
 /** @returns the repos as the sandbox host serves them. */
@@ -42,16 +47,19 @@ export async function startSandboxHost(parts: StackParts): Promise<ServedRepo[]>
   return Promise.all(state.repos.map((repo) => admin.putRepo({ ...repo, collaborators })));
 }
 
-export async function startServices(parts: StackParts, databaseUrl: string, repos: ServedRepo[]): Promise<void> {
+export async function startServices(parts: StackParts, database: StartedDatabase, repos: ServedRepo[]): Promise<void> {
   const { supervisor, stack, state, ports, dataDir, signal } = parts;
   const { enableRepos } = await import('./database.ts');
   await Promise.all([
-    enableRepos(databaseUrl, state.tenant, repos),
+    enableRepos(database.url, state.tenant, repos),
     writePipelineConfig(dataDir, state.monitor.username),
   ]);
   stack.add('services', () => supervisor.stop(SERVICES));
-  const context = { ...parts, databaseUrl };
-  await Promise.all([supervisor.start(hostedApi(context)), supervisor.start(monitor(context))]);
+  const { hosted_api, monitor: monitorUrl } = database.services;
+  await Promise.all([
+    supervisor.start(hostedApi({ ...parts, databaseUrl: hosted_api })),
+    supervisor.start(monitor({ ...parts, databaseUrl: monitorUrl })),
+  ]);
   await Promise.all([waitReady(urlOf(ports, 'hosted'), signal), waitReady(urlOf(ports, 'monitor'), signal)]);
 }
 

@@ -7,7 +7,14 @@ import type { StackOptions } from './options.ts';
 import { choosePorts, type Ports } from './ports.ts';
 import { reportOf, type StackReport } from './report.ts';
 import { chooseRepos } from './source-repo.ts';
-import { type StackParts, startDatabase, startFleet, startSandboxHost, startServices } from './stack.ts';
+import {
+  type StackParts,
+  type StartedDatabase,
+  startDatabase,
+  startFleet,
+  startSandboxHost,
+  startServices,
+} from './stack.ts';
 import { loadState, saveState } from './state.ts';
 import { Supervisor } from './supervision/supervisor.ts';
 
@@ -36,13 +43,13 @@ export interface Started {
  */
 export async function startStack(start: StartOptions): Promise<Started> {
   const parts = await prepare(start);
-  let databaseUrl = '';
+  let database: StartedDatabase = { url: '', services: { hosted_api: '', monitor: '' } };
   let repos: ServedRepo[] = [];
   const first = [
     {
       title: start.options.databaseUrl === undefined ? 'Postgres and its schema' : 'Schema of the given database',
       task: async () => {
-        databaseUrl = await startDatabase(parts);
+        database = await startDatabase(parts);
       },
     },
     {
@@ -53,8 +60,8 @@ export async function startStack(start: StartOptions): Promise<Started> {
     },
   ];
   await inSteps(first);
-  await inSteps([{ title: 'Hosted API and monitor', task: () => startServices(parts, databaseUrl, repos) }]);
-  return { report: reportOf(parts.state, parts.ports, databaseUrl), startFleet: () => startFleet(parts) };
+  await inSteps([{ title: 'Hosted API and monitor', task: () => startServices(parts, database, repos) }]);
+  return { report: reportOf(parts.state, parts.ports, database.url), startFleet: () => startFleet(parts) };
 }
 
 /** Nothing runs yet: folder, state, ports and repos, whatever may be wrong with them. */

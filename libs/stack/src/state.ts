@@ -11,6 +11,10 @@ const login = z.object({ login: z.string(), token: z.string() });
 const port = z.int().min(1).max(65_535);
 
 const cookieKey = () => randomBytes(32).toString('hex');
+const databasePasswords = () => ({
+  hosted_api: randomBytes(18).toString('hex'),
+  monitor: randomBytes(18).toString('hex'),
+});
 
 const State = z.object({
   tenant: z.string(),
@@ -21,6 +25,8 @@ const State = z.object({
   webhookSecret: z.string(),
   /** Signs cookies of the hosted API; folders of older starts have none yet. */
   cookieKey: z.string().default(cookieKey),
+  /** With which the services log in to the embedded Postgres; folders of older starts have none yet. */
+  databasePasswords: z.object({ hosted_api: z.string(), monitor: z.string() }).default(databasePasswords),
   sandbox: z.object({ adminToken: z.string(), bot: login, person: login, agent: login }),
   /** Of the last start. */
   ports: z.object({ hosted: port, monitor: port, sandbox: port, postgres: port }).nullable(),
@@ -40,6 +46,7 @@ const newState = (): StackState => ({
   workerToken: `wrk_at_${randomBytes(32).toString('base64url')}`,
   webhookSecret: secret(),
   cookieKey: cookieKey(),
+  databasePasswords: databasePasswords(),
   sandbox: {
     adminToken: secret(),
     bot: { login: 'pipeline-bot', token: secret() },

@@ -6,7 +6,7 @@ import {
   runPeriodically,
   withDeadline,
 } from '@pipeline/runtime';
-import { assertSchema, isUnavailable, SchemaError, type Store } from '@pipeline/store';
+import { assertSchema, isUnavailable, mayChangeSchema, SchemaError, type Store } from '@pipeline/store';
 
 const EVERY_MS = 2_000;
 /** As long as a pool waits for a connection: a busy store is not a lost one. */
@@ -33,6 +33,7 @@ export class StoreWatch {
   #state: StoreState = 'unreachable';
   #problem: Error | null = null;
   #wasAsked = false;
+  #areRightsKnown = false;
   #checking: Promise<StoreState> | undefined;
 
   constructor({ store, log, ...loop }: StoreWatchOptions) {
@@ -71,12 +72,22 @@ export class StoreWatch {
   async #look(): Promise<StoreState> {
     try {
       await withDeadline(assertSchema(this.#store.fleet), DEADLINE_MS, 'asking the store for its schema');
+      await withDeadline(this.#checkRights(), DEADLINE_MS, 'reading the rights of this login');
       this.#become('connected', null);
     } catch (error) {
       const problem = error instanceof Error ? error : new Error(String(error), { cause: error });
       this.#become(problem instanceof SchemaError ? 'outdated' : 'unreachable', problem);
     }
     return this.#state;
+  }
+
+  /** Once per process. A login that owns the schema works, but a flaw in this process would then reach the schema too. */
+  async #checkRights(): Promise<void> {
+    if (this.#areRightsKnown) return;
+    const isOwner = await mayChangeSchema(this.#store.fleet);
+    this.#areRightsKnown = true;
+    if (isOwner)
+      this.#log.warn('the database login of this process may change the schema: give it a role with data rights alone');
   }
 
   #become(state: StoreState, problem: Error | null): void {

@@ -15,6 +15,7 @@ beforeEach(() => {
 const log = {
   ...silentLogger,
   info: (msg: string) => void told.push(msg),
+  warn: (msg: string) => void told.push(msg),
   error: (msg: string) => void told.push(msg),
 };
 
@@ -59,6 +60,16 @@ describe('the watch', () => {
     ]);
   });
 
+  test('warns once when the login of the process may change the schema', async () => {
+    const warning = 'the database login of this process may change the schema: give it a role with data rights alone';
+    await watchOn(database.url, (watch) => watch.check());
+    expect(told).toEqual(['the store is connected']);
+    await watchOn(database.adminUrl, async (watch) => {
+      for (const _ of [1, 2]) expect(await watch.check()).toBe('connected');
+    });
+    expect(told).toEqual(['the store is connected', warning, 'the store is connected']);
+  });
+
   test('asks once for many who want to know', async () => {
     const asked: string[] = [];
     const store = database.open({ onStatement: (pool, text) => asked.push(`${pool} ${text}`) });
@@ -85,18 +96,18 @@ describe('before anything is served', () => {
   });
 
   test('a schema that does not fit ends the start, with the command that mends it', async () => {
-    const empty = `${new URL(database.url).pathname.slice(1)}_empty`;
-    await execute(database.url, `create database ${empty}`);
-    const url = databaseUrl(database.url, empty);
+    const empty = `${new URL(database.adminUrl).pathname.slice(1)}_empty`;
+    await execute(database.adminUrl, `create database ${empty}`);
+    const url = databaseUrl(database.adminUrl, empty);
     expect(await watchOn(url, (watch) => watch.check())).toBe('outdated');
     const error = await refusal(url);
     expect(error).toBeInstanceOf(StartError);
     expect((error as Error).message).toContain('pnpm migrate');
-    await execute(database.url, `drop database ${empty} with (force)`);
+    await execute(database.adminUrl, `drop database ${empty} with (force)`);
   });
 
   test('a database that is not there ends the start, naming the variable', async () => {
-    const error = await refusal(databaseUrl(database.url, 'no_such_database'));
+    const error = await refusal(databaseUrl(database.adminUrl, 'no_such_database'));
     expect(error).toBeInstanceOf(StartError);
     expect((error as Error).message).toMatch(/^DATABASE_URL: .*no_such_database/);
   });

@@ -633,6 +633,8 @@ export interface Repos {
   name: string;
   owner: string;
   pool_size: number | null;
+  push_checked_at: string | null;
+  push_restricted: boolean | null;
   setup_command: string | null;
   slug_key: string;
   tenant_id: number;
@@ -985,7 +987,9 @@ export interface WorkerPeriods {
 
 export interface WorkerTokens {
   created_at: Generated<string>;
+  expires_at: string | null;
   id: string;
+  last_used_at: string | null;
   name: string;
   repo_ids: number[] | null;
   revoked_at: string | null;
@@ -1143,7 +1147,7 @@ export const COLUMNS = {
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
-  repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
+  repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
   retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   rollup_checks: ['checked_at', 'day', 'wrong'],
@@ -1172,7 +1176,7 @@ export const COLUMNS = {
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],
   webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'processed_at', 'received_at', 'retry_after'],
   worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],
-  worker_tokens: ['created_at', 'id', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
+  worker_tokens: ['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
   workers: ['draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'token_id', 'version'],
   workflow_snapshots: ['activated_at', 'activated_by', 'active', 'body', 'created_at', 'created_by', 'repo_id', 'tenant_id', 'version'],
 } as const;

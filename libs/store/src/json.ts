@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type UpdateObject } from 'kysely';
+import type { Db } from './connection.ts';
 import type { DB } from './database.generated.ts';
 
 /** Columns to change in a table; values may be expressions, such as the store's clock. */
@@ -9,6 +10,12 @@ export const jsonb = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(val
 
 /** The store's clock: one for all processes, and one that tests can hold. */
 export const svcNow = sql<string>`svc_now()`;
+
+/** What the store's clock answers. */
+export async function storeTime(db: Db): Promise<Date> {
+  const { rows } = await sql<{ now: string }>`select svc_now() as now`.execute(db);
+  return new Date(rows[0]?.now ?? Number.NaN);
+}
 
 export const msInterval = (ms: number): RawBuilder<string> => sql<string>`${`${ms} ms`}::interval`;
 

@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
-import { COLUMNS } from './database.generated.ts';
 import { fleetNote } from './json.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Tables that are partitioned by month, and by which time. */
+/**
+ * Tables that are partitioned by month, and by which time. Partitions are created and dropped by functions of the schema
+ * (migration 0034) that run with their owner's rights: the services' roles have no DDL rights. Both functions wait at
+ * most two seconds for a lock, because every writer queues behind a pending ACCESS EXCLUSIVE lock.
+ */
 export const PARTITIONED = {
   pipeline_events: 'created_at',
   issue_events: 'created_at',
@@ -54,26 +57,10 @@ export async function makePartitions(fleet: Db, table: PartitionedTable, ahead: 
 export async function makeMonths(fleet: Db, table: PartitionedTable, months: readonly Month[]): Promise<Month[]> {
   const there = new Set(await monthsOf(fleet, table));
   const missing = months.filter((month) => !there.has(month));
-  for (const month of missing) await inBrief(fleet, (tx) => makeMonth(tx, table, month));
+  for (const month of missing) {
+    await sql`select create_month_partition(${table}::text, ${month}::text)`.execute(fleet);
+  }
   return missing;
-}
-
-/**
- * Attaching a finished table locks only the default partition against writers; creating it in place would lock them all.
- * The lock is taken before rows move, so none comes in meanwhile.
- */
-async function makeMonth(tx: Tx, table: PartitionedTable, month: Month): Promise<void> {
-  const [parent, rest, own] = [table, `${table}_default`, nameOf(table, month)].map((name) => sql.table(name));
-  const time = sql.ref(PARTITIONED[table]);
-  const columns = sql.join(COLUMNS[table].map((column) => sql.ref(column)));
-  const [from, to] = boundsOf(month).map((bound) => sql.lit(bound));
-  await sql`create table ${own} (like ${parent} including all)`.execute(tx);
-  await sql`lock table ${rest} in access exclusive mode`.execute(tx);
-  await sql`
-    ${fleetNote('partitions hold the rows of all tenants')}
-    with moved as (delete from ${rest} where ${time} >= ${from}::timestamptz and ${time} < ${to}::timestamptz returning ${columns})
-    insert into ${own} (${columns}) select ${columns} from moved`.execute(tx);
-  await sql`alter table ${parent} attach partition ${own} for values from (${from}) to (${to})`.execute(tx);
 }
 
 /**
@@ -90,8 +77,8 @@ export async function dropPartitions(fleet: Db, table: PartitionedTable, keptDay
   const before = rows[0]?.before ?? '';
   const old = (await monthsOf(fleet, table)).filter((month) => month < before);
   for (const month of old) {
-    await inBrief(fleet, async (tx) => {
-      await sql`drop table ${sql.table(nameOf(table, month))}`.execute(tx);
+    await inTransaction(fleet, async (tx) => {
+      await sql`select drop_month_partition(${table}::text, ${month}::text)`.execute(tx);
       if (table === 'pipeline_events') await forgetCounts(tx, month);
     });
   }
@@ -104,15 +91,6 @@ const forgetCounts = (tx: Tx, month: Month) =>
     delete from event_counts where at >= ${boundsOf(month)[0]}::timestamptz and at < ${boundsOf(month)[1]}::timestamptz`.execute(
     tx,
   );
-
-/** Whoever writes to the table waits behind a lock that is waited for, so it is not waited for long. */
-const inBrief = <T>(fleet: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
-  inTransaction(fleet, async (tx) => {
-    await sql`set local lock_timeout = '2s'`.execute(tx);
-    return work(tx);
-  });
-
-const nameOf = (table: PartitionedTable, month: Month): string => `${table}_${month.replace('-', '_')}`;
 
 function boundsOf(month: Month): [from: string, to: string] {
   const from = new Date(`${month}-01T00:00:00.000Z`);

@@ -16,11 +16,11 @@ export async function reposOfAll(fleet: Db, slug: Slug | null): Promise<OwnedRep
   return rows;
 }
 
-/** @returns false when the repo was so already. */
+/** What restricts pushes is read from the host again after a repo was enabled. @returns false when the repo was so already. */
 export async function setRepoEnabled(tx: Tx, tenantId: number, repoId: number, enabled: boolean): Promise<boolean> {
   const row = await tx
     .updateTable('repos')
-    .set({ enabled, updated_at: svcNow })
+    .set({ enabled, updated_at: svcNow, ...(enabled && { push_checked_at: null }) })
     .where('tenant_id', '=', tenantId)
     .where('id', '=', repoId)
     .where('enabled', '=', !enabled)

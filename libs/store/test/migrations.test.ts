@@ -20,16 +20,16 @@ const V2_BREAKING: MigrationList = { ...V1, '0002-two': { ...creates('two'), bre
 
 /** An empty database beside the file's own. */
 async function emptyDatabase(use: (url: string, db: ReturnType<typeof database.open>) => Promise<void>) {
-  const name = `${new URL(database.url).pathname.slice(1)}_empty`;
-  const url = new URL(database.url);
+  const name = `${new URL(database.adminUrl).pathname.slice(1)}_empty`;
+  const url = new URL(database.adminUrl);
   url.pathname = `/${name}`;
-  await sql.raw(`create database ${name}`).execute(database.store.fleet);
+  await sql.raw(`create database ${name}`).execute(database.db);
   const store = database.open({ databaseUrl: url.href });
   try {
     await use(url.href, store);
   } finally {
     await store.close();
-    await sql.raw(`drop database ${name} with (force)`).execute(database.store.fleet);
+    await sql.raw(`drop database ${name} with (force)`).execute(database.db);
   }
 }
 
@@ -89,7 +89,9 @@ describe('assertSchema', () => {
 describe('migrate command', () => {
   const main = join(import.meta.dirname, '../src/migrate-main.ts');
   const migrate = (env: Record<string, string>) =>
-    run(process.execPath, [main], { env: { PATH: process.env.PATH ?? '', ...env } }).then(
+    run(process.execPath, [main], {
+      env: { PATH: process.env.PATH ?? '', DATABASE_ROLE_PREFIX: 'pipeline_test', ...env },
+    }).then(
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
       (error: { code: number; stdout: string; stderr: string }) => error,
     );
@@ -107,14 +109,17 @@ describe('migrate command', () => {
   });
 
   test('prefers the direct URL, and names a bad variable', async () => {
-    const direct = await migrate({ DATABASE_URL: 'postgres://u@127.0.0.1:1/x', DATABASE_DIRECT_URL: database.url });
+    const direct = await migrate({
+      DATABASE_URL: 'postgres://u@127.0.0.1:1/x',
+      DATABASE_DIRECT_URL: database.adminUrl,
+    });
     expect(JSON.parse(direct.stdout)).toMatchObject({ ok: true, applied: [] });
     const bad = await migrate({ DATABASE_URL: 'mysql://x/y' });
     expect(bad).toMatchObject({ code: 78, stderr: 'DATABASE_URL: must be a postgres:// URL\n' });
   });
 
   test('does not wait where waiting cannot help', async () => {
-    const address = new URL(database.url);
+    const address = new URL(database.adminUrl);
     address.pathname = '/pipeline_no_such_database';
     const began = Date.now();
     const { code, stdout } = await migrate({ DATABASE_URL: address.href });

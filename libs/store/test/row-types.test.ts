@@ -8,7 +8,7 @@ import { rowTypes } from '../scripts/row-types.ts';
 const database = testDatabase();
 
 async function connected<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(database.url);
+  const client = new pg.Client(database.adminUrl);
   await client.connect();
   try {
     return await use(client);

@@ -2,13 +2,26 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { migrateToLatest } from '@pipeline/store';
+import { applyRoles, migrateToLatest, roleName, type ServiceKind } from '@pipeline/store';
 import pg from 'pg';
 
 /** The same server, another database. */
 export function databaseUrl(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** The roles of test databases: apart from those of a deployment on the same server. */
+const ROLE_PREFIX = 'pipeline_test';
+const ROLE_PASSWORD = 'test';
+
+/** The same database, as a service logs in to it: with data rights alone. */
+export function serviceUrl(ownerUrl: string, kind: ServiceKind): string {
+  const url = new URL(ownerUrl);
+  url.username = roleName(kind, ROLE_PREFIX);
+  url.password = ROLE_PASSWORD;
+  if (url.username === '') throw new TypeError('the address of the Postgres for tests must name a host');
   return url.href;
 }
 
@@ -35,11 +48,14 @@ export async function execute(url: string, ...statements: string[]): Promise<voi
   }
 }
 
-/** Partitions are made for the months around the present, so a schema is of its migrations and its month. */
+/**
+ * Partitions are made for the months around the present, so a schema depends on its migrations, its roles and its month.
+ */
 async function schemaVersion(): Promise<string> {
   const store = createRequire(import.meta.url).resolve('@pipeline/store');
   const folder = join(dirname(store), 'migrations');
-  const hash = createHash('sha256').update(new Date().toISOString().slice(0, 7));
+  const roles = await readFile(join(dirname(store), 'service-roles.ts'));
+  const hash = createHash('sha256').update(new Date().toISOString().slice(0, 7)).update(roles);
   for (const file of (await readdir(folder)).sort()) hash.update(file).update(await readFile(join(folder, file)));
   return hash.digest('hex').slice(0, 12);
 }
@@ -54,7 +70,9 @@ export async function ensureTemplate(serverUrl: string): Promise<string> {
   if (await exists(serverUrl, template)) return template;
   const making = `${template}_${randomBytes(4).toString('hex')}`;
   await execute(serverUrl, `create database ${making}`);
-  await migrateToLatest(databaseUrl(serverUrl, making));
+  const url = databaseUrl(serverUrl, making);
+  await migrateToLatest(url);
+  await applyRoles(url, { prefix: ROLE_PREFIX, passwords: { hosted_api: ROLE_PASSWORD, monitor: ROLE_PASSWORD } });
   try {
     await execute(serverUrl, `alter database ${making} rename to ${template}`);
   } catch (error) {

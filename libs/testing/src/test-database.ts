@@ -1,15 +1,18 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type Db, openStore, type Store, type StoreOptions } from '@pipeline/store';
+import { type Db, openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
 import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
 import type { Lent } from './lender.ts';
 import type { Statement } from './sql-lint/index.ts';
+import { serviceUrl } from './template.ts';
 
 export interface TestDatabase {
-  /** Of this file's own database, for processes, doorbells and raw clients. */
+  /** Of this file's own database, for processes, doorbells and raw clients: a service's login, with data rights alone. */
   readonly url: string;
-  /** Ready to use, closed after the last test. Its statements are linted. */
+  /** The same database with the rights of its owner, which may also create databases: for set-up. */
+  readonly adminUrl: string;
+  /** Ready to use, closed after the last test. It has a service's rights, and its statements are linted. */
   readonly store: Store;
-  /** For a test's own statements, to arrange and to look: not linted. */
+  /** For a test's own statements, to arrange and to check: the owner's rights, not linted. */
   readonly db: Db;
   /** What `svc_now()` answers in `store`; null = the present. Set it to hold the time, set it again to step it. */
   readonly clock: { now: Date | null };
@@ -26,8 +29,9 @@ export interface TestDatabase {
  * Gives a test file a database of its own, cloned from the migrated template before its first test and dropped after
  * its last. Call it once at the top of a file or describe block. After the last test the file fails when a connection
  * is still open, or when a statement of its stores would not run on a distributed store.
+ * @param role whose rights `url` and `store` have.
  */
-export function testDatabase(): TestDatabase {
+export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
   const clock: TestDatabase['clock'] = { now: null };
   let lent: Lent | undefined;
   let store: Store | undefined;
@@ -40,7 +44,7 @@ export function testDatabase(): TestDatabase {
   };
   const open = (options: Partial<StoreOptions> = {}): Store =>
     openStore({
-      databaseUrl: opened(lent).url,
+      databaseUrl: serviceUrl(opened(lent).url, role),
       applicationName: 'test',
       poolSize: 10,
       // A test that holds a transaction open on purpose, on a busy machine, is not idle.
@@ -54,7 +58,7 @@ export function testDatabase(): TestDatabase {
   beforeAll(async () => {
     lent = await borrowDatabase(process.env[BROKER]);
     store = open();
-    plain = open({ applicationName: 'test-own', onStatement: undefined });
+    plain = open({ databaseUrl: lent.url, applicationName: 'test-own', onStatement: undefined });
   });
   afterAll(async () => {
     for (const close of deferred.reverse()) await close();
@@ -73,6 +77,9 @@ export function testDatabase(): TestDatabase {
     open,
     defer: (close) => void deferred.push(close),
     get url() {
+      return serviceUrl(opened(lent).url, role);
+    },
+    get adminUrl() {
       return opened(lent).url;
     },
     get store() {

@@ -8,7 +8,7 @@ let client: pg.Client;
 let catalogue: Catalogue;
 
 beforeAll(async () => {
-  client = new pg.Client(database.url);
+  client = new pg.Client(database.adminUrl);
   database.defer(() => client.end());
   await client.connect();
   catalogue = await readCatalogue(client);

@@ -24,6 +24,9 @@ const OPERATIONS: readonly [method: string, path: string][] = [
   ['delete', '/repos/{owner}/{repo}/git/refs/{ref}'],
   ['post', '/repos/{owner}/{repo}/statuses/{sha}'],
   ['get', '/repos/{owner}/{repo}/collaborators/{username}/permission'],
+  ['get', '/repos/{owner}/{repo}/branches/{branch}'],
+  ['get', '/repos/{owner}/{repo}/branches/{branch}/protection'],
+  ['get', '/repos/{owner}/{repo}/rules/branches/{branch}'],
 ];
 
 type Json = { [key: string]: unknown };

@@ -20,6 +20,7 @@ describe('the adapter and the sandbox, held to the host’s own description', ()
     await host.login();
     await host.getRepo(REPO);
     await host.permissionOf(REPO, 'anna');
+    await host.pushProtectionOf(REPO, 'main');
     const head = await world.push('strict', 'strict.txt', 'x\n');
     const marker = 'strict';
     await world.execute({ type: 'addLabels', labels: ['svc:planning', 'svc:blocked'] }, issue);
@@ -84,6 +85,13 @@ describe('the adapter and the sandbox, held to the host’s own description', ()
       });
     const repo = '/repos/acme/shop';
     const issue = await openIssue(world);
+    for (const requiredApprovals of [1, 0]) {
+      const collaborators = { [BOT.login]: 'admin', anna: 'write' } as const;
+      await world.sandbox.addRepo({ slug: 'acme/shop', collaborators, requiredApprovals });
+      for (const path of ['branches/main', 'branches/main/protection', 'rules/branches/main', 'branches/none']) {
+        await call('GET', `${repo}/${path}`);
+      }
+    }
     await call('PUT', `${repo}/issues/${issue}/labels`, { labels: ['bug'] });
     await call('GET', `${repo}/issues/${issue}/labels`);
     await call('POST', `${repo}/labels`, { name: 'fresh', color: 'ff0000', description: 'new' });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hashToken } from '@pipeline/engine';
 import { AnswerError, type Authenticate, type Identity } from '@pipeline/http';
-import { findWorkerScope, type Store, type WorkerScope } from '@pipeline/store';
+import { findWorkerScope, recordTokenUse, type Store, type WorkerScope } from '@pipeline/store';
 import { LRUCache } from 'lru-cache';
 
 /** A worker token: its id, whose it is, and the repos it reaches (null = all of the tenant). */
@@ -24,7 +24,8 @@ const failed = (message: string) =>
 
 /**
  * Makes the check of worker tokens. A token is looked up by its SHA-256, so no secret is ever compared;
- * what was found, or that nothing was, is kept for two seconds: at most one statement per token and two seconds.
+ * what was found, or that nothing was, is kept for two seconds: at most one statement per token and two seconds. Once a
+ * minute its use is recorded, beside the request and not before it; a record that fails is tried at the next look-up.
  */
 export function workerAuthenticator(store: Store, now: () => Date): Authenticate<WorkerIdentity> {
   const scopes = new LRUCache<string, { scope: WorkerScope | null }>({
@@ -32,11 +33,15 @@ export function workerAuthenticator(store: Store, now: () => Date): Authenticate
     ttl: TOKEN_CACHE_MS,
     ttlResolution: 0,
     perf: { now: () => now().getTime() },
-    fetchMethod: async (hash) => ({ scope: await findWorkerScope(store.tenant, hash) }),
+    fetchMethod: async (hash) => {
+      const scope = await findWorkerScope(store.tenant, hash);
+      if (scope && !scope.isUseRecorded) recordTokenUse(store.tenant, scope.tokenId).catch(() => undefined);
+      return { scope };
+    },
   });
   return async (request) => {
     const found = await scopes.forceFetch(hashToken(bearerToken(request)));
-    if (!found.scope) throw failed('The worker token is unknown or revoked');
+    if (!found.scope) throw failed('The worker token is unknown, revoked or expired');
     const { tokenId, tenantId, repoIds } = found.scope;
     return { key: tokenId, tenantId, repoIds };
   };

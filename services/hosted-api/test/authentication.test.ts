@@ -1,11 +1,16 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { hashToken } from '@pipeline/engine';
 import { findWorkerScope, revokeWorkerToken } from '@pipeline/store';
-import { makeTenant, NO_LIMITS, register, testHosted } from './hosted.ts';
+import { until } from '@pipeline/testing';
+import { makeTenant, makeToken, NO_LIMITS, register, testHosted } from './hosted.ts';
 
 const clock = { now: new Date() };
 const hosting = testHosted({ now: () => clock.now });
 const { database } = hosting;
+
+afterEach(() => {
+  database.clock.now = null;
+});
 
 const answerTo = async (authorization: string | undefined) => {
   const response = await hosting.api.fetch(`${hosting.api.url}/api/worker/claim`, {
@@ -60,7 +65,43 @@ describe('a worker token', () => {
     const api = await hosting.start({ store, now: () => clock.now });
     const { token } = await makeTenant(hosting.api);
     await Promise.all([1, 2, 3].map(() => register(api, token)));
-    expect(statements.filter((text) => text.includes('worker_tokens'))).toHaveLength(1);
+    expect(statements.filter((text) => /from "worker_tokens"/.test(text))).toHaveLength(1);
+  });
+
+  test('is refused with 401 when it has expired, within two seconds', async () => {
+    const { id } = await makeTenant(hosting.api);
+    const start = new Date('2030-01-01T00:00:00Z');
+    database.clock.now = start;
+    const token = await makeToken(database.store, id, null, '2030-01-01T01:00:00Z');
+    await register(hosting.api, token);
+    database.clock.now = new Date('2030-01-01T01:00:00Z');
+    clock.now = new Date(clock.now.getTime() + 2_001);
+    expect(await answerTo(`Bearer ${token}`)).toEqual([401, 'AUTH_FAILED', 'Bearer error="invalid_token"']);
+  });
+
+  test('has its last use recorded once a minute when it is used all the time', async () => {
+    const { id } = await makeTenant(hosting.api);
+    const statements: string[] = [];
+    const store = hosting.open({ onStatement: (_pool, text) => statements.push(text) });
+    const api = await hosting.start({ store, now: () => clock.now });
+    const token = await makeToken(database.store, id, null);
+    const lastUse = async () => {
+      const row = { token_hash: hashToken(token) };
+      const query = database.db.selectFrom('worker_tokens').select('last_used_at');
+      return (await query.where('token_hash', '=', row.token_hash).executeTakeFirstOrThrow()).last_used_at;
+    };
+    const useAt = async (time: string) => {
+      database.clock.now = new Date(time);
+      clock.now = new Date(clock.now.getTime() + 2_001);
+      await register(api, token);
+    };
+    expect(await lastUse()).toBeNull();
+    await useAt('2030-01-01T00:00:00Z');
+    await until('the use is recorded', async () => (await lastUse()) === '2030-01-01T00:00:00.000Z');
+    await useAt('2030-01-01T00:00:59Z');
+    await useAt('2030-01-01T00:01:00Z');
+    await until('the next minute is recorded', async () => (await lastUse()) === '2030-01-01T00:01:00.000Z');
+    expect(statements.filter((text) => /^update "worker_tokens"/.test(text))).toHaveLength(2);
   });
 });
 

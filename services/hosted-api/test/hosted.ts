@@ -72,7 +72,7 @@ export function testHosted(options: Options = {}): Hosting {
   afterAll(async () => {
     for (const part of started.reverse()) await part.close();
   });
-  const database = testDatabase();
+  const database = testDatabase('hosted_api');
   const start = async (more: Options = {}) => {
     const hosted = await startHosted(database, more);
     started.push(hosted);
@@ -188,10 +188,15 @@ export function addRepo({ context }: Pick<Hosted, 'context'>, tenantId: number, 
   });
 }
 
-export async function makeToken(store: Store, tenantId: number, repoIds: number[] | null): Promise<string> {
+export async function makeToken(
+  store: Store,
+  tenantId: number,
+  repoIds: number[] | null,
+  expiresAt: string | null = null,
+): Promise<string> {
   const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
   const tokenHash = createHash('sha256').update(token).digest('hex');
-  await insertWorkerToken(store.tenant, { tenantId, name: 'test', tokenHash, repoIds });
+  await insertWorkerToken(store.tenant, { tenantId, name: 'test', tokenHash, repoIds, expiresAt });
   return token;
 }
 

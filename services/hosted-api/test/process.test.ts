@@ -41,16 +41,16 @@ test('the process serves, and on SIGTERM answers those who wait and ends well', 
 });
 
 test('it refuses to start on an empty database, and says which command mends it', async () => {
-  const empty = `${new URL(database.url).pathname.slice(1)}_empty`;
-  await execute(database.url, `create database ${empty}`);
-  const service = run({ DATABASE_URL: databaseUrl(database.url, empty) });
+  const empty = `${new URL(database.adminUrl).pathname.slice(1)}_empty`;
+  await execute(database.adminUrl, `create database ${empty}`);
+  const service = run({ DATABASE_URL: databaseUrl(database.adminUrl, empty) });
   expect(await service.exited).toBe(78);
   expect(service.output.err).toContain('pnpm migrate');
-  await execute(database.url, `drop database ${empty} with (force)`);
+  await execute(database.adminUrl, `drop database ${empty} with (force)`);
 });
 
 test('it refuses a database that is not there, naming the variable', async () => {
-  const service = run({ DATABASE_URL: databaseUrl(database.url, 'no_such_database') });
+  const service = run({ DATABASE_URL: databaseUrl(database.adminUrl, 'no_such_database') });
   expect(await service.exited).toBe(78);
   expect(service.output.err).toMatch(/^DATABASE_URL: .*no_such_database/);
 });

@@ -5,7 +5,7 @@ import { writeSettings } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { SettingsFollower } from '../src/settings-follower.ts';
 
-const database = testDatabase();
+const database = testDatabase('hosted_api');
 
 test('the settings that the monitor writes are followed; a bad row is told and changes nothing', async () => {
   const told: string[] = [];

@@ -45,7 +45,7 @@ test('a schema that a newer release has changed for good is told as outdated', a
   const api = await hosting.start();
   const tenant = await makeTenant(api);
   const row = { name: '9999-later!breaking', timestamp: new Date().toISOString() };
-  await database.store.fleet
+  await database.db
     .insertInto('schema_migrations' as never)
     .values(row as never)
     .execute();

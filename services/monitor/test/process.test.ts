@@ -126,7 +126,7 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
   });
 
   test('in the address of the store', async () => {
-    const address = new URL(database.url);
+    const address = new URL(database.adminUrl);
     address.pathname = '/pipeline_no_such_database';
     expect(await refused({ DATABASE_URL: address.href })).toEqual([
       'DATABASE_URL: database "pipeline_no_such_database" does not exist',
@@ -135,9 +135,9 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
 
   test('in the schema, with the command that mends it', async () => {
     const empty = 'pipeline_without_schema';
-    const server = databaseUrl(database.url, 'postgres');
+    const server = databaseUrl(database.adminUrl, 'postgres');
     await execute(server, `create database ${empty}`);
-    const lines = await refused({ DATABASE_URL: databaseUrl(database.url, empty) });
+    const lines = await refused({ DATABASE_URL: databaseUrl(database.adminUrl, empty) });
     await execute(server, `drop database ${empty} with (force)`);
     expect(lines).toEqual([expect.stringContaining('pnpm migrate')]);
   });

@@ -265,7 +265,28 @@ describe('what a cycle makes', () => {
       .select('proposal')
       .where('name', '=', 'injection')
       .executeTakeFirstOrThrow();
-    expect(proposal).toEqual([...SLATE, { size: 'large', count: 1, theme: 'injection' }]);
+    expect(proposal).toEqual([...SLATE, { size: 'large', count: 1, theme: 'agent report: injection' }]);
+  });
+
+  test('counts only findings that an operator has accepted when agentKnowledge is approved', async () => {
+    const { settings } = bench.engine;
+    bench.engine.settings = () => ({
+      ...settings(),
+      retrieval: { ...settings().retrieval, agentKnowledge: 'approved' },
+    });
+    try {
+      await ready();
+      await makeTrack(bench, 'injection', { proposal: SLATE });
+      await finding('injection', 'critical');
+      await tick();
+      expect(await weights()).toEqual({ tests: 1, docs: 1, injection: 1 });
+      await database.db.updateTable('findings').set({ status: 'accepted' }).execute();
+      day(7);
+      await tick();
+      expect(await snapshot(1)).toMatchObject({ status: 'proposed', isoWeek: '2026-W53' });
+    } finally {
+      bench.engine.settings = settings;
+    }
   });
 
   test('what the charter escalates waits, also where it is small', async () => {

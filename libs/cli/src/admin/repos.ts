@@ -2,6 +2,17 @@ import type { Command } from 'commander';
 import { group, leaf, type Run, type Session } from '../command.ts';
 import { table } from '../table.ts';
 
+/** A host that fails does not undo what was done: the monitor checks the repo too. */
+async function checksOf({ use, admin, hostOf }: Session, { org, repo }: { org: string; repo: string }) {
+  try {
+    return (await use.examineRepo(admin, { slug: repo, org, hostOf })).checks;
+  } catch (error) {
+    return [
+      { check: 'push-protection', status: 'unknown', message: `the host did not answer: ${String(error)}` } as const,
+    ];
+  }
+}
+
 interface RepoOption {
   org?: string;
 }
@@ -15,15 +26,23 @@ export function repoCommands(admin: Command, run: Run): void {
     options: [['--org <id>', 'only those of this organisation']],
     async deed({ use, admin }, _args, { org }) {
       const data = await use.listRepos(admin, org ?? null);
-      const rows = data.map((one) => [one.repo, one.org, one.enabled, one.host, one.branch, one.poolSize]);
-      return { data, text: table(['REPO', 'ORG', 'ENABLED', 'HOST', 'BRANCH', 'POOL SIZE'], rows, 'no repos') };
+      const rows = data.map(({ repo, org, enabled, host, branch, pushRestricted, poolSize }) => {
+        const pushes = pushRestricted === null ? 'unknown' : pushRestricted ? 'restricted' : 'OPEN';
+        return [repo, org, enabled, host, branch, pushes, poolSize];
+      });
+      const head = ['REPO', 'ORG', 'ENABLED', 'HOST', 'BRANCH', 'PUSHES', 'POOL SIZE'];
+      return { data, text: table(head, rows, 'no repos') };
     },
   });
-  const change = async ({ use, admin }: Session, slug: string, org: string | undefined, enabled: boolean) => {
-    const data = await use.enableRepo(admin, slug, { org: org ?? null, enabled });
+  const change = async (session: Session, slug: string, org: string | undefined, enabled: boolean) => {
+    const { use, admin } = session;
+    const changed = await use.enableRepo(admin, slug, { org: org ?? null, enabled });
+    const data = { ...changed, checks: enabled ? await checksOf(session, changed) : [] };
     const now = enabled ? 'enabled' : 'disabled';
     const rest = enabled || data.underWay === 0 ? '' : `; ${data.underWay} issues are under way and go on`;
-    return { data, text: `${data.repo} of ${data.org} ${data.changed ? `is ${now}` : `was ${now} already`}${rest}` };
+    const warnings = data.checks.flatMap(({ status, message }) => (status === 'ok' ? [] : `\n${status}: ${message}`));
+    const text = `${data.repo} of ${data.org} ${data.changed ? `is ${now}` : `was ${now} already`}${rest}`;
+    return { data, text: text + warnings.join('') };
   };
   const options: [string, string][] = [['--org <id>', 'which organisation, where several have the repo']];
   leaf<RepoOption>(repo, run, {

@@ -44,6 +44,11 @@ export const Snippet = z
     reason: z.string().meta({ description: 'Why it is given.' }),
     source: z.string(),
     itemId: z.string(),
+    origin: z.literal('agent').meta({ description: 'Who wrote it: items are learnt from what agents report.' }),
+    approved: z.boolean().meta({
+      description:
+        'Whether an operator has approved it. Where not, title and summary begin with a mark that says so; with `retrieval.agentKnowledge: approved` such items are not given.',
+    }),
   })
   .meta({ id: 'IntelligenceSnippet', description: 'An item of intelligence as an agent is given it.' });
 

@@ -31,17 +31,32 @@ test('whatever is found is given or counted as left out, and the budget holds', 
     agent: fc.constantFrom(...RETRIEVAL_AGENTS),
     budget: fc.nat(2_000),
     files: fc.option(fc.constant(new Set(['a']))),
+    agentKnowledge: fc.constantFrom('marked' as const, 'approved' as const),
   });
   fc.assert(
-    fc.property(fc.array(candidate, { maxLength: 30 }), terms, (candidates, { agent, budget, files }) => {
+    fc.property(fc.array(candidate, { maxLength: 30 }), terms, (candidates, { agentKnowledge, ...rest }) => {
+      const { budget } = rest;
       const countTokens = (text: string) => text.length;
-      const { snippets, omitted, tokenEstimate } = chooseSnippets(candidates, { agent, budget, countTokens, files });
+      const { snippets, omitted, tokenEstimate } = chooseSnippets(candidates, {
+        ...rest,
+        countTokens,
+        agentKnowledge,
+      });
       const left = [...omitted.values()].reduce((sum, count) => sum + count, 0);
       expect(snippets.length + left).toBe(candidates.length);
       expect(tokenEstimate).toBeLessThanOrEqual(budget);
       expect(tokenEstimate).toBe(snippets.reduce((sum, snippet) => sum + countTokens(JSON.stringify(snippet)), 0));
       const statusOf = new Map(candidates.map(({ item }) => [item.id, item.status]));
-      for (const { itemId } of snippets) expect(['approved', 'proposed', 'observed']).toContain(statusOf.get(itemId));
+      const given = agentKnowledge === 'approved' ? ['approved'] : ['approved', 'proposed', 'observed'];
+      for (const { itemId, approved, origin, title, summary } of snippets) {
+        const status = statusOf.get(itemId);
+        expect(given).toContain(status);
+        expect([origin, approved]).toEqual(['agent', status === 'approved']);
+        expect([
+          title.startsWith('[unverified] '),
+          summary.startsWith('[Reported by an agent and not approved'),
+        ]).toEqual([!approved, !approved]);
+      }
     }),
   );
 });

@@ -1,5 +1,6 @@
 import type { SlateSize } from '../tracks/slate.ts';
 import type { KpiReading, OpenFindings, StrategyTrack } from './inputs.ts';
+import { plainTheme } from './reported-theme.ts';
 import type { StrategyEvidence } from './snapshot.ts';
 import { wordsOf } from './words.ts';
 
@@ -100,7 +101,7 @@ export function concernsOf(kpis: readonly KpiReading[], findings: readonly OpenF
 
 /** True for a track whose work is about the concern. */
 export function helpsWith({ name, label, proposal }: StrategyTrack, { words }: Concern): boolean {
-  const themes = (proposal ?? []).map(({ theme }) => theme ?? '');
+  const themes = (proposal ?? []).map(({ theme }) => plainTheme(theme));
   return !wordsOf(name, label, ...themes).isDisjointFrom(words);
 }
 

@@ -110,7 +110,7 @@ describe('what the rules change', () => {
       'risk',
       'proposal',
       slate,
-      [...slate, { size: 'large', count: 1, theme: 'injection' }],
+      [...slate, { size: 'large', count: 1, theme: 'agent report: injection' }],
       'open-findings',
     ]);
     expect(proposal.risk).toMatchObject({

@@ -2,6 +2,7 @@ import type { Slate } from '../tracks/slate.ts';
 import type { CharterEnvelope } from './charter.ts';
 import { addedWork, tracksAfter } from './effect.ts';
 import type { StrategyTrack } from './inputs.ts';
+import { plainTheme } from './reported-theme.ts';
 import { isLarger, largestOf } from './sizes.ts';
 import type { StrategyChange, StrategyRisk } from './snapshot.ts';
 import { namedBy } from './words.ts';
@@ -38,7 +39,7 @@ interface Look {
 
 function lookAt(change: StrategyChange, track: StrategyTrack): Look {
   const added = addedWork(change, track);
-  const work = (added ?? []).flatMap(({ size, theme }) => [size, theme ?? '']);
+  const work = (added ?? []).flatMap(({ size, theme }) => [size, plainTheme(theme)]);
   return { change, added, names: [track.name, track.label, change.field, ...change.about, ...work] };
 }
 

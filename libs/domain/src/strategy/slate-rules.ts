@@ -3,6 +3,7 @@ import type { Slate } from '../tracks/slate.ts';
 import type { Concern } from './concerns.ts';
 import type { StrategyTrack } from './inputs.ts';
 import { normalOf } from './normal.ts';
+import { plainTheme, reportedTheme } from './reported-theme.ts';
 import type { Situation, Step } from './situation.ts';
 import { namedBy, nameKey } from './words.ts';
 
@@ -17,7 +18,7 @@ const LONGEST_THEME = 200;
 export function slateStep(track: StrategyTrack, helping: readonly Concern[], { input }: Situation): Step<Slate> | null {
   if (track.proposal === null) return null;
   const { avoid } = input.charter.envelope;
-  const isAllowed = ({ size, theme }: Slate[number]) => namedBy(avoid, [size, theme ?? '']).length === 0;
+  const isAllowed = ({ size, theme }: Slate[number]) => namedBy(avoid, [size, plainTheme(theme)]).length === 0;
   const normal = normalOf(track, 'proposal', input.past) ?? [];
   const kept = normal.filter(isAllowed);
   const grave = helping.filter((concern) => isGrave(concern) && !hasTheme(kept, concern.about));
@@ -34,10 +35,10 @@ export function slateStep(track: StrategyTrack, helping: readonly Concern[], { i
 const isGrave = ({ rule, size }: Concern): boolean => rule === 'open-findings' && size !== 'small';
 
 const hasTheme = (slate: Slate, theme: string): boolean =>
-  slate.some((entry) => nameKey(entry.theme ?? '') === nameKey(theme));
+  slate.some((entry) => nameKey(plainTheme(entry.theme)) === nameKey(theme));
 
 const entryFor = ({ about, size }: Concern): Slate[number] => ({
   size,
   count: 1,
-  theme: about.slice(0, LONGEST_THEME),
+  theme: reportedTheme(about, LONGEST_THEME),
 });

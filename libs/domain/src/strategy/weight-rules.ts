@@ -1,6 +1,7 @@
 import type { Concern } from './concerns.ts';
 import type { StrategyTrack } from './inputs.ts';
 import { normalOf } from './normal.ts';
+import { plainTheme } from './reported-theme.ts';
 import type { Situation, Step } from './situation.ts';
 import { namedBy } from './words.ts';
 
@@ -36,7 +37,7 @@ export function weightStep(
   return step(track, normal, { rule: 'back-to-normal', because: 'what it was changed for is over', concerns: [] });
 }
 
-const themesOf = ({ proposal }: StrategyTrack): string[] => (proposal ?? []).map(({ theme }) => theme ?? '');
+const themesOf = ({ proposal }: StrategyTrack): string[] => (proposal ?? []).map(({ theme }) => plainTheme(theme));
 
 const listed = (concerns: readonly Concern[]): string => concerns.map(({ about }) => about).join(', ');
 

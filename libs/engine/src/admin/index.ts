@@ -4,7 +4,7 @@ export { type Admin, machineUser } from './context.ts';
 export { addMember, changeGrant, changeRole, listGrants, removeMember } from './members.ts';
 export { listModelPrices, removeModelPrice, setModelPrice } from './model-prices.ts';
 export { createOrg, listOrgs, showOrg } from './orgs.ts';
-export { enableRepo, listRepos } from './repos.ts';
+export { enableRepo, examineRepo, listRepos } from './repos.ts';
 export { createUser, disableUser, listUsers, setPassword } from './users.ts';
 export { createWorkerToken, listWorkerTokens, revokeWorkerToken, revokeWorkerTokens } from './worker-tokens.ts';
 export { activateWorkflow, checkWorkflowFor, listWorkflows, putWorkflow, showWorkflow } from './workflows.ts';

@@ -1,18 +1,24 @@
-import { requireSlug } from '@pipeline/domain';
+import { type DoctorCheck, judgePushProtection, requireSlug, type VcsHost } from '@pipeline/domain';
 import { issuesStanding, type OwnedRepo, reposOfAll, setRepoEnabled } from '@pipeline/store';
 import { inTenant } from '../context.ts';
+import { checkPushProtection } from '../push-protection.ts';
 import { type Admin, notFound, recordRepoDeed, refuse } from './context.ts';
 import { requireOrg } from './orgs.ts';
 
-const shown = ({ org, owner, name, enabled, vcs_host, default_branch, pool_size, created_at }: OwnedRepo) => ({
-  org,
-  repo: `${owner}/${name}`,
-  enabled,
-  host: vcs_host,
-  branch: default_branch,
-  poolSize: pool_size,
-  createdAt: created_at,
-});
+const shown = (repo: OwnedRepo) => {
+  const { org, owner, name, enabled, vcs_host, default_branch, pool_size, push_restricted, created_at } = repo;
+  return {
+    org,
+    repo: `${owner}/${name}`,
+    enabled,
+    host: vcs_host,
+    branch: default_branch,
+    poolSize: pool_size,
+    /** Whether pushes to the branch are restricted on the host; null = not known. */
+    pushRestricted: push_restricted,
+    createdAt: created_at,
+  };
+};
 
 /** Repos that the pipeline knows, of one organisation or all. @throws AppError NOT_FOUND for an unknown organisation. */
 export async function listRepos({ engine }: Admin, orgId: string | null) {
@@ -42,6 +48,30 @@ export async function enableRepo(
     return { ...shown({ ...repo, enabled }), changed, underWay };
   });
 }
+
+/** The host of a repo by its kind; null without credentials for it. */
+type HostOfKind = (kind: string) => Promise<VcsHost | null>;
+
+/**
+ * Checks how a repo is set up on its host. Without credentials for the host it says what the monitor saw last.
+ * @throws AppError NOT_FOUND, INVALID_INPUT; what the host's read throws.
+ */
+export async function examineRepo(
+  admin: Admin,
+  { slug, org, hostOf }: { slug: string; org: string | null; hostOf: HostOfKind },
+): Promise<{ org: string; repo: string; checks: DoctorCheck[] }> {
+  const repo = await requireRepo(admin, slug, org);
+  const host = await hostOf(repo.vcs_host);
+  const { push_restricted: restricted, push_checked_at: at } = repo;
+  const check = host
+    ? await checkPushProtection(admin.engine, repo, host)
+    : at === null
+      ? unread(`no credentials for ${repo.vcs_host} are set here, and the monitor has not read it yet`)
+      : judgePushProtection(repo.default_branch, { restricted, by: [`as the monitor read it at ${at}`] });
+  return { org: repo.org, repo: `${repo.owner}/${repo.name}`, checks: [check] };
+}
+
+const unread = (message: string): DoctorCheck => ({ check: 'push-protection', status: 'unknown', message });
 
 /**
  * The repo with that slug, enabled or not.

@@ -7,6 +7,7 @@ import {
   rankFiles,
   type Settings,
   type Snippet,
+  statusesGiven,
   sumOfFit,
 } from '@pipeline/domain';
 import {
@@ -86,6 +87,7 @@ export async function retrieve(deps: RetrievalDeps, request: RetrievalRequest): 
     budget: request.budget ?? deps.settings.retrieval.tokenBudget,
     countTokens: details.length === 0 ? () => 0 : await tokenCounter(),
     files: own.length === 0 ? null : new Set([...own, ...found.files.slice(0, 20).map(({ path }) => path)]),
+    agentKnowledge: deps.settings.retrieval.agentKnowledge,
   });
   if (unusable > 0) choice.omitted.set('status', unusable);
   return {
@@ -130,7 +132,8 @@ async function look(deps: RetrievalDeps, request: RetrievalRequest, { subject, n
     meaningOf(deps, subject),
   ]);
   const refs = scopeRefs(subject, files);
-  const clues = { ...where, refs: nearestRefs(refs), precedents: precedents.map(({ issueId }) => issueId) };
+  const statuses = [...statusesGiven(deps.settings.retrieval.agentKnowledge)];
+  const clues = { ...where, statuses, refs: nearestRefs(refs), precedents: precedents.map(({ issueId }) => issueId) };
   const [items, unusable, near] = await Promise.all([
     findItems(db, clues, total),
     countUnusable(db, where),

@@ -1,4 +1,4 @@
-import { isoWeek, nextIsoWeekStart, retryProposalAfterMs } from '@pipeline/domain';
+import { type AgentKnowledge, isoWeek, nextIsoWeekStart, retryProposalAfterMs } from '@pipeline/domain';
 import {
   activeCharter,
   dueStrategies,
@@ -33,7 +33,7 @@ export async function runDueStrategies(engine: Engine): Promise<{ failures: Cycl
   const failures: CycleFailure[] = [];
   for (const key of due) {
     try {
-      await inTenant(engine, key.tenantId, (unit) => runCycle(unit, key));
+      await inTenant(engine, key.tenantId, (unit) => runCycle(unit, key, engine.settings().retrieval.agentKnowledge));
     } catch (error) {
       failures.push({ key, error });
       await inTenant(engine, key.tenantId, (unit) => noteFailure(unit, key, error));
@@ -55,7 +55,7 @@ async function stillDue(unit: Unit, key: StrategyKey): Promise<Due | null> {
   return { week: isoWeek(at), now: at };
 }
 
-async function runCycle(unit: Unit, key: StrategyKey): Promise<void> {
+async function runCycle(unit: Unit, key: StrategyKey, agentKnowledge: AgentKnowledge): Promise<void> {
   const due = await stillDue(unit, key);
   const charter = await activeCharter(unit.tx, key);
   if (!due || !charter) return;
@@ -68,7 +68,7 @@ async function runCycle(unit: Unit, key: StrategyKey): Promise<void> {
     await end(unit, key, { ...ended, outcome: 'skipped', failureReason: 'the repo has no tracks' });
     return;
   }
-  const input = await strategyInput(unit.tx, key, { charter, tracks });
+  const input = await strategyInput(unit.tx, key, { charter, tracks, agentKnowledge });
   const snapshotVersion = await proposeWeek(unit, key, input, due.week);
   await end(unit, key, { ...ended, outcome: snapshotVersion === null ? 'no_change' : 'proposed', snapshotVersion });
 }

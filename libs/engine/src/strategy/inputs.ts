@@ -1,4 +1,4 @@
-import type { StrategyCharter, StrategyInput, StrategyTrack } from '@pipeline/domain';
+import type { AgentKnowledge, StrategyCharter, StrategyInput, StrategyTrack } from '@pipeline/domain';
 import {
   openFindingsByKind,
   pastChanges,
@@ -17,16 +17,23 @@ export const strategyTrackOf = ({ name, label, enabled, weight, proposal }: Trac
   proposal,
 });
 
+export interface StrategySources {
+  charter: StrategyCharter;
+  tracks: readonly TrackRow[];
+  /** Categories of findings become themes of issues, so what no operator has accepted counts only where it is marked. */
+  agentKnowledge: AgentKnowledge;
+}
+
 /** All that the proposal of a week is made from; the caller holds the tracks, so that none changes meanwhile. */
 export async function strategyInput(
   tx: Tx,
   key: StrategyKey,
-  { charter, tracks }: { charter: StrategyCharter; tracks: readonly TrackRow[] },
+  { charter, tracks, agentKnowledge }: StrategySources,
 ): Promise<StrategyInput> {
   return {
     charter,
     kpis: await strategyKpis(tx, key),
-    findings: await openFindingsByKind(tx, key),
+    findings: await openFindingsByKind(tx, key, agentKnowledge === 'approved' ? ['accepted'] : ['open', 'accepted']),
     tracks: tracks.map(strategyTrackOf),
     past: await pastChanges(tx, key),
   };

@@ -30,6 +30,7 @@ export class ModelHost implements VcsHost {
   listReviews: VcsHost['listReviews'] = async (_repo, number) => this.state.reviews.get(number) ?? [];
   listComments: VcsHost['listComments'] = async (_repo, number, since = '') =>
     (this.state.comments.get(number) ?? []).filter((comment) => comment.updatedAt >= since);
+  pushProtectionOf: VcsHost['pushProtectionOf'] = async () => ({ restricted: true, by: ['ruleset rule pull_request'] });
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
   react: VcsHost['react'] = async () => undefined;
 

@@ -1,3 +1,4 @@
+import type { IntelligenceStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Db } from '../connection.ts';
 import { type Params, prepared } from '../prepared.ts';
@@ -12,6 +13,8 @@ export interface ItemClues {
   refs: string[];
   /** Internal ids of earlier issues like this one. */
   precedents: number[];
+  /** Of the items that may be given; the others are left out. */
+  statuses: IntelligenceStatus[];
 }
 
 export interface FoundItem {
@@ -33,7 +36,9 @@ const MAX_REPO_WIDE = 30;
 type Clues = ItemClues & { total: number };
 
 const inRepo = (p: Params<Clues>) => sql`t.tenant_id = ${p('tenantId')} and t.repo_id = ${p('repoId')}`;
-const usable = sql`t.status in ('approved', 'proposed', 'observed')`;
+/** The list stands there for the partial indexes, which a parameter alone would not use. */
+const usable = (p: Params<Clues>) =>
+  sql`t.status in ('approved', 'proposed', 'observed') and t.status = any(${p('statuses')}::text[])`;
 
 const byText = (p: Params<Clues>) => sql`
   select h.id as "itemId", 'text' as how,
@@ -44,7 +49,7 @@ const byText = (p: Params<Clues>) => sql`
     from unnest(${p('words')}::text[]) with ordinality as w (word, n)
     cross join lateral (
       select t.id from intelligence_items t
-      where ${inRepo(p)} and ${usable} and t.search @@ plainto_tsquery('english', w.word) limit ${sql.lit(MAX_HITS)}
+      where ${inRepo(p)} and ${usable(p)} and t.search @@ plainto_tsquery('english', w.word) limit ${sql.lit(MAX_HITS)}
     ) t
   ) h
   group by h.id order by score desc, h.id limit ${sql.lit(MAX_BY_TEXT)}`;
@@ -62,19 +67,19 @@ const byScope = (p: Params<Clues>) => sql`
     ) h
     group by h.item_id
   ) s
-  where exists (select from intelligence_items t where ${inRepo(p)} and t.id = s.item_id and ${usable})`;
+  where exists (select from intelligence_items t where ${inRepo(p)} and t.id = s.item_id and ${usable(p)})`;
 
 const byPrecedent = (p: Params<Clues>) => sql`
   select t.id as "itemId", 'precedent' as how, 1::float8 as score, '{}'::int[] as clues, '{}'::text[] as refs
   from intelligence_items t
-  where ${inRepo(p)} and ${usable} and t.source_issue_id = any(${p('precedents')}::bigint[])
+  where ${inRepo(p)} and ${usable(p)} and t.source_issue_id = any(${p('precedents')}::bigint[])
   limit ${sql.lit(MAX_BY_PRECEDENT)}`;
 
 const repoWide = (p: Params<Clues>) => sql`
   select s.item_id as "itemId", 'repo' as how, 1::float8 as score, '{}'::int[] as clues, '{}'::text[] as refs
   from intelligence_scopes s
   join intelligence_items t on t.tenant_id = s.tenant_id and t.id = s.item_id
-  where s.tenant_id = ${p('tenantId')} and s.repo_id = ${p('repoId')} and s.scope_kind = 'repo' and ${usable}
+  where s.tenant_id = ${p('tenantId')} and s.repo_id = ${p('repoId')} and s.scope_kind = 'repo' and ${usable(p)}
   limit ${sql.lit(MAX_REPO_WIDE)}`;
 
 const find = prepared(

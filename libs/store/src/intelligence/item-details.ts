@@ -25,15 +25,19 @@ export interface RetrievedItem {
   evidenceMissing: boolean;
 }
 
+/** Agents go on adding scopes and evidence to an item that is approved; what the operator has not seen is not given. */
+const seen = (alias: string) =>
+  sql`(t.status <> 'approved' or t.approved_at is null or ${sql.ref(`${alias}.created_at`)} <= t.approved_at)`;
+
 const details = prepared(
   'retrieved-items',
   (_db, p: Params<{ tenantId: number; ids: readonly string[]; isMapped: boolean }>) => sql<RetrievedItem>`
     select t.id, t.kind, t.title, t.summary, t.status, t.confidence, t.quality_score as "qualityScore", t.source,
       (select coalesce(json_agg(json_build_object('kind', s.scope_kind, 'ref', s.scope_ref) order by s.id), '[]')
-        from intelligence_scopes s where s.tenant_id = t.tenant_id and s.item_id = t.id) as scopes,
+        from intelligence_scopes s where s.tenant_id = t.tenant_id and s.item_id = t.id and ${seen('s')}) as scopes,
       (select coalesce(json_agg(q), '[]') from (
         select e.evidence_type as type, e.ref, e.path, e.url from intelligence_evidence e
-        where e.tenant_id = t.tenant_id and e.item_id = t.id order by e.id desc limit 3) q) as evidence,
+        where e.tenant_id = t.tenant_id and e.item_id = t.id and ${seen('e')} order by e.id desc limit 3) q) as evidence,
       ${p('isMapped')}::boolean
         and exists (
           select from intelligence_evidence e

@@ -11,6 +11,7 @@ import type {
 import type { Client } from './client.ts';
 import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, told } from './errors.ts';
+import { readPushProtection } from './push-protection.ts';
 
 type Reads = Pick<
   VcsHost,
@@ -22,6 +23,7 @@ type Reads = Pick<
   | 'getPullRequest'
   | 'findPullRequests'
   | 'listReviews'
+  | 'pushProtectionOf'
   | 'react'
 >;
 
@@ -54,6 +56,7 @@ export function createReads(client: Client, now: () => Date): Reads {
       const query = { ...at(repo), pull_number: prNumber, per_page: PAGE };
       return (await read(client.paginate(pulls.listReviews, query))).map(toReview);
     },
+    pushProtectionOf: (repo, branch) => read(readPushProtection(client, repo, branch)),
     react: async (repo, commentId, content) => {
       await read(reactions.createForIssueComment({ ...at(repo), comment_id: commentId, content }));
     },

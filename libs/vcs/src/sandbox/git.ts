@@ -17,16 +17,26 @@ export class GitError extends Error {
   }
 }
 
+const UPDATE_HOOK = `#!/bin/sh
+[ "$1" = "$PROTECTED_REF" ] || exit 0
+echo "error: GH006: Protected branch update failed for $1." >&2
+exit 1
+`;
+
 /** Runs git without a shell and without this machine's own settings. */
 export class Git {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
+  readonly #hooks: string;
 
   /** @param dataDir holds one bare repository per repo under `git/`. */
   constructor(dataDir: string, searchPath: string | undefined) {
     this.root = path.join(dataDir, 'git');
     mkdirSync(this.root, { recursive: true });
     const config = path.join(dataDir, 'gitconfig');
+    this.#hooks = path.join(dataDir, 'hooks');
+    mkdirSync(this.#hooks, { recursive: true });
+    writeFileSync(path.join(this.#hooks, 'update'), UPDATE_HOOK, { mode: 0o755 });
     // A repository to import may belong to another user; pushes over HTTP are checked before git sees them.
     writeFileSync(config, '[safe]\n\tdirectory = *\n[http]\n\treceivepack = true\n[gc]\n\tauto = 0\n');
     this.env = {
@@ -36,6 +46,16 @@ export class Git {
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_TERMINAL_PROMPT: '0',
       LC_ALL: 'C',
+    };
+  }
+
+  /** Variables under which a push to that branch is refused; git runs the hook for each branch of a push. */
+  refusingPushesTo(branch: string): Record<string, string> {
+    return {
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'core.hooksPath',
+      GIT_CONFIG_VALUE_0: this.#hooks,
+      PROTECTED_REF: branchRef(branch),
     };
   }
 

@@ -2,6 +2,10 @@ import type { Sandbox } from './context.ts';
 import type { PullIssue, RepoRecord } from './model.ts';
 import { allows } from './roles.ts';
 
+/** Whether nobody pushes to a branch but by a pull request. */
+export const isProtected = (repo: RepoRecord, branch: string): boolean =>
+  repo.requiredApprovals > 0 && branch === repo.defaultBranch;
+
 /** How many approving reviews of people with write access a merge still lacks; each one's last verdict counts. */
 export function missingApprovals({ state }: Sandbox, repo: RepoRecord, issue: PullIssue): number {
   const verdicts = new Map<string, string>();

@@ -90,6 +90,7 @@ async function startBackend(
   const child = spawn('git', ['http-backend'], {
     env: {
       ...git.env,
+      ...(repo.requiredApprovals > 0 ? git.refusingPushesTo(repo.defaultBranch) : {}),
       GIT_PROJECT_ROOT: git.root,
       GIT_HTTP_EXPORT_ALL: '1',
       PATH_INFO: `/${repo.id}.git/${path}`,

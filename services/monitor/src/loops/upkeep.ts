@@ -1,6 +1,7 @@
 import { Settings } from '@pipeline/domain';
 import {
   autoUnblock,
+  checkDueProtections,
   drainInbox,
   type Engine,
   embedItems,
@@ -18,6 +19,7 @@ import {
   watchSilence,
   watchSla,
 } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
 import { readSettings } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
@@ -30,6 +32,18 @@ export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async (
 /** Enqueues the scans of repos that are due; one replica looks after all. */
 export const scansTick = (engine: Engine, lead: Lead) => async () => {
   if ((await lead.hold()) !== null) await enqueueDueScans(engine);
+};
+
+/** Reads what restricts pushes to the default branches; a branch open to all who may push is a warning in the log. */
+export const protectionTick = (engine: Engine, hostOf: HostOf, lead: Lead, log: Logger) => async () => {
+  if ((await lead.hold()) === null) return;
+  await checkDueProtections(engine, hostOf, {
+    onChecked: ({ owner, name, default_branch: branch }, { status, message }) => {
+      if (status !== 'ok') log.warn(message, { repo: `${owner}/${name}`, branch, check: 'push-protection', status });
+    },
+    onFailed: ({ owner, name }, error) =>
+      log.warn('what restricts pushes could not be read from the host', { repo: `${owner}/${name}`, error }),
+  });
 };
 
 // These act on each row by compare-and-set, so any number of replicas may run them at once.

@@ -2,7 +2,7 @@ import { LabelWalk, ParentWatch } from '@pipeline/engine';
 import { hostFinder } from '../hosts.ts';
 import { Lead } from '../loops/lead.ts';
 import { RepoPoller } from '../loops/repo-poller.ts';
-import { inboxTick, labelWalkTick, parentWatchTick } from '../loops/upkeep.ts';
+import { inboxTick, labelWalkTick, parentWatchTick, protectionTick } from '../loops/upkeep.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /**
@@ -19,8 +19,14 @@ export function addIntake({ engine, hosts, doorbell, loops, log, now }: Wiring) 
   loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(parents, new Lead(doorbell, 'parent-watch')));
   const labels = new LabelWalk(engine, now);
   loops.add('label-walk', 60 * SECOND_MS, labelWalkTick(labels, new Lead(doorbell, 'label-walk')));
+  const protections = loops.add(
+    'push-protection',
+    5 * 60 * SECOND_MS,
+    protectionTick(engine, hostOf, new Lead(doorbell, 'push-protection'), log),
+  );
   doorbell.on('svc_cache', () => {
     inbox.wake();
+    protections.wake();
     poller.lookAgain();
     poll.wake();
   });

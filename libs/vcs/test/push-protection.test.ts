@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createGitHubHost } from '../src/index.ts';
+import { BOT, createWorld, REPO, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.end());
+
+const protect = (requiredApprovals: number, role: 'admin' | 'write') =>
+  world.sandbox.addRepo({ slug: 'acme/shop', collaborators: { [BOT.login]: role }, requiredApprovals });
+
+describe('the sandbox host', () => {
+  test.each(['admin', 'write'] as const)(
+    'reports an unprotected branch as open to pushes for role %s',
+    async (role) => {
+      await protect(0, role);
+      expect(await world.host.pushProtectionOf(REPO, 'main')).toEqual({ restricted: false, by: [] });
+      await world.push('main', `${role}.txt`, 'pushed\n');
+    },
+  );
+
+  test('reports a protected branch as restricted and refuses a push to it, but not to others', async () => {
+    await protect(1, 'write');
+    expect(await world.host.pushProtectionOf(REPO, 'main')).toEqual({
+      restricted: true,
+      by: ['ruleset rule pull_request'],
+    });
+    await expect(world.push('main', 'direct.txt', 'x\n')).rejects.toThrow('Protected branch update failed');
+    await world.push('svc/issue-1', 'direct.txt', 'x\n');
+    expect(await world.host.pushProtectionOf(REPO, 'svc/issue-1')).toEqual({ restricted: false, by: [] });
+  });
+});
+
+describe('GitHub', () => {
+  type Answer = [status: number, body: unknown];
+  const hidden: Answer = [404, { message: 'Not Found' }];
+  const upgrade: Answer = [403, { message: 'Upgrade to GitHub Pro or make this repository public' }];
+  const unprotected: Answer = [404, { message: 'Branch not protected' }];
+  const rule = (type: string) => ({ type });
+  const branch = (isProtected: boolean): Answer => [200, { name: 'main', protected: isProtected }];
+
+  /** @param answers by what the path ends with: rules, protection, branch. */
+  const read = (answers: { rules: Answer; protection?: Answer; branch?: Answer }) => {
+    const fetch: typeof globalThis.fetch = async (url) => {
+      const path = new URL(String(url)).pathname;
+      const kind = path.includes('/rules/') ? 'rules' : path.endsWith('/protection') ? 'protection' : 'branch';
+      const [status, body] = answers[kind] ?? [500, { message: `${kind} was read` }];
+      return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
+    };
+    const now = () => new Date('2026-01-01T00:00:00Z');
+    const host = createGitHubHost({
+      ...{ baseUrl: 'https://api.test', token: 'x', login: 'bot', clientType: 'github', userAgent: 'test', now, fetch },
+    });
+    return host.pushProtectionOf(REPO, 'main');
+  };
+
+  test.each<[string, Parameters<typeof read>[0], boolean | null, string[]]>([
+    [
+      'a rule asks for pull requests',
+      { rules: [200, [rule('deletion'), rule('pull_request')]] },
+      true,
+      ['ruleset rule pull_request'],
+    ],
+    [
+      'classic protection asks for pull requests',
+      { rules: [200, []], protection: [200, { required_pull_request_reviews: {} }] },
+      true,
+      ['branch protection: pull request required'],
+    ],
+    [
+      'classic protection names who may push',
+      { rules: upgrade, protection: [200, { restrictions: {} }] },
+      true,
+      ['branch protection: restricted pushers'],
+    ],
+    [
+      'protection only forbids force pushes',
+      { rules: [200, [rule('non_fast_forward')]], protection: [200, { allow_force_pushes: { enabled: false } }] },
+      false,
+      [],
+    ],
+    ['there is neither', { rules: [200, []], protection: unprotected }, false, []],
+    [
+      'protection is hidden and the branch has none',
+      { rules: upgrade, protection: upgrade, branch: branch(false) },
+      false,
+      [],
+    ],
+    [
+      'protection is hidden and the branch has some',
+      { rules: hidden, protection: hidden, branch: branch(true) },
+      null,
+      [],
+    ],
+  ])('is read correctly when %s', async (_what, answers, restricted, by) => {
+    expect(await read(answers)).toEqual({ restricted, by });
+  });
+
+  test('throws when the host fails', async () => {
+    const failing: Answer = [401, { message: 'Bad credentials' }];
+    await expect(read({ rules: failing })).rejects.toMatchObject({ kind: 'unauthorized' });
+  });
+});

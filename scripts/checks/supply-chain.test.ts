@@ -1,0 +1,63 @@
+/** What is taken from others is taken at a known version. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { judgeAudit } from './judge-audit.ts';
+import { ROOT, repositoryFiles } from './workspace.ts';
+
+const workflows = repositoryFiles().filter((path) => /^\.github\/workflows\/.*\.ya?ml$/.test(path));
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** Actions that a tag names, which its owner can move; those of this repository are at its own commit. */
+const unpinned = (text: string): string[] =>
+  [...text.matchAll(/^\s*(?:- )?uses:\s*(\S.*)$/gm)]
+    .map(([, action = '']) => action.trim())
+    .filter((action) => !action.startsWith('./') && !/^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$/.test(action));
+
+describe('actions', () => {
+  test('are pinned by commit, with the version beside it, in every workflow', () => {
+    expect(workflows.length).toBeGreaterThan(1);
+    expect(workflows.flatMap((path) => unpinned(read(path)))).toEqual([]);
+  });
+
+  test.each(['a/b@v4', 'a/b@main', 'a/b@0123456', `a/b@${'a'.repeat(40)}`])('"%s" would be refused', (action) => {
+    expect(unpinned(`      - uses: ${action}\n`)).toEqual([action]);
+  });
+
+  test('one that is pinned, or of this repository, would not', () => {
+    expect(unpinned(`  - uses: a/b/c@${'a'.repeat(40)} # v1.2.3\n  - uses: ./.github/actions/x\n`)).toEqual([]);
+  });
+
+  test('of a workflow may only read the repository unless it says otherwise', () => {
+    for (const path of workflows) expect(read(path)).toMatch(/^permissions:\n {2}contents: read$/m);
+  });
+});
+
+describe('packages', () => {
+  const manifests = repositoryFiles().filter((path) => path.endsWith('package.json'));
+
+  test('are pinned to an exact version in every manifest', () => {
+    const loose = manifests.flatMap((path) => {
+      const { dependencies = {}, devDependencies = {} } = JSON.parse(read(path)) as Record<
+        string,
+        Record<string, string>
+      >;
+      const versions = Object.entries({ ...dependencies, ...devDependencies });
+      return versions.flatMap(([name, version]) =>
+        /^(\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*|catalog:)$/.test(version) ? [] : [`${path}: ${name} ${version}`],
+      );
+    });
+    expect(loose).toEqual([]);
+  });
+
+  test.each([
+    [0, 'No known vulnerabilities found', false, 'no known vulnerability'],
+    [1, 'Error: ERR_PNPM_AUDIT_BAD_RESPONSE … responded with 405', false, 'SKIPPED'],
+    [1, 'request to https://x failed, reason: getaddrinfo ENOTFOUND x', false, 'SKIPPED'],
+    [1, '┌ high │ Prototype pollution in x', true, 'known vulnerabilities'],
+    [null, 'spawnSync npx ETIMEDOUT', false, 'SKIPPED'],
+    [1, 'something new', true, 'see above'],
+  ])('an audit that ends with %s and prints "%s" fails: %s', (status, output, failed, message) => {
+    expect(judgeAudit(status, output)).toEqual({ failed, message: expect.stringContaining(message) });
+  });
+});
