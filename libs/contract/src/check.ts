@@ -27,8 +27,13 @@ export function checkAnswer(surface: Surface, answer: SeenAnswer): string[] {
 
 function checkOn(surface: Surface, route: AnyRoute, answer: SeenAnswer): string[] {
   const reply = route.replies[answer.status];
-  if (!reply) return checkError(surface, route, answer);
+  // A page may answer a status itself that a stage before it answers as an ApiError.
+  if (!reply || isApiErrorOf(reply, answer)) return checkError(surface, route, answer);
   return [...checkHeaders(reply, answer), ...(answer.method.toLowerCase() === 'head' ? [] : checkText(reply, answer))];
+}
+
+function isApiErrorOf(reply: Reply, { headers, status }: SeenAnswer): boolean {
+  return status >= 400 && reply.type === 'text/html' && bare(headers.get('content-type')) === 'application/json';
 }
 
 function checkHeaders(reply: Reply, { headers }: SeenAnswer): string[] {
@@ -82,7 +87,14 @@ function checkError(surface: Surface, route: AnyRoute, answer: SeenAnswer): stri
   );
 }
 
-const UNKNOWN_PATH_CODES = ['NOT_FOUND', 'AUTH_REQUIRED', 'AUTH_FAILED', 'INVALID_INPUT', 'RATE_LIMITED'];
+const UNKNOWN_PATH_CODES = [
+  'NOT_FOUND',
+  'AUTH_REQUIRED',
+  'AUTH_FAILED',
+  'HOST_NOT_ALLOWED',
+  'INVALID_INPUT',
+  'RATE_LIMITED',
+];
 
 function checkUnknown(surface: Surface, answer: SeenAnswer): string[] {
   const family = surface.fallbacks.filter((fallback) => isOfFamily(fallback, answer.path));

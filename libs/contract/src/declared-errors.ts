@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@pipeline/domain';
 import { errorCatalogue, STATUS_OF } from './errors.ts';
-import { type AnyRoute, isRawBody, type Refusal } from './route.ts';
+import { type AnyRoute, checksOrigin, isRawBody, type Refusal } from './route.ts';
 import type { Surface } from './surface.ts';
 
 /** One error answer of a route. `common` = it comes from the stages before the handler, alike for all routes. */
@@ -25,8 +25,11 @@ export function statusOn(route: AnyRoute, code: ErrorCode): number {
   return (typeof own === 'object' ? own.status : undefined) ?? STATUS_OF[code];
 }
 
+/** What the stages before the handler need to know of a surface. */
+type StageRules = Pick<Surface, 'hostCheck'>;
+
 /** Every error that a route may answer on its surface: its own first, then what the stages before it may say. */
-export function errorsOf(surface: Pick<Surface, 'requireJsonType'>, route: AnyRoute): ErrorReply[] {
+export function errorsOf(surface: StageRules, route: AnyRoute): ErrorReply[] {
   const found = new Map<ErrorCode, ErrorReply>();
   const add = (code: ErrorCode, common: boolean, description: string = errorCatalogue[code].text) => {
     if (!found.has(code)) found.set(code, { code, status: statusOn(route, code), description, common });
@@ -53,11 +56,12 @@ function refusalsOf(route: AnyRoute): Refusal[] {
   ].filter((refusal): refusal is Refusal => typeof refusal === 'object');
 }
 
-function stageErrors(surface: Pick<Surface, 'requireJsonType'>, route: AnyRoute): ErrorCode[] {
+function stageErrors(surface: StageRules, route: AnyRoute): ErrorCode[] {
   const codes: ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMITED', 'INTERNAL_ERROR'];
+  if (surface.hostCheck) codes.push('HOST_NOT_ALLOWED');
+  if (checksOrigin(route)) codes.push('ORIGIN_NOT_ALLOWED');
   if (route.auth !== 'none' && route.auth !== 'signature') codes.push('AUTH_REQUIRED', 'AUTH_FAILED');
   if (route.needsStore) codes.push('STORE_UNAVAILABLE');
-  if (route.body) codes.push('PAYLOAD_TOO_LARGE');
-  if (route.body && !isRawBody(route.body) && surface.requireJsonType) codes.push('UNSUPPORTED_MEDIA_TYPE');
+  if (route.body) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'REQUEST_TIMEOUT', 'OVERLOADED');
   return codes;
 }

@@ -19,6 +19,16 @@ export const errorCatalogue: Record<ErrorCode, ErrorEntry> = {
   ),
   AUTH_FAILED: entry(401, 'Authentication failed', 'The credentials are wrong, expired, revoked or of another kind.'),
   INSUFFICIENT_SCOPE: entry(403, 'Insufficient scope', 'The token is good but does not reach this resource.'),
+  ORIGIN_NOT_ALLOWED: entry(
+    403,
+    'The request comes from a page of another site',
+    'A browser sent it for a page of another origin, and it would change something. Open the page of this service itself.',
+  ),
+  HOST_NOT_ALLOWED: entry(
+    403,
+    'The Host header is not a name of this service',
+    'Authentication is off, so only addresses and configured names are served. Add the name to ALLOWED_HOSTS.',
+  ),
   INVALID_JSON: entry(400, 'Invalid JSON body', 'The body is not JSON. Check quoting and encoding.'),
   INVALID_BODY: entry(
     400,
@@ -82,10 +92,16 @@ export const errorCatalogue: Record<ErrorCode, ErrorEntry> = {
   PAYLOAD_TOO_LARGE: entry(413, 'Request body too large', 'The body is larger than the route takes. Send less.'),
   UNSUPPORTED_MEDIA_TYPE: entry(
     415,
-    'Content-Type must be application/json',
-    'Send the content type that the route takes.',
+    'Content type or content encoding not supported',
+    'Send the Content-Type that the route takes, and no Content-Encoding or one that it takes.',
   ),
+  REQUEST_TIMEOUT: entry(408, 'The request took too long to arrive', 'Send the whole request without pauses.'),
   RATE_LIMITED: entry(429, 'Too many requests', 'Wait for the seconds in Retry-After.'),
+  OVERLOADED: entry(
+    503,
+    'Too many request bodies at a time',
+    'The request bodies in flight fill the memory set aside for them. Wait for the seconds in Retry-After.',
+  ),
   STORE_UNAVAILABLE: entry(
     503,
     'Pipeline store not available',

@@ -72,6 +72,13 @@ export interface RouteSpec<
   bodyOptional?: true;
   /** In bytes; default 256 KiB. */
   bodyLimit?: number;
+  /**
+   * What happens to text of the body that Postgres cannot store (NUL, unpaired surrogates): `refuse` answers 400,
+   * `replace` puts U+FFFD in its place. Default `refuse`. Raw bodies other than forms reach the handler unchanged.
+   */
+  unstorableText?: 'refuse' | 'replace';
+  /** Pages of other origins may call it: it uses no cookie or other credential that a browser adds by itself. */
+  crossOrigin?: true;
   replies: R;
   errors?: readonly DeclaredError[];
   refusals?: Refusals;
@@ -123,6 +130,9 @@ export function route<
     errors: spec.errors ?? [],
   };
 }
+
+/** Whether a request to it is refused when a browser sends it for a page of another origin. */
+export const checksOrigin = ({ method, crossOrigin }: AnyRoute): boolean => method !== 'get' && !crossOrigin;
 
 export const rawBody = (type: string, description: string): RawBody => ({ raw: true, type, description });
 

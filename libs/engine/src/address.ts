@@ -1,5 +1,5 @@
-import { AppError, formatIssueRef, formatSlug, parseSlug } from '@pipeline/domain';
-import { findIssue, findReposBySlug, type RepoRow, tenantIdOf } from '@pipeline/store';
+import { AppError, formatIssueRef, parseSlug, slugKey } from '@pipeline/domain';
+import { findIssue, findReposBySlug, type RepoRow, type RepoWithTenant, tenantIdOf } from '@pipeline/store';
 import type { Engine } from './context.ts';
 import type { IssueKey } from './issue-actions.ts';
 
@@ -19,15 +19,28 @@ export interface IssueAddress extends RepoAddress {
  * Finds the enabled repo that a path or a query names.
  * @throws AppError NOT_FOUND for an unknown or disabled repo, INVALID_INPUT when the tenant must be named.
  */
-export async function findRepoAt(engine: Engine, { owner, repo: name, tenant }: RepoAddress): Promise<RepoRow> {
+export async function findRepoAt(engine: Engine, address: RepoAddress): Promise<RepoRow> {
+  const { owner, repo: name, tenant } = address;
   const slug = parseSlug(`${owner}/${name}`);
   const all = slug ? await findReposBySlug(engine.store.fleet, slug) : [];
   const tenantId = tenant === undefined ? null : await tenantIdOf(engine.store.fleet, tenant);
   const repos = tenant === undefined ? all : all.filter((repo) => repo.tenant_id === tenantId);
-  const [repo, another] = repos;
-  if (!slug || !repo) throw new AppError('NOT_FOUND', `Repo not found: ${owner}/${name}`);
+  return requireOne(repos, address);
+}
+
+/** Finds the same among repos in memory, for when the store cannot be read. @throws AppError as `findRepoAt`. */
+export function findRepoAmong(repos: readonly RepoWithTenant[], address: RepoAddress): RepoRow {
+  const { owner, repo: name, tenant } = address;
+  const slug = parseSlug(`${owner}/${name}`);
+  const key = slug ? slugKey(slug) : null;
+  const found = repos.filter((repo) => repo.slug_key === key && (tenant === undefined || repo.tenant === tenant));
+  return requireOne(found, address);
+}
+
+function requireOne([repo, another]: readonly RepoRow[], { owner, repo: name }: RepoAddress): RepoRow {
+  if (!repo) throw new AppError('NOT_FOUND', `Repo not found: ${owner}/${name}`);
   if (!another) return repo;
-  throw new AppError('INVALID_INPUT', `Several tenants have ${formatSlug(slug)}: name one by the parameter tenant`);
+  throw new AppError('INVALID_INPUT', `Several tenants have ${owner}/${name}: name one by the parameter tenant`);
 }
 
 /**

@@ -1,4 +1,4 @@
-export { findIssueKey, findRepoAt, type IssueAddress, type RepoAddress } from './address.ts';
+export { findIssueKey, findRepoAmong, findRepoAt, type IssueAddress, type RepoAddress } from './address.ts';
 export * as admin from './admin/index.ts';
 export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';
 export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';

@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { AnyRoute, Surface } from '@pipeline/contract';
 import type { Logger } from '@pipeline/runtime';
 import type { HelmetOptions } from 'helmet';
 import type { Registry } from 'prom-client';
+import type { BodyMemoryLimits } from './body-memory.ts';
 import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './handler.ts';
 import type { IdentityLimiter, RateLimiter } from './rate-limit.ts';
 
@@ -33,4 +35,11 @@ export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authen
   /** Express's `trust proxy`; default false: the address is the socket's. */
   trustProxy?: boolean | number | string;
   helmet?: HelmetOptions;
+  /** Called for routes of auth `signature` before the body is read. @throws AppError for a head that no sender has. */
+  requireSignature?: (request: IncomingMessage) => void;
+  /** Origins, such as `https://host`, whose pages may change things, beside the host that each request names. */
+  ownOrigins?: readonly string[];
+  /** Host names that are served beside addresses and localhost; absent = any (no check against DNS rebinding). */
+  hostNames?: readonly string[] | undefined;
+  bodies?: { memory?: Partial<BodyMemoryLimits>; timeoutMs?: number };
 }

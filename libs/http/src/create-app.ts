@@ -6,14 +6,15 @@ import { errorMapping } from './fail.ts';
 import type { Authenticators } from './handler.ts';
 import { createHttpMetrics } from './http-metrics.ts';
 import { observe } from './observe.ts';
+import { hostCheck } from './origin-check.ts';
 import { RequestScope } from './request-scope.ts';
 import { securityHeaders } from './security-headers.ts';
 import { type LooseHandler, type LooseOptions, Stages } from './stages.ts';
-import { isMalformed, requestLineProblem, unknownPaths } from './unknown-path.ts';
+import { isMalformed, requireLine, unknownPaths } from './unknown-path.ts';
 
 /**
  * Mounts the declarations of a surface with their handlers. Every request passes the same stages in the same order:
- * request id, access log, limits, authentication, path, store, JSON, fields, handler, answer check, error mapping.
+ * request id, access log, host, limits, origin, authentication, path, store, query, body, handler, answer check, error mapping.
  */
 export function createApp<
   const Routes extends readonly AnyRoute[],
@@ -25,6 +26,7 @@ export function createApp<
   const stages = new Stages(options as unknown as LooseOptions, metrics);
   const unknown = unknownPaths(surface);
   const headers = securityHeaders(options.helmet);
+  const requireHost = hostCheck(options.hostNames);
 
   /** Runs the stages of one request; whatever they throw becomes the answer. */
   const guarded =
@@ -55,9 +57,14 @@ export function createApp<
     const scope = new RequestScope(request, response, options.log, headers);
     response.locals.scope = scope;
     observe(scope, metrics);
-    const problem = requestLineProblem(request.url);
-    if (problem) fail(scope, problem);
-    else if (isMalformed(request.path)) answerUnknown(request, response, next);
+    try {
+      requireLine(request.url);
+      requireHost(request);
+    } catch (problem) {
+      fail(scope, problem);
+      return;
+    }
+    if (isMalformed(request.path)) answerUnknown(request, response, next);
     else next();
   });
   for (const route of surface.routes) {

@@ -27,7 +27,9 @@ export async function deliver(scope: RequestScope, reply: Reply | undefined, ans
     scope.response.statusCode = status;
     const all = { ...scope.headers, ...type, ...headers };
     for (const [name, value] of Object.entries(all)) scope.response.setHeader(name, value);
-    await stream(scope.response);
+    // An event stream has no end that HEAD could wait for.
+    if (scope.request.method === 'HEAD' && reply?.type === 'text/event-stream') scope.response.end();
+    else await stream(scope.response);
   } else if (json !== undefined) {
     send(scope, status, json, { ...JSON_TYPE, ...headers });
   } else if (body === undefined) {

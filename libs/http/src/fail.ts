@@ -1,5 +1,5 @@
 import { type AnyRoute, errorsOf, type Refusal, type Surface } from '@pipeline/contract';
-import { AppError } from '@pipeline/domain';
+import { AppError, type ErrorCode } from '@pipeline/domain';
 import { AnswerError } from './answer-error.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -10,6 +10,8 @@ interface FailOptions {
   metrics: HttpMetrics;
   answerCheck: 'throw' | 'log';
 }
+
+const BODY_NOT_READ: ReadonlySet<ErrorCode> = new Set(['PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'OVERLOADED']);
 
 const UNEXPECTED: Refusal = { code: 'INTERNAL_ERROR' };
 
@@ -26,17 +28,26 @@ export function errorMapping({ surface, metrics, answerCheck }: FailOptions): Fa
       // Half an answer cannot be taken back: the caller must see that it is broken.
       scope.log.error('request failed after its answer had begun', { error });
       response.destroy();
-    } else if (!(error instanceof AppError)) {
+      return;
+    }
+    clearHeaders(response);
+    if (!(error instanceof AppError)) {
       unexpected(scope, route, error);
-    } else if (route && !declared.get(route)?.has(error.code)) {
+      return;
+    }
+    const isDeclared = !route || declared.get(route)?.has(error.code);
+    if (!isDeclared) {
       metrics.undeclared.inc({ route: route.id });
       scope.log.error('error is not declared by its route', { route: route.id, code: error.code, error });
-      if (answerCheck === 'throw') unexpected(scope, route, error);
-      else known(scope, route, error);
-    } else {
-      known(scope, route, error);
     }
+    if (isDeclared || answerCheck === 'log') known(scope, route, error);
+    else unexpected(scope, route, error);
   };
+}
+
+/** A stream may fail after its headers were set and before it began. */
+function clearHeaders(response: RequestScope['response']): void {
+  for (const name of response.getHeaderNames()) if (name !== 'connection') response.removeHeader(name);
 }
 
 function unexpected(scope: RequestScope, route: AnyRoute | undefined, error: unknown): void {
@@ -51,8 +62,8 @@ function known(scope: RequestScope, route: AnyRoute | undefined, error: AppError
     scope.log.info('request refused', { code, message, detail, cause });
   const headers = {
     ...(error instanceof AnswerError && error.headers),
-    // What is left of a body that is too large is not read.
-    ...(code === 'PAYLOAD_TOO_LARGE' && { connection: 'close' }),
+    // What is left of such a body is not read.
+    ...(BODY_NOT_READ.has(code) && { connection: 'close' }),
   };
   sendError(scope, route, { code, message, headers });
 }

@@ -14,7 +14,7 @@ export interface Identity {
  */
 export type Authenticate<I extends Identity = Identity> = (request: IncomingMessage) => Promise<I> | I;
 
-/** The kinds of credentials that are looked at before the handler; a signature needs the body, so its handler checks it. */
+/** The kinds of credentials that are checked before the handler; a signature covers the body, so its handler checks it. */
 export type CheckedAuth = Exclude<AuthKind, 'none' | 'signature'>;
 
 export type Authenticators = { readonly [K in CheckedAuth]?: Authenticate };
@@ -37,6 +37,8 @@ export interface HandlerInput<T extends AnyRoute, I> {
   address: string;
   /** Fires when the caller has gone before the answer was complete. */
   signal: AbortSignal;
+  /** Runs `work` once when the answer is complete or its connection has closed; at once if that was before. */
+  onClose(work: () => void): void;
   /** Adds the request id to every line. */
   log: Logger;
 }

@@ -1,3 +1,4 @@
+export * from './address-key.ts';
 export * from './answer-error.ts';
 export * from './app-options.ts';
 export * from './create-app.ts';

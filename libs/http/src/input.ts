@@ -39,6 +39,10 @@ export class Input implements Parsed {
     return this.#scope.signal;
   }
 
+  get onClose() {
+    return (work: () => void) => this.#scope.onClose(work);
+  }
+
   get log() {
     return this.#scope.log;
   }

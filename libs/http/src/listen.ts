@@ -1,7 +1,9 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { STATUS_OF } from '@pipeline/contract';
+import { errorCatalogue, STATUS_OF } from '@pipeline/contract';
+import type { ErrorCode } from '@pipeline/domain';
 import { type Listening, listenOn, sleep } from '@pipeline/runtime';
+import { REQUEST_TIMEOUTS, type RequestTimeouts } from './timeouts.ts';
 
 interface ListenOptions {
   host: string;
@@ -11,10 +13,12 @@ interface ListenOptions {
   variable?: string;
   /** How long close() waits for requests that are still being answered. */
   drainMs?: number;
+  timeouts?: Partial<Omit<RequestTimeouts, 'bodyMs'>>;
 }
 
 const MAX_HEADERS = 16 * 1024;
 const DRAIN_MS = 8_000;
+const LINGER_MS = 1_000;
 
 /**
  * Serves an app. close() stops accepting, lets connections go that ask nothing, waits for the answers that are under way and
@@ -23,7 +27,16 @@ const DRAIN_MS = 8_000;
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const { host, port, variable = 'PORT', drainMs = DRAIN_MS } = options;
-  const server = createServer({ maxHeaderSize: MAX_HEADERS }, app);
+  const { headMs, requestMs, checkMs } = { ...REQUEST_TIMEOUTS, ...options.timeouts };
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADERS,
+      headersTimeout: headMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
+    },
+    app,
+  );
   let draining = false;
   // Node counts a connection that has not asked yet as busy; clients open some in advance.
   const silent = new Set<Socket>();
@@ -31,12 +44,21 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
   });
+  const answering = new WeakMap<Socket, ServerResponse>();
   server.on('request', ({ socket }, response) => {
     silent.delete(socket);
+    answering.set(socket, response);
     if (draining) response.setHeader('connection', 'close');
     response.once('close', () => draining && setImmediate(() => server.closeIdleConnections()));
   });
-  server.on('clientError', refuse);
+  server.on('clientError', (error, socket) => {
+    const response = answering.get(socket as Socket);
+    const isBegun =
+      response !== undefined && !response.writableFinished && (response.headersSent || response.req.complete);
+    // What is written here would be taken for the answer, or a part of it, that is under way.
+    if (isBegun) socket.destroy();
+    else refuse(error, socket as Socket);
+  });
   const url = await listenOn(server, { host, port, variable });
   const close = async () => {
     draining = true;
@@ -60,18 +82,33 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   };
 }
 
-/** Answers what is no HTTP at all, or has heads larger than 16 KiB, before any route is known. */
+const REFUSALS: Readonly<Record<string, { code: ErrorCode; message: string; reason: string }>> = {
+  HPE_HEADER_OVERFLOW: {
+    code: 'INVALID_INPUT',
+    message: `Request headers larger than ${MAX_HEADERS} bytes`,
+    reason: 'Bad Request',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    code: 'REQUEST_TIMEOUT',
+    message: errorCatalogue.REQUEST_TIMEOUT.text,
+    reason: 'Request Timeout',
+  },
+};
+const MALFORMED = { code: 'INVALID_INPUT', message: 'Malformed HTTP request', reason: 'Bad Request' } as const;
+
+/** Answers what is no HTTP at all, is too slow or has a head larger than 16 KiB, before any route is known; then closes. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const message = tooLarge ? `Request headers larger than ${MAX_HEADERS} bytes` : 'Malformed HTTP request';
-  const status = STATUS_OF.INVALID_INPUT;
-  const body = JSON.stringify({ error: message, code: 'INVALID_INPUT', status });
+  const { code, message, reason } = REFUSALS[error.code ?? ''] ?? MALFORMED;
+  const status = STATUS_OF[code];
+  const body = JSON.stringify({ error: message, code, status });
   socket.end(
-    `HTTP/1.1 ${status} Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
+    `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+  // The other side may never close; at once, it could lose the answer.
+  void sleep(LINGER_MS).then(() => socket.destroy());
 }

@@ -8,7 +8,7 @@ const CLIENT_GONE = 499;
 /** One log line and one count for each request, when its answer is complete or its caller has gone. */
 export function observe(scope: RequestScope, metrics: HttpMetrics): void {
   const { request, response } = scope;
-  response.once('close', () => {
+  scope.onClose(() => {
     const durationMs = performance.now() - scope.begunAt;
     const status = response.writableFinished ? response.statusCode : CLIENT_GONE;
     const route = scope.route?.id ?? 'unmatched';

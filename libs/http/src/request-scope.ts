@@ -1,9 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { AnyRoute } from '@pipeline/contract';
 import type { Logger, LogLevel } from '@pipeline/runtime';
 import type { Request, Response } from 'express';
 
 const SENT_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
+
+/**
+ * Requests under way on each connection. A response that waits behind another one of its connection (pipelining) does not
+ * learn when the connection closes, so the connection is watched, by one listener for all of them.
+ */
+const underWay = new WeakMap<Socket, Set<() => void>>();
+
+function requestsOn(socket: Socket): Set<() => void> {
+  const known = underWay.get(socket);
+  if (known) return known;
+  const added = new Set<() => void>();
+  underWay.set(socket, added);
+  socket.once('close', () => {
+    for (const end of [...added]) end();
+  });
+  return added;
+}
 
 /** What one request carries through its stages. Costly parts are made when they are asked for. */
 export class RequestScope {
@@ -19,6 +37,8 @@ export class RequestScope {
   readonly #log: Logger;
   #ownLog: Logger | undefined;
   #abort: AbortController | undefined;
+  #isClosed = false;
+  readonly #onClose: (() => void)[] = [];
 
   constructor(request: Request, response: Response, log: Logger, headers: Readonly<Record<string, string>>) {
     this.request = request;
@@ -27,6 +47,27 @@ export class RequestScope {
     const sent = request.headers['x-request-id'];
     this.id = typeof sent === 'string' && SENT_ID.test(sent) ? sent : randomUUID();
     this.headers = { 'x-request-id': this.id, ...headers };
+    this.#watch();
+  }
+
+  #watch(): void {
+    const { socket } = this.request;
+    const requests = requestsOn(socket);
+    const end = () => {
+      if (this.#isClosed) return;
+      this.#isClosed = true;
+      requests.delete(end);
+      for (const work of this.#onClose.splice(0)) work();
+    };
+    requests.add(end);
+    this.response.once('close', end);
+    if (socket.destroyed) end();
+  }
+
+  /** Runs `work` once when the answer is complete or its connection has closed; at once if that was before. */
+  onClose(work: () => void): void {
+    if (this.#isClosed) work();
+    else this.#onClose.push(work);
   }
 
   get log(): Logger {
@@ -43,8 +84,7 @@ export class RequestScope {
     if (this.#abort) return this.#abort.signal;
     const abort = new AbortController();
     this.#abort = abort;
-    if (this.response.destroyed) abort.abort();
-    this.response.once('close', () => {
+    this.onClose(() => {
       if (!this.response.writableFinished) abort.abort();
     });
     return abort.signal;

@@ -1,4 +1,4 @@
-import { type AnyRoute, errorCatalogue, STATUS_OF, statusOn } from '@pipeline/contract';
+import { type AnyRoute, errorCatalogue, type Reply, STATUS_OF, statusOn } from '@pipeline/contract';
 import type { ErrorCode } from '@pipeline/domain';
 import type { RequestScope } from './request-scope.ts';
 
@@ -22,6 +22,9 @@ interface SentError {
   headers?: Headers | undefined;
 }
 
+/** True where a route answers a status without a body, such as a file that is not there. */
+const isEmpty = (reply: Reply | undefined): boolean => reply !== undefined && !reply.body && !reply.streamed;
+
 /** The one place that writes an ApiError. */
 export function sendError(
   scope: RequestScope,
@@ -29,6 +32,11 @@ export function sendError(
   { code, message, headers }: SentError,
 ): void {
   const status = route ? statusOn(route, code) : STATUS_OF[code];
+  if (route && isEmpty(route.replies[status])) {
+    scope.response.writeHead(status, { ...scope.headers, ...headers, 'content-length': '0' } as Record<string, string>);
+    scope.response.end();
+    return;
+  }
   const body = JSON.stringify({ error: message || errorCatalogue[code].text, code, status });
   send(scope, status, body, { ...JSON_TYPE, ...headers });
 }

@@ -1,14 +1,18 @@
-import type { AnyRoute } from '@pipeline/contract';
+import { type AnyRoute, checksOrigin } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
+import { addressKey } from './address-key.ts';
 import type { AppOptions } from './app-options.ts';
 import { guard } from './authenticate.ts';
+import { BodyMemories } from './body-memory.ts';
 import { deliver, type LooseAnswer, undeclaredIn } from './deliver.ts';
 import type { Authenticators } from './handler.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { Input } from './input.ts';
+import { originCheck } from './origin-check.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { bodyReader, readParams, readQuery } from './read-input.ts';
 import type { RequestScope } from './request-scope.ts';
+import { REQUEST_TIMEOUTS } from './timeouts.ts';
 
 /** The options, their exact types set aside. */
 export type LooseOptions = AppOptions<readonly AnyRoute[], Authenticators>;
@@ -20,10 +24,14 @@ export class Stages {
   readonly guard: ReturnType<typeof guard>;
   readonly #options: LooseOptions;
   readonly #metrics: HttpMetrics;
+  readonly #memories: BodyMemories;
+  readonly #checkOrigin: ReturnType<typeof originCheck>;
 
   constructor(options: LooseOptions, metrics: HttpMetrics) {
     this.#options = options;
     this.#metrics = metrics;
+    this.#memories = new BodyMemories(options.bodies?.memory);
+    this.#checkOrigin = originCheck(options.ownOrigins);
     this.guard = guard(options.surface, options.authenticators, options.limits?.identity);
   }
 
@@ -31,23 +39,31 @@ export class Stages {
     scope: RequestScope,
     limiter: RateLimiter | undefined = this.#options.limits?.address,
   ): Promise<void> {
-    if (limiter) Object.assign(scope.headers, await limiter.take(scope.address));
+    if (limiter) Object.assign(scope.headers, await limiter.take(addressKey(scope.address)));
   }
 
   of(route: AnyRoute, handler: LooseHandler): (scope: RequestScope) => Promise<void> {
-    const { surface, limits, storeReady } = this.#options;
-    const readBody = bodyReader(route, surface.requireJsonType);
+    const { surface, limits, storeReady, requireSignature, bodies } = this.#options;
+    const { requireJsonType } = surface;
+    const memory = this.#memories.of(route);
+    const readBody = bodyReader(route, {
+      requireJsonType,
+      memory,
+      timeoutMs: bodies?.timeoutMs ?? REQUEST_TIMEOUTS.bodyMs,
+    });
     const ownLimit = (limits?.routes as Record<string, RateLimiter | undefined> | undefined)?.[route.id];
     return async (scope) => {
-      const { request, response } = scope;
+      const { request } = scope;
       scope.route = route;
       if (limits?.address) await this.limitAddress(scope);
       if (ownLimit) await this.limitAddress(scope, ownLimit);
+      if (checksOrigin(route)) this.#checkOrigin(request);
+      if (route.auth === 'signature') requireSignature?.(request);
       const identity = await this.guard.check(scope, route);
       const params = readParams(route, request.params);
       if (route.needsStore && !storeReady()) throw new AppError('STORE_UNAVAILABLE', '');
       const query = readQuery(route, request.url);
-      const body = await readBody(request, response);
+      const body = await readBody(scope);
       const answer = await handler(new Input(scope, { params, query, body, identity }));
       this.#check(scope, route, answer);
       await deliver(scope, route.replies[answer.status], answer);

@@ -5,10 +5,9 @@ import type { RequestScope } from './request-scope.ts';
 /** In bytes, as it came. */
 const MAX_URL = 8 * 1024;
 
-/** What is wrong with the request line itself, or undefined. */
-export function requestLineProblem(url: string): AppError | undefined {
-  if (url.length > MAX_URL) return new AppError('INVALID_INPUT', `URL longer than ${MAX_URL} bytes`);
-  return undefined;
+/** @throws AppError for a request line that no route takes. */
+export function requireLine(url: string): void {
+  if (url.length > MAX_URL) throw new AppError('INVALID_INPUT', `URL longer than ${MAX_URL} bytes`);
 }
 
 /** True when a percent sign in the path begins no valid escape. */

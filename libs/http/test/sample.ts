@@ -99,6 +99,7 @@ export const surface = defineSurface({
     },
   ],
   requireJsonType: false,
+  hostCheck: true,
   unknownPathAuth: ['operator'],
 });
 
@@ -145,7 +146,10 @@ const handlers: HandlersOf<typeof routes, typeof authenticators> = {
   },
 };
 
-type Options = Partial<AppOptions<typeof routes, typeof authenticators>>;
+type Options = Omit<Partial<AppOptions<typeof routes, typeof authenticators>>, 'handlers'> & {
+  /** In place of some of the sample's. */
+  handlers?: object;
+};
 
 /** The sample served on a free port, its log kept as objects. */
 export async function serveSample(options: Options = {}) {
@@ -160,18 +164,18 @@ export async function serveSample(options: Options = {}) {
   const log = createLogger({ process: 'sample', level: 'debug', stream });
   const app = createApp({
     surface,
-    handlers,
     authenticators,
     log,
     registry,
     storeReady: () => true,
     answerCheck: 'throw',
     ...options,
+    handlers: { ...handlers, ...options.handlers },
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   const checked = checkedFetch(surface);
   const call = (path: string, { auth = 'Basic good', ...init }: RequestInit & { auth?: string } = {}) =>
     checked.fetch(server.url + path, { ...init, headers: { ...(auth && { authorization: auth }), ...init.headers } });
   const lines = () => chunks.map((chunk) => JSON.parse(chunk) as Record<string, unknown>);
-  return { ...server, call, lines, registry, app };
+  return { ...server, call, lines, registry, app, surface };
 }

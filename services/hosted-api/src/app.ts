@@ -11,7 +11,7 @@ import { mcpHandlers } from './routes/mcp.ts';
 import { oauthHandlers } from './routes/oauth.ts';
 import { readHandlers } from './routes/reads.ts';
 import { taskHandlers } from './routes/tasks.ts';
-import { webhookHandlers } from './routes/webhooks.ts';
+import { signatureRequirement, webhookHandlers } from './routes/webhooks.ts';
 import { workerHandlers } from './routes/workers.ts';
 
 /** The hosted API on these dependencies. `answerCheck`: what an answer that the contract does not declare leads to. */
@@ -41,6 +41,8 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     storeReady: () => storeWatch.isConnected,
     answerCheck,
     trustProxy: trustedProxies,
+    requireSignature: signatureRequirement(context.webhookSecret),
+    ownOrigins: [address.origin],
     limits: {
       address: limits.address,
       routes: { token: shared(oauth.tokens), registerClient: shared(oauth.registrations) },

@@ -8,6 +8,8 @@ export class Browser {
   status = 0;
   text = '';
   headers = new Headers();
+  /** Sent with every form, as browsers do by themselves. */
+  send: Readonly<Record<string, string>> = {};
 
   constructor(origin: string, fetching: typeof fetch) {
     this.#origin = origin;
@@ -43,7 +45,7 @@ export class Browser {
     const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
     const body = new URLSearchParams([...hidden.map(([, name = '', value = '']): [string, string] => [name, value])]);
     for (const [name, value] of Object.entries(fields)) body.set(name, value);
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...this.send };
     return this.open(action, { method: 'POST', headers, body: body.toString() });
   }
 

@@ -127,7 +127,7 @@ describe('the consent', () => {
     await browser.open('/account/connections');
     expect(browser.headers.get('content-security-policy')).toBe(`${consent}; form-action 'self'`);
     expect(browser.headers.get('cache-control')).toBe('no-store');
-    expect(browser.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(browser.headers.get('referrer-policy')).toBe('same-origin');
   });
 });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { recordFindings } from '@pipeline/store';
 import { type Minted, mintConnection } from './connections.ts';
-import { type Hosted, labelIssue, makeTenant, NO_LIMITS, type Tenant, testHosted } from './hosted.ts';
+import { type Hosted, labelIssue, makeTenant, NO_LIMITS, PUBLIC_URL, type Tenant, testHosted } from './hosted.ts';
 import { readOk } from './readers.ts';
 
 const hosting = testHosted();
@@ -215,6 +215,41 @@ describe('over HTTP', () => {
       413,
       expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }),
     ]);
+  });
+
+  test('a batch is refused, whatever the revision of the protocol, and its calls are not made', async () => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const call = (id: number) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'get_bootstrap', arguments: {} },
+    });
+    const batch = JSON.stringify(Array.from({ length: 100 }, (_, id) => call(id)));
+    for (const more of [{}, { 'mcp-protocol-version': '2025-03-26' }]) {
+      for (const body of [batch, ` \n${batch}`, `\ufeff${batch}`, '[]', JSON.stringify([call(1)])]) {
+        const answer = await at('POST', { ...headers, ...more }, body);
+        expect([answer.status, await answer.json()]).toEqual([
+          400,
+          { jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.stringContaining('Batches') } },
+        ]);
+      }
+    }
+  });
+
+  test('text that the store cannot hold is replaced, so that a tool answers for what is left', async () => {
+    const refused = await refusal('list_issues', { repo: 'acme/sh\0op\ud800' });
+    expect(refused).toContain('REPO_NOT_FOUND');
+  });
+
+  test('a page of another site is refused, a program is not', async () => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: {} });
+    const foreign = await at('POST', { ...headers, origin: 'https://evil.example' }, ping);
+    expect([foreign.status, await foreign.json()]).toMatchObject([403, { code: 'ORIGIN_NOT_ALLOWED' }]);
+    expect((await at('DELETE', { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await at('POST', headers, ping)).status).toBe(200);
+    expect((await at('POST', { ...headers, origin: PUBLIC_URL }, ping)).status).toBe(200);
   });
 
   test('a connection has its number of messages a minute', async () => {

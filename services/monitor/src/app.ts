@@ -63,6 +63,10 @@ export interface MonitorApp {
   streamLimits: StreamLimits;
   /** Proxies in front whose word about the caller's address is believed. */
   trustedProxies: number;
+  /** Origins whose pages may change things, beside the host that each request names. */
+  ownOrigins?: readonly string[];
+  /** Host names that are served; undefined = any, which is for monitors with authentication only. */
+  hostNames?: readonly string[] | undefined;
   answerCheck: 'throw' | 'log';
   log: Logger;
   registry: Registry;
@@ -120,6 +124,8 @@ export function createMonitorApp(options: MonitorApp): Express {
     limits: { identity: { operator } },
     storeReady: () => pipeline?.storeWatch.isConnected ?? false,
     trustProxy: options.trustedProxies,
+    ownOrigins: options.ownOrigins ?? [],
+    hostNames: options.hostNames,
     log,
     registry,
     answerCheck,

@@ -34,7 +34,25 @@ export const monitorEnv = {
     .describe('Event streams that may be open at a time in this process; 0 = no limit.'),
   TRUSTED_PROXIES: envInt(0, 10)
     .default(0)
-    .describe('How many proxies in front are believed about the address of the caller.'),
+    .describe('How many proxies in front are believed about the address of the caller and the host that it named.'),
+  MONITOR_URL: http
+    .optional()
+    .describe(
+      'Where browsers reach the monitor, such as https://monitor.example.org, when a proxy in front changes the Host header. Its pages may change things, and its name is served without authentication.',
+    ),
+  ALLOWED_HOSTS: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== ''),
+    )
+    .pipe(z.array(z.string().regex(/^[\w.-]+$/, 'must be host names without port, separated by commas')))
+    .describe(
+      'Host names that are served while no authentication is configured, separated by commas; addresses, localhost, HOST and the name in MONITOR_URL always are.',
+    ),
 };
 
 export type MonitorEnv = z.output<z.ZodObject<typeof monitorEnv & typeof commonEnv>>;

@@ -25,6 +25,7 @@ import { addTracks } from './parts/tracks.ts';
 import { addUpkeep } from './parts/upkeep.ts';
 import { type PipelineOptions, wire } from './parts/wiring.ts';
 import type { BlockedIssueDeps } from './routes/blocked-issues.ts';
+import type { EventDeps } from './routes/events.ts';
 import type { RegressionGuardDeps } from './routes/regression-guard.ts';
 import type { TaskQueueDeps } from './routes/task-queue.ts';
 import type { EventFeed } from './stream/event-feed.ts';
@@ -36,6 +37,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
   consistency: ConsistencyCache;
   dashboard: Dashboard;
   feed: EventFeed;
+  repos: EventDeps['repos'];
   hostOf: HostOf;
   agents: Agents;
   storeWatch: StoreWatch;
@@ -66,7 +68,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const agents = addAgents(wiring);
   const { dashboard, polled, loops: dashboardLoops } = addDashboard(wiring, agents.snapshots);
   addPrometheus(wiring, { polled, agents: agents.snapshots });
-  const feed = addStream(wiring);
+  const { feed, repos } = addStream(wiring);
   const intake = addIntake(wiring);
   const outbox = addOutbox(wiring);
 
@@ -80,6 +82,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     taskQueue: lists.taskQueue,
     kpis: addRegressionGuard(wiring).kpis,
     feed,
+    repos,
     hostOf: hostFinder(options.hosts),
     agents,
     storeWatch,

@@ -58,6 +58,8 @@ export async function startMonitor(context: Context, variables: Variables): Prom
     requestsPerMinute: env.REQUESTS_PER_MINUTE,
     streamLimits: { perCredential: env.STREAMS_PER_CREDENTIAL, inAll: env.STREAMS_IN_ALL },
     trustedProxies: env.TRUSTED_PROXIES,
+    ownOrigins: env.MONITOR_URL === undefined ? [] : [new URL(env.MONITOR_URL).origin],
+    hostNames: logins === null ? ownNames(env) : undefined,
     answerCheck: 'log',
     log,
     registry: metrics.registry,
@@ -72,6 +74,13 @@ export async function startMonitor(context: Context, variables: Variables): Prom
   log.info('listening', { url: served.url });
   return served.url;
 }
+
+/** Names that lead to this monitor, beside addresses and localhost. */
+const ownNames = ({ HOST, MONITOR_URL, ALLOWED_HOSTS }: MonitorEnv): string[] => [
+  HOST,
+  ...(MONITOR_URL === undefined ? [] : [new URL(MONITOR_URL).hostname]),
+  ...ALLOWED_HOSTS,
+];
 
 async function configOf({ PIPELINE_CONFIG }: MonitorEnv): Promise<LoadedConfig> {
   try {

@@ -71,6 +71,7 @@ const nothingYet = ({ store }: Connected['engine']) => ({
   taskQueue: neverPolled<never>(),
   kpis: neverPolled<never>(),
   hostOf: () => null,
+  repos: neverPolled<never>(),
   feed: new EventFeed({ store, uptime: () => 1, now: () => new Date() }),
 });
 

@@ -97,6 +97,7 @@ const resumeAuthorization = route({
 const token = route({
   ...speaksOauth,
   id: 'token',
+  crossOrigin: true,
   method: 'post',
   path: '/oauth/token',
   body: form,
@@ -108,6 +109,7 @@ const token = route({
 const registerClient = route({
   ...speaksOauth,
   id: 'registerClient',
+  crossOrigin: true,
   method: 'post',
   path: '/oauth/register',
   body: rawBody('application/json', 'RFC 7591 client metadata.'),
@@ -119,6 +121,7 @@ const registerClient = route({
 const revokeToken = route({
   ...speaksOauth,
   id: 'revokeToken',
+  crossOrigin: true,
   method: 'post',
   path: '/oauth/revoke',
   body: form,

@@ -33,7 +33,8 @@ export const ClaimedTask = z
   .meta({ id: 'ClaimedTask' });
 export type ClaimedTask = z.output<typeof ClaimedTask>;
 
-const worker = { auth: 'worker', method: 'post', tags: ['Worker protocol'] } as const;
+// What agents print holds NUL characters and halves of surrogate pairs now and then; one must not cost a report.
+const worker = { auth: 'worker', method: 'post', tags: ['Worker protocol'], unstorableText: 'replace' } as const;
 const unknownWorker: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown worker: register again' };
 const onTask = {
   ...worker,

@@ -125,5 +125,6 @@ export const monitorSurface = defineSurface({
     },
   ],
   requireJsonType: false,
+  hostCheck: true,
   unknownPathAuth: ['operator'],
 });

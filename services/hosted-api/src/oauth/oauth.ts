@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { addressKey } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import type { Store } from '@pipeline/store';
 import type Provider from 'oidc-provider';
@@ -67,7 +68,7 @@ export function createOauth(
     tokenRequests: new TokenRequests(store.tenant),
     // To fetch a metadata document costs as much as a registration, and is one.
     allowFetch: (client) =>
-      registrations.take(client).then(
+      registrations.take(addressKey(client)).then(
         () => true,
         () => false,
       ),

@@ -17,7 +17,7 @@ export const show = (status: PageStatus, { html, policy }: Page, headers: Header
   headers: {
     'content-security-policy': policy,
     'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
+    'referrer-policy': 'same-origin',
     ...headers,
   },
   body: html,
@@ -25,7 +25,7 @@ export const show = (status: PageStatus, { html, policy }: Page, headers: Header
 
 export const goTo = (location: string, headers: Headers = {}): PageAnswer => ({
   status: 303,
-  headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', ...headers },
+  headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin', ...headers },
 });
 
 /** What a page answers when the store is gone or a limit is reached: a page, where programs would get an error. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { addressKey } from '@pipeline/http';
 import { type Db, returnPoint } from '@pipeline/store';
 import { sharedRateLimiter } from '../shared-rate-limit.ts';
 
@@ -20,7 +21,7 @@ export function loginLimit(db: Db, limit: number): LoginLimit {
   return {
     async attempt(address, email) {
       const user = createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
-      const keys = [`address ${address}`, `user ${user}`];
+      const keys = [`address ${addressKey(address)}`, `user ${user}`];
       for (const key of keys) await limiter.take(key);
       return async () => {
         for (const key of keys) await returnPoint(db, `login ${key}`);

@@ -2,7 +2,6 @@ import type { workerRoutes } from '@pipeline/contract';
 import type { HandlersOf } from '@pipeline/http';
 import type { HostedContext } from '../context.ts';
 import { reachOf } from '../repo-reach.ts';
-import { storable } from '../storable-text.ts';
 import type { WorkerAuth } from '../worker-tokens.ts';
 
 type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'claimTask'>;
@@ -10,7 +9,7 @@ type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'claimTask'>;
 /** Claims, which may wait for a task. */
 export const claimHandlers = ({ engine, waiters }: HostedContext): Handlers => ({
   claimTask: async ({ body, identity, signal }) => {
-    const { workerId, taskTypes, repos, waitMs } = storable(body);
+    const { workerId, taskTypes, repos, waitMs } = body;
     const repoIds = await reachOf(engine.store.tenant, identity, repos);
     const request = { tenantId: identity.tenantId, tokenId: identity.key, workerId, taskTypes, repoIds };
     const task = await waiters.claim(request, { waitMs, signal });

@@ -6,6 +6,7 @@ import type { mcpRoutes } from '@pipeline/contract';
 import type { HandlersOf } from '@pipeline/http';
 import type { ConnectionAuth, ConnectionIdentity } from '../connection-tokens.ts';
 import type { HostedContext } from '../context.ts';
+import { isBatch, sanitizeMessage } from '../mcp/message.ts';
 import { McpEndpoint } from '../mcp/server.ts';
 
 interface McpInput {
@@ -20,11 +21,13 @@ export function mcpHandlers(context: HostedContext): HandlersOf<typeof mcpRoutes
   const endpoint = new McpEndpoint(context);
   const serve = async ({ identity, request, body, signal }: McpInput) => {
     const limits = await context.limits.mcp.take(identity.key);
+    const text = body === undefined ? undefined : sanitizeMessage(new TextDecoder().decode(body));
+    if (text !== undefined && isBatch(text)) return batchRefusal(limits);
     const message = new Request(`${context.address.origin}/api/mcp`, {
       method: request.method ?? 'GET',
       headers: headersOf(request),
       signal,
-      ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> }),
+      ...(text !== undefined && { body: text }),
     });
     const response = await endpoint.fetch(message, identity);
     return {
@@ -35,6 +38,17 @@ export function mcpHandlers(context: HostedContext): HandlersOf<typeof mcpRoutes
     };
   };
   return { postMcp: serve, getMcp: serve, deleteMcp: serve };
+}
+
+/** JSON-RPC's own form of error: clients read no other one here. */
+function batchRefusal(limits: Readonly<Record<string, string>>) {
+  const error = { code: -32600, message: 'Batches are not supported: send one message per request' };
+  const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
+  return {
+    status: 400 as never,
+    headers: { ...limits, 'content-type': 'application/json', 'cache-control': 'no-store' },
+    stream: (to: ServerResponse) => void to.end(body),
+  };
 }
 
 /** Without the credentials: they were checked, and no tool needs them. */

@@ -1,4 +1,5 @@
 import type { oauthRoutes } from '@pipeline/contract';
+import { sanitizeJson } from '@pipeline/domain';
 import type { HandlersOf } from '@pipeline/http';
 import { canonicalParameters } from '../oauth/authorize-query.ts';
 import type { Oauth } from '../oauth/oauth.ts';
@@ -72,7 +73,7 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
 
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return sanitizeJson(JSON.parse(body));
   } catch {
     throw new BadRegistration('invalid_client_metadata', 'the body must be a JSON object');
   }

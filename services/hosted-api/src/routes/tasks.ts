@@ -3,7 +3,6 @@ import { accessForTask, type ClaimRef, extend, fail, progress, recordMessages, r
 import type { HandlersOf } from '@pipeline/http';
 import type { HostedContext } from '../context.ts';
 import { tellHostError } from '../git-access.ts';
-import { storable } from '../storable-text.ts';
 import type { WorkerAuth, WorkerIdentity } from '../worker-tokens.ts';
 
 type Handlers = Omit<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat' | 'claimTask'>;
@@ -38,20 +37,20 @@ export const taskHandlers = ({ engine, issuerOf }: HostedContext): Handlers => (
     return { status: 200, headers: { 'cache-control': 'no-store' }, body: access };
   },
   reportProgress: async (input) => {
-    const { claimToken: _, ...said } = storable(input.body);
+    const { claimToken: _, ...said } = input.body;
     await progress(engine, refOf(input), said);
     return { status: 200, body: { ok: true } };
   },
   recordMessages: async (input) => {
-    const stored = await recordMessages(engine, refOf(input), storable(input.body.items));
+    const stored = await recordMessages(engine, refOf(input), input.body.items);
     return { status: 200, body: { ok: true, stored } };
   },
   completeTask: async (input) => {
-    const { claimToken: _, ...outcome } = storable(input.body);
+    const { claimToken: _, ...outcome } = input.body;
     return { status: 200, body: await report(engine, refOf(input), outcome) };
   },
   failTask: async (input) => {
-    const { claimToken: _, ...failure } = storable(input.body);
+    const { claimToken: _, ...failure } = input.body;
     return { status: 200, body: await fail(engine, refOf(input), failure) };
   },
 });

@@ -1,18 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { webhookRoutes } from '@pipeline/contract';
-import { AppError } from '@pipeline/domain';
+import { AppError, sanitizeJson } from '@pipeline/domain';
 import { receive } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import { createSignatureCheck, parseWebhook } from '@pipeline/vcs';
 import type { HostedContext } from '../context.ts';
-import { storable } from '../storable-text.ts';
 
 /** Deliveries of the host: checked, read, kept; the intake takes them up from the store. */
 export function webhookHandlers({ engine, webhookSecret }: HostedContext): HandlersOf<typeof webhookRoutes> {
   const isSigned = webhookSecret === undefined ? undefined : createSignatureCheck(webhookSecret);
   return {
     receiveGithubWebhook: async ({ body, request }) => {
-      await requireSignature(request, body, isSigned);
+      if (!(await isSigned?.(body, String(request.headers[SIGNATURE])))) throw mismatch();
       const { delivery, event } = namesOf(request);
       const events = parseWebhook(event, parseDelivery(request, body));
       if (events === 'ignored') return { status: 200, body: { ok: true, delivery: 'ignored' } };
@@ -22,24 +21,27 @@ export function webhookHandlers({ engine, webhookSecret }: HostedContext): Handl
   };
 }
 
-type SignatureCheck = ReturnType<typeof createSignatureCheck>;
+const SIGNATURE = 'x-hub-signature-256';
 
-async function requireSignature(
-  { headers }: IncomingMessage,
-  body: Uint8Array,
-  isSigned: SignatureCheck | undefined,
-): Promise<void> {
-  const signature = headers['x-hub-signature-256'];
-  if (!isSigned) {
-    throw new AppError('INVALID_SIGNATURE', 'Deliveries cannot be verified here until GITHUB_WEBHOOK_SECRET is set');
-  }
-  if (signature === undefined) {
-    throw new AppError('INVALID_SIGNATURE', 'Header X-Hub-Signature-256 is missing: set a secret on the webhook');
-  }
-  if (!(await isSigned(body, String(signature)))) {
-    throw new AppError('INVALID_SIGNATURE', 'The signature does not match the body: compare the webhook secrets');
-  }
-}
+const mismatch = () =>
+  new AppError('INVALID_SIGNATURE', 'The signature does not match the body: compare the webhook secrets');
+
+/**
+ * Checks the head of a delivery, before its body is read: without a secret here or a signature there, no body can be right.
+ * @throws AppError INVALID_SIGNATURE.
+ */
+export const signatureRequirement =
+  (webhookSecret: string | undefined) =>
+  ({ headers }: IncomingMessage): void => {
+    const signature = headers[SIGNATURE];
+    if (webhookSecret === undefined) {
+      throw new AppError('INVALID_SIGNATURE', 'Deliveries cannot be verified here until GITHUB_WEBHOOK_SECRET is set');
+    }
+    if (signature === undefined) {
+      throw new AppError('INVALID_SIGNATURE', 'Header X-Hub-Signature-256 is missing: set a secret on the webhook');
+    }
+    if (!/^sha256=[0-9a-f]{64}$/i.test(String(signature))) throw mismatch();
+  };
 
 /** Looked at after the signature, so that strangers learn nothing about what is expected. */
 function namesOf({ headers }: IncomingMessage): { delivery: string; event: string } {
@@ -59,7 +61,7 @@ function parseDelivery({ headers }: IncomingMessage, body: Uint8Array): unknown 
     throw new AppError('INVALID_JSON', 'The webhook sends forms: set its content type to application/json');
   }
   try {
-    return storable(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+    return sanitizeJson(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch (cause) {
     throw new AppError('INVALID_JSON', 'The delivery is not JSON', { cause });
   }

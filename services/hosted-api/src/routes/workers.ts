@@ -3,7 +3,6 @@ import { heartbeat, registerWorker } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import type { HostedContext } from '../context.ts';
 import { requireReach } from '../repo-reach.ts';
-import { storable } from '../storable-text.ts';
 import type { WorkerAuth } from '../worker-tokens.ts';
 
 type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat'>;
@@ -12,12 +11,12 @@ type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorke
 export const workerHandlers = ({ engine }: HostedContext): Handlers => ({
   registerWorker: async ({ body, identity }) => {
     await requireReach(engine.store.tenant, identity, body.repos);
-    const workerId = await registerWorker(engine, identity.tenantId, { ...storable(body), tokenId: identity.key });
+    const workerId = await registerWorker(engine, identity.tenantId, { ...body, tokenId: identity.key });
     const { heartbeatIntervalMs, leaseMs } = engine.settings();
     return { status: 200, body: { workerId, heartbeatIntervalMs, leaseMs } };
   },
   heartbeat: async ({ body, identity }) => ({
     status: 200,
-    body: await heartbeat(engine, { tenantId: identity.tenantId, tokenId: identity.key, ...storable(body) }),
+    body: await heartbeat(engine, { tenantId: identity.tenantId, tokenId: identity.key, ...body }),
   }),
 });

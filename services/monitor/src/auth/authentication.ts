@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@pipeline/domain';
-import { createRateLimiter, type Identity } from '@pipeline/http';
+import { addressKey, createRateLimiter, type Identity } from '@pipeline/http';
 import type { Request } from 'express';
 import { type Credentials, credentialCheck, parseBasic } from './credentials.ts';
 import { createLoginLimit } from './login-limit.ts';
@@ -50,7 +50,7 @@ export function createAuthentication({ logins: expected, loginAttempts, now }: A
       const given = parseBasic(authorization);
       if (given && isKnown(given)) return identity(given.username);
       // Before the look that costs a core's time.
-      await failures.take(addressOf(request));
+      await failures.take(addressKey(addressOf(request)));
       if (given && (await proves(given))) return identity(given.username);
       throw new AppError('AUTH_FAILED', 'Wrong username or password');
     }
@@ -75,7 +75,7 @@ export function createAuthentication({ logins: expected, loginAttempts, now }: A
 const identity = (username: string): Operator => ({ key: `operator ${username}`, username });
 
 const openToAll = (close: (cookies: string | undefined) => Promise<string>): Authentication => ({
-  operator: async (request) => ({ key: `address ${addressOf(request)}`, username: 'operator' }),
+  operator: async (request) => ({ key: `address ${addressKey(addressOf(request))}`, username: 'operator' }),
   login: async () => null,
   logout: (request) => close(request.headers.cookie),
   isAuthenticated: async () => true,

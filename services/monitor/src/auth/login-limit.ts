@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RateLimited } from '@pipeline/http';
+import { addressKey, RateLimited } from '@pipeline/http';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
 const WINDOW_SECONDS = 5 * 60;
@@ -24,7 +24,7 @@ export function createLoginLimit(points: number): LoginLimit {
   return {
     async attempt(address, username) {
       const user = createHash('sha256').update(username).digest('base64');
-      const keys = [`address ${address}`, `user ${user}`];
+      const keys = [`address ${addressKey(address)}`, `user ${user}`];
       for (const key of keys) await consume(buckets, key);
       return async () => {
         for (const key of keys) await buckets.reward(key);

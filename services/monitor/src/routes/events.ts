@@ -1,8 +1,11 @@
 import type { eventRoutes } from '@pipeline/contract';
 import { AppError, requireSlug, slugKey } from '@pipeline/domain';
-import { type Engine, findRepoAt } from '@pipeline/engine';
+import { type Engine, findRepoAmong, findRepoAt } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
+import { isUnavailable, type RepoWithTenant } from '@pipeline/store';
+import type { StoreWatch } from '@pipeline/store-watch';
 import type { Authentication } from '../auth/authentication.ts';
+import type { PolledValue } from '../polled-value.ts';
 import type { EventFeed } from '../stream/event-feed.ts';
 import type { StreamFilter } from '../stream/frame.ts';
 import { StreamLimit, type StreamLimits } from '../stream/stream-limit.ts';
@@ -14,7 +17,10 @@ const HEADERS = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering'
 
 export interface EventDeps {
   engine: Engine;
+  storeWatch: StoreWatch;
   feed: EventFeed;
+  /** The enabled repos, for streams that are opened while the store is away. */
+  repos: PolledValue<readonly RepoWithTenant[]>;
 }
 
 /**
@@ -24,16 +30,24 @@ export interface EventDeps {
 export function eventHandlers(pipeline: EventDeps | null, limits: StreamLimits): Handlers {
   const limit = new StreamLimit(limits);
   return {
-    streamEvents: async ({ query, request, identity }) => {
+    streamEvents: async ({ query, request, identity, onClose }) => {
       if (pipeline === null) throw new AppError('SSE_UNAVAILABLE', 'The event stream needs a store');
-      const { engine, feed } = pipeline;
-      const from = await feed.resume(lastEventIdOf(request.headers['last-event-id']));
-      const filter = await filterOf(engine, query);
-      const release = limit.take(identity.key);
+      const { feed, storeWatch } = pipeline;
+      const lastId = lastEventIdOf(request.headers['last-event-id']);
+      const place = await orFromMemory(
+        storeWatch,
+        () => feed.resume(lastId),
+        () => feed.resumeFromMemory(lastId),
+      );
+      const filter = await filterOf(pipeline, query);
       return {
         status: 200,
         headers: HEADERS,
-        stream: (response) => feed.stream(response, from, filter).finally(release),
+        // The slot is taken when the stream begins, not before, and given back when its connection closes or has closed.
+        stream: (response) => {
+          onClose(limit.take(identity.key));
+          return feed.stream({ response, onClose, place, filter });
+        },
       };
     },
   };
@@ -49,10 +63,32 @@ interface Wanted {
   types?: readonly string[] | undefined;
 }
 
-async function filterOf(engine: Engine, { repo, tenant, types }: Wanted): Promise<StreamFilter> {
+async function filterOf(deps: EventDeps, { repo, tenant, types }: Wanted): Promise<StreamFilter> {
   const wanted = types ?? null;
   if (repo === undefined) return { repo: null, types: wanted };
   const { owner, name } = requireSlug(repo);
-  const { tenant_id, ...slug } = await findRepoAt(engine, { owner, repo: name, tenant });
+  const address = { owner, repo: name, tenant };
+  const { tenant_id, ...slug } = await orFromMemory(
+    deps.storeWatch,
+    () => findRepoAt(deps.engine, address),
+    () => findRepoAmong(reposInMemory(deps), address),
+  );
   return { repo: { tenantId: tenant_id, slug: slugKey(slug) }, types: wanted };
+}
+
+function reposInMemory({ repos }: EventDeps): readonly RepoWithTenant[] {
+  if (repos.last === null) throw new AppError('SSE_UNAVAILABLE', 'The repositories have not been read yet');
+  return repos.last.value;
+}
+
+/** The answer of the store; that of the memory while the store is away, or when it goes away meanwhile. */
+async function orFromMemory<T>(watch: StoreWatch, fromStore: () => Promise<T>, fromMemory: () => T): Promise<T> {
+  if (!watch.isConnected) return fromMemory();
+  try {
+    return await fromStore();
+  } catch (error) {
+    if (error instanceof AppError || !isUnavailable(error)) throw error;
+    watch.loop.wake();
+    return fromMemory();
+  }
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { sleep } from '@pipeline/runtime';
-import { type Frame, keyOf, passes, type StreamFilter } from './frame.ts';
+import { type Frame, keyOf, passes, repeatedFor, type StreamFilter } from './frame.ts';
 
 /** A client for which more than this waits when the next events come is cut; it may resume where it was. */
 const MAX_WAITING_OCTETS = 1024 * 1024;
@@ -31,7 +31,17 @@ export class Broadcast {
 
   add(client: Client): void {
     this.#clients.set(client, keyOf(client.filter));
-    client.response.once('close', () => this.#clients.delete(client));
+  }
+
+  remove(client: Client): void {
+    this.#clients.delete(client);
+  }
+
+  /** Moves a client to another place in the stream: it gets this text now, and later what comes after that id. */
+  move(client: Client, after: number, text: string): void {
+    if (!this.#clients.has(client)) return;
+    client.after = after;
+    push(client, Buffer.from(text));
   }
 
   /** Null = frames are missing here, and clients are told. */
@@ -80,19 +90,18 @@ function encode(frames: readonly (Frame | null)[], { filter, after }: Client): B
   let text = '';
   for (const frame of frames) {
     if (frame === null) text += GAP;
-    else if (isNews(frame, after) && passes(filter, frame)) text += frame.text;
+    else if (frame.isRepeat) text += repeatedFor(frame, after);
+    else if (frame.id > after && passes(filter, frame)) text += frame.text;
   }
   return Buffer.from(text);
 }
-
-/** While the store is away, heartbeats repeat the newest id. */
-const isNews = ({ id, type }: Frame, after: number) => id > after || (id === after && type === 'heartbeat');
 
 /** Tells a client that events are missing between what it has and what follows; a comment, for strict clients. */
 export const GAP = ': gap\n\n';
 
 /** Looked at before the write, so that one great batch cuts nobody who had taken all before it. */
 function push({ response }: Client, bytes: Buffer): void {
-  if (response.writableLength > MAX_WAITING_OCTETS) response.destroy();
+  // The connection, because a response that waits behind another one of it has nothing else to be closed by.
+  if (response.writableLength > MAX_WAITING_OCTETS) response.req.socket.destroy();
   else response.write(bytes);
 }

@@ -9,7 +9,7 @@ import {
   streamAfter,
   streamHead,
 } from '@pipeline/store';
-import { Broadcast, GAP } from './broadcast.ts';
+import { Broadcast, type Client, GAP } from './broadcast.ts';
 import { EventWindow } from './event-window.ts';
 import { type Frame, frameOf, passes, type StreamFilter } from './frame.ts';
 
@@ -26,6 +26,22 @@ export interface EventFeedDeps {
   now: () => Date;
 }
 
+/** Where in the stream a client goes on. */
+export interface StreamPlace {
+  /** It has everything up to this id; null = it is new and gets nothing of the past. */
+  after: number | null;
+  /** False = the store could not be asked whether it gave out that id. */
+  isVerified: boolean;
+}
+
+export interface StreamClient {
+  response: ServerResponse;
+  /** Calls its argument once when the connection has closed, at once if it has already. */
+  onClose(work: () => void): void;
+  place: StreamPlace;
+  filter: StreamFilter;
+}
+
 /**
  * The live stream of this replica: follows the stream of the store by id and hands each event to every client, in the
  * same order as every other replica does.
@@ -38,6 +54,8 @@ export class EventFeed {
   readonly #clients = new Broadcast();
   /** The newest id that was handed out; null before the first tick. */
   #last: number | null = null;
+  /** Clients that came back while the store was away with an id that this replica had not seen. */
+  readonly #unverified = new Set<Client>();
   #lastBeat: number;
   #closed = false;
 
@@ -63,14 +81,28 @@ export class EventFeed {
       this.#last = head;
     }
     const events = numbered[0]?.id === this.#last + 1 ? numbered : await streamAfter(fleet, this.#last);
-    const [first] = events;
-    if (!first) return undefined;
+    const isBehind = events.length === STREAM_BATCH;
+    if (events.length > 0) this.#last = this.#publish(events, this.#last);
+    if (!isBehind) this.#verify(this.#last);
+    return isBehind ? 'again' : undefined;
+  }
+
+  /** @returns the newest id. */
+  #publish(events: readonly StreamEvent[], last: number): number {
     const frames = this.#frames(events);
     // Ids have no gaps; one here means that the store has forgotten what came between.
-    this.#hand(first.id > this.#last + 1 ? [null, ...frames] : frames);
+    const isGap = (events[0]?.id ?? 0) > last + 1;
+    this.#hand(isGap ? [null, ...frames] : frames);
     this.#window.push(frames);
-    this.#last = events.at(-1)?.id ?? this.#last;
-    return events.length === STREAM_BATCH ? 'again' : undefined;
+    return events.at(-1)?.id ?? last;
+  }
+
+  /** Everything up to `head` was read: an id above it, of a client that came before, was never given out. */
+  #verify(head: number): void {
+    for (const client of this.#unverified) {
+      if (client.after > head) this.#clients.move(client, head, this.#replay(NEVER_GIVEN, client.filter));
+    }
+    this.#unverified.clear();
   }
 
   #frames(events: readonly StreamEvent[]): Frame[] {
@@ -92,38 +124,55 @@ export class EventFeed {
     if (this.#last === null || now.getTime() - this.#lastBeat < HEARTBEAT_MS) return false;
     if (isConnected) return sequenceHeartbeat(this.#deps.store.fleet, HEARTBEAT_MS);
     const at = now.toISOString();
-    this.#hand(this.#frames([{ id: this.#last, tenantId: 0, type: 'heartbeat', data: {}, at }]));
+    const frames = this.#frames([{ id: this.#last, tenantId: 0, type: 'heartbeat', data: {}, at }]);
+    this.#hand(frames.map((frame) => ({ ...frame, isRepeat: true })));
     return false;
   }
 
   /**
-   * Finds out what a client that comes back has missed.
-   * @param lastEventId the last one it saw; null for one that comes anew. An id that the store never gave out counts as
-   * older than all.
-   * @returns from where `stream` goes on.
+   * Finds the place of a client that comes back.
+   * @param lastEventId the last id that it saw; null for a new client. An id that the store never gave out counts as older
+   * than all.
    * @throws AppError SSE_UNAVAILABLE while nothing is followed.
    */
-  async resume(lastEventId: number | null): Promise<number | null> {
+  async resume(lastEventId: number | null): Promise<StreamPlace> {
     const last = this.#running();
-    if (lastEventId === null || lastEventId <= last) return lastEventId;
+    if (lastEventId === null || lastEventId <= last) return { after: lastEventId, isVerified: true };
     // Another replica may be ahead of this one.
-    return lastEventId <= (await streamHead(this.#deps.store.fleet)) ? lastEventId : NEVER_GIVEN;
+    const isKnown = lastEventId <= (await streamHead(this.#deps.store.fleet));
+    return { after: isKnown ? lastEventId : NEVER_GIVEN, isVerified: true };
+  }
+
+  /** `resume` while the store is away: an id that is unknown here is believed until the store can be read again. */
+  resumeFromMemory(lastEventId: number | null): StreamPlace {
+    const last = this.#running();
+    return { after: lastEventId, isVerified: lastEventId === null || lastEventId <= last };
   }
 
   /** Writes what was missed, at most 100 events, then what happens from now on. Settles when the stream has ended. */
-  async stream(response: ServerResponse, from: number | null, filter: StreamFilter): Promise<void> {
+  async stream({ response, onClose, place, filter }: StreamClient): Promise<void> {
     const last = this.#running();
-    const ended = new Promise<void>((resolve) => {
-      response.once('close', resolve);
-    });
-    const missed = from === null ? { gap: false, frames: [] } : this.#window.since(from);
-    const frames = missed.frames.filter((frame) => passes(filter, frame));
+    const { after, isVerified } = place;
     // Without chunks: a write is a packet of its own text, and the stream ends with its connection anyway.
     response.useChunkedEncodingByDefault = false;
-    response.write(RETRY + (missed.gap ? GAP : '') + frames.map(({ text }) => text).join(''));
+    response.write(RETRY + (after === null ? '' : this.#replay(after, filter)));
     // What waits to be written now has been replayed already.
-    this.#clients.add({ response, filter, after: Math.max(last, from ?? last) });
-    await ended;
+    const client = { response, filter, after: Math.max(last, after ?? last) };
+    this.#clients.add(client);
+    if (!isVerified) this.#unverified.add(client);
+    await new Promise<void>((resolve) => {
+      onClose(() => {
+        this.#clients.remove(client);
+        this.#unverified.delete(client);
+        resolve();
+      });
+    });
+  }
+
+  #replay(after: number, filter: StreamFilter): string {
+    const { gap, frames } = this.#window.since(after);
+    const texts = frames.filter((frame) => passes(filter, frame)).map(({ text }) => text);
+    return (gap ? GAP : '') + texts.join('');
   }
 
   #running(): number {

@@ -9,6 +9,8 @@ export interface Frame {
   repo: string | null;
   /** As it goes over the wire. */
   text: string;
+  /** A heartbeat of this process alone, while the store is away: it carries the id that its client has already. */
+  isRepeat?: true;
 }
 
 /** What says when it happened; the others say what is so now. */
@@ -21,6 +23,10 @@ export function frameOf({ id, tenantId, type, data, at }: StreamEvent, uptime: n
   const repo = typeof data.repo === 'string' ? data.repo.toLowerCase() : null;
   return { id, type, tenantId, repo, text: `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(payload)}\n\n` };
 }
+
+/** The text of a repeated heartbeat for a client that has everything up to `after`, here or from another replica. */
+export const repeatedFor = ({ id, text }: Frame, after: number): string =>
+  text.replace(/^id: \d+/, `id: ${Math.max(id, after)}`);
 
 /** What a client wants to see; null = everything. Heartbeats pass every filter, for they keep the connection open. */
 export interface StreamFilter {
