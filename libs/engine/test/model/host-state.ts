@@ -1,4 +1,12 @@
-import type { HostComment, HostEvent, HostIssue, HostPullRequest, HostReview, RepoRef } from '@pipeline/domain';
+import {
+  formatSlug,
+  type HostComment,
+  type HostEvent,
+  type HostIssue,
+  type HostPullRequest,
+  type HostReview,
+  type RepoRef,
+} from '@pipeline/domain';
 
 export const BOT = 'pipeline-bot';
 
@@ -84,15 +92,22 @@ export class HostState {
     return comment;
   }
 
-  openPull(draft: Pick<Draft<HostPullRequest>, 'title' | 'body' | 'headRef' | 'baseRef'>, author: string) {
+  /** @param fork the head of a branch of a fork; without it the branch is one of the repository itself. */
+  openPull(
+    draft: Pick<Draft<HostPullRequest>, 'title' | 'body' | 'headRef' | 'baseRef'>,
+    author: string,
+    fork?: { headRepo: string; headSha: string },
+  ) {
     const number = this.nextId();
-    const headSha = this.branches.get(draft.headRef) ?? '';
+    const own = { headRepo: formatSlug(this.repo), headSha: this.branches.get(draft.headRef) ?? '' };
+    const { headRepo, headSha } = fork ?? own;
     const rest = { state: 'open', merged: false, mergedAt: null, mergeCommitSha: null, draft: false } as const;
     const pull: HostPullRequest = {
       ...draft,
       ...rest,
       number,
       url: `http://host/pulls/${number}`,
+      headRepo,
       headSha,
       author,
       createdAt: this.at(),
@@ -134,8 +149,15 @@ export class HostState {
     this.#tell({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender: author });
   }
 
+  /** Open pull requests from a branch of the repository itself. */
   openPullsOf(branch: string): HostPullRequest[] {
-    return [...this.pulls.values()].filter((pull) => pull.headRef === branch && pull.state === 'open');
+    return this.pullsOf(branch).filter((pull) => pull.state === 'open');
+  }
+
+  /** Pull requests from a branch of the repository itself, oldest first. */
+  pullsOf(branch: string): HostPullRequest[] {
+    const isHere = ({ headRepo, headRef }: HostPullRequest) => headRef === branch && headRepo === formatSlug(this.repo);
+    return [...this.pulls.values()].filter(isHere);
   }
 
   #tellIssue(

@@ -25,8 +25,7 @@ export class ModelHost implements VcsHost {
   };
   getPullRequest: VcsHost['getPullRequest'] = (_repo, number) =>
     this.#heardLater('getPullRequest', structuredClone(this.state.pulls.get(number) ?? null));
-  findPullRequests: VcsHost['findPullRequests'] = async (_repo, branch) =>
-    [...this.state.pulls.values()].filter((pull) => pull.headRef === branch).reverse();
+  findPullRequests: VcsHost['findPullRequests'] = async (_repo, branch) => this.state.pullsOf(branch).reverse();
   listReviews: VcsHost['listReviews'] = async (_repo, number) => this.state.reviews.get(number) ?? [];
   listComments: VcsHost['listComments'] = async (_repo, number, since = '') =>
     (this.state.comments.get(number) ?? []).filter((comment) => comment.updatedAt >= since);
