@@ -10,6 +10,7 @@ import { adminRoutes } from './routes/admin.ts';
 import { appRoutes } from './routes/apps.ts';
 import { commentRoutes } from './routes/comments.ts';
 import { commitRoutes } from './routes/commits.ts';
+import { forkRoutes } from './routes/forks.ts';
 import { graphqlRoutes } from './routes/graphql.ts';
 import { issueRoutes } from './routes/issues.ts';
 import { labelRoutes } from './routes/labels.ts';
@@ -54,7 +55,7 @@ export function createApp(sandbox: Sandbox, options: AppOptions): Express {
   app.use(['/user', '/users', '/graphql', '/repos'], limit.middleware);
   app.use(viewerRoutes(sandbox), graphqlRoutes(sandbox));
   const parts = [issueRoutes, labelRoutes, commentRoutes, subIssueRoutes, pullRoutes, reviewRoutes, mergeRoutes];
-  const routers = [repoRoutes, refRoutes, commitRoutes, ...parts].map((routes) => routes(sandbox));
+  const routers = [repoRoutes, forkRoutes, refRoutes, commitRoutes, ...parts].map((routes) => routes(sandbox));
   app.use('/repos/:owner/:repo', loadRepo(sandbox), ...routers);
   app.use(['/user', '/users', '/graphql', '/repos'], () => {
     throw new Failure(404, 'Not Found');
