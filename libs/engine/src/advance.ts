@@ -83,6 +83,8 @@ function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decisio
   if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
   if (from === 'in-review' && to === 'done') unwanted.push('createPR');
   if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
+  // Closed on the host before the reopening was written there: it would be open for good.
+  if (to === 'done') unwanted.push('reopenIssue');
   if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
 }
 
