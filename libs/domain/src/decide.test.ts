@@ -11,11 +11,17 @@ const issue = (state: State, over: Partial<IssueFacts> = {}): IssueFacts => ({
   blockedFromState: null,
   blockReason: null,
   pr: null,
+  dismissStale: true,
   openBlockers: 0,
   defaultBranch: 'main',
   ...over,
 });
-const PR = { number: 12, headSha: 'abc1234', headRef: 'b' };
+const PR = {
+  number: 12,
+  headSha: 'abc1234',
+  headRef: 'b',
+  approval: { sha: 'abc1234', source: 'agent' as const },
+};
 
 /** One good result per outcome. */
 const OUTCOMES: Record<string, Outcome> = {
@@ -43,7 +49,8 @@ const outcome = (name: string): Outcome => {
   return found;
 };
 const after = (facts: IssueFacts, name: string): Decision => {
-  const decision = decide(DEFAULT_WORKFLOW, facts, { trigger: outcome(name).outcome, outcome: outcome(name) });
+  const cause = { trigger: outcome(name).outcome, outcome: outcome(name), headSha: 'abc1234' };
+  const decision = decide(DEFAULT_WORKFLOW, facts, cause);
   if (decision.kind === 'refused') throw new Error(decision.reason);
   return decision;
 };

@@ -1,3 +1,12 @@
+import {
+  type Approval,
+  approvalBy,
+  approvedHead,
+  isAboutOtherCommit,
+  isStaleReview,
+  type PullRequestFacts,
+  stateAfterPush,
+} from './approvals.ts';
 import type { Outcome } from './outcomes.ts';
 import type { ProjectionAction } from './projections.ts';
 import { isBlockedState, remembersOrigin, type State } from './states.ts';
@@ -10,8 +19,10 @@ export interface IssueFacts {
   state: State;
   blockedFromState: State | null;
   blockReason: string | null;
-  /** The open pull request of the issue, if any; the one on its own branch before any other. */
-  pr: { number: number; headSha: string; headRef: string } | null;
+  /** The pipeline's own open pull request of the issue, if any. */
+  pr: PullRequestFacts | null;
+  /** Setting `review.dismissStale`: a push ends the approval of a person too. */
+  dismissStale: boolean;
   /** Open or accepted findings that block progress. */
   openBlockers: number;
   defaultBranch: string;
@@ -23,6 +34,8 @@ export interface Cause {
   outcome?: Outcome;
   target?: State;
   blockReason?: string;
+  /** The commit that was approved: the head that the task of a reviewer named, or the commit of a person's review. */
+  headSha?: string | null;
 }
 
 export interface Decision {
@@ -37,6 +50,8 @@ export interface Decision {
   nextTask: WorkTaskType | null;
   /** What the outcome itself asks of the host; labels and the status comment follow from the state. */
   projections: ProjectionAction[];
+  /** The approval that the move gives to the head of the pull request; null = it changes nothing about approvals. */
+  approval: Approval | null;
 }
 
 /** A transition that cannot be made; the engine records it as a dead letter. */
@@ -54,15 +69,19 @@ const FREE: Partial<Record<Trigger, State>> = {
   reopened: 'new',
   reimplement: 'ready-for-dev',
   'pr-closed': 'failure-blocked',
+  'head-moved': 'in-review',
+  'review-dismissed': 'human-review-ready',
 };
 
 /**
  * Decides purely where an issue goes and what follows from it. A retry that runs in failure-blocked is decided from
  * the state that failed.
  */
-export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cause): Decision | Refusal {
+export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: Cause): Decision | Refusal {
   const origin =
-    issue.state === 'failure-blocked' && cause.outcome ? (issue.blockedFromState ?? issue.state) : issue.state;
+    issue.state === 'failure-blocked' && reported.outcome ? (issue.blockedFromState ?? issue.state) : issue.state;
+  const isStale = isAboutOtherCommit(issue, reported) && hasWorkOf(workflow, origin, reported);
+  const cause: Cause = isStale ? { trigger: 'head-moved' } : reported;
   const target = targetOf(workflow, issue, origin, cause);
   if (typeof target !== 'string') return target;
   if (!workflow.states.some((row) => row.name === target)) {
@@ -84,17 +103,22 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, cause: Cau
     blockReason: blockReasonIn(target, issue, cause),
     blockedFromState: originRemembered(target, origin, issue),
     nextTask: waitsForPr || waitsForMerge || waitsForBranch ? null : taskTypeOf(workflow, target),
-    projections:
-      cause.outcome && !isMergeRefused(issue, cause) ? askedOfHost(issue, cause.outcome) : undone(issue, cause),
+    projections: cause.outcome && !isMergeRefused(issue, cause) ? askedOfHost(issue, cause) : undone(issue, cause),
+    approval: approvalBy(issue, cause, target),
   };
 }
 
+/** Whether an outcome is one of the work of that state: one of other work must not move the issue. */
+const hasWorkOf = (workflow: WorkflowSnapshot, state: State, { outcome }: Cause): boolean =>
+  taskTypeOf(workflow, state) === (outcome?.outcome === 'mergeable' ? 'merge' : 'review');
+
 function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, cause: Cause): State | Refusal {
   const free = FREE[cause.trigger];
-  if (free) return free;
+  if (free) return cause.trigger === 'head-moved' ? stateAfterPush(issue, origin) : free;
   if (cause.trigger === 'operator') return operatorTarget(workflow, issue.state, cause.target);
-  if (cause.trigger === 'mergeable' && !issue.pr) return NOTHING_TO_MERGE;
-  if (cause.trigger === 'mergeable' && !isMergeRefused(issue, cause)) return origin;
+  const merging = mergeTarget(workflow, issue, origin, cause);
+  if (merging) return merging;
+  if (isStaleReview(issue, cause)) return STALE_REVIEW;
   // A retry that fails again leaves the issue where its first failure put it.
   if (cause.trigger === 'exhausted' && issue.state === 'failure-blocked') return issue.state;
   const trigger = triggerIn(issue, cause);
@@ -102,14 +126,32 @@ function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, 
     .filter((edge) => edge.from === origin && edge.trigger === trigger)
     .map((edge) => edge.to);
   const [first] = targets;
-  if (first === undefined) {
-    return { kind: 'refused', targetState: cause.target ?? trigger, reason: `no edge leaves ${origin} on ${trigger}` };
-  }
+  if (first === undefined) return noEdge(origin, trigger, cause.target);
   if (!returnsToOrigin(trigger)) return first;
   const back = issue.blockedFromState;
   if (back && targets.includes(back)) return back;
   return targets.includes('planning') ? 'planning' : first;
 }
+
+/** Where an issue stays while the host merges; null = the edges decide. */
+function mergeTarget(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, cause: Cause) {
+  if (cause.trigger !== 'mergeable') return null;
+  if (!issue.pr) return NOTHING_TO_MERGE;
+  if (!hasWorkOf(workflow, origin, cause)) return noEdge(origin, cause.trigger);
+  return isMergeRefused(issue, cause) ? null : origin;
+}
+
+const noEdge = (origin: State, trigger: Trigger, target?: State): Refusal => ({
+  kind: 'refused',
+  targetState: target ?? trigger,
+  reason: `no edge leaves ${origin} on ${trigger}`,
+});
+
+const STALE_REVIEW: Refusal = {
+  kind: 'refused',
+  targetState: 'merge-pending',
+  reason: 'the approval was given for a commit that is not the head of the pull request',
+};
 
 /** A finding that blocks progress keeps an issue from being merged, however it came to where it merges. */
 const isMergeRefused = (issue: IssueFacts, { trigger }: Cause): boolean =>
@@ -167,16 +209,18 @@ function originRemembered(target: State, origin: State, issue: IssueFacts): Stat
   return remembersOrigin(origin) ? issue.blockedFromState : origin;
 }
 
-function askedOfHost(issue: IssueFacts, outcome: Outcome): ProjectionAction[] {
-  switch (outcome.outcome) {
+function askedOfHost(issue: IssueFacts, { outcome, headSha }: Cause): ProjectionAction[] {
+  switch (outcome?.outcome) {
     case 'submitted':
       return isOn(outcome.result.branch, issue) ? [] : [openPullRequest(issue, outcome.result)];
     case 'approved':
-      return reviewOf(issue, 'success', outcome.result.body || 'Approved.', []);
-    case 'changes-requested':
-      return reviewOf(issue, 'failure', `Changes requested: ${outcome.result.body}`, outcome.result.comments);
+      return reviewOf(issue, { state: 'success', headSha, body: outcome.result.body || 'Approved.', comments: [] });
+    case 'changes-requested': {
+      const { body, comments } = outcome.result;
+      return reviewOf(issue, { state: 'failure', headSha, body: `Changes requested: ${body}`, comments });
+    }
     case 'mergeable':
-      return issue.pr ? [mergePullRequest(issue.pr.number, outcome.result.headSha)] : [];
+      return mergePullRequest(issue);
     case 'split':
       return outcome.result.subtasks.map((subtask, index) => ({
         type: 'createIssue',
@@ -216,27 +260,30 @@ function openPullRequest(issue: IssueFacts, result: Submission): ProjectionActio
   };
 }
 
-const mergePullRequest = (prNumber: number, headSha: string): ProjectionAction => ({
-  type: 'mergePR',
-  prNumber,
-  method: 'squash',
-  expectedHeadSha: headSha,
-});
+/** Names the commit that was approved, so that the host refuses any other. */
+function mergePullRequest(issue: IssueFacts): ProjectionAction[] {
+  const sha = approvedHead(issue);
+  if (!issue.pr || sha === null) return [];
+  return [{ type: 'mergePR', prNumber: issue.pr.number, method: 'squash', expectedHeadSha: sha }];
+}
 
-type ReviewComments = Extract<Outcome, { outcome: 'changes-requested' }>['result']['comments'];
+interface Verdict {
+  state: 'success' | 'failure';
+  /** The commit that was read; undefined for a verdict of an older release, which did not record it. */
+  headSha: string | null | undefined;
+  body: string;
+  comments: Extract<Outcome, { outcome: 'changes-requested' }>['result']['comments'];
+}
 
 /** The identity that opened a pull request may not approve it, so a verdict is a comment and a commit status. */
-function reviewOf(
-  issue: IssueFacts,
-  state: 'success' | 'failure',
-  body: string,
-  comments: ReviewComments,
-): ProjectionAction[] {
-  if (!issue.pr) return [];
+function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdict): ProjectionAction[] {
+  if (!pr) return [];
+  const review: ProjectionAction = { type: 'submitReview', prNumber: pr.number, event: 'comment', body, comments };
+  if (!headSha) return [review];
   const description = state === 'success' ? 'Approved by the reviewer' : 'The reviewer asks for changes';
   return [
-    { type: 'submitReview', prNumber: issue.pr.number, event: 'comment', body, comments },
-    { type: 'setCommitStatus', sha: issue.pr.headSha, context: 'svc/review', state, description, targetUrl: null },
+    review,
+    { type: 'setCommitStatus', sha: headSha, context: 'svc/review', state, description, targetUrl: null },
   ];
 }
 

@@ -1,6 +1,7 @@
 export * from './agent-health.ts';
 export * from './alerts.ts';
 export * from './analytics.ts';
+export type { Approval, PullRequestFacts } from './approvals.ts';
 export * from './blocked-issues.ts';
 export * from './blocks.ts';
 export * from './budgets.ts';

@@ -31,7 +31,12 @@ export const OUTCOME_RESULTS = {
     changedFiles: z.array(path).max(3_000),
   }),
   replan: z.object({ reason: text(5_000) }),
-  approved: z.object({ body: z.string().max(60_000).default('') }),
+  approved: z.object({
+    body: z.string().max(60_000).default(''),
+    headSha: sha
+      .optional()
+      .describe('The commit that was read; another one than the task names makes the review void.'),
+  }),
   'changes-requested': z.object({
     body: text(60_000),
     comments: z

@@ -106,6 +106,7 @@ describe('the pipeline configuration', () => {
       sla: { warnAfterMinutes: { planning: 5 } },
       tracks: { maxOpenIssues: 3 },
       retention: { eventsDays: 10, messagesDays: 2, runsDays: 11, projectionsDays: 3 },
+      review: { dismissStale: false, workerLogins: ['shop-worker[bot]'] },
     };
     const settings = settingsOf(parsePipelineConfig(changed));
     expect(settings).toMatchObject(changed);

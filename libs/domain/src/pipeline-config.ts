@@ -9,6 +9,7 @@ import {
   PollIntervals,
   Retention,
   Retrieval,
+  Review,
   SelfHealing,
   Settings,
   Sla,
@@ -89,6 +90,9 @@ export const PipelineConfig = section({
   }).prefault({}),
   tracks: section(TrackDefaults.shape).prefault({}).describe('What a new track starts with, and how much all may do.'),
   retention: section(Retention.shape).prefault({}).describe('For how long history is kept.'),
+  review: section(Review.shape)
+    .prefault({})
+    .describe('Which pull requests are the own work, and how long approvals hold.'),
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;
 
@@ -103,6 +107,7 @@ export const RELOADABLE_KEYS = [
   'sla',
   'tracks',
   'retention',
+  'review',
 ] as const satisfies readonly (keyof PipelineConfig & keyof Settings)[];
 
 /** Keys that are read when the process starts; a change of them waits for a restart. */

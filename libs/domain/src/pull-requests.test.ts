@@ -1,8 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
-import { revertedBy } from './pull-requests.ts';
+import { isOpenedBy, linkedIssueNumber, revertedBy } from './pull-requests.ts';
 
 const SHA = '0123456789abcdef0123456789abcdef01234567';
 const of = (body: string) => revertedBy(body, { owner: 'Acme', name: 'Shop' });
+
+describe('a pull request', () => {
+  const repo = { owner: 'Acme', name: 'Shop' };
+  const own = { headRepo: 'acme/shop', author: 'Pipeline-Bot' };
+
+  test.each([
+    ['the pipeline, whatever the letter case', own, true],
+    ['a deleted user', { ...own, author: null }, false],
+    ['another person', { ...own, author: 'mallory' }, false],
+    ['the pipeline in a fork', { ...own, headRepo: 'mallory/shop' }, false],
+    ['the pipeline in a fork that was deleted', { ...own, headRepo: null }, false],
+  ])('of %s is own work: %p -> %p', (_who, pull, expected) => {
+    expect(isOpenedBy(['pipeline-bot'], pull, repo)).toBe(expected);
+  });
+
+  test.each([
+    ['svc/issue-7', '', true, 7],
+    ['svc/issue-7', '', false, null],
+    ['svc/issue-7', 'Fixes #8', false, 8],
+    ['patch-1', 'Fixes #8', true, 8],
+    ['svc/issue-7x', '', true, null],
+  ])('on %s with the text "%s" and own = %p is linked to %p', (headRef, body, isOwn, expected) => {
+    expect(linkedIssueNumber({ headRef, body }, isOwn)).toBe(expected);
+  });
+});
 
 describe('what a pull request takes back', () => {
   test.each([

@@ -4,13 +4,32 @@ import type { HostPullRequest } from './vcs.ts';
 const OWN_BRANCH = /^svc\/issue-(\d+)$/;
 const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\s*:?\s+#(\d+)\b/i;
 
-/** The issue a pull request belongs to: by our branch name, or by a closing keyword in its text. */
-export function linkedIssueNumber(pr: Pick<HostPullRequest, 'headRef' | 'body'>): number | null {
-  const digits = OWN_BRANCH.exec(pr.headRef)?.[1] ?? CLOSES.exec(pr.body)?.[1];
+/**
+ * Whether a pull request was opened by one of these logins from a branch of the repository itself. A branch name alone
+ * proves nothing: anybody can give a branch of a fork any name. Logins and slugs are compared without regard to case.
+ */
+export function isOpenedBy(
+  logins: readonly string[],
+  pr: Pick<HostPullRequest, 'headRepo' | 'author'>,
+  repo: Slug,
+): boolean {
+  const author = pr.author?.toLowerCase();
+  return pr.headRepo?.toLowerCase() === slugKey(repo) && logins.some((login) => login.toLowerCase() === author);
+}
+
+/** Whether the branch is one that the pipeline's work on an issue goes to. */
+export const isWorkBranch = (headRef: string): boolean => OWN_BRANCH.test(headRef);
+
+/**
+ * The issue a pull request belongs to: by the name of its branch if it is the pipeline's own, else by a closing keyword in
+ * its text.
+ */
+export function linkedIssueNumber(pr: Pick<HostPullRequest, 'headRef' | 'body'>, isOwn: boolean): number | null {
+  const digits = (isOwn ? OWN_BRANCH.exec(pr.headRef)?.[1] : undefined) ?? CLOSES.exec(pr.body)?.[1];
   return digits === undefined ? null : parseIssueNumber(digits);
 }
 
-/** States in which the pull request is what everybody looks at, so that a close or a review of it counts. */
+/** States that wait for the pull request, so that a close, a review or a push of it counts. */
 export const isReviewable = (state: string): boolean =>
   state === 'in-review' || state === 'human-review-ready' || state === 'merge-pending';
 

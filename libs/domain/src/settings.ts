@@ -123,6 +123,18 @@ export const TrackDefaults = z.object({
     .describe('Issues made by the tracks of one repo that may be open at one time.'),
 });
 
+export const Review = z.object({
+  dismissStale: z
+    .boolean()
+    .default(true)
+    .describe("A push ends a person's approval; false = it holds for the head that was seen last."),
+  workerLogins: z
+    .array(z.string().regex(/^[A-Za-z0-9._[\]-]{1,100}$/, 'must be a login of the host'))
+    .max(100)
+    .default([])
+    .describe("Logins, beside the pipeline's own, whose pull requests from svc/issue-N branches are its work."),
+});
+
 const days = (standard: number) => z.int().min(1).max(36_500).default(standard);
 
 export const Retention = z.object({
@@ -166,6 +178,7 @@ export const Settings = z.object({
   sla: Sla.prefault({}),
   tracks: TrackDefaults.prefault({}),
   retention: Retention.prefault({}),
+  review: Review.prefault({}),
 });
 export type Settings = z.output<typeof Settings>;
 

@@ -29,7 +29,7 @@ export interface VcsHost {
   standingOf(repo: RepoRef, number: number, etag?: string): Promise<Standing | null>;
   listComments(repo: RepoRef, number: number, since?: string): Promise<HostComment[]>;
   getPullRequest(repo: RepoRef, number: number): Promise<HostPullRequest | null>;
-  /** Open and closed pull requests whose head is that branch, newest first. */
+  /** Open and closed pull requests whose head is that branch of this repository, never of a fork; newest first. */
   findPullRequests(repo: RepoRef, headBranch: string): Promise<HostPullRequest[]>;
   listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
   /** The right that decides whose commands and answers count; cached by the adapter for 5 minutes. */
@@ -122,6 +122,8 @@ export interface HostPullRequest {
   merged: boolean;
   mergedAt: string | null;
   mergeCommitSha: string | null;
+  /** `owner/name` of the repository that the branch lives in; null when that fork was deleted. */
+  headRepo: string | null;
   headRef: string;
   headSha: string;
   baseRef: string;
@@ -143,6 +145,8 @@ export interface HostReview {
 export interface ExecuteContext {
   /** True when an earlier attempt may have reached the host: look before writing again. */
   mayHaveHappened: boolean;
+  /** Logins, beside our own, whose pull requests count as the pipeline's own (setting `review.workerLogins`). */
+  workerLogins?: readonly string[];
   signal?: AbortSignal;
 }
 
@@ -158,7 +162,14 @@ export type ExecuteResult =
       repeated: boolean;
       created: { number?: number; commentId?: number; sha?: string; url?: string } | null;
     }
-  | { status: 'refused'; httpStatus: number; message: string; kind: 'not-ready' | 'conflict' | 'protected' | 'other' }
+  | {
+      status: 'refused';
+      httpStatus: number;
+      message: string;
+      kind: 'not-ready' | 'conflict' | 'protected' | 'other';
+      /** The head that a pull request has instead of the one that was to be merged. */
+      headSha?: string;
+    }
   | { status: 'rate-limited'; retryAt: string; message: string }
   | { status: 'failed'; message: string; ambiguous: boolean };
 

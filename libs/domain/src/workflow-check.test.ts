@@ -141,7 +141,16 @@ describe('check of a workflow', () => {
 });
 
 const facts = (state: State) => ({
-  ...{ number: 1, state, blockedFromState: null, blockReason: null, pr: null, openBlockers: 0, defaultBranch: 'main' },
+  ...{
+    number: 1,
+    state,
+    blockedFromState: null,
+    blockReason: null,
+    pr: null,
+    openBlockers: 0,
+    dismissStale: true,
+    defaultBranch: 'main',
+  },
 });
 
 describe('what a new workflow means for issues under way', () => {

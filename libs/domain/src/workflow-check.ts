@@ -72,6 +72,9 @@ function statesWrong({ states }: WorkflowSnapshot): string[] {
     ...NEEDED_STATES.filter((name) => !names.includes(name)).map(
       (name) => `state ${name} is missing: the engine needs it`,
     ),
+    ...(names.includes('merge-pending') && !names.includes('in-review')
+      ? ['merge-pending needs in-review: nothing is merged that was not reviewed']
+      : []),
     ...states.flatMap(({ name, kind, taskType }) => {
       const wrong: string[] = [];
       if ((kind === 'terminal') !== (name === 'done'))

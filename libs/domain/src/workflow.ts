@@ -19,6 +19,8 @@ export const EVENT_TRIGGERS = [
   'protected',
   'review-approved',
   'review-changes-requested',
+  'review-dismissed',
+  'head-moved',
   'pr-closed',
   'host-merged',
   'host-closed',

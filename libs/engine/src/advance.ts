@@ -1,4 +1,5 @@
 import {
+  type Approval,
   autoUnblockDelayMs,
   type Decision,
   type ErrorClass,
@@ -9,7 +10,9 @@ import {
 import {
   enterState,
   type IssueRow,
+  type PullRequestRow,
   resolveEdgesAtEnd,
+  setApproval,
   settleSiIssue,
   updateIssue,
   withdrawProjections,
@@ -36,6 +39,8 @@ export interface Carrier {
   stop?: Stop;
   /** The state is left again at once: its work does not begin and the host is not shown it. */
   passing?: true;
+  /** Of an approval that was given on the host: the id of its review. */
+  reviewId?: number;
 }
 
 /**
@@ -48,7 +53,9 @@ export async function advance(unit: Unit, subject: Subject, decision: Decision, 
     decision.kind === 'move' ? move(unit, subject, decision, by) : stay(unit, subject, decision, by),
     by.passing ? null : standingWork(unit, subject.issue.id),
   ]);
-  if (decision.kind === 'move') withdraw(unit, subject, decision);
+  // An approval that outlives a push waits for the merge of the new head; the merge of the old one goes.
+  if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
+  if (decision.approval && subject.pr) recordApproval(unit, subject.pr, decision.approval, by);
   const closing = await closingActions(unit, moved, decision);
   const asked = [...decision.projections, ...closing];
   if (work === null) {
@@ -58,6 +65,12 @@ export async function advance(unit: Unit, subject: Subject, decision: Decision, 
   const task = await replaceWorkTask(unit, moved, decision.nextTask, work);
   await projectIssue(unit, moved, asked, task);
   return moved;
+}
+
+/** Which commit was approved, by whom: the merge names it. */
+function recordApproval(unit: Unit, pr: PullRequestRow, { sha, source }: Approval, { actor, reviewId }: Carrier): void {
+  const by = (source === 'agent' ? actor.agent : actor.id) ?? actor.type;
+  unit.send(setApproval(unit.tx, unit.tenantId, pr.id, { sha, source, by, reviewId: reviewId ?? null }));
 }
 
 /**
@@ -70,6 +83,8 @@ function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decisio
   if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
   if (from === 'in-review' && to === 'done') unwanted.push('createPR');
   if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
+  // Closed on the host before the reopening was written there: it would be open for good.
+  if (to === 'done') unwanted.push('reopenIssue');
   if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
 }
 

@@ -1,4 +1,4 @@
-import { branchOf, type ExecuteResult, type ProjectionAction } from '@pipeline/domain';
+import { branchOf, type ExecuteResult, formatSlug, type ProjectionAction } from '@pipeline/domain';
 import {
   lockIssueByNumber,
   lockWorkTask,
@@ -6,6 +6,7 @@ import {
   openedPullRequest,
   resolveEdgesOf,
   storeNow,
+  updatePullRequest,
   upsertEdge,
   wouldCycle,
 } from '@pipeline/store';
@@ -35,6 +36,7 @@ export async function onOpenedPullRequest(
     issueId: issue.id,
     number: created.number,
     url: created.url ?? '',
+    headRepo: formatSlug(subject.repo),
     headSha: created.sha ?? '',
     headRef: action.head || branchOf(issue.issue_number),
     baseRef: action.base,
@@ -76,15 +78,20 @@ export async function onMerged(
   await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger }, actor: ENGINE });
 }
 
-/** The host will not merge as things are, and says why. A merge that is no longer wanted changes nothing. */
-export async function onMergeRefused(
-  unit: Unit,
-  subject: Subject,
-  kind: 'not-ready' | 'conflict' | 'protected',
-  message: string,
-): Promise<void> {
+type Refused = Extract<ExecuteResult, { status: 'refused' }>;
+
+/**
+ * The host will not merge as things are, and says why. If it names another head than the one that is known, a push was
+ * missed: the issue goes where every push sends it. A merge that is no longer wanted changes nothing.
+ */
+export async function onMergeRefused(unit: Unit, subject: Subject, { kind, headSha, message }: Refused): Promise<void> {
   if (subject.issue.state !== 'merge-pending') return;
-  await moveBy(unit, subject, { cause: { trigger: kind }, actor: { ...ENGINE, reason: message } });
+  const actor = { ...ENGINE, reason: message };
+  if (kind === 'not-ready' && headSha !== undefined && subject.pr && subject.pr.head_sha !== headSha) {
+    await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, { head_sha: headSha });
+    const pr = { ...subject.pr, head_sha: headSha };
+    await moveBy(unit, { ...subject, pr }, { cause: { trigger: 'head-moved' }, actor });
+  } else if (kind !== 'other') await moveBy(unit, subject, { cause: { trigger: kind }, actor });
 }
 
 /** A subtask stands on the host. It enters the pipeline like any other issue; the epic waits for it from now on. */

@@ -48,7 +48,8 @@ async function issueOf({ engine, repo }: Intake, event: CommentEvent) {
   const db = engine.store.tenant;
   if (!event.onPullRequest) return findIssue(db, repo.tenant_id, repo.id, event.issueNumber);
   const pr = await findPullRequest(db, repo.tenant_id, repo.id, event.issueNumber);
-  return pr?.issue_id == null ? undefined : issueById(db, repo.tenant_id, pr.issue_id);
+  // Its author would else answer, as the author of the issue may, what the issue of somebody else asks.
+  return !pr?.agent_authored || pr.issue_id === null ? undefined : issueById(db, repo.tenant_id, pr.issue_id);
 }
 
 async function mayAct({ host }: Intake, event: CommentEvent, isCommand: boolean): Promise<boolean> {

@@ -1,12 +1,17 @@
-import { type HostEvent, type HostPullRequest, isReviewable, linkedIssueNumber } from '@pipeline/domain';
+import {
+  type HostEvent,
+  type HostPullRequest,
+  isOpenedBy,
+  isReviewable,
+  isWorkBranch,
+  linkedIssueNumber,
+} from '@pipeline/domain';
 import {
   findIssue,
   findPullRequest,
   type IssueRow,
-  insertRemarks,
   lockIssue,
   type PullRequestRow,
-  takeRemark,
   upsertPullRequest,
 } from '@pipeline/store';
 import { noteMerge } from './code-map.ts';
@@ -19,29 +24,30 @@ import { recordPipelineEvent } from './records.ts';
 import { type Actor, subjectOf } from './subject.ts';
 
 type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
-type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
 
 /**
- * Takes up a pull request of an issue: a merge ends the issue, a close without merge stops it. What the host said before
- * what is known already counts no more.
+ * Applies what the host reports of a pull request. The merge of any that is linked to an issue ends the issue. A close
+ * without merge stops it and a push sends it back to review only if the pull request is the pipeline's own: one of somebody
+ * else is recorded and moves nothing. What the host reported before what is known already is ignored.
  * @returns later = what was seen may be older than our own writes under way; it must be looked at again after them.
  */
 export async function takePullRequest(intake: Intake, event: PullRequestEvent): Promise<'taken' | 'later'> {
   await noteReverts(intake, event.pullRequest);
-  const issueId = await linkedIssue(intake, event.pullRequest);
+  const isOwn = await isOwnWork(intake, event.pullRequest);
+  const issueId = await linkedIssue(intake, event.pullRequest, isOwn);
   if (issueId === null) return 'taken';
-  const ours = event.pullRequest.author === (await intake.host.login());
   return inTenant(intake.engine, intake.repo.tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
     if (!issue) return 'taken';
-    const link = { repoId: intake.repo.id, issueId, agentAuthored: ours };
+    const link = { repoId: intake.repo.id, issueId, isOwn };
     const before = await findPullRequest(unit.tx, unit.tenantId, intake.repo.id, event.pullRequest.number);
     if (before && isOutdated(event.pullRequest, before)) return 'taken';
     if (before && (await mayBeOlder(unit, issue, event))) return 'later';
     await upsertPullRequest(unit.tx, unit.tenantId, event.pullRequest, link);
     unit.relisted.changed.add(issue.id);
     const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
-    await followPullRequest(unit, issue, { before: before?.state ?? null, now: event.pullRequest }, actor);
+    const seen = { before, now: event.pullRequest, isOwn: isOwn || before?.agent_authored === true };
+    await followPullRequest(unit, issue, seen, actor);
     return 'taken';
   });
 }
@@ -58,22 +64,31 @@ async function mayBeOlder(unit: Unit, issue: IssueRow, { action, pullRequest, re
   return mayMissOurWrites(unit, issue, readAt ?? pullRequest.updatedAt);
 }
 
-async function linkedIssue({ engine, repo }: Intake, pr: HostPullRequest): Promise<number | null> {
+/** Whether the pipeline or one of its workers opened it, from a work branch of the repository itself. */
+async function isOwnWork({ engine, repo, host }: Intake, pr: HostPullRequest): Promise<boolean> {
+  const logins = [await host.login(), ...engine.settings().review.workerLogins];
+  return isWorkBranch(pr.headRef) && isOpenedBy(logins, pr, repo);
+}
+
+async function linkedIssue({ engine, repo }: Intake, pr: HostPullRequest, isOwn: boolean): Promise<number | null> {
   const db = engine.store.tenant;
   const known = await findPullRequest(db, repo.tenant_id, repo.id, pr.number);
   if (known) return known.issue_id;
-  const number = linkedIssueNumber(pr);
+  const number = linkedIssueNumber(pr, isOwn);
   const issue = number === null ? undefined : await findIssue(db, repo.tenant_id, repo.id, number);
   return issue?.id ?? null;
 }
 
-async function followPullRequest(
-  unit: Unit,
-  issue: IssueRow,
-  { before, now }: { before: string | null; now: HostPullRequest },
-  actor: Actor,
-): Promise<void> {
-  if (before === now.state) return;
+interface SeenPullRequest {
+  before: PullRequestRow | undefined;
+  now: HostPullRequest;
+  isOwn: boolean;
+}
+
+async function followPullRequest(unit: Unit, issue: IssueRow, seen: SeenPullRequest, actor: Actor): Promise<void> {
+  const { before, now, isOwn } = seen;
+  if (isOwn && isPushed(issue, seen)) await onPush(unit, issue, now, actor);
+  if (before?.state === now.state) return;
   const fact = { agent: actor.type, prNumber: now.number };
   if (now.merged) await noteMerge(unit, { issue }, fact);
   else {
@@ -82,46 +97,30 @@ async function followPullRequest(
   }
   if (now.merged && issue.state !== 'done') {
     await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
-  } else if (now.state === 'closed' && !now.merged && isReviewable(issue.state)) {
-    const subject = await subjectOf(unit, issue);
-    // Another one is what the review is about.
-    if (subject.pr) return;
-    const why = {
-      lastError: `Pull request #${now.number} was closed without a merge.`,
-      blockClassification: 'permanent' as const,
-    };
-    await moveBy(unit, subject, { cause: { trigger: 'pr-closed' }, actor: actor, stop: why });
+  } else if (isOwn && now.state === 'closed' && !now.merged && isReviewable(issue.state)) {
+    await onClose(unit, issue, now, actor);
   }
 }
 
-/** Takes up a person's review; only those who may write to the repo count. */
-export async function takeReview(intake: Intake, event: ReviewEvent): Promise<void> {
-  const { engine, repo, host } = intake;
-  const { review } = event;
-  if (review.author === null || !['approved', 'changes_requested'].includes(review.verdict)) return;
-  const pr = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, event.prNumber);
-  const issueId = pr?.issue_id;
-  if (issueId == null) return;
-  const permission = await host.permissionOf(event.repo, review.author);
-  if (permission !== 'admin' && permission !== 'write') return;
-  await inTenant(engine, repo.tenant_id, async (unit) => {
-    const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
-    const first = await takeRemark(unit.tx, unit.tenantId, repo.id, { kind: 'review', hostId: review.id });
-    if (issue && first) await followReview(unit, issue, event);
-  });
+/** Whether the head is another one than was known, in a state whose work depends on the head. */
+const isPushed = (issue: IssueRow, { before, now }: SeenPullRequest): boolean =>
+  now.state === 'open' && before !== undefined && before.head_sha !== now.headSha && isReviewable(issue.state);
+
+/** Nobody has approved the new head, so the issue goes back to its review, and what was under way for the old one ends. */
+async function onPush(unit: Unit, issue: IssueRow, { number, headSha }: HostPullRequest, actor: Actor): Promise<void> {
+  const subject = await subjectOf(unit, issue);
+  if (subject.pr?.number !== number) return;
+  const reason = `pull request #${number} has the new head ${headSha}`;
+  await moveBy(unit, subject, { cause: { trigger: 'head-moved' }, actor: { ...actor, reason } });
 }
 
-async function followReview(unit: Unit, issue: IssueRow, { review, prNumber }: ReviewEvent): Promise<void> {
-  const actor: Actor = { type: 'operator', id: review.author, agent: null, reason: 'review on the host' };
-  const payload = { prNumber, verdict: review.verdict };
-  recordPipelineEvent(unit, { issue }, { eventType: 'review_submitted', agent: actor.type, payload: payload });
-  if (review.verdict === 'approved') {
-    if (issue.state !== 'human-review-ready') return;
-    await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'review-approved' }, actor: actor });
-    return;
-  }
-  if (!isReviewable(issue.state)) return;
-  const remark = { kind: 'review' as const, author: review.author ?? 'unknown', body: review.body };
-  await insertRemarks(unit.tx, unit.tenantId, issue.id, [remark]);
-  await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'review-changes-requested' }, actor: actor });
+async function onClose(unit: Unit, issue: IssueRow, { number }: HostPullRequest, actor: Actor): Promise<void> {
+  const subject = await subjectOf(unit, issue);
+  // Another one is what the review is about.
+  if (subject.pr) return;
+  const why = {
+    lastError: `Pull request #${number} was closed without a merge.`,
+    blockClassification: 'permanent' as const,
+  };
+  await moveBy(unit, subject, { cause: { trigger: 'pr-closed' }, actor: actor, stop: why });
 }

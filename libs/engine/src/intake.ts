@@ -3,7 +3,8 @@ import type { RepoRow } from '@pipeline/store';
 import type { Engine } from './context.ts';
 import { takeComment } from './intake-comment.ts';
 import { takeIssue } from './intake-issue.ts';
-import { takePullRequest, takeReview } from './intake-pull-request.ts';
+import { takePullRequest } from './intake-pull-request.ts';
+import { takeReview } from './intake-review.ts';
 
 /** Where a host event is applied: the engine, the repo it is about, and that repo's host, which may be asked. */
 export interface Intake {
@@ -14,10 +15,11 @@ export interface Intake {
 
 /**
  * Takes up what the host tells, whether a webhook brought it or a poll found it. The host is asked before the
- * transaction begins, never inside. What our own identity did is no news and changes nothing.
+ * transaction begins, never inside. What our own identity did is no news and changes nothing, but for a push: workers push
+ * with it, the pipeline itself never does.
  */
 export async function takeHostEvent(intake: Intake, event: HostEvent): Promise<void> {
-  if (event.sender !== null && event.sender === (await intake.host.login())) return;
+  if (event.sender !== null && event.sender === (await intake.host.login()) && !isPush(event)) return;
   switch (event.kind) {
     case 'issue':
       await takeIssue(intake, event);
@@ -34,3 +36,5 @@ export async function takeHostEvent(intake: Intake, event: HostEvent): Promise<v
       return;
   }
 }
+
+const isPush = (event: HostEvent): boolean => event.kind === 'pull-request' && event.action === 'synchronize';

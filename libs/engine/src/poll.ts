@@ -96,7 +96,8 @@ async function takeSeenPullRequest(intake: Intake, number: number): Promise<'tak
   if (!pullRequest) return 'taken';
   const seen = { kind: 'pull-request', action: 'seen', repo, pullRequest, sender: null, readAt } as const;
   const taken = await takePullRequest(intake, seen);
-  if (!known || pullRequest.state === 'closed') return taken;
+  // Reviews of pull requests that are not the pipeline's own move nothing.
+  if (!known?.agent_authored || pullRequest.state === 'closed') return taken;
   for (const review of await host.listReviews(repo, number)) {
     await takeHostEvent(intake, { kind: 'review', repo, prNumber: number, review, sender: review.author });
   }

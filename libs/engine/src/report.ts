@@ -17,7 +17,7 @@ import {
   deleteTask,
   type IssueRow,
   insertArtefacts,
-  openPullRequest,
+  ownPullRequest,
   type RecordOwner,
   type RunRow,
 } from '@pipeline/store';
@@ -110,22 +110,31 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
   await keepIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, told);
   if (!issue) return null;
   if (isSideTask(taskType)) return issue.state;
-  const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), body);
+  const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), {
+    reported: body,
+    claimedHead: run.head_sha,
+  });
   claimEnded(unit, subject);
   const question = outcome.outcome === 'needs-clarification' ? outcome.result.question : null;
   const moved = await moveBy(unit, subject, {
-    cause: { trigger: outcome.outcome, outcome },
+    cause: { trigger: outcome.outcome, outcome, headSha: headReadBy(run, body) },
     actor: actor,
     stop: { question },
   });
   return moved.subject.issue.state as State;
 }
 
+/** The commit that a verdict is about; null when the reviewer reports that it read another one than its task named. */
+function headReadBy({ head_sha: head }: RunRow, body: Report): string | null {
+  const named = body.outcome === 'approved' ? body.result.headSha : undefined;
+  return named === undefined || head?.startsWith(named) ? head : null;
+}
+
 async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined, body: Report): Promise<RecordOwner> {
   const { tx, tenantId } = unit;
   const { artefacts, findings } = body;
   const leaves = artefacts.length + findings.length + (body.intelligence?.length ?? 0);
-  const pr = issue && leaves > 0 ? await openPullRequest(tx, tenantId, issue.id) : undefined;
+  const pr = issue && leaves > 0 ? await ownPullRequest(tx, tenantId, issue.id) : undefined;
   const owner = {
     runId: run.id,
     repoId: run.repo_id,

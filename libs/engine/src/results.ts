@@ -16,19 +16,20 @@ type Result<N extends Outcome['outcome']> = Extract<Outcome, { outcome: N }>['re
 
 /**
  * Stores what an outcome says about the issue before anything is decided on it.
+ * @param claimedHead the head of the pull request when the task was claimed; null = unknown.
  * @returns the subject with these facts, and the outcome, which dependencies that cannot be waited for turn into a
  * question to a person.
  */
 export async function applyResult(
   unit: Unit,
   subject: Subject,
-  reported: Outcome,
+  { reported, claimedHead }: { reported: Outcome; claimedHead: string | null },
 ): Promise<{ subject: Subject; outcome: Outcome }> {
   switch (reported.outcome) {
     case 'planned':
       return { subject: await keepPlan(unit, subject, reported.result), outcome: reported };
     case 'submitted':
-      return { subject: await keepSubmission(unit, subject, reported.result), outcome: reported };
+      return { subject: await keepSubmission(unit, subject, reported.result, claimedHead), outcome: reported };
     case 'changes-requested':
       await keepReview(unit, subject, reported.result);
       return { subject, outcome: reported };
@@ -45,14 +46,24 @@ async function keepPlan(unit: Unit, subject: Subject, { plan, plannedFiles }: Re
   return { ...subject, issue: { ...subject.issue, ...change } };
 }
 
-/** A new submission answers the last round of review, and moves the head of the pull request that is open. */
-async function keepSubmission(unit: Unit, subject: Subject, result: Result<'submitted'>): Promise<Subject> {
+/**
+ * A new submission answers the last round of review, and moves the head of the pull request that is open. A head that the
+ * host has reported since the claim is newer knowledge than the worker's, so it stays.
+ */
+async function keepSubmission(
+  unit: Unit,
+  subject: Subject,
+  result: Result<'submitted'>,
+  claimedHead: string | null,
+): Promise<Subject> {
   await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
   const submitted = { submitted_files: result.changedFiles };
   await updateIssue(unit.tx, unit.tenantId, subject.issue.id, submitted);
   const issue = { ...subject.issue, ...submitted };
   if (subject.pr?.head_ref !== result.branch) return { ...subject, issue };
-  const change = { head_sha: result.headSha, changed_files: result.changedFiles };
+  const isReported = claimedHead !== null && subject.pr.head_sha !== claimedHead;
+  const headSha = isReported ? subject.pr.head_sha : result.headSha;
+  const change = { head_sha: headSha, changed_files: result.changedFiles };
   await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, change);
   return { ...subject, issue, pr: { ...subject.pr, ...change } };
 }

@@ -130,8 +130,7 @@ async function onRefused(unit: Unit, { subject, projection, result }: Settled<'r
     attempt_started_at: null,
     error: `${result.httpStatus}: ${result.message}`,
   });
-  if (answered)
-    await onMergeRefused(unit, subject, result.kind as 'not-ready' | 'conflict' | 'protected', result.message);
+  if (answered) await onMergeRefused(unit, subject, result);
   else await gaveUp(unit, subject, projection, result.message);
 }
 

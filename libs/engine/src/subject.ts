@@ -1,4 +1,4 @@
-import type { Cause, Decision, Refusal, State, WorkflowSnapshot } from '@pipeline/domain';
+import type { Approval, Cause, Decision, Refusal, State, WorkflowSnapshot } from '@pipeline/domain';
 import { DEFAULT_WORKFLOW, decide } from '@pipeline/domain';
 import { contextOfIssue, type IssueRow, type PullRequestRow, type RepoRow } from '@pipeline/store';
 import type { Unit } from './context.ts';
@@ -8,9 +8,12 @@ export interface Subject {
   issue: IssueRow;
   repo: RepoRow;
   workflow: WorkflowSnapshot;
+  /** The pipeline's own open pull request; never one of somebody else. */
   pr: PullRequestRow | undefined;
   openBlockers: number;
   openDependencies: number;
+  /** Setting `review.dismissStale`, as it was when the context was read. */
+  dismissStale: boolean;
 }
 
 /** Who caused a change, as events and transitions record it. */
@@ -33,7 +36,11 @@ export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };
 export async function subjectOf(unit: Unit, issue: IssueRow): Promise<Subject> {
   unit.relisted.changed.add(issue.id);
   const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
-  return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW };
+  return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW, dismissStale: unit.settings.review.dismissStale };
+}
+
+function approvalOf({ approved_sha: sha, approved_source: source }: PullRequestRow): Approval | null {
+  return sha === null ? null : { sha, source: source === 'person' ? 'person' : 'agent' };
 }
 
 export function decideFor(subject: Subject, cause: Cause): Decision | Refusal {
@@ -45,7 +52,8 @@ export function decideFor(subject: Subject, cause: Cause): Decision | Refusal {
       state: issue.state as State,
       blockedFromState: issue.blocked_from_state as State | null,
       blockReason: issue.block_reason,
-      pr: pr ? { number: pr.number, headSha: pr.head_sha, headRef: pr.head_ref } : null,
+      pr: pr ? { number: pr.number, headSha: pr.head_sha, headRef: pr.head_ref, approval: approvalOf(pr) } : null,
+      dismissStale: subject.dismissStale,
       openBlockers: subject.openBlockers,
       defaultBranch: subject.repo.default_branch,
     },

@@ -4,11 +4,12 @@ import {
   hasIntelligence,
   historyOf,
   type IssueRow,
-  openPullRequest,
+  ownPullRequest,
   previousAttempts,
   promptOfIssue,
   remarksOf,
   repoById,
+  setHeadOfRun,
 } from '@pipeline/store';
 import type { Unit } from './context.ts';
 
@@ -24,17 +25,14 @@ export interface Told {
  * @returns it, the version of the instructions in it, if its track gave any, what its issue has cost in USD, and whether
  * there may be snippets.
  */
-export async function payloadOf(
-  { tx, tenantId }: Unit,
-  task: Claimed,
-  reading: Promise<IssueRow | undefined>,
-): Promise<Told> {
+export async function payloadOf(unit: Unit, task: Claimed, reading: Promise<IssueRow | undefined>): Promise<Told> {
+  const { tx, tenantId } = unit;
   const issueId = task.issue_id;
   const { issue_number: number, repo_id: repoId } = task;
   const [issue, repo, pr, remarks, attempts, prompt, isRepoKnown] = await Promise.all([
     reading,
     repoById(tx, tenantId, repoId),
-    issueId === null ? undefined : openPullRequest(tx, tenantId, issueId),
+    issueId === null ? undefined : ownPullRequest(tx, tenantId, issueId),
     issueId === null ? [] : remarksOf(tx, tenantId, issueId),
     issueId === null ? [] : previousAttempts(tx, tenantId, { issueId, taskType: task.task_type }),
     issueId === null ? undefined : promptOfIssue(tx, tenantId, { repoId, number }),
@@ -75,5 +73,7 @@ export async function payloadOf(
     state: issue ? (issue.state as State) : null,
     history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
   };
+  // What the worker reports of the pull request is about this commit, whatever is pushed meanwhile.
+  if (pr) unit.send(setHeadOfRun(tx, tenantId, { runId: task.run_id, headSha: pr.head_sha }));
   return { payload, promptVersion: prompt?.version ?? null, costUsd: issue?.cost_usd ?? 0, isRepoKnown };
 }

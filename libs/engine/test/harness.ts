@@ -213,7 +213,12 @@ export async function workUntil(bench: Bench, state: string): Promise<void> {
 let comments = 0;
 
 /** What a webhook would bring about a new comment. */
-export function say({ engine, repo, host }: Bench, issueNumber: number, body: string, author = 'alice'): Promise<void> {
+export function say(
+  { engine, repo, host }: Bench,
+  issueNumber: number,
+  body: string,
+  { author = 'alice', onPullRequest = false, issueAuthor = 'alice' } = {},
+): Promise<void> {
   comments += 1;
   // After whatever time a test holds.
   const at = '2027-01-02T00:00:00.000Z';
@@ -223,9 +228,9 @@ export function say({ engine, repo, host }: Bench, issueNumber: number, body: st
       kind: 'comment',
       repo,
       issueNumber,
-      onPullRequest: false,
+      onPullRequest,
       comment: { id: comments, author, body, createdAt: at, updatedAt: at },
-      issueAuthor: 'alice',
+      issueAuthor,
       sender: author,
     },
   );

@@ -3,29 +3,13 @@ import type { HostEvent, HostPullRequest } from '@pipeline/domain';
 import { act, drainInbox, pollRepo, receive, releaseWaiting, takeHostEvent } from '@pipeline/engine';
 import { findPullRequest } from '@pipeline/store';
 import { type Bench, drain, finish, hostIssue, say, step, take, tell, workUntil } from './harness.ts';
+import { hostPull } from './host-pulls.ts';
 import { Stage } from './stage.ts';
 
 const bench = new Stage({ issues: 0 });
 const { database } = bench;
 
-const pullRequest = (over: Partial<HostPullRequest> = {}): HostPullRequest => ({
-  number: 1_001,
-  title: 't',
-  body: '',
-  url: 'http://host/1001',
-  state: 'open',
-  merged: false,
-  mergedAt: null,
-  mergeCommitSha: null,
-  headRef: 'svc/issue-1',
-  headSha: 'abc1234',
-  baseRef: 'main',
-  author: 'pipeline-bot',
-  draft: false,
-  createdAt: '2026-03-01T00:00:00.000Z',
-  updatedAt: '2026-03-01T00:00:00.000Z',
-  ...over,
-});
+const pullRequest = (over: Partial<HostPullRequest> = {}): HostPullRequest => hostPull(bench, over);
 const bring = (event: HostEvent) => takeHostEvent(bench, event);
 
 describe('an issue on the host', () => {

@@ -150,7 +150,7 @@ describe('a person mends a block by a comment', () => {
 
   test('somebody who may only read is refused, and nothing happens', async () => {
     bench.host.permission = 'read';
-    await say(bench, 1, '/svc:unblock', 'mallory');
+    await say(bench, 1, '/svc:unblock', { author: 'mallory' });
     expect((await bench.issue()).state).toBe('failure-blocked');
     expect(bench.host.reactions.map(([, content]) => content)).toEqual(['confused']);
   });
@@ -166,9 +166,9 @@ describe('a question', () => {
       question: 'Which file?',
     });
     bench.host.permission = 'none';
-    await say(bench, 1, 'not mine to say', 'stranger');
+    await say(bench, 1, 'not mine to say', { author: 'stranger' });
     expect((await bench.issue()).state).toBe('needs-clarification');
-    await say(bench, 1, 'README.md', 'alice');
+    await say(bench, 1, 'README.md');
     expect((await bench.issue()).state).toBe('planning');
     expect((await take(bench)).payload.answers).toEqual([{ author: 'alice', body: 'README.md' }]);
   });

@@ -552,12 +552,17 @@ export interface Projections {
 
 export interface PullRequests {
   agent_authored: Generated<boolean>;
+  approved_by: string | null;
+  approved_review_id: number | null;
+  approved_sha: string | null;
+  approved_source: string | null;
   author: string | null;
   base_ref: string;
   body: string;
   changed_files: Generated<string[]>;
   closed_at: string | null;
   head_ref: string;
+  head_repo: string | null;
   head_sha: string;
   host_updated_at: string | null;
   id: Generated<number>;
@@ -696,6 +701,7 @@ export interface Runs {
   error_fingerprint: string | null;
   error_message: string | null;
   finished_at: string | null;
+  head_sha: string | null;
   id: Generated<number>;
   issue_id: number | null;
   issue_number: Generated<number>;
@@ -1141,7 +1147,7 @@ export const COLUMNS = {
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
   projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
-  pull_requests: ['agent_authored', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_sha', 'host_updated_at', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
+  pull_requests: ['agent_authored', 'approved_by', 'approved_review_id', 'approved_sha', 'approved_source', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_repo', 'head_sha', 'host_updated_at', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
   repo_files: ['language', 'path', 'repo_id', 'search', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
@@ -1152,7 +1158,7 @@ export const COLUMNS = {
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   rollup_checks: ['checked_at', 'day', 'wrong'],
   rollup_deltas: ['at', 'body', 'id', 'repo_id', 'tenant_id'],
-  runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'ready_at', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
+  runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'head_sha', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'ready_at', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
   settings: ['body', 'id', 'updated_at', 'version'],
   si_issues: ['completed_at', 'created_at', 'id', 'issue_number', 'prompt_version', 'repo_id', 'size', 'tenant_id', 'theme', 'track_id', 'track_name'],

@@ -11,7 +11,7 @@ export interface IssueContext {
   repo: RepoRow;
   /** Null = the repo has no active one. */
   workflow: WorkflowSnapshot | null;
-  /** The open pull request; of several the one on the issue's own branch, else the newest. */
+  /** The pipeline's own open pull request; of several the one on the issue's own branch, else the newest. */
   pr: PullRequestRow | undefined;
   /** Findings that keep the issue from being merged: open or accepted, and marked as blocking. */
   openBlockers: number;
@@ -41,7 +41,7 @@ const around = prepared(
     from repos repo
     left join lateral (
       select ${sql.join(COLUMNS.pull_requests.map((column) => sql.ref(column)))} from pull_requests
-      where tenant_id = repo.tenant_id and issue_id = ${p('issueId')} and state = 'open'
+      where tenant_id = repo.tenant_id and issue_id = ${p('issueId')} and state = 'open' and agent_authored
       order by ${onOwnBranch} desc, number desc limit 1
     ) pr on true
     where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,

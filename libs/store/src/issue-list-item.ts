@@ -49,7 +49,7 @@ export const listItemOfI: RawBuilder<unknown> = sql`
     t.task_type as "activeTaskType",
     case when t.status = 'claimed' then ${sql.lit(JSON.stringify(AGENT_OF))}::jsonb ->> t.task_type end as "assignedAgent",
     (select p.number from pull_requests p where p.tenant_id = i.tenant_id and p.issue_id = i.id
-      order by p.state = 'open' desc, p.number desc limit 1) as "prNumber",
+      and (p.agent_authored or p.merged) order by p.state = 'open' desc, p.number desc limit 1) as "prNumber",
     array(select left(label, ${caps.label}) from unnest(i.labels[1:${caps.labels}]) as label) as "labels",
     (${ownEdges('subtask')} limit 1) as "parentIssueNumber",
     array(${ownEdges('depends_on')} limit ${caps.dependsOn}) as "dependsOn",

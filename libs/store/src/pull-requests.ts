@@ -7,24 +7,28 @@ import { type Params, prepared } from './prepared.ts';
 
 export type PullRequestRow = Selectable<PullRequests>;
 
-/** Whether a pull request is the pipeline's own work; people may open others for the same issue. */
+/** Whether a pull request is on the branch that the pipeline names; its workers may name another one. */
 export const onOwnBranch = sql<boolean>`starts_with(head_ref, ${sql.lit(OWN_BRANCH_PREFIX)})`;
 
-const open = prepared('open-pull-request', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+const own = prepared('own-pull-request', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('pull_requests')
     .select(COLUMNS.pull_requests)
     .where('tenant_id', '=', p('tenantId'))
     .where('issue_id', '=', p('issueId'))
     .where('state', '=', sql.lit('open'))
+    .where('agent_authored', '=', sql.lit(true))
     .orderBy(onOwnBranch, 'desc')
     .orderBy('number', 'desc')
     .limit(sql.lit(1)),
 );
 
-/** The open pull request of an issue; of several the one on its own branch, else the newest. */
-export const openPullRequest = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow | undefined> =>
-  open.first(db, { tenantId, issueId });
+/**
+ * The open pull request of an issue that is the pipeline's own (`agent_authored`): of several the one on its own branch,
+ * else the newest. Those of other people are never returned, whatever their branch is named.
+ */
+export const ownPullRequest = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow | undefined> =>
+  own.first(db, { tenantId, issueId });
 
 export const pullRequestsOf = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow[]> =>
   db
@@ -49,17 +53,21 @@ export const findPullRequest = (
     .where('number', '=', number)
     .executeTakeFirst();
 
-/** Stores what the host says of a pull request. The caller holds the lock of its issue. */
+/**
+ * Stores what the host reports of a pull request. One that is the pipeline's own stays so, also after the setting that
+ * names the identities has changed. The caller holds the lock of its issue.
+ */
 export async function upsertPullRequest(
   tx: Tx,
   tenantId: number,
   pr: HostPullRequest,
-  { repoId, ...link }: { repoId: number; issueId: number | null; agentAuthored: boolean },
+  { repoId, ...link }: { repoId: number; issueId: number | null; isOwn: boolean },
 ): Promise<void> {
   const values = {
     title: pr.title,
     body: pr.body,
     url: pr.url,
+    head_repo: pr.headRepo,
     head_ref: pr.headRef,
     head_sha: pr.headSha,
     base_ref: pr.baseRef,
@@ -79,12 +87,13 @@ export async function upsertPullRequest(
       repo_id: repoId,
       number: pr.number,
       issue_id: link.issueId,
-      agent_authored: link.agentAuthored,
+      agent_authored: link.isOwn,
     })
     .onConflict((c) =>
       c.columns(['tenant_id', 'repo_id', 'number']).doUpdateSet((eb) => ({
         ...values,
         issue_id: eb.fn.coalesce('pull_requests.issue_id', 'excluded.issue_id'),
+        agent_authored: sql<boolean>`pull_requests.agent_authored or excluded.agent_authored`,
         updated_at: eb.ref('excluded.updated_at'),
       })),
     )
@@ -105,11 +114,33 @@ export async function updatePullRequest(
     .execute();
 }
 
+export interface NewApproval {
+  sha: string;
+  source: 'agent' | 'person';
+  /** Who gave it: an agent, a login of the host or an operator. */
+  by: string;
+  /** Its review on the host, if it was given there. */
+  reviewId: number | null;
+}
+
+/** Records the approval of a pull request in place of the one before; null takes it back. */
+export const setApproval = (tx: Tx, tenantId: number, id: number, approval: NewApproval | null): Promise<void> =>
+  updatePullRequest(tx, tenantId, id, approvalColumns(approval));
+
+export const approvalColumns = (approval: NewApproval | null) => ({
+  approved_sha: approval?.sha ?? null,
+  approved_source: approval?.source ?? null,
+  approved_by: approval?.by ?? null,
+  approved_review_id: approval?.reviewId ?? null,
+});
+
 export interface OpenedPullRequest {
   repoId: number;
   issueId: number;
   number: number;
   url: string;
+  /** The repository itself, `owner/name`. */
+  headRepo: string;
   headSha: string;
   headRef: string;
   baseRef: string;
@@ -118,7 +149,7 @@ export interface OpenedPullRequest {
   changedFiles: string[];
 }
 
-/** Links a pull request that we opened to its issue. A webhook may have brought it first. */
+/** Links a pull request that we opened to its issue. A webhook may have reported it first, and then knows its head better. */
 export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPullRequest): Promise<void> {
   await tx
     .insertInto('pull_requests')
@@ -130,6 +161,7 @@ export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPull
       title: pr.title,
       body: pr.body,
       url: pr.url,
+      head_repo: pr.headRepo,
       head_ref: pr.headRef,
       head_sha: pr.headSha,
       base_ref: pr.baseRef,
@@ -142,7 +174,8 @@ export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPull
       c.columns(['tenant_id', 'repo_id', 'number']).doUpdateSet({
         issue_id: pr.issueId,
         agent_authored: true,
-        head_sha: pr.headSha,
+        head_sha: sql<string>`case when pull_requests.host_updated_at is null then excluded.head_sha
+          else pull_requests.head_sha end`,
         changed_files: pr.changedFiles,
       }),
     )

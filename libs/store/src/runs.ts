@@ -41,6 +41,16 @@ export async function updateRun(tx: Tx, tenantId: number, runId: number, change:
   await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
 }
 
+const headed = prepared(
+  'set-head-of-run',
+  (_db, p: Params<{ tenantId: number; runId: number; headSha: string }>) => sql`
+  update runs set head_sha = ${p('headSha')} where tenant_id = ${p('tenantId')} and id = ${p('runId')}`,
+);
+
+/** Records the head of the pull request that the worker of a claim was given, which is what its verdict is about. */
+export const setHeadOfRun = async (tx: Tx, tenantId: number, run: { runId: number; headSha: string }): Promise<void> =>
+  void (await headed.run(tx, { tenantId, ...run }));
+
 interface Extension {
   tenantId: number;
   taskIds: string[];

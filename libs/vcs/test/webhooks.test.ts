@@ -34,6 +34,7 @@ describe('real deliveries', () => {
       'pull_request.opened',
       'pull_request.reopened',
       'pull_request.synchronize',
+      'pull_request_review.dismissed',
       'pull_request_review.submitted',
     ]);
   });

@@ -45,8 +45,8 @@ export interface World {
   ): Promise<{ status: number; data: never; headers: Headers }>;
   execute(action: ProjectionAction, issueNumber?: number, mayHaveHappened?: boolean): Promise<ExecuteResult>;
   git(args: string[], cwd?: string): Promise<string>;
-  /** Commits a file on a branch (made from main when new) and pushes it through HTTP; gives the commit. */
-  push(branch: string, file: string, text: string): Promise<string>;
+  /** Commits a file on a branch (made from main when new) and pushes it through HTTP, as the bot; gives the commit. */
+  push(branch: string, file: string, text: string, to?: { repo: string; token: string }): Promise<string>;
   restart(): Promise<void>;
   end(): Promise<void>;
 }
@@ -112,9 +112,9 @@ export async function createWorld(options: Partial<SandboxOptions> = {}): Promis
     execute: (action, issueNumber = 1, mayHaveHappened = false) =>
       world.host.execute(REPO, issueNumber, action, { mayHaveHappened }),
     git: (args, cwd = dir) => git(args, cwd),
-    async push(branch, file, text) {
+    async push(branch, file, text, { repo, token } = { repo: 'acme/shop', token: BOT.token }) {
       const work = mkdtempSync(path.join(dir, 'work-'));
-      const url = `${sandbox.url.replace('//', `//x:${BOT.token}@`)}/acme/shop.git`;
+      const url = `${sandbox.url.replace('//', `//x:${token}@`)}/${repo}.git`;
       await git(['clone', '-q', url, work], dir);
       await git(['checkout', '-q', branch], work).catch(() => git(['checkout', '-qb', branch], work));
       writeFileSync(path.join(work, file), text);

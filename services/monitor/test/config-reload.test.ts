@@ -85,6 +85,7 @@ describe('a reload', () => {
     sla: 'sla: {warnAfterMinutes: {planning: 9}}',
     tracks: 'tracks: {weight: 4}',
     retention: 'retention: {messagesDays: 7}',
+    review: 'review: {dismissStale: false}',
   };
 
   test.each(Object.entries(CHANGES))('applies %s at once, here and in the store', async (key, line) => {

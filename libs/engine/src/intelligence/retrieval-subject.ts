@@ -44,7 +44,7 @@ export async function subjectOfRetrieval(db: Db, request: RetrievalRequest): Pro
 
 const unreviewed = (issue: ReadIssue | undefined): Read => ({ issue, changed: null, prFound: null });
 
-/** The pull request that is named, else the issue's newest; and the issue that it belongs to, if none is named. */
+/** The pull request that is named, else the pipeline's newest for the issue; and the issue that it belongs to, if none is named. */
 async function reviewed(
   db: Db,
   { tenantId, repoId, prNumber }: RetrievalRequest,
@@ -53,7 +53,7 @@ async function reviewed(
   const own = named && prNumber === null ? await pullRequestsOf(db, tenantId, named.id) : [];
   const pr =
     prNumber === null
-      ? own.toSorted((a, b) => b.number - a.number)[0]
+      ? own.filter((pr) => pr.agent_authored).toSorted((a, b) => b.number - a.number)[0]
       : await findPullRequest(db, tenantId, repoId, prNumber);
   if (!pr) return { issue: named, changed: null, prFound: prNumber === null && !named ? null : false };
   const issue = named ?? (pr.issue_id === null ? undefined : await issueById(db, tenantId, pr.issue_id));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { act, autoUnblock, fail, transition } from '@pipeline/engine';
-import { claimNext, drain, finish, refOf, take, workUntil } from '../harness.ts';
+import { claimNext, drain, finish, hostIssue, refOf, take, tell, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
@@ -20,6 +20,16 @@ describe('what is not wanted any more does not happen after all', () => {
     await act(stage.engine, await stage.key(), 'cancel', OLGA);
     await drain(stage);
     expect(stage.host.executed.map(({ type }) => type)).not.toContain('createIssue');
+  });
+
+  test('the reopening on the host of an issue that a person has closed there meanwhile', async () => {
+    await act(stage.engine, await stage.key(), 'cancel', OLGA);
+    await drain(stage);
+    await transition(stage.engine, await stage.key(), 'new', OLGA);
+    await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'closed' });
+    await drain(stage);
+    expect((await stage.issue()).state).toBe('done');
+    expect(stage.host.executed.map(({ type }) => type)).not.toContain('reopenIssue');
   });
 
   test('a failed merge of work that was sent back holds no later one', async () => {

@@ -9,6 +9,8 @@ import { statusCommentOn } from './host-writes.ts';
 import { breaches } from './invariants.ts';
 import { madeTwice } from './made-once.ts';
 import { helpEverybody } from './operator-steps.ts';
+import { freeBranches } from './push-steps.ts';
+import { mergeBreaches } from './rules-of-merges.ts';
 import { upkeep } from './time-steps.ts';
 import { issuesOf, pass, type World } from './world.ts';
 
@@ -110,6 +112,7 @@ export async function checkEnd(world: World): Promise<void> {
   expect(await disagreements(world)).toEqual([]);
   expect(await differentMerges(world)).toEqual([]);
   expect(await madeTwice(world)).toEqual([]);
+  expect(mergeBreaches(world)).toEqual([]);
   const lists = await checkIssueList(world.database.db, world.tenantId);
   expect(lists).toEqual({ missing: 0, surplus: 0, stale: 0, miscounted: 0 });
   expect(await wrongSums(world.database)).toEqual({});
@@ -122,6 +125,7 @@ export async function checkHelped(world: World): Promise<void> {
   const isOpen = async () => [...(await issuesOf(world)).values()].filter(({ state }) => state !== 'done');
   for (let help = 0; help === 0 || (await isOpen()).length > 0; help += 1) {
     if (help === HELPS) expect(await isOpen()).toEqual([]);
+    freeBranches(world);
     await helpEverybody(world, help);
     await settleDown(world);
   }
@@ -132,4 +136,5 @@ export async function checkHelped(world: World): Promise<void> {
     select 'run ' || id as what from runs where status = 'claimed' union all select 'task ' || id from tasks
     union all select 'projection ' || id from projections where status = 'pending'`;
   expect((await left.execute(world.database.db)).rows).toEqual([]);
+  expect(mergeBreaches(world)).toEqual([]);
 }

@@ -1,9 +1,19 @@
-import type { HostComment, HostEvent, HostIssue, HostPullRequest, HostReview, RepoRef } from '@pipeline/domain';
+import {
+  formatSlug,
+  type HostComment,
+  type HostEvent,
+  type HostIssue,
+  type HostPullRequest,
+  type HostReview,
+  type RepoRef,
+} from '@pipeline/domain';
 
 export const BOT = 'pipeline-bot';
 
-/** A person who may write to the repo, one who may only read it, and the author of every issue. */
-export const PEOPLE = { anna: 'write', rob: 'read', alice: 'read' } as const;
+/** Two people who may write to the repo, one who may only read it, and the author of every issue. */
+export const PEOPLE = { anna: 'write', ben: 'write', rob: 'read', alice: 'read' } as const;
+/** Somebody without any right, who has a fork. */
+export const STRANGER = 'mallory';
 export type Person = keyof typeof PEOPLE;
 
 type Draft<T> = Omit<T, 'url' | 'createdAt'>;
@@ -14,6 +24,9 @@ export class HostState {
   readonly comments = new Map<number, HostComment[]>();
   readonly pulls = new Map<number, HostPullRequest>();
   readonly reviews = new Map<number, HostReview[]>();
+  /** Reviews that were approvals when they were given, by id; a dismissal does not undo what was merged on them. */
+  readonly approvals = new Set<number>();
+  readonly #heads = new Map<number, string[]>();
   /** Head of each branch. */
   readonly branches = new Map<string, string>();
   readonly webhooks: HostEvent[] = [];
@@ -84,21 +97,29 @@ export class HostState {
     return comment;
   }
 
-  openPull(draft: Pick<Draft<HostPullRequest>, 'title' | 'body' | 'headRef' | 'baseRef'>, author: string) {
+  /** @param fork the head of a branch of a fork; without it the branch is one of the repository itself. */
+  openPull(
+    draft: Pick<Draft<HostPullRequest>, 'title' | 'body' | 'headRef' | 'baseRef'>,
+    author: string,
+    fork?: { headRepo: string; headSha: string },
+  ) {
     const number = this.nextId();
-    const headSha = this.branches.get(draft.headRef) ?? '';
+    const own = { headRepo: formatSlug(this.repo), headSha: this.branches.get(draft.headRef) ?? '' };
+    const { headRepo, headSha } = fork ?? own;
     const rest = { state: 'open', merged: false, mergedAt: null, mergeCommitSha: null, draft: false } as const;
     const pull: HostPullRequest = {
       ...draft,
       ...rest,
       number,
       url: `http://host/pulls/${number}`,
+      headRepo,
       headSha,
       author,
       createdAt: this.at(),
       updatedAt: this.at(),
     };
     this.pulls.set(number, pull);
+    this.#heads.set(number, [headSha]);
     this.#tellPull(pull, 'opened', author);
     return pull;
   }
@@ -106,10 +127,18 @@ export class HostState {
   /** Commits to a branch: its open pull requests have a new head. */
   push(branch: string, sha: string, sender: string): void {
     this.branches.set(branch, sha);
-    for (const pull of this.openPullsOf(branch)) {
-      pull.headSha = sha;
-      this.#tellPull(pull, 'synchronize', sender);
-    }
+    for (const pull of this.openPullsOf(branch)) this.moveHead(pull, sha, sender);
+  }
+
+  moveHead(pull: HostPullRequest, sha: string, sender: string): void {
+    pull.headSha = sha;
+    this.#heads.set(pull.number, [...this.headsOf(pull.number), sha]);
+    this.#tellPull(pull, 'synchronize', sender);
+  }
+
+  /** Every head that a pull request has had, oldest first. */
+  headsOf(number: number): readonly string[] {
+    return this.#heads.get(number) ?? [];
   }
 
   endPull(pull: HostPullRequest, merged: boolean, sender: string): void {
@@ -121,21 +150,43 @@ export class HostState {
 
   reopenPull(pull: HostPullRequest, sender: string): void {
     if (pull.state === 'open' || pull.merged || this.openPullsOf(pull.headRef).length > 0) return;
-    if (!this.branches.has(pull.headRef)) return;
-    pull.state = 'open';
+    const head = this.branches.get(pull.headRef);
+    if (head === undefined) return;
+    Object.assign(pull, { state: 'open', headSha: head });
+    this.#heads.set(pull.number, [...this.headsOf(pull.number), head]);
     this.#tellPull(pull, 'reopened', sender);
   }
 
-  review(pull: HostPullRequest, verdict: 'approved' | 'changes_requested', author: string): void {
-    const times = { submittedAt: this.at(), commitSha: pull.headSha };
+  review(
+    pull: HostPullRequest,
+    verdict: 'approved' | 'changes_requested',
+    author: string,
+    commitSha = pull.headSha,
+  ): void {
+    const times = { submittedAt: this.at(), commitSha };
     const review: HostReview = { id: this.nextId(), author, verdict, body: `I say ${verdict}`, ...times };
+    if (verdict === 'approved') this.approvals.add(review.id);
     this.reviews.set(pull.number, [...(this.reviews.get(pull.number) ?? []), review]);
     pull.updatedAt = this.at();
     this.#tell({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender: author });
   }
 
+  dismiss(pull: HostPullRequest, review: HostReview, sender: string): void {
+    if (review.verdict === 'dismissed') return;
+    review.verdict = 'dismissed';
+    pull.updatedAt = this.at();
+    this.#tell({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender });
+  }
+
+  /** Open pull requests from a branch of the repository itself. */
   openPullsOf(branch: string): HostPullRequest[] {
-    return [...this.pulls.values()].filter((pull) => pull.headRef === branch && pull.state === 'open');
+    return this.pullsOf(branch).filter((pull) => pull.state === 'open');
+  }
+
+  /** Pull requests from a branch of the repository itself, oldest first. */
+  pullsOf(branch: string): HostPullRequest[] {
+    const isHere = ({ headRepo, headRef }: HostPullRequest) => headRef === branch && headRepo === formatSlug(this.repo);
+    return [...this.pulls.values()].filter(isHere);
   }
 
   #tellIssue(

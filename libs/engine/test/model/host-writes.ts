@@ -1,4 +1,4 @@
-import type { ExecuteResult, ProjectionAction } from '@pipeline/domain';
+import { type ExecuteResult, isOpenedBy, type ProjectionAction } from '@pipeline/domain';
 import { BOT, type HostState } from './host-state.ts';
 
 type Write<T extends ProjectionAction['type']> = (
@@ -27,9 +27,9 @@ const createIssue: Write<'createIssue'> = (host, _number, { title, body, labels,
 
 const createPR: Write<'createPR'> = (host, _number, { head, base, title, body, marker }, look) => {
   const mark = hidden(marker);
-  const earlier =
-    look && [...host.pulls.values()].findLast((pull) => pull.headRef === head && pull.body.includes(mark));
+  const earlier = look && host.pullsOf(head).findLast((pull) => pull.body.includes(mark));
   const found = earlier || host.openPullsOf(head)[0];
+  if (found && !isOpenedBy([BOT], found, host.repo)) return refused(422);
   if (found) return ok({ number: found.number, url: found.url, sha: found.headSha }, true);
   if (!host.branches.has(head)) return refused(422);
   const pull = host.openPull({ title, body: `${body}\n${mark}`, headRef: head, baseRef: base }, BOT);
@@ -41,7 +41,7 @@ const mergePR: Write<'mergePR'> = (host, _number, { prNumber, expectedHeadSha })
   if (!pull) return refused(404);
   if (pull.merged) return ok({ number: prNumber, sha: pull.mergeCommitSha ?? '' }, true);
   if (pull.state === 'closed') return refused(405);
-  if (pull.headSha !== expectedHeadSha) return refused(409, 'not-ready');
+  if (pull.headSha !== expectedHeadSha) return { ...refused(409, 'not-ready'), headSha: pull.headSha } as ExecuteResult;
   host.endPull(pull, true, BOT);
   return ok({ number: prNumber, sha: pull.mergeCommitSha ?? '' });
 };

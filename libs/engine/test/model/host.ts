@@ -1,4 +1,4 @@
-import type { ExecuteResult, IssuePage, IssueQuery, VcsHost } from '@pipeline/domain';
+import type { ExecuteResult, IssuePage, IssueQuery, ProjectionAction, VcsHost } from '@pipeline/domain';
 import { BOT, type HostState, PEOPLE } from './host-state.ts';
 import { write } from './host-writes.ts';
 
@@ -8,6 +8,8 @@ export class ModelHost implements VcsHost {
   readonly state: HostState;
   /** What the next writes meet instead of success; they reach the host only where it says so. */
   readonly troubles: (Trouble | null)[] = [];
+  /** Sees each write before it reaches the host. */
+  onWrite: (action: ProjectionAction) => void = () => undefined;
   nextMerge: 'conflict' | 'protected' | null = null;
   /** What happens once, after the host was read that way and before its answer is heard. */
   meanwhile: Meanwhile | null = null;
@@ -25,8 +27,7 @@ export class ModelHost implements VcsHost {
   };
   getPullRequest: VcsHost['getPullRequest'] = (_repo, number) =>
     this.#heardLater('getPullRequest', structuredClone(this.state.pulls.get(number) ?? null));
-  findPullRequests: VcsHost['findPullRequests'] = async (_repo, branch) =>
-    [...this.state.pulls.values()].filter((pull) => pull.headRef === branch).reverse();
+  findPullRequests: VcsHost['findPullRequests'] = async (_repo, branch) => this.state.pullsOf(branch).reverse();
   listReviews: VcsHost['listReviews'] = async (_repo, number) => this.state.reviews.get(number) ?? [];
   listComments: VcsHost['listComments'] = async (_repo, number, since = '') =>
     (this.state.comments.get(number) ?? []).filter((comment) => comment.updatedAt >= since);
@@ -64,6 +65,7 @@ export class ModelHost implements VcsHost {
       return { status: 'refused', httpStatus: 405, message: kind, kind };
     }
     if (trouble && !trouble.reachesHost) return trouble.answer;
+    this.onWrite(action);
     const result = write(this.state, issueNumber, action, mayHaveHappened);
     return trouble && result.status === 'ok' ? trouble.answer : result;
   };

@@ -56,7 +56,7 @@ type Deed = 'merge' | 'close' | 'reopen' | 'push' | 'approve' | 'request changes
 
 function touchPull({ host, ...world }: World, number: number, deed: Deed, person: Person): void {
   const { state } = host;
-  const pull = [...state.pulls.values()].findLast(({ headRef }) => headRef === branchOf(number));
+  const pull = state.pullsOf(branchOf(number)).at(-1);
   if (deed === 'open another') {
     if (state.openPullsOf(`by-hand-${number}`).length > 0) return;
     state.push(`by-hand-${number}`, nextSha(world as World), 'anna');

@@ -44,7 +44,8 @@ export const HISTORY_RULES: Record<string, Rule> = {
         and (e.from_state = t.from_state or t.from_state = 'failure-blocked')
         and (e.trigger = t.trigger or t.trigger = 'operator' or t.trigger = 'approved' and e.trigger = 'needs-human'))
       and (t.trigger, t.to_state) not in (('cancelled', 'done'), ('host-merged', 'done'), ('host-closed', 'done'),
-        ('reopened', 'new'), ('reimplement', 'ready-for-dev'), ('pr-closed', 'failure-blocked'))
+        ('reopened', 'new'), ('reimplement', 'ready-for-dev'), ('pr-closed', 'failure-blocked'),
+        ('head-moved', 'in-review'), ('review-dismissed', 'human-review-ready'))
       and (t.from_state, t.trigger, t.to_state) is distinct from ('failure-blocked', 'mergeable', 'merge-pending')`,
 
   doneIsFinal: sql`

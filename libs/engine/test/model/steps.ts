@@ -5,6 +5,7 @@ import { CRASH_STEPS } from './crash-steps.ts';
 import { HOST_STEPS } from './host-steps.ts';
 import { OPERATOR_STEPS } from './operator-steps.ts';
 import { PEOPLE_STEPS } from './people-steps.ts';
+import { PUSH_STEPS } from './push-steps.ts';
 import type { Step } from './step.ts';
 import { TIME_STEPS } from './time-steps.ts';
 
@@ -14,6 +15,7 @@ export const STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: HOST_STEPS },
   { weight: 4, arbitrary: PEOPLE_STEPS },
   { weight: 4, arbitrary: OPERATOR_STEPS },
+  { weight: 4, arbitrary: PUSH_STEPS },
   { weight: 3, arbitrary: TIME_STEPS },
   { weight: 2, arbitrary: CRASH_STEPS },
   { weight: 1, arbitrary: BACKOFF_STEPS },

@@ -14,6 +14,7 @@ import type { Acts } from './acts.ts';
 import { engineActs } from './engine-acts.ts';
 import { ModelHost } from './host.ts';
 import { HostState } from './host-state.ts';
+import { type MergeLedger, withLedger } from './rules-of-merges.ts';
 
 const START = Date.parse('2026-03-01T00:00:00Z');
 
@@ -39,6 +40,7 @@ export interface World {
   held: Held[];
   /** What was told of cost for each claim: the ledger that the store is held against. */
   costs: Map<string, number>;
+  ledger: MergeLedger;
   shas: number;
 }
 
@@ -105,13 +107,15 @@ export async function makeWorld(
     enabled: true,
   });
   const host = new ModelHost(new HostState(slug, () => new Date(database.clock.now ?? start)));
-  const acts = actsOn({ database, engine, tenantId, repo, host });
+  const stage: Stage = { database, engine, tenantId, repo, host };
+  const ledger: MergeLedger = { approved: new Set(), breaches: [] };
+  const acts = withLedger(actsOn(stage), stage, ledger);
   const workers = [await acts.register('w1'), await acts.register('w2')];
   for (const title of ['First', 'Second']) {
     host.state.openIssue({ title, body: 'Do it.', labels: [ENQUEUE_LABEL] }, 'alice');
   }
   await acts.deliver(host.state.webhooks.splice(0));
-  return { database, tenantId, host, acts, workers, held: [], costs: new Map(), shas: 0 };
+  return { database, tenantId, host, acts, workers, held: [], costs: new Map(), ledger, shas: 0 };
 }
 
 export function pass({ database }: World, seconds: number): void {

@@ -30,7 +30,7 @@ const pullBody = (pull: HostPullRequest) => ({
   state: pull.state,
   merged_at: pull.mergedAt,
   merge_commit_sha: pull.mergeCommitSha,
-  head: { ref: pull.headRef, sha: pull.headSha },
+  head: { ref: pull.headRef, sha: pull.headSha, repo: pull.headRepo === null ? null : { full_name: pull.headRepo } },
   base: { ref: pull.baseRef },
   user: user(pull.author),
   draft: pull.draft,
@@ -81,7 +81,8 @@ export function deliveryOf(event: HostEvent, found: HostIssue | undefined): Deli
     }
     case 'review': {
       const about = { review: reviewBody(event.review), pull_request: { number: event.prNumber } };
-      return { event: 'pull_request_review', body: { action: 'submitted', ...about, ...around(event.repo) } };
+      const action = event.review.verdict === 'dismissed' ? 'dismissed' : 'submitted';
+      return { event: 'pull_request_review', body: { action, ...about, ...around(event.repo) } };
     }
     default:
       throw new Error(`the host of the model tells of no ${event.kind}`);

@@ -110,6 +110,7 @@ const issueJson = sql`
     i.block_reason as "blockReason", i.block_classification as "blockClassification",
     i.blocked_from_state as "blockedFromState", i.question, ${wireTime('i.auto_unblock_at')} as "autoUnblockAt",
     (select p.number from pull_requests p where p.tenant_id = i.tenant_id and p.issue_id = i.id and p.state = 'open'
+      and p.agent_authored
       order by p.number desc limit 1) as "prNumber",
     ${openEdges('depends_on', 'child')} as dependencies, ${openEdges('subtask', 'parent')} as subtasks,
     ${lists.tasks} as tasks, ${lists.projections} as projections, ${lists.deadLetters} as "deadLetters",

@@ -32,7 +32,7 @@ export interface PullFields {
   state: string;
   merged_at: string | null;
   merge_commit_sha: string | null;
-  head: { ref: string; sha: string };
+  head: { ref: string; sha: string; repo?: { full_name: string } | null | undefined };
   base: { ref: string };
   user: { login: string } | null;
   draft?: boolean | undefined;
@@ -97,6 +97,7 @@ export const toPullRequest = (data: PullFields): HostPullRequest => ({
   mergedAt: data.merged_at,
   // Before the merge the host shows the sha of a trial merge here.
   mergeCommitSha: data.merged_at === null ? null : data.merge_commit_sha,
+  headRepo: data.head.repo?.full_name ?? null,
   headRef: data.head.ref,
   headSha: data.head.sha,
   baseRef: data.base.ref,

@@ -1,7 +1,7 @@
 import type { RequestError } from '@octokit/request-error';
 import type { ExecuteResult } from '@pipeline/domain';
 import { answered } from './errors.ts';
-import { done, type Executor, repeated } from './target.ts';
+import { done, type Executor, repeated, type Target } from './target.ts';
 
 type Refused = Extract<ExecuteResult, { status: 'refused' }>;
 
@@ -16,13 +16,17 @@ export const mergePR: Executor<'mergePR'> = async (target, action) => {
     const { data } = await client.rest.pulls.merge(merge);
     return done({ number: action.prNumber, sha: data.sha });
   } catch (error) {
-    if (answered(error, 409)) return refused(error, 'not-ready');
+    if (answered(error, 409)) return { ...refused(error, 'not-ready'), headSha: await headOf(target, action.prNumber) };
     if (!answered(error, 405)) throw error;
     const { data } = await client.rest.pulls.get(pull);
     // A pull request that is merged already answers 405 as well.
     return data.merged ? mergedAlready(data) : explain(error, data);
   }
 };
+
+/** The head that is there instead: the push that moved it may not be known yet. */
+const headOf = async ({ client, at }: Target, prNumber: number): Promise<string> =>
+  (await client.rest.pulls.get({ ...at, pull_number: prNumber })).data.head.sha;
 
 const mergedAlready = (pull: { number: number; merge_commit_sha: string | null }): ExecuteResult =>
   repeated({ number: pull.number, ...(pull.merge_commit_sha === null ? {} : { sha: pull.merge_commit_sha }) });

@@ -1,3 +1,5 @@
+import { type ExecuteResult, isOpenedBy, slugKey } from '@pipeline/domain';
+import { toPullRequest } from './convert.ts';
 import { answered } from './errors.ts';
 import { commentOnce } from './execute-comments.ts';
 import { contentMarker, hasMarker, keepMarkers, withMarker } from './marker.ts';
@@ -5,9 +7,11 @@ import { done, type Executor, repeated, type Target } from './target.ts';
 
 export const createPR: Executor<'createPR'> = async (target, { head, base, title, body, draft, marker }) => {
   const { client, at } = target;
+  // `owner:branch` would open a pull request from a fork.
+  if (head.includes(':')) return refused(`${head} is no branch of the repository`);
   if (target.context.mayHaveHappened) {
     const found = (await pullsOf(target, head, 'all')).find((pull) => hasMarker(pull.body, marker));
-    if (found) return repeated({ number: found.number, url: found.html_url, sha: found.head.sha });
+    if (found) return adopted(target, found);
   }
   try {
     const { data } = await client.rest.pulls.create({
@@ -23,13 +27,32 @@ export const createPR: Executor<'createPR'> = async (target, { head, base, title
     // One open pull request per head and base: what was asked for is there already.
     const open = answered(error, 422) ? await pullsOf(target, head, 'open') : [];
     const found = open.find((pull) => pull.base.ref === base);
-    if (found) return repeated({ number: found.number, url: found.html_url, sha: found.head.sha });
+    if (found) return adopted(target, found);
     throw error;
   }
 };
 
-const pullsOf = ({ client, at }: Target, head: string, state: 'open' | 'all') =>
-  client.paginate(client.rest.pulls.list, { ...at, head: `${at.owner}:${head}`, state, per_page: 100 });
+/** Pull requests from a branch of the repository itself; those of forks never count, whoever owns the fork. */
+async function pullsOf({ client, at, repo }: Target, head: string, state: 'open' | 'all') {
+  const query = { ...at, head: `${at.owner}:${head}`, state, per_page: 100 };
+  const found = await client.paginate(client.rest.pulls.list, query);
+  return found.filter((pull) => toPullRequest(pull).headRepo?.toLowerCase() === slugKey(repo));
+}
+
+type Pull = Awaited<ReturnType<typeof pullsOf>>[number];
+
+/** One that is there already is ours only if the pipeline or one of its workers opened it. */
+async function adopted(target: Target, pull: Pull): Promise<ExecuteResult> {
+  const logins = [await target.login(), ...(target.context.workerLogins ?? [])];
+  if (isOpenedBy(logins, toPullRequest(pull), target.repo)) {
+    return repeated({ number: pull.number, url: pull.html_url, sha: pull.head.sha });
+  }
+  const author = pull.user?.login ?? 'a deleted user';
+  const remedy = 'close it, or add its author to review.workerLogins';
+  return refused(`pull request #${pull.number} of ${author} is open on the branch: ${remedy}`);
+}
+
+const refused = (message: string): ExecuteResult => ({ status: 'refused', httpStatus: 422, message, kind: 'other' });
 
 export const updatePR: Executor<'updatePR'> = async (target, { prNumber, title, body, draft }) => {
   const pull = { ...target.at, pull_number: prNumber };

@@ -8,6 +8,7 @@ import type {
   Standing,
   VcsHost,
 } from '@pipeline/domain';
+import { slugKey } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, told } from './errors.ts';
@@ -50,7 +51,8 @@ export function createReads(client: Client, now: () => Date): Reads {
     findPullRequests: async (repo, branch) => {
       const query = { ...at(repo), head: `${repo.owner}:${branch}`, state: 'all', sort: 'created' } as const;
       const found = await read(client.paginate(pulls.list, { ...query, direction: 'desc', per_page: PAGE }));
-      return found.map(toPullRequest);
+      // The owner of a fork may be the owner of the repository.
+      return found.map(toPullRequest).filter(({ headRepo }) => headRepo?.toLowerCase() === slugKey(repo));
     },
     listReviews: async (repo, prNumber) => {
       const query = { ...at(repo), pull_number: prNumber, per_page: PAGE };

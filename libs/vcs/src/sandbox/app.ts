@@ -11,6 +11,7 @@ import { appRoutes } from './routes/apps.ts';
 import { branchRoutes } from './routes/branches.ts';
 import { commentRoutes } from './routes/comments.ts';
 import { commitRoutes } from './routes/commits.ts';
+import { forkRoutes } from './routes/forks.ts';
 import { graphqlRoutes } from './routes/graphql.ts';
 import { issueRoutes } from './routes/issues.ts';
 import { labelRoutes } from './routes/labels.ts';
@@ -55,7 +56,7 @@ export function createApp(sandbox: Sandbox, options: AppOptions): Express {
   app.use(['/user', '/users', '/graphql', '/repos'], limit.middleware);
   app.use(viewerRoutes(sandbox), graphqlRoutes(sandbox));
   const parts = [issueRoutes, labelRoutes, commentRoutes, subIssueRoutes, pullRoutes, reviewRoutes, mergeRoutes];
-  const routers = [repoRoutes, branchRoutes, refRoutes, commitRoutes, ...parts].map((routes) => routes(sandbox));
+  const routers = [repoRoutes, branchRoutes, forkRoutes, refRoutes, commitRoutes, ...parts].map((routes) => routes(sandbox));
   app.use('/repos/:owner/:repo', loadRepo(sandbox), ...routers);
   app.use(['/user', '/users', '/graphql', '/repos'], () => {
     throw new Failure(404, 'Not Found');

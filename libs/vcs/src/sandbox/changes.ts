@@ -108,15 +108,20 @@ export function announceComment(sandbox: Sandbox, repo: RepoRecord, issue: Issue
   });
 }
 
-export function announceReview(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue, review: ReviewRecord): void {
+export function announceReview(
+  sandbox: Sandbox,
+  repo: RepoRecord,
+  issue: PullIssue,
+  { action, review, by }: { action: 'submitted' | 'dismissed'; review: ReviewRecord; by: string },
+): void {
   const rendered = renderReview(sandbox, repo, review);
   sandbox.deliveries.emit('pull_request_review', {
-    action: 'submitted',
+    action,
     // Webhooks spell the verdict in lower case, the REST API in capitals.
     review: { ...rendered, state: rendered.state.toLowerCase() },
     pull_request: renderPull(sandbox, repo, issue),
     repository: renderRepo(sandbox, repo),
-    sender: renderUser(sandbox, review.author),
+    sender: renderUser(sandbox, by),
   });
 }
 

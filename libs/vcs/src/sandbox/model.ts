@@ -38,6 +38,8 @@ export interface RepoRecord {
   /** Approving reviews that a merge needs; 0 = the branch is not protected. */
   requiredApprovals: number;
   lastNumber: number;
+  /** Id of the repository that it is a fork of; null and absent = none. */
+  forkOf?: number | null;
   createdAt: string;
   pushedAt: string;
 }
@@ -63,6 +65,9 @@ export interface IssueRecord {
 }
 
 export interface PullRecord {
+  /** Where the head branch lives, and whose that is; absent = the repository itself. */
+  headRepoId?: number;
+  headOwner?: string;
   headRef: string;
   headSha: string;
   baseRef: string;
@@ -98,7 +103,7 @@ export interface ReviewRecord {
   id: number;
   pullNumber: number;
   author: string;
-  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
+  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED';
   body: string;
   comments: { path: string; line: number; body: string }[];
   commitSha: string;

@@ -1,4 +1,5 @@
 import type { Sandbox } from './context.ts';
+import { headLabel, headRepoOf } from './head-repo.ts';
 import { mergeTree } from './merge.ts';
 import type { PullIssue, RepoRecord, ReviewRecord } from './model.ts';
 import { missingApprovals } from './protection.ts';
@@ -11,13 +12,7 @@ export function renderPull(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue)
   const { pull } = issue;
   const links = linksOf(sandbox, repo, issue);
   const assignees = issue.assignees.map((login) => renderUser(sandbox, login));
-  const side = (ref: string, sha: string) => ({
-    label: `${repo.owner}:${ref}`,
-    ref,
-    sha,
-    user: renderUser(sandbox, repo.owner),
-    repo: renderRepo(sandbox, repo),
-  });
+  const headRepo = headRepoOf(sandbox, repo, pull);
   return {
     ...links.fields,
     id: issue.id,
@@ -40,8 +35,20 @@ export function renderPull(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue)
     assignees,
     requested_reviewers: pull.requestedReviewers.map((login) => renderUser(sandbox, login)),
     requested_teams: [],
-    head: side(pull.headRef, pull.headSha),
-    base: side(pull.baseRef, pull.baseSha),
+    head: {
+      label: headLabel(repo, pull),
+      ref: pull.headRef,
+      sha: pull.headSha,
+      user: renderUser(sandbox, pull.headOwner ?? repo.owner),
+      repo: headRepo && renderRepo(sandbox, headRepo),
+    },
+    base: {
+      label: `${repo.owner}:${pull.baseRef}`,
+      ref: pull.baseRef,
+      sha: pull.baseSha,
+      user: renderUser(sandbox, repo.owner),
+      repo: renderRepo(sandbox, repo),
+    },
     _links: links.hal,
     author_association: association(repo, issue.author),
     auto_merge: null,

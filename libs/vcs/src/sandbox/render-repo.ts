@@ -60,7 +60,7 @@ export function renderRepo(sandbox: Sandbox, repo: RepoRecord) {
     private: repo.private,
     html_url: html,
     description: null,
-    fork: false,
+    fork: repo.forkOf != null,
     url,
     ...Object.fromEntries(Object.entries(LINKS).map(([name, path]) => [name, `${url}/${path}`])),
     clone_url: `${html}.git`,

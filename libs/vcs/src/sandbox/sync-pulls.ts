@@ -1,21 +1,36 @@
 import { announce, change, isPull, pullOf, saveIssue, setOpen } from './changes.ts';
 import type { Sandbox } from './context.ts';
 import { timestamp } from './context.ts';
+import { fetchBranch } from './forks.ts';
 import { branchRef } from './git.ts';
+import { parentOf } from './head-repo.ts';
 import type { RepoRecord } from './model.ts';
 
 /**
- * Takes over what a push did to the branches of open pull requests: a new head is `synchronize`, a deleted branch closes
- * its pull request. Runs under the repo's lock; one git process per open pull request.
+ * Applies what a push to a repository did to the branches of open pull requests, its own and those of the repository that
+ * it is a fork of: a new head is `synchronize`, a deleted branch closes its pull request. Runs under the repo's lock; one
+ * git process per open pull request, two for one of a fork whose head has moved.
  */
 export async function syncPulls(sandbox: Sandbox, repo: RepoRecord, by: string): Promise<void> {
+  const { state } = sandbox;
+  const parent = parentOf(sandbox, repo);
+  await syncHeads(sandbox, repo, repo, by);
+  if (parent) await sandbox.lock(parent.id, () => syncHeads(sandbox, parent, repo, by));
+  change(sandbox, () =>
+    state.put('repo', 0, { ...(state.get('repo', 0, repo.id) ?? repo), pushedAt: timestamp(sandbox) }),
+  );
+}
+
+/** Pull requests of `repo` whose branch lives in `from`. */
+async function syncHeads(sandbox: Sandbox, repo: RepoRecord, from: RepoRecord, by: string): Promise<void> {
   const { git, state } = sandbox;
-  const dir = git.dir(repo);
   const open = state.list('issue', repo.id).filter((issue) => issue.state === 'open');
   for (const { number, pull } of open.filter(isPull)) {
-    const head = await git.resolve(dir, branchRef(pull.headRef));
+    if ((pull.headRepoId ?? repo.id) !== from.id) continue;
+    const head = await git.resolve(git.dir(from), branchRef(pull.headRef));
     if (head === pull.headSha) continue;
-    if (head) await git.run(dir, ['update-ref', `refs/pull/${number}/head`, head]);
+    if (head) await fetchBranch(sandbox, repo, from, pull.headRef);
+    if (head) await git.run(git.dir(repo), ['update-ref', `refs/pull/${number}/head`, head]);
     const issue = pullOf(sandbox, repo, number);
     change(sandbox, () => {
       if (head === null) return setOpen(sandbox, repo, issue, { open: false, reason: null, by });
@@ -24,7 +39,4 @@ export async function syncPulls(sandbox: Sandbox, repo: RepoRecord, by: string):
       return announce(sandbox, repo, saved, { action: 'synchronize', by, extra });
     });
   }
-  change(sandbox, () =>
-    state.put('repo', 0, { ...(state.get('repo', 0, repo.id) ?? repo), pushedAt: timestamp(sandbox) }),
-  );
 }

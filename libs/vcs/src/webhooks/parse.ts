@@ -16,7 +16,7 @@ const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => H
   issues: { actions: ['opened', 'edited', 'labeled', 'unlabeled', 'closed', 'reopened'], read: readIssue },
   issue_comment: { actions: ['created'], read: readComment },
   pull_request: { actions: ['opened', 'reopened', 'closed', 'synchronize', 'edited'], read: readPullRequest },
-  pull_request_review: { actions: ['submitted'], read: readReview },
+  pull_request_review: { actions: ['submitted', 'dismissed'], read: readReview },
   check_suite: { actions: ['completed'], read: readCheckSuite },
   installation_repositories: { actions: ['added', 'removed'], read: readRepositories },
 };

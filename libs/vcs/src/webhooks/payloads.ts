@@ -32,7 +32,12 @@ const pullRequest = z.looseObject({
   state: z.string(),
   merged_at: z.string().nullish().default(null),
   merge_commit_sha: z.string().nullish().default(null),
-  head: z.looseObject({ ref: z.string(), sha: z.string() }),
+  head: z.looseObject({
+    ref: z.string(),
+    sha: z.string(),
+    // Null when the fork was deleted.
+    repo: z.looseObject({ full_name: z.string() }).nullish(),
+  }),
   base: z.looseObject({ ref: z.string() }),
   user: user.nullable(),
   draft: z.boolean().optional(),

@@ -84,7 +84,8 @@ export class ProjectionExecutor {
   async #send(sending: Sending, signal: AbortSignal): Promise<void> {
     const { engine, host } = this.#deps;
     const { projection, repo, mayHaveHappened } = sending;
-    const context = { mayHaveHappened, signal };
+    const { workerLogins } = engine.settings().review;
+    const context = { mayHaveHappened, workerLogins, signal };
     const result = await host.execute(repo, projection.issue_number, projection.action, context);
     // We broke it off ourselves: it stays in doubt and costs no attempt.
     if (signal.aborted && result.status === 'failed') return;

@@ -1,5 +1,6 @@
 import type { Tree } from '../chores/chore.ts';
 import { withFinalNewline } from '../chores/whitespace.ts';
+import { AgentFailure } from '../failure.ts';
 import { outcome, requireChore, type Step, type StepContext } from './context.ts';
 import { addedLines, strayBlanks } from './diff.ts';
 
@@ -12,8 +13,11 @@ interface Problem {
 /** A real check of the branch: the chore run again, the plan's files, whitespace, a clean merge. */
 export const review: Step = async (context) => {
   const { task, scenario, branch, checkout, emit } = context;
-  const head = await checkout.commitOf(checkout.remote(branch));
-  if (head === null) return outcome('needs-human', { reason: `The host has no branch ${branch} to review.` });
+  const tip = await checkout.commitOf(checkout.remote(branch));
+  if (tip === null) return outcome('needs-human', { reason: `The host has no branch ${branch} to review.` });
+  // The verdict is about the commit that the task names, whatever was pushed since.
+  const head = await checkout.commitOf(task.payload.pr?.headSha ?? tip);
+  if (head === null) throw new AgentFailure('transient', `The commit to review is not on ${branch} any more.`);
   const files = await checkout.changedFiles(checkout.base, head);
   emit({ type: 'progress', status: `Reviewing ${files.length} files at ${head.slice(0, 10)}` });
   const planned = task.payload.plan?.plannedFiles;
@@ -33,6 +37,7 @@ export const review: Step = async (context) => {
     });
   return outcome('approved', {
     body: `Checked ${files.length} files at ${head}: complete, planned, clean, mergeable.`,
+    headSha: head,
   });
 };
 

@@ -4,6 +4,7 @@ import { pullOf } from '../changes.ts';
 import type { Sandbox } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { branchRef } from '../git.ts';
+import { headLabel, headRepoOf } from '../head-repo.ts';
 import { makeMerge } from '../merge.ts';
 import { finishMerge, startMerge } from '../merge-record.ts';
 import type { PullIssue, RepoRecord } from '../model.ts';
@@ -46,7 +47,9 @@ async function merge(sandbox: Sandbox, repo: RepoRecord, order: { number: number
   const { body, by } = order;
   const issue = pullOf(sandbox, repo, order.number);
   const dir = git.dir(repo);
-  const head = await git.resolve(dir, branchRef(issue.pull.headRef));
+  const from = headRepoOf(sandbox, repo, issue.pull);
+  // The commits of a fork were brought here when they were pushed.
+  const head = from?.id === repo.id ? await git.resolve(dir, branchRef(issue.pull.headRef)) : issue.pull.headSha;
   const base = await git.resolve(dir, branchRef(issue.pull.baseRef));
   refuse(sandbox, repo, issue, { head, wanted: body.sha });
   if (head === null || base === null) throw new Failure(405, 'Pull Request is not mergeable');
@@ -86,7 +89,7 @@ function refuse(
 }
 
 function messageOf(repo: RepoRecord, issue: PullIssue, body: MergeBody): string {
-  const from = `${repo.owner}/${issue.pull.headRef}`;
+  const from = headLabel(repo, issue.pull).replace(':', '/');
   const title =
     body.merge_method === 'merge'
       ? `Merge pull request #${issue.number} from ${from}`

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { addIssue, announce, change, isPull, pullOf, saveIssue } from '../changes.ts';
 import type { Sandbox } from '../context.ts';
 import { invalid } from '../failure.ts';
+import { fetchBranch } from '../forks.ts';
 import { branchRef } from '../git.ts';
+import { forksOf, headLabel } from '../head-repo.ts';
 import type { PullIssue, PullRecord, RepoRecord } from '../model.ts';
 import { changedFiles } from '../pull-files.ts';
 import { renderFullPull, renderPull } from '../render-pull.ts';
@@ -34,10 +36,13 @@ export function pullRoutes(sandbox: Sandbox): Router {
 
   router.post('/pulls', async (req, res) => {
     const [repo, { login }] = [repoOf(res), viewerOf(res)];
-    requireRole(repo, login, 'write');
     const fresh = readBody(NewPull, req, 'PullRequest');
+    // From a fork a pull request takes the right to read, and to write to the fork.
+    requireRole(repo, login, 'read');
+    const from = repoOfHead(sandbox, repo, fresh.head);
+    requireRole(from, login, 'write');
     const issue = await sandbox.lock(repo.id, async () => {
-      const pull = await preparePull(sandbox, repo, fresh);
+      const pull = await preparePull(sandbox, { repo, from }, fresh);
       const created = change(sandbox, () => {
         const common = { title: fresh.title, body: fresh.body ?? null, labels: [], assignees: [], author: login };
         const record = addIssue(sandbox, repo, { ...common, pull });
@@ -106,26 +111,48 @@ export function pullRoutes(sandbox: Sandbox): Router {
   return router;
 }
 
+/** The repository that `owner:branch` lives in: this one, or the fork of that owner. @throws Failure 422 without one. */
+function repoOfHead(sandbox: Sandbox, repo: RepoRecord, head: string): RepoRecord {
+  const owner = head.includes(':') ? head.slice(0, head.indexOf(':')).toLowerCase() : repo.owner.toLowerCase();
+  const found = [repo, ...forksOf(sandbox, repo)].find((one) => one.owner.toLowerCase() === owner);
+  if (!found) throw invalid('PullRequest', 'head');
+  return found;
+}
+
+interface Ends {
+  repo: RepoRecord;
+  /** Where the head branch lives. */
+  from: RepoRecord;
+}
+
 /** @throws Failure 422 for a missing branch, an open twin, or a branch without a commit of its own. */
-async function preparePull(sandbox: Sandbox, repo: RepoRecord, fresh: z.output<typeof NewPull>): Promise<PullRecord> {
+async function preparePull(
+  sandbox: Sandbox,
+  { repo, from }: Ends,
+  fresh: z.output<typeof NewPull>,
+): Promise<PullRecord> {
   const { git } = sandbox;
   const dir = git.dir(repo);
   const headRef = fresh.head.slice(fresh.head.indexOf(':') + 1);
   const [headSha, baseSha] = await Promise.all([
-    git.resolve(dir, branchRef(headRef)),
+    git.resolve(git.dir(from), branchRef(headRef)),
     git.resolve(dir, branchRef(fresh.base)),
   ]);
   if (headSha === null) throw invalid('PullRequest', 'head');
   if (baseSha === null) throw invalid('PullRequest', 'base');
+  const isTwin = ({ headRef: ref, baseRef, headRepoId = repo.id }: PullRecord) =>
+    ref === headRef && baseRef === fresh.base && headRepoId === from.id;
   const twin = sandbox.state
     .list('issue', repo.id)
-    .some((issue) => issue.state === 'open' && issue.pull?.headRef === headRef && issue.pull.baseRef === fresh.base);
-  if (twin) throw invalid('PullRequest', 'base', `A pull request already exists for ${repo.owner}:${headRef}.`);
+    .some((issue) => issue.state === 'open' && isPull(issue) && isTwin(issue.pull));
+  if (twin) throw invalid('PullRequest', 'base', `A pull request already exists for ${from.owner}:${headRef}.`);
+  await fetchBranch(sandbox, repo, from, headRef);
   if (await git.contains(dir, baseSha, headSha)) {
     throw invalid('PullRequest', 'base', `No commits between ${fresh.base} and ${headRef}`);
   }
   const unmerged = { mergedAt: null, mergedBy: null, mergeSha: null, merging: null, requestedReviewers: [] };
-  return { headRef, headSha, baseRef: fresh.base, baseSha, draft: fresh.draft, ...unmerged };
+  const head = { headRepoId: from.id, headOwner: from.owner, headRef, headSha };
+  return { ...head, baseRef: fresh.base, baseSha, draft: fresh.draft, ...unmerged };
 }
 
 function select(sandbox: Sandbox, repo: RepoRecord, req: Request): PullIssue[] {
@@ -136,7 +163,7 @@ function select(sandbox: Sandbox, repo: RepoRecord, req: Request): PullIssue[] {
     .list('issue', repo.id)
     .filter(isPull)
     .filter(({ pull, ...issue }) => {
-      const label = `${repo.owner}:${pull.headRef}`.toLowerCase();
+      const label = headLabel(repo, pull).toLowerCase();
       return (
         (state === 'all' || issue.state === state) &&
         (head === undefined || head.toLowerCase() === label) &&

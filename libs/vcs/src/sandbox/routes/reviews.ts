@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { z } from 'zod';
 import { announceReview, change, pullOf, saveIssue } from '../changes.ts';
 import { type Sandbox, timestamp } from '../context.ts';
-import { Failure, invalid } from '../failure.ts';
+import { Failure, invalid, notFound } from '../failure.ts';
 import type { ReviewRecord } from '../model.ts';
 import { changedFiles } from '../pull-files.ts';
 import { renderReview } from '../render-pull.ts';
@@ -60,10 +60,27 @@ export function reviewRoutes(sandbox: Sandbox): Router {
       sandbox.state.put('review', repo.id, record, { parent: number });
       const requestedReviewers = issue.pull.requestedReviewers.filter((login) => login !== author);
       const saved = saveIssue(sandbox, repo, { ...issue, pull: { ...issue.pull, requestedReviewers } });
-      announceReview(sandbox, repo, saved, record);
+      announceReview(sandbox, repo, saved, { action: 'submitted', review: record, by: author });
       return record;
     });
     res.json(renderReview(sandbox, repo, review));
+  });
+
+  router.put('/pulls/:number/reviews/:id/dismissals', (req, res) => {
+    const [repo, { login: by }] = [repoOf(res), viewerOf(res)];
+    requireRole(repo, by, 'write');
+    readBody(z.object({ message: z.string().min(1) }), req, 'PullRequestReview');
+    const issue = pullOf(sandbox, repo, numberParam(req, 'number'));
+    const found = sandbox.state.get('review', repo.id, numberParam(req, 'id'));
+    if (found?.pullNumber !== issue.number) throw notFound();
+    if (found.state === 'COMMENTED') throw new Failure(422, 'Can not dismiss a commented pull request review');
+    const dismissed = { ...found, state: 'DISMISSED' as const };
+    change(sandbox, () => {
+      sandbox.state.put('review', repo.id, dismissed, { parent: issue.number });
+      const saved = saveIssue(sandbox, repo, issue);
+      announceReview(sandbox, repo, saved, { action: 'dismissed', review: dismissed, by });
+    });
+    res.json(renderReview(sandbox, repo, dismissed));
   });
   return router;
 }

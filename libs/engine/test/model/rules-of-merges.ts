@@ -1,0 +1,80 @@
+import type { ProjectionAction } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Acts } from './acts.ts';
+import { BOT, PEOPLE } from './host-state.ts';
+import type { Stage, World } from './world.ts';
+
+/** What was approved, and what the pipeline wrote about commits and pull requests: kept beside the store, by the model. */
+export interface MergeLedger {
+  /** `number sha` of each approval that an agent, an operator or a person with write permission ever gave. */
+  approved: Set<string>;
+  breaches: string[];
+}
+
+const keyOf = (number: number, sha: string | null): string => `${number} ${sha}`;
+
+/** Heads of the pipeline's own open pull requests, as the store knows them. */
+const ownHeads = sql<{ number: number; sha: string; issue: number }>`
+  select p.number, p.head_sha as sha, i.issue_number as issue from pull_requests p
+  join issues i on i.id = p.issue_id where p.state = 'open' and p.agent_authored`;
+
+/** Records who approves what: reviewers by their reports, operators by moving an issue to its merge. */
+export function withLedger(acts: Acts, { database, host }: Stage, ledger: MergeLedger): Acts {
+  host.onWrite = (action) => ledger.breaches.push(...wrongIn(host.state, ledger, action));
+  return {
+    ...acts,
+    async report(task, body) {
+      const answer = await acts.report(task, body);
+      const { pr } = task.payload;
+      if (body.outcome === 'approved' && pr) ledger.approved.add(keyOf(pr.number, pr.headSha));
+      return answer;
+    },
+    async transition(number, target) {
+      const { rows } = await ownHeads.execute(database.db);
+      const answer = await acts.transition(number, target);
+      const isMerge = target === 'merge-pending';
+      for (const { number: pr, sha, issue } of rows) {
+        if (isMerge && issue === number) ledger.approved.add(keyOf(pr, sha));
+      }
+      return answer;
+    },
+  };
+}
+
+type HostOf = World['host']['state'];
+
+/** What is wrong with a write, looked at before the host carries it out. */
+function wrongIn(host: HostOf, { approved }: MergeLedger, action: ProjectionAction): string[] {
+  if (action.type === 'setCommitStatus') {
+    const isOwn = [...host.pulls.values()].some(
+      ({ number, author }) => author === BOT && host.headsOf(number).includes(action.sha),
+    );
+    return isOwn ? [] : [`a status for ${action.sha}, which was never the head of a pull request of the pipeline`];
+  }
+  if (!('prNumber' in action)) return [];
+  const { type, prNumber } = action;
+  const pull = host.pulls.get(prNumber);
+  if (pull?.author !== BOT) return [`${type} of pull request ${prNumber} of ${pull?.author}`];
+  if (action.type !== 'mergePR') return [];
+  const sha = action.expectedHeadSha;
+  const byPeople = (host.reviews.get(prNumber) ?? []).some(
+    ({ id, author, commitSha }) => commitSha === sha && author !== null && isWriter(author) && host.approvals.has(id),
+  );
+  return byPeople || approved.has(keyOf(prNumber, sha))
+    ? []
+    : [`a merge of ${prNumber} at ${sha}, which nobody approved`];
+}
+
+const isWriter = (login: string): boolean => PEOPLE[login as keyof typeof PEOPLE] === 'write';
+
+/**
+ * Nothing is merged that was not approved at exactly that commit, and a pull request that the pipeline did not open is
+ * never reviewed, given a status, closed or merged by it, nor given to a worker. @returns what breaks that.
+ */
+export function mergeBreaches({ ledger, held, host }: Pick<World, 'ledger' | 'held' | 'host'>): string[] {
+  const foreign = held.flatMap(({ task }) => {
+    const number = task.payload.pr?.number;
+    return number === undefined || host.state.pulls.get(number)?.author === BOT ? [] : [number];
+  });
+  return [...ledger.breaches, ...foreign.map((number) => `a worker was given pull request ${number}`)];
+}

@@ -1,0 +1,32 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HostEvent } from '@pipeline/domain';
+import { parseWebhook } from '../src/index.ts';
+import type { World } from './world.ts';
+
+/** What a webhook of the sandbox host has delivered so far, as the parser reads it. */
+export interface Receiver {
+  /** Waits for what is on its way. */
+  events(): Promise<HostEvent[]>;
+  stop(): Promise<void>;
+}
+
+export async function startReceiver({ sandbox }: Pick<World, 'sandbox'>): Promise<Receiver> {
+  const received: HostEvent[] = [];
+  const server = createServer(async (req, res) => {
+    const body = Buffer.concat(await req.toArray()).toString();
+    const parsed = parseWebhook(String(req.headers['x-github-event']), JSON.parse(body));
+    if (parsed !== 'ignored') received.push(...parsed);
+    res.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  sandbox.addWebhook({ url: `http://127.0.0.1:${port}/hook`, secret: 'a secret' });
+  return {
+    async events() {
+      await sandbox.flushWebhooks();
+      return received;
+    },
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
