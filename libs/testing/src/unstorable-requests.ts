@@ -51,7 +51,7 @@ function validBody(route: AnyRoute): { body?: string; type?: string } {
 function* bodies({ body }: AnyRoute, fields: readonly string[]): Generator<[string, string]> {
   if (isRawBody(body)) {
     for (const field of fields) {
-      const form = new URLSearchParams(fields.map((name) => [name, name === field ? 'a\0b' : 'x']));
+      const form = new URLSearchParams(fields.map((name): [string, string] => [name, name === field ? 'a\0b' : 'x']));
       yield [field, form.toString()];
     }
   } else if (body) {

@@ -27,9 +27,9 @@ import { up as digestsAndWaits } from './0025-digests-and-waits.ts';
 import { up as cheaperQueue } from './0026-cheaper-queue.ts';
 import { up as countsByMonth } from './0027-counts-by-month.ts';
 import { up as ageOfPullRequests } from './0028-age-of-pull-requests.ts';
+import { up as ownPullRequests } from './0029-own-pull-requests.ts';
 import { up as limitsAssigneesAndEvidence } from './0032-limits-assignees-and-evidence.ts';
 import { up as monthPartitionsAndTokenUse } from './0034-month-partitions-and-token-use.ts';
-import { up as ownPullRequests } from './0029-own-pull-requests.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -67,7 +67,7 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0026-cheaper-queue': { up: cheaperQueue },
   '0027-counts-by-month': { up: countsByMonth, breaking: true },
   '0028-age-of-pull-requests': { up: ageOfPullRequests },
+  '0029-own-pull-requests': { up: ownPullRequests },
   '0032-limits-assignees-and-evidence': { up: limitsAssigneesAndEvidence },
   '0034-month-partitions-and-token-use': { up: monthPartitionsAndTokenUse },
-  '0029-own-pull-requests': { up: ownPullRequests },
 };

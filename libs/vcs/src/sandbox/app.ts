@@ -56,7 +56,9 @@ export function createApp(sandbox: Sandbox, options: AppOptions): Express {
   app.use(['/user', '/users', '/graphql', '/repos'], limit.middleware);
   app.use(viewerRoutes(sandbox), graphqlRoutes(sandbox));
   const parts = [issueRoutes, labelRoutes, commentRoutes, subIssueRoutes, pullRoutes, reviewRoutes, mergeRoutes];
-  const routers = [repoRoutes, branchRoutes, forkRoutes, refRoutes, commitRoutes, ...parts].map((routes) => routes(sandbox));
+  const routers = [repoRoutes, branchRoutes, forkRoutes, refRoutes, commitRoutes, ...parts].map((routes) =>
+    routes(sandbox),
+  );
   app.use('/repos/:owner/:repo', loadRepo(sandbox), ...routers);
   app.use(['/user', '/users', '/graphql', '/repos'], () => {
     throw new Failure(404, 'Not Found');
