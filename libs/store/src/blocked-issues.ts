@@ -16,7 +16,7 @@ export interface BlockedRow {
 
 const MAX_ERROR = 2_000;
 
-/** Blocked issues of all tenants, those that stand longest first. Costs the blocked issues (index issues_blocked). */
+/** Blocked issues of the enabled repos of all tenants, those that stand longest first. Costs the blocked issues (index issues_blocked). */
 export async function blockedIssues(fleet: Db, limit: number): Promise<BlockedRow[]> {
   const { rows } = await sql<BlockedRow>`
     ${fleetNote('operators see all tenants')}
@@ -24,7 +24,7 @@ export async function blockedIssues(fleet: Db, limit: number): Promise<BlockedRo
       i.block_reason as "blockReason", i.state_entered_at as "blockedSince",
       left(i.last_error, ${sql.lit(MAX_ERROR)}) as "lastError"
     from issues i
-    join repos r on r.tenant_id = i.tenant_id and r.id = i.repo_id
+    join repos r on r.tenant_id = i.tenant_id and r.id = i.repo_id and r.enabled
     where i.is_blocked and i.is_open
     order by i.state_entered_at, r.slug_key, i.issue_number
     limit ${limit}`.execute(fleet);
@@ -35,6 +35,8 @@ export async function blockedIssues(fleet: Db, limit: number): Promise<BlockedRo
 export async function countBlockedIssues(fleet: Db): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     ${fleetNote('operators see all tenants')}
-    select count(*) as n from issues where is_blocked and is_open`.execute(fleet);
+    select count(*) as n from issues i
+    join repos r on r.tenant_id = i.tenant_id and r.id = i.repo_id and r.enabled
+    where i.is_blocked and i.is_open`.execute(fleet);
   return rows[0]?.n ?? 0;
 }

@@ -38,12 +38,13 @@ export async function insertDeadLetter(tx: Tx, tenantId: number, letter: NewDead
   return id;
 }
 
-/** Open letters of all tenants, newest first (index dead_letters_open). */
+/** Open letters of the enabled repos of all tenants, newest first (index dead_letters_open). */
 export async function openDeadLetters(fleet: Db, page: { limit: number; offset: number }): Promise<DeadLetter[]> {
   const rows = await fleet
     .selectFrom('dead_letters as d')
     .modifyFront(fleetNote('operators see all tenants'))
     .innerJoin('repos as r', (join) => join.onRef('r.tenant_id', '=', 'd.tenant_id').onRef('r.id', '=', 'd.repo_id'))
+    .where('r.enabled', '=', true)
     .select([
       'd.id',
       'r.owner as repoOwner',
@@ -66,10 +67,12 @@ export async function openDeadLetters(fleet: Db, page: { limit: number; offset: 
 
 export async function countOpenDeadLetters(fleet: Db): Promise<number> {
   const row = await fleet
-    .selectFrom('dead_letters')
+    .selectFrom('dead_letters as d')
     .modifyFront(fleetNote('operators see all tenants'))
+    .innerJoin('repos as r', (join) => join.onRef('r.tenant_id', '=', 'd.tenant_id').onRef('r.id', '=', 'd.repo_id'))
     .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('resolved_at', 'is', null)
+    .where('d.resolved_at', 'is', null)
+    .where('r.enabled', '=', true)
     .executeTakeFirstOrThrow();
   return row.n;
 }

@@ -1,3 +1,4 @@
+import type { TaskType } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Db } from './connection.ts';
 import { fleetNote } from './json.ts';
@@ -38,6 +39,14 @@ export async function metricTotals(fleet: Db): Promise<MetricTotals> {
     from task_counts t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
     where t.grain = 'month' group by 1, 2`.execute(fleet);
   return { costs: costs.rows, tokens: tokens.rows, transitions: transitions.rows, tasks: tasks.rows };
+}
+
+/** The task types of which any tenant has claimed a task, ever. Cost: the sums by month. */
+export async function taskTypesThatRan(fleet: Db): Promise<TaskType[]> {
+  const { rows } = await sql<{ task_type: TaskType }>`
+    ${note}
+    select distinct task_type from task_counts where grain = 'month' and event_type <> 'task_enqueued'`.execute(fleet);
+  return rows.map(({ task_type }) => task_type);
 }
 
 /** Runs of all tenants that ended within a window, and how long each took, in seconds. */

@@ -13,7 +13,7 @@ export interface QueuedTask extends Omit<TaskQueueEntry, 'estimatedDurationMs'> 
 const waitMs = sql`greatest(0, extract(epoch from coalesce(t.claimed_at, svc_now()) - t.created_at) * 1000)::bigint`;
 
 /**
- * Live tasks of all tenants by priority, the oldest first. Costs the live tasks once: it grows with the backlog, not
+ * Live tasks of the enabled repos of all tenants by priority, the oldest first. Costs the live tasks once: it grows with the backlog, not
  * with history.
  */
 export async function queuedTasks(fleet: Db, limit: number): Promise<QueuedTask[]> {
@@ -23,7 +23,7 @@ export async function queuedTasks(fleet: Db, limit: number): Promise<QueuedTask[
       t.issue_number as "issueNumber", r.owner as "repoOwner", r.name as "repoName", t.status, t.priority,
       t.claimed_by as "claimedBy", t.created_at as "createdAt", t.claimed_at as "claimedAt", ${waitMs} as "waitTimeMs"
     from tasks t
-    join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
+    join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id and r.enabled
     order by t.priority, t.created_at, t.id
     limit ${limit}`.execute(fleet);
   return rows;
@@ -40,7 +40,7 @@ export interface QueuedWork {
   pendingWaitMs: number;
 }
 
-/** Live tasks of all tenants, counted by repo and type. */
+/** Live tasks of the enabled repos of all tenants, counted by repo and type. */
 export async function queuedWork(fleet: Db): Promise<QueuedWork[]> {
   const { rows } = await sql<QueuedWork>`
     ${fleetNote('operators see all tenants')}
@@ -49,6 +49,7 @@ export async function queuedWork(fleet: Db): Promise<QueuedWork[]> {
       max(${waitMs}) filter (where t.status = 'pending') as "oldestPendingAgeMs",
       coalesce(sum(${waitMs}) filter (where t.status = 'pending'), 0) as "pendingWaitMs"
     from tasks t
+    join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id and r.enabled
     group by 1, 2, 3`.execute(fleet);
   return rows;
 }

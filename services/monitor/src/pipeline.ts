@@ -66,7 +66,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   addStrategy(wiring);
   addTracks(wiring);
   const agents = addAgents(wiring);
-  const { dashboard, polled, loops: dashboardLoops } = addDashboard(wiring, agents.snapshots);
+  const { dashboard, polled, loops: dashboardLoops } = addDashboard(wiring, agents.configured);
   addPrometheus(wiring, { polled, agents: agents.snapshots });
   const { feed, repos } = addStream(wiring);
   const intake = addIntake(wiring);

@@ -4,15 +4,16 @@ import { AppError } from '@pipeline/domain';
 import { isPasswordHash } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { type Logger, type ServiceContext, StartError } from '@pipeline/runtime';
-import { reloadReports } from '@pipeline/store';
+import { enabledReposWithTenant, reloadReports } from '@pipeline/store';
 import { requireStore } from '@pipeline/store-watch';
+import { watchAgentsWithoutStore } from './agents/agents-without-store.ts';
 import { createMonitorApp } from './app.ts';
 import { createAuthentication } from './auth/authentication.ts';
 import type { Credentials } from './auth/credentials.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
 import { ConfigInForce } from './configuration/config-in-force.ts';
 import { placeOf } from './configuration/config-summary.ts';
-import { dashboardWithoutStore } from './dashboard/dashboard.ts';
+import { type Dashboard, dashboardWithoutStore } from './dashboard/dashboard.ts';
 import type { MonitorEnv } from './env.ts';
 import { type ConnectedHost, connectHosts } from './hosts.ts';
 import { LogIndex } from './logs/log-index.ts';
@@ -43,16 +44,17 @@ export async function startMonitor(context: Context, variables: Variables): Prom
   const logins = credentialsOf(loaded, variables);
   if (logins === null) log.warn('no authentication is configured: every endpoint is open');
   const pipeline = await pipelineOf(context, config, variables);
+  const dashboard = pipeline?.dashboard ?? dashboardOf(context, config);
   const app = createMonitorApp({
     auth: createAuthentication({ logins, loginAttempts: env.LOGIN_ATTEMPTS, now }),
     pipeline,
-    dashboard: pipeline?.dashboard ?? dashboardWithoutStore(now),
+    dashboard,
     readiness: () => {
       if (pipeline === null) return { status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' };
       const { state, isConnected } = pipeline.storeWatch;
       return { status: isConnected ? 'ready' : 'not-ready', store: state, ...pipeline.health() };
     },
-    config: configRouteOf({ env, config, pipeline, variables }),
+    config: configRouteOf({ env, config, pipeline, variables, dashboard }),
     logs: env.LOG_DIR === undefined ? null : new LogIndex(env.LOG_DIR),
     webDir: WEB_DIR,
     requestsPerMinute: env.REQUESTS_PER_MINUTE,
@@ -98,14 +100,24 @@ async function reloadBySignal(config: ConfigInForce, log: Logger): Promise<void>
   await config.reload('signal', actor).catch((error: unknown) => log.warn('SIGHUP changed nothing', { error }));
 }
 
+/** Of a monitor without a store: it watches its agents all the same. */
+function dashboardOf({ log, metrics, stack }: Context, config: ConfigInForce): Dashboard {
+  const { agents } = config.running.config;
+  const everyMs = () => config.settings.pollIntervals.monitor * 1_000;
+  const watch = watchAgentsWithoutStore({ agents, everyMs, log, metrics: metrics.loops, now });
+  stack.add('agent health', () => watch.stop());
+  return dashboardWithoutStore(now, watch.configured);
+}
+
 interface ConfigRouteParts {
   env: MonitorEnv;
   config: ConfigInForce;
   pipeline: Pipeline | null;
   variables: Variables;
+  dashboard: Dashboard;
 }
 
-function configRouteOf({ env, config, pipeline, variables }: ConfigRouteParts): ConfigRouteDeps {
+function configRouteOf({ env, config, pipeline, variables, dashboard }: ConfigRouteParts): ConfigRouteDeps {
   const database = placeOf(env.DATABASE_URL, env.DATABASE_POOL_SIZE);
   const startedAt = now().getTime();
   return {
@@ -114,10 +126,11 @@ function configRouteOf({ env, config, pipeline, variables }: ConfigRouteParts): 
       database,
       connected: pipeline?.storeWatch.isConnected ?? false,
       isSet: (variable) => Boolean(variables[variable]),
-      agents: pipeline?.agents.snapshots() ?? [],
+      agents: dashboard.agents(),
       uptime: (now().getTime() - startedAt) / 1_000,
     }),
     reports: async () => (pipeline ? reloadReports(pipeline.engine.store.tenant) : []),
+    repos: async () => (pipeline ? enabledReposWithTenant(pipeline.engine.store.fleet) : []),
   };
 }
 

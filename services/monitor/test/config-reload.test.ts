@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { type ConfigReloadOutcome, DEPLOYMENT, type RELOADABLE_KEYS, type Settings } from '@pipeline/domain';
 import { type Engine, recordReload } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import { auditEntries, readSettings, reloadReports, writeSettings } from '@pipeline/store';
+import { auditEntries, enabledReposWithTenant, readSettings, reloadReports, writeSettings } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
 import type { ConfigInForce } from '../src/configuration/config-in-force.ts';
 import { SettingsSync } from '../src/configuration/settings-sync.ts';
 import { engineOn, makeBench } from './bench.ts';
@@ -57,6 +58,7 @@ async function startMonitor(name: string, text: string): Promise<Monitor> {
         uptime: 5,
       }),
       reports: () => reloadReports(database.store.tenant),
+      repos: () => enabledReposWithTenant(database.store.fleet),
     },
   });
   cleanups.push(served.close);
@@ -105,6 +107,7 @@ describe('a reload', () => {
   });
 
   test('tells keys that wait for a restart as long as they do, and leaves them alone', async () => {
+    await makeBench(database.store, 'acme/shop');
     const monitor = await startMonitor('one', 'repos: [{slug: acme/shop}]');
     write('one', 'repos: [{slug: acme/shop, poolSize: 2}]\nagents: {dev: {url: "http://127.0.0.1:1/"}}\nsla: {}');
     const answer = { ok: true, appliedKeys: [], deferredKeys: ['repos', 'agents'] };
@@ -264,13 +267,18 @@ alertChannels:
   - {type: slack, urlEnv: SLACK_URL}
   - {type: log}`,
     );
+    for (const slug of ['acme/shop', 'Acme/API', 'acme/installed', 'acme/disabled']) {
+      await makeBench(database.store, slug);
+    }
+    await sql`update repos set enabled = name in ('shop', 'API', 'installed')`.execute(database.db);
     const answer = await monitor.call('GET', '/api/config-summary');
     expect(answer.json).toEqual({
       configSource: path('one'),
       database: { host: 'db.example.org', port: 5432, migrationVersion: null, poolSize: 10, connected: true },
       repos: [
+        { slug: 'Acme/API', branch: 'trunk', poolSize: 3, setupCommand: 'make' },
+        { slug: 'acme/installed', branch: 'main', poolSize: null, setupCommand: null },
         { slug: 'acme/shop', branch: 'main', poolSize: null, setupCommand: null },
-        { slug: 'acme/api', branch: 'trunk', poolSize: 3, setupCommand: 'make' },
       ],
       selfHealing: {
         autoUnblockTransient: true,
@@ -294,6 +302,23 @@ alertChannels:
       agentConfigReload: [],
     });
     for (const secret of ['HOOK_SECRET', 'SLACK_URL', 'secret-path']) expect(answer.text).not.toContain(secret);
+  });
+
+  test('lists the repos of the file while the store is away', async () => {
+    const config = await configOf(path('one'));
+    const served = await serveApp({
+      config: {
+        summary: () => ({
+          ...{ config, database: { host: null, port: 5432, poolSize: 1 }, connected: true },
+          ...{ isSet: () => false, agents: [], uptime: 1 },
+        }),
+        reports: () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })),
+        repos: async () => [],
+      },
+    });
+    cleanups.push(served.close);
+    const { json } = await served.call('GET', '/api/config-summary');
+    expect((json as { repos: { slug: string }[] }).repos.map(({ slug }) => slug)).toEqual(['acme/shop', 'acme/api']);
   });
 
   test('is answered without a store', async () => {

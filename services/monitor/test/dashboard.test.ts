@@ -133,6 +133,37 @@ describe('GET /dashboard', () => {
     expect(answer).toMatchObject({ status: 200, json: { status: 'unhealthy', polledAt: null, alerts: [] } });
   });
 
+  test('lists an agent for each task type that has run, so that all cost is shown with an agent', async () => {
+    agents = [DEVELOPER];
+    at(-25 * 60);
+    await enter();
+    await spend(2);
+    at(0);
+    await sql`
+      insert into runs (tenant_id, task_id, work_id, repo_id, task_type, attempt, agent, worker_id, claim_token_hash,
+        claimed_at, lease_expires_at)
+      values (${bench.tenantId}, gen_random_uuid(), gen_random_uuid(), ${bench.repo.id}, 'review', 0, 'reviewer', 'w', 'hash',
+        now(), now())`.execute(database.db);
+    await sql`
+      insert into task_counts (tenant_id, repo_id, grain, at, task_type, event_type, n)
+      values (${bench.tenantId}, ${bench.repo.id}, 'month', '2026-03-01', 'review', 'task_completed', 1),
+        (${bench.tenantId}, ${bench.repo.id}, 'month', '2026-03-01', 'merge', 'task_enqueued', 1)`.execute(database.db);
+    const worker = { hostname: '', version: '2', taskTypes: ['review' as const], labels: {}, repos: [] };
+    await registerWorker(bench.engine, bench.tenantId, { ...worker, name: 'reviewing' });
+    agents = [];
+    const { agents: shown, status } = await polled();
+    expect(Object.keys(shown)).toEqual(['monitor', 'analyzer', 'reviewer']);
+    expect(shown.reviewer).toMatchObject({
+      ...{ agentName: 'reviewer', reachable: true, timestamp: START, responseTimeMs: 0 },
+      health: { status: 'healthy', lastError: null },
+    });
+    expect(shown.analyzer).toMatchObject({
+      reachable: false,
+      health: { status: 'stopped', lastError: 'No worker that takes its tasks is online' },
+    });
+    expect(status).toBe('healthy');
+  });
+
   test('costs the store nothing', async () => {
     await enter();
     await poll();

@@ -41,6 +41,22 @@ describe('a start', () => {
     expect(await monitor.exited).toBe(0);
   });
 
+  test('without a store lists the configured agents with their health', async () => {
+    const path = configFile('agents: {dev: {url: "http://127.0.0.1:1/health"}, rev: {url: "http://127.0.0.1:1/"}}');
+    const monitor = run({ PIPELINE_CONFIG: path });
+    const call = await monitor.listening();
+    const health = async () =>
+      ((await call('GET', '/api/config-summary')).json as { agentHealth: { name: string }[] }).agentHealth;
+    expect((await health()).map(({ name }) => name)).toEqual(['monitor', 'dev', 'rev']);
+    const { json } = await call('GET', '/dashboard');
+    expect(Object.keys((json as { agents: object }).agents)).toEqual(['monitor', 'dev', 'rev']);
+    await until('the first check', async () =>
+      (await health()).every((agent) => !JSON.stringify(agent).includes('Not checked yet')),
+    );
+    monitor.child.kill('SIGTERM');
+    expect(await monitor.exited).toBe(0);
+  });
+
   test('with store and password serves whoever knows it', async () => {
     const path = configFile('agents: {monitor: {auth: {username: olga, passwordEnv: OLGAS_WORD}}}');
     const monitor = run({ DATABASE_URL: database.url, PIPELINE_CONFIG: path, OLGAS_WORD: 'pw' });

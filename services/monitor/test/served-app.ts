@@ -95,6 +95,7 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
     config: {
       summary: () => ({ config, database, connected: false, isSet: () => false, agents: [], uptime: 1 }),
       reports: async () => [],
+      repos: async () => [],
     },
     dashboard: dashboardWithoutStore(now),
     pipeline: pipeline ? { ...nothingYet(pipeline.engine), ...pipeline } : null,

@@ -37,7 +37,7 @@ const listBlockedIssues = route({
   path: '/api/blocked-issues',
   summary: 'List the blocked issues',
   description:
-    'As of the last poll, those that stand longest first: at most 5,000. `patterns` groups them by their error, the largest group first.',
+    'Of the enabled repos, as of the last poll, those that stand longest first: at most 5,000. `patterns` groups them by their error, the largest group first.',
   tags: ['Observability'],
   auth: 'operator',
   replies: {

@@ -76,7 +76,8 @@ const configSummary = route({
   method: 'get',
   path: '/api/config-summary',
   summary: 'Show the configuration in force',
-  description: 'Answered also without a store. `repos` are those of the file that this process was started with.',
+  description:
+    'Answered also without a store. `repos` are the enabled ones of the store with what the configuration file says of them; without a store those of the file. `agentHealth` lists the monitor, the configured agents and those whose tasks have run.',
   replies: { 200: { description: 'The summary.', body: ConfigSummary } },
 });
 

@@ -50,7 +50,10 @@ export const Dashboard = z
         'unhealthy = the store is away, or an alert is critical; degraded = an alert is a warning, an agent is not well, or what is shown is out of date.',
     }),
     uptime: z.number().nonnegative().meta({ description: 'Of the monitor, in seconds.' }),
-    agents: z.record(z.string(), AgentHealthSnapshot).meta({ description: 'By name, the monitor itself among them.' }),
+    agents: z.record(z.string(), AgentHealthSnapshot).meta({
+      description:
+        'By name: the monitor itself, the configured agents, and one for each task type that has run. One without a health address is reachable while a worker that takes its tasks is online; it does not count for `status`.',
+    }),
     alerts: z.array(Alert).meta({ description: 'The open ones, the worst first and then the newest; at most 500.' }),
     costTotalUsd: usd.meta({ description: 'Of all tenants, ever.' }),
     costByWindow: CostByWindow.optional(),

@@ -26,7 +26,7 @@ export const QueueDepth = z
     vcsWriteQueueFailed: count.meta({ description: 'Those of them that failed.' }),
     serverTimestamp: Timestamp,
   })
-  .meta({ id: 'QueueDepth', description: 'How much waits, and for what.' });
+  .meta({ id: 'QueueDepth', description: 'How much waits in the enabled repos, and for what.' });
 
 const queueDepth = route({
   id: 'queueDepth',

@@ -54,14 +54,14 @@ const listTaskQueue = route({
   id: 'listTaskQueue',
   path: '/api/task-queue',
   summary: 'List what waits and what is worked on',
-  description: 'Of all tenants, as of the last poll.',
+  description: 'Of the enabled repos of all tenants, as of the last poll.',
   replies: { 200: { description: 'The queue.', body: TaskQueue } },
 });
 
 const byName = {
   ...queue,
   summary: 'List what waits, and how long it will take',
-  description: 'Of all tenants, as of the last poll.',
+  description: 'Of the enabled repos of all tenants, as of the last poll.',
   replies: {
     200: {
       description: 'The queue.',

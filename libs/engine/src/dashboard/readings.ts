@@ -4,6 +4,7 @@ import {
   type MetricWindowDays,
   type PipelineMetrics,
   type State,
+  TASK_TYPES,
   type TaskType,
 } from '@pipeline/domain';
 import {
@@ -20,6 +21,7 @@ import {
   type QueuedWork,
   queuedWork,
   type StateCount,
+  taskTypesThatRan,
   workersOnFloor,
   writeQueueByRepo,
 } from '@pipeline/store';
@@ -57,6 +59,8 @@ export interface Live {
   costs: CostSums;
   /** Since midnight UTC, by repo. */
   agentSpend: { tenantId: number; agent: string; usd: number }[];
+  /** Agents that have worked or spent, ever, in the order of their task types. */
+  agentsThatRan: string[];
   budgets: Awaited<ReturnType<typeof tenantBudgets>>;
 }
 
@@ -79,9 +83,17 @@ export async function readLive(engine: Engine): Promise<Live> {
     agentSpend: spent
       .filter(({ span }) => span === 'todayUsd')
       .map(({ tenant_id: tenantId, agent, usd }) => ({ tenantId, agent, usd })),
+    agentsThatRan: agentsAmong([
+      ...spent.map(({ agent }) => agent),
+      ...work.filter(({ claimed }) => claimed > 0).map(({ taskType }) => AGENT_OF[taskType]),
+      ...(await taskTypesThatRan(fleet)).map((taskType) => AGENT_OF[taskType]),
+    ]),
     budgets: await tenantBudgets(engine),
   };
 }
+
+const AGENTS = [...new Set(TASK_TYPES.map((taskType) => AGENT_OF[taskType]))];
+const agentsAmong = (names: readonly string[]): string[] => AGENTS.filter((agent) => names.includes(agent));
 
 async function withEstimates(fleet: Engine['store']['fleet'], work: QueuedWork[]): Promise<Live['work']> {
   const key = (of: OfRepo & { agent: string }) => `${repoKey(of)}/${of.agent}`;

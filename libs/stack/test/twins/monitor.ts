@@ -60,6 +60,7 @@ export async function monitorService(
     config: {
       summary: () => ({ config, database, connected: true, isSet: () => false, agents: [], uptime: 1 }),
       reports: async () => [],
+      repos: async () => [],
     },
     ...{ logs: null, webDir: '/nonexistent', requestsPerMinute: 0, streamLimits: { perCredential: 0, inAll: 0 } },
     ...{ trustedProxies: 0, answerCheck: 'throw', log, registry: metrics.registry, now },

@@ -42,7 +42,7 @@ export const queuedForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =
       from (
         select tenant_id, repo_id, min(created_at) as oldest, count(*) as n
         from tasks where status = 'pending' and held is null group by 1, 2
-      ) t ${repoOf('t')}
+      ) t ${repoOf('t')} and r.enabled
       where t.oldest <= ${minutesAgo(minutes)}
       order by t.oldest limit ${MAX_SIGHTINGS}`,
   );

@@ -60,8 +60,10 @@ export async function fleetStateCounts(fleet: Db): Promise<StateCount[]> {
 export async function openLettersByRepo(fleet: Db): Promise<(OfRepo & { n: number })[]> {
   const { rows } = await sql<OfRepo & { n: number }>`
     ${NOTE}
-    select tenant_id as "tenantId", repo_id as "repoId", count(*) as n
-    from dead_letters where resolved_at is null group by 1, 2`.execute(fleet);
+    select d.tenant_id as "tenantId", d.repo_id as "repoId", count(*) as n
+    from dead_letters d
+    join repos r on r.tenant_id = d.tenant_id and r.id = d.repo_id and r.enabled
+    where d.resolved_at is null group by 1, 2`.execute(fleet);
   return rows;
 }
 
@@ -77,7 +79,9 @@ export async function issuesInFlight(fleet: Db): Promise<IssueInFlight[]> {
     ${NOTE}
     select t.tenant_id as "tenantId", t.repo_id as "repoId", t.task_type as "taskType",
       t.issue_number as "issueNumber"
-    from tasks t where t.status = 'claimed' and t.issue_id is not null
+    from tasks t
+    join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id and r.enabled
+    where t.status = 'claimed' and t.issue_id is not null
     order by t.tenant_id, t.repo_id, t.issue_number`.execute(fleet);
   return rows;
 }

@@ -26,8 +26,10 @@ export interface AgentSnapshot extends AgentSeen {
 
 /** The configured agents: looked at by every monitor, restarted by the one that leads. */
 export interface Agents {
-  /** Those that were looked at since the start, in the order of the configuration. */
+  /** Those that were checked since the start, in the order of the configuration. */
   snapshots(): AgentSnapshot[];
+  /** All that have a health address, also those that were not checked yet. */
+  configured(): AgentSnapshot[];
   watch: HealthWatch;
   /** Brings what agents say of their reloads into the store, each once. */
   tellReloads(): Promise<void>;
@@ -37,15 +39,16 @@ export interface Agents {
 export function createAgents(deps: AgentsDeps): Agents {
   const watch = new HealthWatch(deps);
   const restarter = new AgentRestarter({ ...deps, watch });
+  const snapshotOf = (seen: AgentSeen): AgentSnapshot => {
+    const { restarts, lastRestartAt } = restarter.restartsOf(seen.agentName);
+    return { ...seen, restarts, lastRestartAt };
+  };
   return {
     watch,
     tellReloads: reloadTeller(deps.engine, watch),
     restarter,
-    snapshots: () =>
-      watch.seen().map((seen) => {
-        const { restarts, lastRestartAt } = restarter.restartsOf(seen.agentName);
-        return { ...seen, restarts, lastRestartAt };
-      }),
+    snapshots: () => watch.seen().map(snapshotOf),
+    configured: () => watch.configured().map(snapshotOf),
   };
 }
 

@@ -33,14 +33,23 @@ export const LOOK_TIMEOUT_MS = 5_000;
 export class HealthWatch {
   readonly #deps: WatchDeps;
   readonly #seen = new Map<string, AgentSeen>();
+  readonly #startedAt: number;
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;
+    this.#startedAt = deps.now().getTime();
   }
 
   /** Agents that were looked at, by name; in the order of the configuration. */
   seen(): AgentSeen[] {
     return Object.keys(this.#deps.agents).flatMap((name) => this.#seen.get(name) ?? []);
+  }
+
+  /** All agents that have a health address, in the order of the configuration; one not checked yet is `stopped`. */
+  configured(): AgentSeen[] {
+    return Object.entries(this.#deps.agents).flatMap(([name, agent]) =>
+      agent?.url === undefined ? [] : [this.#seen.get(name) ?? neverSeen(name, this.#startedAt)],
+    );
   }
 
   async tick(signal?: AbortSignal): Promise<void> {
@@ -72,3 +81,20 @@ export class HealthWatch {
     log[level]('health of an agent', { agentName, status: health.status, reason: health.lastError });
   }
 }
+
+const neverSeen = (agentName: string, startedAt: number): AgentSeen => ({
+  agentName,
+  reachable: false,
+  timestamp: startedAt,
+  responseTimeMs: 0,
+  health: {
+    status: 'stopped',
+    uptime: null,
+    version: null,
+    lastError: 'Not checked yet',
+    consecutiveFailures: 0,
+    currentTaskId: null,
+  },
+  healthySince: null,
+  configReload: null,
+});

@@ -1,7 +1,8 @@
 import type { AnswerOf, configRoutes } from '@pipeline/contract';
 import type { ConfigReloadOutcome, Settings } from '@pipeline/domain';
-import type { ReloadReport } from '@pipeline/store';
+import type { ReloadReport, RepoWithTenant } from '@pipeline/store';
 import type { AgentSnapshot } from '../agents/agents.ts';
+import type { LoadedConfig } from '../config.ts';
 import type { ConfigInForce } from './config-in-force.ts';
 
 type Summary = Extract<AnswerOf<(typeof configRoutes)[0]>, { status: 200 }>['body'];
@@ -19,7 +20,9 @@ export interface SummaryParts {
   connected: boolean;
   /** Whether an environment variable is set; its value is nobody's business here. */
   isSet: (variable: string) => boolean;
-  /** As of the last look. */
+  /** The enabled repos of the store; null where it is not connected. */
+  repos: readonly RepoWithTenant[] | null;
+  /** As of the last check. */
   agents: readonly AgentSnapshot[];
   /** What the store knows of every process. */
   reports: readonly ReloadReport[];
@@ -34,7 +37,10 @@ export function placeOf(databaseUrl: string | undefined, poolSize: number): Data
   return { host: decodeURIComponent(hostname) || null, port: port === '' ? 5432 : Number(port), poolSize };
 }
 
-/** interface: Config summary. What is in force now; repos and agents are those that the process was started with. */
+/**
+ * interface: Config summary. What is in force now. Repos are the enabled ones of the store with what the file says of
+ * them; without a store those of the file.
+ */
 export function configSummaryOf(parts: SummaryParts): Summary {
   const { config, database, connected, reports } = parts;
   const { selfHealing, pollIntervals, costLimits, alertChannels } = config.settings;
@@ -47,9 +53,7 @@ export function configSummaryOf(parts: SummaryParts): Summary {
       poolSize: database.poolSize,
       connected,
     },
-    repos: config.running.config.repos.map(({ slug, branch, poolSize, setupCommand }) => {
-      return { slug, branch, poolSize, setupCommand };
-    }),
+    repos: reposOf(config.running, parts.repos),
     selfHealing,
     pollIntervals,
     costLimits,
@@ -61,6 +65,21 @@ export function configSummaryOf(parts: SummaryParts): Summary {
     configReload: config.lastReload,
     agentConfigReload: [...reports],
   };
+}
+
+function reposOf({ config, ownBranch }: LoadedConfig, enabled: SummaryParts['repos']): Summary['repos'] {
+  if (enabled === null) {
+    return config.repos.map(({ slug, branch, poolSize, setupCommand }) => ({ slug, branch, poolSize, setupCommand }));
+  }
+  const nameOf = (tenant: string, slug: string) => `${tenant} ${slug.toLowerCase()}`;
+  const inFile = new Map(config.repos.map((repo) => [nameOf(repo.tenant, repo.slug), repo]));
+  return enabled.map(({ owner, name, tenant, default_branch, pool_size, setup_command }) => {
+    const slug = `${owner}/${name}`;
+    const own = inFile.get(nameOf(tenant, slug));
+    const branch = own && ownBranch.has(own) ? own.branch : default_branch;
+    if (own) return { slug, branch, poolSize: own.poolSize, setupCommand: own.setupCommand };
+    return { slug, branch, poolSize: pool_size, setupCommand: setup_command };
+  });
 }
 
 function variablesOf(channel: Settings['alertChannels'][number]): string[] {

@@ -12,6 +12,7 @@ import {
 } from '@pipeline/engine';
 import type { z } from 'zod';
 import type { AgentSnapshot } from '../agents/agents.ts';
+import { workerAgents } from '../agents/worker-agents.ts';
 import { PolledValue } from '../polled-value.ts';
 
 type Body = z.input<typeof WireDashboard>;
@@ -22,6 +23,7 @@ export interface DashboardDeps {
   counts: PolledValue<Counts>;
   live: PolledValue<Live>;
   figures: PolledValue<Figures>;
+  /** Those that are configured. */
   agents: () => readonly AgentSnapshot[];
   isStoreConnected: () => boolean;
   /** Whether the loops that read it run well. */
@@ -57,11 +59,12 @@ export class Dashboard {
   }
 
   #head(): Head {
-    const { live, agents: snapshots, now } = this.#deps;
+    const { live, now } = this.#deps;
     const uptime = Math.floor(this.#deps.uptime());
     const work = this.#workOfAgents();
-    const seen = [monitorItself(now(), uptime), ...snapshots().filter(({ agentName }) => agentName !== 'monitor')];
-    const agents = seen.map(({ healthySince: _, ...agent }) => ({
+    const [configured, ran] = this.#agents();
+    const watched = [monitorItself(now(), uptime), ...configured];
+    const agents = [...watched, ...ran].map(({ healthySince: _, ...agent }) => ({
       ...agent,
       configReload: agent.configReload ?? null,
       ...(work.get(agent.agentName) ?? { costUsd: 0, inFlightIssues: [], tenantSpend: {} }),
@@ -70,12 +73,25 @@ export class Dashboard {
       status: dashboardStatus({
         isStoreConnected: this.#deps.isStoreConnected(),
         severities: live.last?.value.alerts.map(({ severity }) => severity) ?? [],
-        agents: seen.map(({ reachable, health: { status } }) => ({ reachable, status })),
+        agents: watched.map(({ reachable, health: { status } }) => ({ reachable, status })),
         isFresh: this.#deps.isFresh(),
       }),
       uptime,
       agents: Object.fromEntries(agents.map((agent) => [agent.agentName, agent])),
     };
+  }
+
+  /** Every agent of the pipeline but the monitor: those that are configured, then those whose work has run. */
+  agents(): AgentSnapshot[] {
+    return this.#agents().flat();
+  }
+
+  #agents(): [configured: AgentSnapshot[], ran: AgentSnapshot[]] {
+    const { live } = this.#deps;
+    const configured = this.#deps.agents().filter(({ agentName }) => agentName !== 'monitor');
+    const names = new Set(configured.map(({ agentName }) => agentName));
+    const ran = live.last ? workerAgents(live.last.value, live.last.polledAt) : [];
+    return [configured, ran.filter(({ agentName }) => !names.has(agentName))];
   }
 
   #workOfAgents(): ReadonlyMap<string, AgentWork> {
@@ -129,12 +145,12 @@ function rendered(
 }
 
 /** Of a monitor that has no store: nothing is ever read, and it says so. */
-export function dashboardWithoutStore(now: () => Date): Dashboard {
+export function dashboardWithoutStore(now: () => Date, agents: () => readonly AgentSnapshot[] = () => []): Dashboard {
   const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('there is no store to read')), now);
   const startedAt = now().getTime();
   return new Dashboard({
     ...{ counts: never<Counts>(), live: never<Live>(), figures: never<Figures>(), now },
-    agents: () => [],
+    agents,
     isStoreConnected: () => false,
     isFresh: () => false,
     uptime: () => (now().getTime() - startedAt) / SECOND_MS,
