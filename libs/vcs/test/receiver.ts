@@ -13,11 +13,14 @@ export interface Receiver {
 
 export async function startReceiver({ sandbox }: Pick<World, 'sandbox'>): Promise<Receiver> {
   const received: HostEvent[] = [];
-  const server = createServer(async (req, res) => {
-    const body = Buffer.concat(await req.toArray()).toString();
-    const parsed = parseWebhook(String(req.headers['x-github-event']), JSON.parse(body));
-    if (parsed !== 'ignored') received.push(...parsed);
-    res.writeHead(204).end();
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const parsed = parseWebhook(String(req.headers['x-github-event']), JSON.parse(Buffer.concat(chunks).toString()));
+      if (parsed !== 'ignored') received.push(...parsed);
+      res.writeHead(204).end();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
