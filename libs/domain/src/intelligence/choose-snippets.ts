@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../pattern-text.ts';
 import { normalizedTitle } from './finding-moves.ts';
 import type { IntelligenceEvidenceType, IntelligenceKind, IntelligenceScopeKind, IntelligenceStatus } from './items.ts';
 import { type Fit, MIN_CONFIDENCE, type OmissionReason, type RetrievalAgent, relevance } from './retrieval.ts';
@@ -107,7 +108,7 @@ function unfit(item: SnippetCandidate['item'], files: Terms['files']): OmissionR
 }
 
 const touches = (place: string, files: ReadonlySet<string>): boolean =>
-  files.has(place) || [...files].some((file) => file.startsWith(`${place.replace(/\/+$/, '')}/`));
+  files.has(place) || [...files].some((file) => file.startsWith(`${withoutTrailing(place, '/')}/`));
 
 const snippetOf = ({ item, reasons }: SnippetCandidate): Snippet => ({
   kind: item.kind,
