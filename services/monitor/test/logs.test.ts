@@ -67,6 +67,8 @@ describe('GET /api/logs', () => {
     ['since=2m', ['good', 'poor']],
     ['since=2026-03-01T11:57:00Z', ['good', 'poor', 'bad']],
     ['since=2026-03-01T13:58:00%2B02:00', ['good', 'poor']],
+    ['since=2026-03-01T11:58:00', ['good', 'poor']],
+    ['since=2026-03-01t11:58:00z', ['good', 'poor']],
     ['since=1d&issue=7', ['poor']],
     ['search=OO', ['good', 'poor']],
     ['agent=monitor&search=', ['good', 'poor', 'bad']],
@@ -84,8 +86,7 @@ describe('GET /api/logs', () => {
 
   test.each([
     ['level=loud', 'level: must be one of debug, info, warn, error, fatal'],
-    ['since=yesterday', 'since: must be a timestamp with its zone, or a duration back from now'],
-    ['since=2026-03-01T11:00:00', 'since: must be a timestamp with its zone'],
+    ['since=yesterday', 'since: must be a timestamp, or a duration back from now'],
     ['limit=0', 'limit: must be 1 or more'],
     ['limit=-5', 'limit: must be 1 or more'],
     ['limit=ten', 'limit: must be a whole number'],

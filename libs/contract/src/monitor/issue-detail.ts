@@ -1,9 +1,10 @@
-import { ERROR_CLASSES, parseSince, STATES, TASK_TYPES } from '@pipeline/domain';
+import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
 import { PaginatedResponse, Timestamp } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { type DeclaredError, route } from '../route.ts';
 import { IssueWhy } from '../shared/issue-why.ts';
+import { SinceInput } from '../shared/timestamp-input.ts';
 import { anyIssueParams, issueParams, tenantQuery } from './issue-address.ts';
 
 const count = z.int().nonnegative();
@@ -138,16 +139,10 @@ export const issueEvents = route({
   description: 'Newest first. `page.total` is null: the events are not counted.',
   params: issueParams,
   query: tenantQuery.extend({
-    since: z
-      .string()
-      .refine((text) => parseSince(text, new Date(0)) !== null, {
-        error: 'must be a timestamp with its zone, or a duration back from now such as 5s, 30m, 1h or 2d',
-      })
-      .optional()
-      .meta({
-        description: 'Only later events: a timestamp, or a duration back from now.',
-        example: '2026-01-02T03:04:05.678Z',
-      }),
+    since: SinceInput.optional().meta({
+      description: 'Only later events: a date or RFC 3339 date-time (UTC without a zone), or a duration back from now.',
+      example: '2026-01-02T03:04:05.678Z',
+    }),
     ...pageQuery({ limit: { default: 50, max: 200 }, notANumber: 'refuse' }),
   }),
   replies: { 200: { description: 'One page.', body: PaginatedResponse(IssueEvent) } },

@@ -1,8 +1,9 @@
-import { parseIssueNumber, parseSince } from '@pipeline/domain';
+import { parseIssueNumber } from '@pipeline/domain';
 import { z } from 'zod';
 import { PaginatedResponse, Timestamp } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
+import { SinceInput } from '../shared/timestamp-input.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 
@@ -105,13 +106,10 @@ export const listLogs = route({
       .optional()
       .meta({ description: 'The least severe level wanted.', example: 'warn' }),
     issue: z.string().min(1).max(100).optional().meta({ description: 'Value of the field `issue`.', example: '7' }),
-    since: z
-      .string()
-      .refine((text) => parseSince(text, new Date(0)) !== null, {
-        error: 'must be a timestamp with its zone, or a duration back from now such as 5s, 30m, 1h or 2d',
-      })
-      .optional()
-      .meta({ description: 'A timestamp, or a duration back from now.', example: '1h' }),
+    since: SinceInput.optional().meta({
+      description: 'A date or RFC 3339 date-time (UTC without a zone), or a duration back from now.',
+      example: '1h',
+    }),
     search: z
       .string()
       .max(1000)
