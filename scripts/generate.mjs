@@ -15,6 +15,7 @@ const generators = [
   { what: 'OpenAPI documents, error reference', file: 'libs/contract/scripts/generate.ts' },
   { what: 'examples and reference of the environment', file: 'scripts/env-examples.ts' },
   { what: 'reference of the command line', file: 'libs/cli/scripts/generate.ts' },
+  { what: 'regular expressions that are proven linear', file: 'scripts/linear-patterns.ts' },
   { what: 'row types of the store', file: 'libs/store/scripts/generate-types.ts' },
 ];
 

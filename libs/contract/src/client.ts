@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@pipeline/domain';
+import { type ErrorCode, withoutTrailing } from '@pipeline/domain';
 import type { z } from 'zod';
 import { ApiError } from './envelopes.ts';
 import { fillPath } from './match.ts';
@@ -83,7 +83,7 @@ export class UnexpectedAnswer extends Error {
 
 /** A typed client of any route; types and checks come from the declarations. */
 export function createClient(options: ClientOptions): Client {
-  const base = options.baseUrl.replace(/\/+$/, '');
+  const base = withoutTrailing(options.baseUrl, '/');
   const send = options.fetch ?? fetch;
   return {
     async call<T extends AnyRoute>(route: T, input: CallInput<T>) {

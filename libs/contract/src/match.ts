@@ -2,10 +2,15 @@ import type { AnyRoute } from './route.ts';
 
 const SEGMENT = /\{(\w+)(\*?)\}/g;
 
-/** The template as a regular expression over the raw (still encoded) path. */
-export function pathPattern(template: string): RegExp {
-  const literal = template.replace(/[.]/g, '\\.');
-  return new RegExp(`^${literal.replace(SEGMENT, (_all, _name, rest) => (rest ? '.+' : '[^/]+'))}$`);
+/** Whether a raw (still encoded) path has the form of a template: a parameter is a whole segment, `{rest*}` one or more. */
+export function matchesPath(template: string, path: string): boolean {
+  const [wanted, given] = [template.split('/'), path.split('/')];
+  const open = template.endsWith('*}');
+  if (open ? given.length < wanted.length : given.length !== wanted.length) return false;
+  return wanted.every((segment, index) => {
+    if (!segment.startsWith('{')) return segment === given[index];
+    return open && index === wanted.length - 1 ? given.slice(index).join('/') !== '' : given[index] !== '';
+  });
 }
 
 /**
@@ -23,5 +28,5 @@ export function fillPath(template: string, params: Readonly<Record<string, unkno
 /** The route that serves a request, or undefined. Earlier declarations win, on the server too. */
 export function matchRoute(routes: readonly AnyRoute[], method: string, pathname: string): AnyRoute | undefined {
   const wanted = method.toLowerCase() === 'head' ? 'get' : method.toLowerCase();
-  return routes.find((route) => route.method === wanted && pathPattern(route.path).test(pathname));
+  return routes.find((route) => route.method === wanted && matchesPath(route.path, pathname));
 }

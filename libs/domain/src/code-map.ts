@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_FILE_BYTES, MAX_INTEGER } from './bounds.ts';
 import { repoPath } from './repo-path.ts';
 
 /** A repository beyond these is mapped in part, and says so. */
@@ -9,7 +10,7 @@ export const MappedFile = z.object({
   path: repoPath,
   language: z.string().min(1).max(50).nullable().default(null),
   /** Bytes. */
-  size: z.int().nonnegative().nullable().default(null),
+  size: z.int().min(0).max(MAX_FILE_BYTES).nullable().default(null),
   /** The blob's id: the same content has the same. */
   sha: z
     .string()
@@ -25,7 +26,7 @@ export const MappedSymbol = z.object({
   name: z.string().min(1).max(200),
   /** As the language calls it: function, class, heading. */
   kind: z.string().min(1).max(50),
-  line: z.int().positive(),
+  line: z.int().min(1).max(MAX_INTEGER),
 });
 export type MappedSymbol = z.output<typeof MappedSymbol>;
 /** A symbol as it is kept with its file. */

@@ -8,6 +8,7 @@ import {
   stateAfterPush,
 } from './approvals.ts';
 import type { Outcome } from './outcomes.ts';
+import { cappedText } from './pattern-text.ts';
 import type { ProjectionAction } from './projections.ts';
 import { isBlockedState, remembersOrigin, type State } from './states.ts';
 import { branchOf, type WorkTaskType } from './tasks.ts';
@@ -287,10 +288,23 @@ function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdic
   ];
 }
 
-const CLOSING_KEYWORD = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(\s*:?\s+(?:[\w.-]+\/[\w.-]+)?#\d+)/gi;
+const CLOSING_KEYWORD = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)/gi;
+const ISSUE_REF = /^(?:[\w.-]{1,100}\/[\w.-]{1,100})?#\d/;
+
+/** Whether a reference to an issue follows the closing keyword that ends at `at`: blanks, possibly with a colon, between. */
+function closesIssue(text: string, at: number): boolean {
+  const rest = text.slice(at);
+  const behind = rest.trimStart();
+  const target = behind.startsWith(':') ? behind.slice(1) : rest;
+  const reference = target.trimStart();
+  return reference.length < target.length && ISSUE_REF.test(reference);
+}
 
 /** "Fixes #N" would make the host close the issue before the merge is known to us, so such words become "Refs". */
 export function referringBody(body: string, issueNumber: number): string {
-  const neutral = body.replace(CLOSING_KEYWORD, 'Refs$1');
+  const text = cappedText(body);
+  const neutral = text.replace(CLOSING_KEYWORD, (word, offset: number) =>
+    closesIssue(text, offset + word.length) ? 'Refs' : word,
+  );
   return neutral.includes(`Refs #${issueNumber}`) ? neutral : `${neutral}\n\nRefs #${issueNumber}`.trim();
 }

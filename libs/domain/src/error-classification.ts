@@ -5,8 +5,17 @@ import type { TaskType } from './tasks.ts';
 /** How often one error may come back before trying again is pointless (the wire's "repeated same fingerprint"). */
 export const REPEATED_FINGERPRINT = 3;
 
+/** Two patterns (flag g), the second at most `within` characters behind the first. A gap in one pattern is not linear. */
+interface Near {
+  first: RegExp;
+  second: RegExp;
+  within: number;
+  /** Default: both on one line. */
+  acrossLines?: true;
+}
+
 interface Sign {
-  pattern: RegExp;
+  pattern: RegExp | Near;
   reason: BlockReason;
   /** Tasks for which the words mean this; absent = all. */
   only?: readonly TaskType[];
@@ -15,32 +24,51 @@ interface Sign {
 /**
  * What a message gives away, first match wins. Test output stands first: "expected 429, received 200" is a failing
  * test, not a limit. A bare number is never a sign, a status needs its name beside it. A rate limit comes before a
- * refusal because hosts answer both with 403. Gaps are bounded, so a long message costs linear time.
+ * refusal because hosts answer both with 403.
  */
 const SIGNS: readonly Sign[] = [
   { pattern: /\bAssertionError\b|\btests? failed\b|\bfailing tests?\b/i, reason: 'test_failure' },
   {
-    pattern:
-      /\bexpected: .{0,200}\breceived: |\bexpected\b.{0,80}\bto (?:be|deeply|equal|have|match)\b|\bfor a (?:test|hook)\b/is,
+    pattern: { first: /\bexpected: /gi, second: /\breceived: /gi, within: 200, acrossLines: true },
     reason: 'test_failure',
   },
   {
-    pattern: /\bbudget\b.{0,40}\b(?:exceeded|exhausted|used up|reached)\b|\bBUDGET_EXCEEDED\b/i,
+    pattern: {
+      first: /\bexpected\b/gi,
+      second: /\bto (?:be|deeply|equal|have|match)\b/gi,
+      within: 80,
+      acrossLines: true,
+    },
+    reason: 'test_failure',
+  },
+  { pattern: /\bfor a (?:test|hook)\b/i, reason: 'test_failure' },
+  {
+    pattern: { first: /\bbudget\b/gi, second: /\b(?:exceeded|exhausted|used up|reached)\b/gi, within: 40 },
     reason: 'budget_exceeded',
   },
+  { pattern: /\bBUDGET_EXCEEDED\b/i, reason: 'budget_exceeded' },
   {
     pattern: /\b(?:http(?:\/[\d.]+)?|status(?: code)?)[ :=]{1,3}429\b|\btoo many requests\b/i,
     reason: 'quota_exceeded',
   },
   {
-    pattern: /\brate[ _-]limited\b|\brate[ _-]?limits?(?:_error\b|\b.{0,20}\b(?:exceeded|reached|hit)\b)/i,
+    pattern: /\brate[ _-]limited\b|\brate[ _-]?limits?_error\b/i,
     reason: 'quota_exceeded',
   },
   {
-    pattern:
-      /\b(?:quota|usage limit|credits?)\b.{0,30}\b(?:exceeded|exhausted|reached|used up|too low)\b|\bexceeded\b.{0,30}\bquota\b|\binsufficient_quota\b|\bRESOURCE_EXHAUSTED\b|\bsecondary rate limit\b/i,
+    pattern: { first: /\brate[ _-]?limits?\b/gi, second: /\b(?:exceeded|reached|hit)\b/gi, within: 20 },
     reason: 'quota_exceeded',
   },
+  {
+    pattern: {
+      first: /\b(?:quota|usage limit|credits?)\b/gi,
+      second: /\b(?:exceeded|exhausted|reached|used up|too low)\b/gi,
+      within: 30,
+    },
+    reason: 'quota_exceeded',
+  },
+  { pattern: { first: /\bexceeded\b/gi, second: /\bquota\b/gi, within: 30 }, reason: 'quota_exceeded' },
+  { pattern: /\binsufficient_quota\b|\bRESOURCE_EXHAUSTED\b|\bsecondary rate limit\b/i, reason: 'quota_exceeded' },
   { pattern: /\bprotected[ _](?:path|file)s?\b/i, reason: 'protected_path' },
   {
     pattern: /\b(?:http(?:\/[\d.]+)?|status(?: code)?)[ :=]{1,3}40[13]\b|\b403 forbidden\b|\b401 unauthorized\b/i,
@@ -66,7 +94,11 @@ const SIGNS: readonly Sign[] = [
   },
   {
     pattern:
-      /\btimed[ -]out\b|\btime-?out\b.{0,20}\b(?:exceeded|after|reached|of)\b|\bdeadline exceeded\b|\blease (?:expired|lost)\b|\bworker (?:was )?(?:lost|gone|silent|killed)\b|\bSIGKILL\b/i,
+      /\btimed[ -]out\b|\bdeadline exceeded\b|\blease (?:expired|lost)\b|\bworker (?:was )?(?:lost|gone|silent|killed)\b|\bSIGKILL\b/i,
+    reason: 'agent_timeout',
+  },
+  {
+    pattern: { first: /\btime-?out\b/gi, second: /\b(?:exceeded|after|reached|of)\b/gi, within: 20 },
     reason: 'agent_timeout',
   },
   {
@@ -78,10 +110,18 @@ const SIGNS: readonly Sign[] = [
   { pattern: /\bno[ _-](?:meaningful )?progress\b|\bstalled\b/i, reason: 'no_progress' },
   { pattern: /\bbuild failed\b|\bcompil\w{1,5} (?:error|failed)\b|\berror TS\d+\b/i, reason: 'build_failure' },
   {
-    pattern: /\b(?:CI|required checks?|status checks?|check (?:run|suite))\b.{0,30}\bfail/i,
+    pattern: {
+      first: /\b(?:CI|required checks?|status checks?|check (?:run|suite))\b/gi,
+      second: /\bfail/gi,
+      within: 30,
+    },
     reason: 'ci_hard_failure',
   },
-  { pattern: /\bchecks?\b.{0,30}\bfail/i, reason: 'ci_hard_failure', only: ['review', 'merge'] },
+  {
+    pattern: { first: /\bchecks?\b/gi, second: /\bfail/gi, within: 30 },
+    reason: 'ci_hard_failure',
+    only: ['review', 'merge'],
+  },
   { pattern: /\brejected\b/i, reason: 'review_rejected', only: ['review'] },
   { pattern: /\b(?:missing|not enough|insufficient) (?:context|information|detail)/i, reason: 'missing_context' },
 ];
@@ -94,10 +134,25 @@ const readable = (message: string): string =>
     ? message
     : `${message.slice(0, HEAD_AND_TAIL)}\n${message.slice(-HEAD_AND_TAIL)}`;
 
+const occurs = (text: string, pattern: Sign['pattern']): boolean =>
+  pattern instanceof RegExp ? pattern.test(text) : occursNear(text, pattern);
+
+function occursNear(text: string, { first, second, within, acrossLines }: Near): boolean {
+  const seconds = Array.from(text.matchAll(second), ({ index }) => index);
+  let next = 0;
+  for (const { index, 0: found } of text.matchAll(first)) {
+    const end = index + found.length;
+    while ((seconds[next] ?? Number.POSITIVE_INFINITY) < end) next += 1;
+    const start = seconds[next] ?? Number.POSITIVE_INFINITY;
+    if (start <= end + within && (acrossLines || !text.slice(end, start).includes('\n'))) return true;
+  }
+  return false;
+}
+
 function reasonIn(message: string, taskType: TaskType | null): BlockReason | null {
   const text = readable(message);
   const applies = (sign: Sign) => !sign.only || (taskType !== null && sign.only.includes(taskType));
-  return SIGNS.find((sign) => applies(sign) && sign.pattern.test(text))?.reason ?? null;
+  return SIGNS.find((sign) => applies(sign) && occurs(text, sign.pattern))?.reason ?? null;
 }
 
 export interface ErrorFacts {

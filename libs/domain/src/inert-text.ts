@@ -2,7 +2,7 @@
 const GAP = '\u200b';
 
 /** Control characters but line feed and tab, and those that turn the direction of writing around. */
-const UNSEEN = /[[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]--[\n\t]]/gv;
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
 
 /**
  * Text of people and agents as it may stand in Markdown of ours: it pings nobody (an entity for the sign would, too),

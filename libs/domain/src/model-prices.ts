@@ -1,3 +1,4 @@
+import { MAX_CALL_USD } from './bounds.ts';
 import type { Invocation } from './outcomes.ts';
 
 /** What a model takes, in USD per million tokens. */
@@ -27,10 +28,7 @@ export function priceOf(prices: readonly ModelPrice[], model: string): ModelPric
 
 type Tokens = Pick<Invocation, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
 
-/** The largest cost of one call that is booked; USD. */
-const MOST_USD = 1_000_000;
-
-/** What a call has cost by its tokens, in USD with six decimals. */
+/** What a call has cost by its tokens, in USD with six decimals; at most MAX_CALL_USD. */
 export function callCostUsd(price: ModelPrice | null, tokens: Tokens): number {
   if (price === null) return 0;
   const micros =
@@ -38,5 +36,5 @@ export function callCostUsd(price: ModelPrice | null, tokens: Tokens): number {
     tokens.outputTokens * price.outputUsd +
     tokens.cacheReadTokens * price.cacheReadUsd +
     tokens.cacheWriteTokens * price.cacheWriteUsd;
-  return Math.min(MOST_USD, Math.round(micros) / 1_000_000);
+  return Math.min(MAX_CALL_USD, Math.round(micros) / 1_000_000);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_CALL_TOKENS, MAX_CALL_USD, MAX_INTEGER } from './bounds.ts';
 import { ScannedResult } from './code-map.ts';
 import { FindingEvidenceInput } from './finding-evidence.ts';
 import { RetrospectiveResult } from './retrospectives.ts';
@@ -40,7 +41,7 @@ export const OUTCOME_RESULTS = {
   'changes-requested': z.object({
     body: text(60_000),
     comments: z
-      .array(z.object({ path, line: z.int().positive(), body: text(20_000) }))
+      .array(z.object({ path, line: z.int().min(1).max(MAX_INTEGER), body: text(20_000) }))
       .max(200)
       .default([]),
   }),
@@ -85,18 +86,24 @@ export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 export const STOP_REASONS = ['completed', 'max_turns', 'no_progress', 'error'] as const;
 
+const tokens = z.int().min(0).max(MAX_CALL_TOKENS).default(0).meta({
+  description: 'Tokens of this call so far, at most 1,000,000,000.',
+});
+
 /** One call of a model within a run. Numbers are cumulative for that call: the highest report wins. */
 export const Invocation = z.object({
-  index: z.int().nonnegative(),
+  index: z.int().min(0).max(MAX_INTEGER).meta({ description: 'Which call of the run, counted from 0.' }),
   model: text(200),
   provider: text(100),
-  inputTokens: z.int().nonnegative().default(0),
-  outputTokens: z.int().nonnegative().default(0),
-  cacheReadTokens: z.int().nonnegative().default(0),
-  cacheWriteTokens: z.int().nonnegative().default(0),
-  turns: z.int().nonnegative().default(0),
-  /** USD; null = unknown, and worked out from the tokens by the table of model prices. */
-  costUsd: z.number().nonnegative().max(1_000_000).nullable().default(null),
+  inputTokens: tokens,
+  outputTokens: tokens,
+  cacheReadTokens: tokens,
+  cacheWriteTokens: tokens,
+  turns: z.int().min(0).max(MAX_INTEGER).default(0),
+  costUsd: z.number().min(0).max(MAX_CALL_USD).nullable().default(null).meta({
+    description:
+      'Cost of this call so far in USD, at most 100,000; null = unknown, then it is computed from the tokens and the table of model prices.',
+  }),
   stopReason: z.enum(STOP_REASONS).default('completed'),
 });
 export type Invocation = z.infer<typeof Invocation>;

@@ -1,8 +1,10 @@
+import { patternText } from './pattern-text.ts';
 import { parseIssueNumber, type Slug, slugKey } from './slugs.ts';
 import type { HostPullRequest } from './vcs.ts';
 
-const OWN_BRANCH = /^svc\/issue-(\d+)$/;
-const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\s*:?\s+#(\d+)\b/i;
+const OWN_BRANCH = /^svc\/issue-(\d{1,10})$/;
+/** Over pattern text: white space is single spaces. */
+const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?: ?:)? #(\d{1,10})\b/i;
 
 /**
  * Whether a pull request was opened by one of these logins from a branch of the repository itself. A branch name alone
@@ -25,7 +27,7 @@ export const isWorkBranch = (headRef: string): boolean => OWN_BRANCH.test(headRe
  * its text.
  */
 export function linkedIssueNumber(pr: Pick<HostPullRequest, 'headRef' | 'body'>, isOwn: boolean): number | null {
-  const digits = (isOwn ? OWN_BRANCH.exec(pr.headRef)?.[1] : undefined) ?? CLOSES.exec(pr.body)?.[1];
+  const digits = (isOwn ? OWN_BRANCH.exec(pr.headRef)?.[1] : undefined) ?? CLOSES.exec(patternText(pr.body))?.[1];
   return digits === undefined ? null : parseIssueNumber(digits);
 }
 
@@ -33,7 +35,7 @@ export function linkedIssueNumber(pr: Pick<HostPullRequest, 'headRef' | 'body'>,
 export const isReviewable = (state: string): boolean =>
   state === 'in-review' || state === 'human-review-ready' || state === 'merge-pending';
 
-const REVERTS = /\breverts\s+([\w.-]{1,100}\/[\w.-]{1,100})?#(\d{1,10})\b/gi;
+const REVERTS = /\breverts ([\w.-]{1,100}\/[\w.-]{1,100})?#(\d{1,10})\b/gi;
 const REVERTS_COMMIT = /\bthis reverts commit ([0-9a-f]{40})\b/gi;
 
 /**
@@ -41,9 +43,10 @@ const REVERTS_COMMIT = /\bthis reverts commit ([0-9a-f]{40})\b/gi;
  * merges by hash.
  */
 export function revertedBy(body: string, repo: Slug): { numbers: number[]; shas: string[] } {
-  const numbers = [...body.matchAll(REVERTS)].flatMap(([, slug, digits]) => {
+  const text = patternText(body);
+  const numbers = [...text.matchAll(REVERTS)].flatMap(([, slug, digits]) => {
     const elsewhere = slug !== undefined && slug.toLowerCase() !== slugKey(repo);
     return elsewhere ? [] : (parseIssueNumber(digits ?? '') ?? []);
   });
-  return { numbers, shas: [...body.matchAll(REVERTS_COMMIT)].map(([, sha = '']) => sha.toLowerCase()) };
+  return { numbers, shas: [...text.matchAll(REVERTS_COMMIT)].map(([, sha = '']) => sha.toLowerCase()) };
 }

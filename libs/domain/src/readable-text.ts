@@ -25,6 +25,8 @@ interface Reader {
 
 const FENCE = /^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})/;
 const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
+/** Lines that may begin a block; most begin none. */
+const MARKED = /^\s*[-*+_#>`~\d]/;
 const HEADING = /^ {0,3}(?:#{1,6}(?:\s|$)|(?:[-*_]\s*){3,}$)/;
 
 function readLine(reader: Reader, line: string): string {
@@ -40,22 +42,23 @@ function readLine(reader: Reader, line: string): string {
 }
 
 function readBlock(reader: Reader, line: string): string {
-  if (isQuoted(reader, line)) return '';
+  const marked = MARKED.test(line);
+  if (marked) readQuote(reader, line);
+  if (reader.quoted) return '';
   reader.inCode = isCode(reader, line);
   if (reader.inCode) return '';
-  const item = ITEM.test(line);
+  const item = marked && ITEM.test(line);
   // A list goes on over indented lines, and ends with one at the margin that is no item.
   reader.inList = item || (reader.inList && (/^\s/.test(line) || !reader.blankBefore));
-  const [, fence] = FENCE.exec(line) ?? [];
+  const [, fence] = (marked && FENCE.exec(line)) || [];
   if (fence === undefined) return withoutSpans(line);
   reader.fence = fence;
   return '';
 }
 
-function isQuoted(reader: Reader, line: string): boolean {
+function readQuote(reader: Reader, line: string): void {
   if (/^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?>/.test(line)) reader.quoted = true;
-  else if (ITEM.test(line) || FENCE.test(line) || HEADING.test(line)) reader.quoted = false;
-  return reader.quoted;
+  else if (reader.quoted && (ITEM.test(line) || FENCE.test(line) || HEADING.test(line))) reader.quoted = false;
 }
 
 /** Four spaces begin code after an empty line, unless a list is under way, whose items are indented too. */
@@ -67,5 +70,23 @@ const closes = (line: string, fence: string): boolean => {
   return run.length >= fence.length && run === (fence[0] ?? '').repeat(run.length);
 };
 
-/** A span ends with as many backticks as it began with; without an end the backticks are plain. */
-const withoutSpans = (line: string): string => line.replace(/(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, ' ');
+/**
+ * Replaces code spans by a blank. A span ends with as many backticks as it began with; without an end the backticks are
+ * plain. Linear: the runs of each length are found once.
+ */
+function withoutSpans(line: string): string {
+  if (!line.includes('`')) return line;
+  const runs = [...line.matchAll(/`+/g)].map(({ index, 0: run }) => ({ start: index, length: run.length }));
+  const byLength = Map.groupBy(runs.toReversed(), ({ length }) => length);
+  let [kept, end] = ['', 0];
+  for (const { start, length } of runs) {
+    if (start < end) continue;
+    const alike = byLength.get(length) ?? [];
+    while ((alike.at(-1)?.start ?? Number.POSITIVE_INFINITY) <= start) alike.pop();
+    const closing = alike.at(-1);
+    if (!closing) continue;
+    kept += `${line.slice(end, start)} `;
+    end = closing.start + length;
+  }
+  return kept + line.slice(end);
+}

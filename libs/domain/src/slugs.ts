@@ -1,3 +1,4 @@
+import { MAX_INTEGER } from './bounds.ts';
 import { AppError } from './errors.ts';
 
 export interface Slug {
@@ -8,12 +9,15 @@ export interface Slug {
 /** Never `.` or `..`: segments end up in paths and addresses. */
 const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
 
+/** Two segments and the slash. */
+const MAX_SLUG = 201;
+
 /**
  * Reads `owner/name` as the host spells it.
  * @returns null when it is not two segments separated by one slash.
  */
 export function parseSlug(value: unknown): Slug | null {
-  if (typeof value !== 'string') return null;
+  if (typeof value !== 'string' || value.length > MAX_SLUG) return null;
   const [owner, name, ...rest] = value.split('/');
   if (rest.length > 0 || !owner || !name || !SEGMENT.test(owner) || !SEGMENT.test(name)) return null;
   return { owner, name };
@@ -25,7 +29,7 @@ export const slugKey = (slug: Slug): string => `${slug.owner}/${slug.name}`.toLo
 export const formatSlug = (slug: Slug): string => `${slug.owner}/${slug.name}`;
 
 /** The greatest number that the store can hold of an issue. */
-export const MAX_ISSUE_NUMBER = 2_147_483_647;
+export const MAX_ISSUE_NUMBER = MAX_INTEGER;
 
 /** A positive integer as it stands in a path segment; null for anything else, leading zeros and signs included. */
 export function parseIssueNumber(segment: string): number | null {
@@ -33,8 +37,12 @@ export function parseIssueNumber(segment: string): number | null {
   return number > 0 && number <= MAX_ISSUE_NUMBER ? number : null;
 }
 
+/** A slug, the sign, ten digits and some blanks around. */
+const MAX_REF = 300;
+
 /** `#12` in the issue's own repo or `owner/name#12` in another one. */
 export function parseIssueRef(reference: string, home: Slug): { repo: Slug; number: number } | null {
+  if (reference.length > MAX_REF) return null;
   const [slug, digits, ...rest] = reference.trim().split('#');
   const number = parseIssueNumber(digits ?? '');
   if (rest.length > 0 || number === null) return null;

@@ -1,3 +1,4 @@
+import { cappedText, collapsedText } from './pattern-text.ts';
 import { ownWords } from './readable-text.ts';
 import { parseIssueNumber, parseSlug, type Slug, slugKey } from './slugs.ts';
 
@@ -18,18 +19,20 @@ export interface TextHome {
 /** More than that is no list of what one issue waits for. */
 export const MAX_TEXT_DEPENDENCIES = 50;
 
+/** Patterns read lines with collapsed white space, so a blank is one space. Every repetition is bounded. */
 const NAME = '[A-Za-z0-9._-]{1,100}';
-/** `#12`, `owner/name#12` or an address; nothing that goes on as a longer word. */
-const REF = `(?:(?:${NAME}/${NAME})?#\\d{1,10}|https?://[^\\s<>()\\[\\]"',;]+/(?:issues|pull)/\\d{1,10})(?![\\w/]|-\\w)`;
+/** `#12`, `owner/name#12` or an address; nothing that continues as a longer word. */
+const REF = `(?:(?:${NAME}/${NAME})?#\\d{1,10}|https?://[^\\s<>()\\[\\]"',;]{1,500}/(?:issues|pull)/\\d{1,10})(?![\\w/]|-\\w)`;
 /** Plain, in brackets, or as a link: `[#12](…)`, `<https://…>`, `(#12)`. */
-const WRAPPED = `[<(\\[]{0,2}(${REF})(?:\\]\\([^)\\s]*\\))?[\\])>]{0,2}`;
-const ITEM = new RegExp(`^\\s*(?:[-*+]|\\d{1,9}[.)])\\s+\\[([ xX])\\]\\s+${WRAPPED}`);
-const PHRASE = new RegExp(
-  "(?<!\\b(?:not|never|no longer|cannot)\\s+|n['’]t\\s+)" +
-    '\\b(?:depend(?:s|ed|ing|ent)?\\s+(?:up)?on|blocked\\s+(?:by|on)|wait(?:s|ing)?\\s+(?:for|on))\\s*[:*_]*\\s*' +
-    `((?:(?:\\s*,?\\s*(?:and|or|&|\\+)\\s+|\\s*[,;]\\s*|\\s+)?(?:issues?\\s+)?${WRAPPED.replace('(', '(?:')})+)`,
-  'gi',
-);
+const WRAPPED = `[<(\\[]{0,2}(${REF})(?:\\]\\([^)\\s]{0,500}\\))?[\\])>]{0,2}`;
+const ITEM = new RegExp(`^ ?(?:[-*+]|\\d{1,9}[.)]) \\[([ xX])\\] ${WRAPPED}`);
+const VERB =
+  /\b(?:depend(?:s|ed|ing|ent)? (?:up)?on|blocked (?:by|on)|wait(?:s|ing)? (?:for|on))(?: ?[:*_]{1,10})? ?/gi;
+/** Before a verb. */
+const NEGATION = /(?:\b(?:not|never|no longer|cannot)|n['’]t) $/i;
+const NEGATION_LENGTH = 'no longer '.length + 1;
+/** One item of the list behind a verb, with what separates it from the one before. */
+const LISTED = new RegExp(`(?:(?: ?,)? ?(?:and|or|&|\\+) | ?[,;] ?| )?(?:issues? )?${WRAPPED}`, 'iy');
 
 /**
  * The issues that a text says to wait for: open items of task lists that begin with an issue (`- [ ] #12`), and phrases
@@ -39,7 +42,7 @@ const PHRASE = new RegExp(
  */
 export function dependenciesIn(text: string, home: TextHome): TextDependency[] {
   const found = new Map<string, TextDependency>();
-  for (const line of ownWords(text)) {
+  for (const line of ownWords(cappedText(text))) {
     for (const reference of referencesIn(line)) {
       const dependency = readReference(reference, home);
       if (!dependency) continue;
@@ -52,12 +55,25 @@ export function dependenciesIn(text: string, home: TextHome): TextDependency[] {
 
 const keyOf = ({ repo, number }: TextDependency): string => `${slugKey(repo)}#${number}`;
 
+/** Most lines name no issue. */
+const mayRefer = (line: string): boolean => line.includes('#') || line.includes('://');
+
 function referencesIn(line: string): string[] {
-  const [item, tick, first] = ITEM.exec(line) ?? [];
+  if (!mayRefer(line)) return [];
+  const text = collapsedText(line);
+  const [item, tick, first] = (text.includes('] ') && ITEM.exec(text)) || [];
   if (item !== undefined && tick !== ' ') return [];
   const listed = first === undefined ? [] : [first];
-  const phrases = [...line.matchAll(PHRASE)].flatMap(([, list = '']) => list.match(new RegExp(REF, 'gi')) ?? []);
-  return [...listed, ...phrases];
+  return [...listed, ...[...text.matchAll(VERB)].flatMap((verb) => listBehind(text, verb))];
+}
+
+/** The references that follow a verb, unless it is negated. */
+function listBehind(text: string, verb: RegExpExecArray): string[] {
+  if (NEGATION.test(text.slice(Math.max(0, verb.index - NEGATION_LENGTH), verb.index))) return [];
+  const references: string[] = [];
+  LISTED.lastIndex = verb.index + verb[0].length;
+  for (let found = LISTED.exec(text); found; found = LISTED.exec(text)) references.push(found[1] ?? '');
+  return references;
 }
 
 function readReference(reference: string, home: TextHome): TextDependency | null {

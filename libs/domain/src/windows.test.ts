@@ -8,6 +8,7 @@ import {
   parseDuration,
   parseSince,
   parseSinceExactly,
+  parseTimestamp,
   previousRange,
   sinceStart,
   utcDate,
@@ -60,10 +61,12 @@ describe('relative durations', () => {
 });
 
 describe('a since value of the logs', () => {
-  test('is a duration back from now or a timestamp with its zone', () => {
+  test('is a duration back from now, or a timestamp, in UTC when it names no zone', () => {
     expect(parseSince('1h', now)?.toISOString()).toBe('2026-03-04T04:06:07.890Z');
     expect(parseSince('2026-03-01', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
     expect(parseSince('2026-03-01T02:00:00+02:00', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
+    expect(parseSince('2026-03-01T02:00:00', now)?.toISOString()).toBe('2026-03-01T02:00:00.000Z');
+    expect(parseSince('2026-03-01t02:00:00z', now)?.toISOString()).toBe('2026-03-01T02:00:00.000Z');
   });
 
   test('is UTC when it has no zone', () => {
@@ -85,18 +88,52 @@ describe('a since value of the logs', () => {
 
   test('that reaches behind 1970 begins there, so that no store sees a year it cannot hold', () => {
     expect(parseSince('999999d', now)).toEqual(new Date(0));
+    expect(parseSince('0000-01-01T00:00:00+23:59', now)).toEqual(new Date(0));
+    expect(parseSince('9999-12-31T23:59:59-23:59', now)?.toISOString()).toBe('9999-12-31T23:59:59.999Z');
   });
 
-  test.each(['2026-13-01', '2026-02-30', '2026-02-30T00:00:00Z', 'yesterday', '1', 'March 1, 2026', ''])(
-    '%j is none',
-    (text) => {
-      expect(parseSince(text, now)).toBeNull();
-      expect(parseSinceExactly(text, now)).toBeNull();
-    },
-  );
+  test.each([
+    '2026-13-01',
+    '2026-03-01T02:00:00+2',
+    '2026-02-30',
+    '2026-02-30T00:00:00Z',
+    'yesterday',
+    '1',
+    'March 1, 2026',
+    '',
+  ])('%j is none', (text) => {
+    expect(parseSince(text, now)).toBeNull();
+    expect(parseSinceExactly(text, now)).toBeNull();
+  });
 
   test('every timestamp that the service writes can be given back', () => {
     fc.assert(fc.property(times, (at) => parseSince(at.toISOString(), now)?.getTime() === at.getTime()));
+  });
+});
+
+describe('an RFC 3339 date-time', () => {
+  test.each([
+    ['2026-03-01T02:00:00Z', '2026-03-01T02:00:00.000Z'],
+    ['2026-03-01T02:00:00.123456+00:00', '2026-03-01T02:00:00.123Z'],
+    ['2026-03-01T02:00:00-05:30', '2026-03-01T07:30:00.000Z'],
+    ['2026-03-01t02:00:00z', '2026-03-01T02:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ])('%s is %s in UTC', (text, utc) => {
+    expect(parseTimestamp(text)?.toISOString()).toBe(utc);
+  });
+
+  test.each([
+    '2026-03-01T02:00:00',
+    '2026-03-01',
+    '1h',
+    '2026-02-30T00:00:00Z',
+    '2026-03-01T02:00:00+24:00',
+    '1969-12-31T23:59:59Z',
+    '0000-01-01T00:00:00+23:59',
+    '9999-12-31T23:59:59-00:01',
+    `2026-03-01T02:00:00.${'1'.repeat(60)}Z`,
+  ])('%j is none', (text) => {
+    expect(parseTimestamp(text)).toBeNull();
   });
 });
 

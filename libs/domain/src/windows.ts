@@ -53,17 +53,41 @@ export const previousRange = ({ start, end }: TimeRange): TimeRange => ({
 export const sinceStart = (since: Since, now: Date): Date =>
   since === 'today' ? utcMidnight(now) : windowRange(since, now).start;
 
-const Timestamp = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })]);
-const LOCAL = /T[\d:.]+$/;
+const Zoned = z.iso.datetime({ offset: true });
+const Zoneless = z.union([z.iso.date(), z.iso.datetime({ local: true, offset: true })]);
+
+/** Longer texts are no timestamps. */
+const MAX_TIMESTAMP = 64;
+const MAX_TIME = Date.UTC(10_000, 0) - 1;
+
+/** RFC 3339 allows `t` and `z` in lower case. */
+const standardized = (text: string): string => (text.length > MAX_TIMESTAMP ? '' : text.toUpperCase());
 
 /**
- * Reads a point in time: an ISO 8601 date or timestamp, or a duration back from now. A timestamp without a zone is UTC.
- * A duration that reaches behind 1970 begins there. Null for any other text.
+ * Reads an RFC 3339 date-time with `Z` or an offset.
+ * @returns null for any other text, and for times before 1970 or after 9999, which the store or JSON cannot carry.
+ */
+export function parseTimestamp(text: string): Date | null {
+  const standard = standardized(text);
+  if (!Zoned.safeParse(standard).success) return null;
+  const at = new Date(standard);
+  return at.getTime() >= 0 && at.getTime() <= MAX_TIME ? at : null;
+}
+
+/**
+ * Reads a point in time: a date or date-time of ISO 8601, in UTC when it names no zone, or a duration back from now.
+ * What lies before 1970 or after 9999 begins there. Null for any other text.
  */
 export function parseSince(text: string, now: Date): Date | null {
   const back = parseDuration(text);
-  if (back !== null) return new Date(Math.max(0, now.getTime() - back));
-  return Timestamp.safeParse(text).success ? new Date(LOCAL.test(text) ? `${text}Z` : text) : null;
+  const at = back === null ? timeOf(standardized(text)) : now.getTime() - back;
+  return at === null ? null : new Date(Math.min(MAX_TIME, Math.max(0, at)));
+}
+
+function timeOf(text: string): number | null {
+  if (!Zoneless.safeParse(text).success) return null;
+  const hasZone = !text.includes('T') || Zoned.safeParse(text).success;
+  return Date.parse(hasZone ? text : `${text}Z`);
 }
 
 /** The same as ISO 8601 in UTC with the microseconds of the text, which a Date does not hold. */
@@ -91,12 +115,12 @@ export function isoWeek(at: Date): string {
 }
 
 /**
- * Reads a point in time ahead: a duration from now (`30d`, `12h`), or an ISO 8601 date or timestamp with its zone. Null for
- * any other text.
+ * Reads a point in time ahead: a duration from now (`30d`, `12h`), or an ISO 8601 date or timestamp, in UTC when it names
+ * no zone. Null for any other text.
  */
 export function parseExpiry(text: string, now: Date): Date | null {
   const duration = parseDuration(text);
   if (duration !== null) return new Date(now.getTime() + duration);
-  const parsed = Timestamp.safeParse(text);
-  return parsed.success ? new Date(parsed.data) : null;
+  const at = timeOf(standardized(text));
+  return at === null ? null : new Date(at);
 }

@@ -1,4 +1,4 @@
-import type { HostComment, HostEvent, State } from '@pipeline/domain';
+import { cappedText, type HostComment, type HostEvent, type State } from '@pipeline/domain';
 import {
   findIssue,
   findPullRequest,
@@ -27,6 +27,9 @@ const COMMANDS: Record<string, IssueAction> = {
 
 const COMMAND = /^\s*\/svc:([a-z-]+)[^\S\n]*(.*)/;
 
+/** Characters of a comment in which a command and its reason stand. */
+const MAX_COMMAND = 5_000;
+
 /**
  * Takes up a comment: a command (`/svc:retry because …`) of somebody who may write to the repo, or the answer to the
  * question an issue waits with, which its author may give too. Each comment counts once, however often it is brought.
@@ -34,7 +37,7 @@ const COMMAND = /^\s*\/svc:([a-z-]+)[^\S\n]*(.*)/;
 export async function takeComment(intake: Intake, event: CommentEvent): Promise<void> {
   const issue = await issueOf(intake, event);
   if (!issue) return;
-  const command = COMMAND.exec(event.comment.body);
+  const command = COMMAND.exec(cappedText(event.comment.body, MAX_COMMAND));
   if (!command && issue.state !== 'needs-clarification') return;
   const allowed = await mayAct(intake, event, command !== null);
   const done = await inTenant(intake.engine, issue.tenant_id, (unit) =>

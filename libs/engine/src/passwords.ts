@@ -1,5 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { withoutTrailing } from '@pipeline/domain';
 
 const derive = promisify(argon2);
 
@@ -18,7 +19,7 @@ export const isPasswordHash = (text: string): boolean => PHC.test(text);
 /** What an unknown user's password is compared with: the same work, and never equal. */
 const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+const base64 = (bytes: Buffer) => withoutTrailing(bytes.toString('base64'), '=');
 
 // The same letters may be typed as one code point or as two.
 const message = (password: string) => password.normalize('NFC');

@@ -1,4 +1,4 @@
-import { isOfFamily, pathPattern, type Surface } from '@pipeline/contract';
+import { isOfFamily, matchesPath, type Surface } from '@pipeline/contract';
 import { AppError, type ErrorCode } from '@pipeline/domain';
 import type { RequestScope } from './request-scope.ts';
 
@@ -32,12 +32,11 @@ export function unknownPaths(surface: Surface): UnknownPaths {
   const firstSegment = (path: string) => path.split('/', 2)[1] ?? '';
   const guarded = surface.routes.filter(({ auth }) => auth !== 'none' && auth !== 'signature');
   const roots = new Set(['api', ...guarded.map((route) => firstSegment(route.path))]);
-  const patterns = surface.routes.map((route) => pathPattern(route.path));
   return {
     needsAuth: (path) => roots.has(firstSegment(path)),
     answerFor({ request: { method, path } }) {
       const wanted = method === 'HEAD' ? 'GET' : method;
-      const known = patterns.some((pattern) => pattern.test(path));
+      const known = surface.routes.some((route) => matchesPath(route.path, path));
       const family = surface.fallbacks.find(
         (one) => isOfFamily(one, path) && one.methods.some((method) => method.toUpperCase() === wanted),
       );

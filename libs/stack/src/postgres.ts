@@ -138,7 +138,7 @@ async function start(cluster: Cluster, settings: Record<string, string>): Promis
     } catch (cause) {
       const log = (await readFile(cluster.log, 'utf8').catch(() => '')).trim().slice(-2_000);
       // The processes of a killed server need a moment to notice that it is gone.
-      if (attempt === 20 || !/shared memory block .* still in use/.test(log)) {
+      if (attempt === 20 || !(log.includes('shared memory block ') && log.includes(' still in use'))) {
         throw new Error(`Postgres did not start: ${log || String(cause)}`, { cause });
       }
       await sleep(250);

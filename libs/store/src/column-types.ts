@@ -3,20 +3,15 @@ import pg from 'pg';
 
 type Parse = (text: string) => unknown;
 
-/** int8, and counts: a number. Above 2^53 JSON could not carry it, so that is an error and never a rounded value. */
-function parseInt8(text: string): number {
+/**
+ * int8 and numeric: the nearest double, saturated at ±9007199254740991 (2^53 - 1), the greatest number that JSON carries
+ * exactly. Only sums reach it: ids come from sequences. A read never fails because a stored number is large. Fractions
+ * may round; money keeps its six digits up to 10^9.
+ */
+function parseNumber(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} does not fit a JavaScript number`);
-  return value;
-}
-
-/** numeric: the nearest double. Fractions may round (money keeps its six digits up to 10^9), whole parts may not. */
-function parseNumeric(text: string): number {
-  const value = Number(text);
-  if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
-    throw new RangeError(`numeric ${text} does not fit a JavaScript number`);
-  }
-  return value;
+  if (Number.isNaN(value)) throw new RangeError(`numeric ${text} does not fit a JavaScript number`);
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value));
 }
 
 const parseDate = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
@@ -40,10 +35,10 @@ const verbatim: Parse = (text) => text;
 
 /** By type oid. */
 const PARSERS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
-  [pg.types.builtins.INT8, parseInt8],
-  [1016, arrayOf(parseInt8)],
-  [pg.types.builtins.NUMERIC, parseNumeric],
-  [1231, arrayOf(parseNumeric)],
+  [pg.types.builtins.INT8, parseNumber],
+  [1016, arrayOf(parseNumber)],
+  [pg.types.builtins.NUMERIC, parseNumber],
+  [1231, arrayOf(parseNumber)],
   [pg.types.builtins.TIMESTAMPTZ, parseTimestamptz],
   [1185, arrayOf(parseTimestamptz)],
   [pg.types.builtins.DATE, verbatim],
@@ -52,7 +47,7 @@ const PARSERS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
 
 /**
  * How column values become JavaScript values, for one pool (nothing global is changed):
- * int8 and numeric -> number (RangeError when unsafe), timestamptz -> ISO 8601 string, date -> `YYYY-MM-DD`.
+ * int8 and numeric -> number (saturated at ±2^53 - 1), timestamptz -> ISO 8601 string, date -> `YYYY-MM-DD`.
  */
 export const columnTypes: CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {

@@ -24,8 +24,8 @@ export async function metricTotals(fleet: Db): Promise<MetricTotals> {
     where c.grain = 'month' group by 1, 2, 3`.execute(fleet);
   const tokens = await sql<MetricTotals['tokens'][number]>`
     ${note}
-    select c.model, sum(c.input_tokens)::bigint as input, sum(c.output_tokens)::bigint as output,
-      sum(c.cache_read_tokens)::bigint as "cacheRead", sum(c.cache_write_tokens)::bigint as "cacheWrite"
+    select c.model, sum(c.input_tokens) as input, sum(c.output_tokens) as output,
+      sum(c.cache_read_tokens) as "cacheRead", sum(c.cache_write_tokens) as "cacheWrite"
     from cost_sums c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
     where c.grain = 'month' group by 1`.execute(fleet);
   const transitions = await sql<MetricTotals['transitions'][number]>`

@@ -19,12 +19,18 @@ describe('values', () => {
     expect(await one('10 / 3::numeric')).toBeCloseTo(10 / 3, 14);
   });
 
-  test.each(['9007199254740993::int8', '-9007199254740993::int8', "'1e20'::numeric", "'NaN'::numeric"])(
-    '%s would be another number in JSON, so it throws',
-    async (expression) => {
-      await expect(one(expression)).rejects.toThrow('does not fit a JavaScript number');
-    },
-  );
+  test.each([
+    ['9007199254740993::int8', Number.MAX_SAFE_INTEGER],
+    ['-9007199254740993::int8', -Number.MAX_SAFE_INTEGER],
+    ["'1e20'::numeric", Number.MAX_SAFE_INTEGER],
+    ["'Infinity'::numeric", Number.MAX_SAFE_INTEGER],
+  ])('%s saturates at what JSON carries exactly', async (expression, expected) => {
+    expect(await one(expression)).toBe(expected);
+  });
+
+  test('NaN throws, for JSON has no such number', async () => {
+    await expect(one("'NaN'::numeric")).rejects.toThrow('does not fit a JavaScript number');
+  });
 
   test('timestamptz is ISO 8601 in UTC with milliseconds whatever the session zone', async () => {
     expect(await one(`'2025-03-01 12:00:00.123456+05:30'::timestamptz`)).toBe('2025-03-01T06:30:00.123Z');

@@ -14,6 +14,9 @@ const STATE = new Set([
   'LOG_ERRORS_BEFORE_RETRY',
 ]);
 
+/** A frame of a stack with a path instead of an address. */
+const withoutScheme = (line: string): string => (/^\s+at /.test(line) ? line.replace('file://', '') : line);
+
 /**
  * A test file runs on the global object of its worker, as a program does, and not in a context of its own. What Jest
  * itself, spies, fake timers and changes of process.env leave there is put back when the file is done; spies are put
@@ -47,7 +50,11 @@ export default class ProcessEnvironment implements JestEnvironment {
     const format = Error.prepareStackTrace;
     this.#prepareStackTrace = format;
     if (!format) return;
-    Error.prepareStackTrace = (...error) => String(format(...error)).replace(/^(\s+at .*?)file:\/\//gm, '$1');
+    Error.prepareStackTrace = (...error) =>
+      String(format(...error))
+        .split('\n')
+        .map(withoutScheme)
+        .join('\n');
   }
 
   async teardown(): Promise<void> {

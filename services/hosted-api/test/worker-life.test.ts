@@ -67,6 +67,38 @@ describe('a worker', () => {
     expect((await on(next.id, next.claimToken)('complete', planned)).body.state).toBe('ready-for-dev');
   });
 
+  test.each([
+    ['2026-03-01T02:00:00.123Z', '2026-03-01T02:00:00.123Z'],
+    ['2026-03-01T02:00:00.123456+00:00', '2026-03-01T02:00:00.123Z'],
+    ['2026-03-01T02:00:00-05:30', '2026-03-01T07:30:00.000Z'],
+    ['2026-03-01t02:00:00z', '2026-03-01T02:00:00.000Z'],
+  ])('has its messages kept in UTC when they are stamped %s', async (createdAt, utc) => {
+    const { tenant, task, say } = await claimOne();
+    const message = { invocationIndex: 0, sequence: 0, role: 'assistant', subtype: 'text', content: 'Hm.' };
+    expect((await say('messages', { items: [{ ...message, createdAt }] })).status).toBe(200);
+    const rows = await database.db
+      .selectFrom('agent_messages')
+      .select('created_at')
+      .where('tenant_id', '=', tenant.id)
+      .where('task_id', '=', task.id)
+      .execute();
+    expect(rows).toEqual([{ created_at: utc }]);
+  });
+
+  test.each([
+    '2026-03-01T02:00:00',
+    '2026-02-30T02:00:00Z',
+    '0000-01-01T00:00:00+23:59',
+    '9999-12-31T23:59:59-23:59',
+    'yesterday',
+  ])('has its messages refused when they are stamped %s', async (createdAt) => {
+    const { say } = await claimOne();
+    const message = { invocationIndex: 0, sequence: 0, role: 'assistant', subtype: 'text', content: 'Hm.' };
+    const { status, body } = await say('messages', { items: [{ ...message, createdAt }] });
+    expect([status, body.code]).toEqual([400, 'INVALID_BODY']);
+    expect(body.error).toContain('items.0.createdAt: must be an RFC 3339 date-time');
+  });
+
   test('is told its lease and how often to beat', async () => {
     const tenant = await makeTenant(hosting.api);
     const { body } = await hosting.api.post('/api/worker/register', { name: 'w', taskTypes: ['plan'] }, tenant);

@@ -1,4 +1,4 @@
-import type { VcsHost } from '@pipeline/domain';
+import { type VcsHost, withoutTrailing } from '@pipeline/domain';
 import type { HostOf } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { createGitHubHost } from '@pipeline/vcs';
@@ -63,7 +63,6 @@ export const hostFinder =
 
 /** `https://api.github.com` -> `https://github.com`; `https://host/api/v3` -> `https://host`; others as they are. */
 const webUrl = (apiUrl: string): string =>
-  apiUrl
-    .replace(/\/+$/, '')
+  withoutTrailing(apiUrl, '/')
     .replace(/^https:\/\/api\.github\.com$/, 'https://github.com')
     .replace(/\/api\/v3$/, '');

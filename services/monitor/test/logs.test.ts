@@ -67,6 +67,8 @@ describe('GET /api/logs', () => {
     ['since=2m', ['good', 'poor']],
     ['since=2026-03-01T11:57:00Z', ['good', 'poor', 'bad']],
     ['since=2026-03-01T13:58:00%2B02:00', ['good', 'poor']],
+    ['since=2026-03-01T11:58:00', ['good', 'poor']],
+    ['since=2026-03-01t11:58:00z', ['good', 'poor']],
     ['since=1d&issue=7', ['poor']],
     ['search=OO', ['good', 'poor']],
     ['agent=monitor&search=', ['good', 'poor', 'bad']],

@@ -4,10 +4,12 @@ import {
   FindingInput,
   IntelligenceInput,
   Invocation,
+  MAX_INTEGER,
   OUTCOME_RESULTS,
   type OutcomeName,
 } from '@pipeline/domain';
 import { z } from 'zod';
+import { TimestampInput } from '../shared/timestamp-input.ts';
 
 /** The fencing token of a claim; whoever holds the newest one holds the task. */
 export const claimToken = z
@@ -73,8 +75,8 @@ export type FailReport = z.output<typeof FailReport>;
 
 /** One message of an agent's transcript; sent twice, it is stored once. */
 export const AgentMessageInput = z.object({
-  invocationIndex: z.int().nonnegative(),
-  sequence: z.int().nonnegative(),
+  invocationIndex: z.int().min(0).max(MAX_INTEGER),
+  sequence: z.int().min(0).max(MAX_INTEGER),
   agent: z.string().min(1).max(100).optional(),
   role: z.enum(['assistant', 'user', 'system']),
   subtype: z.enum(['text', 'thinking', 'tool_use', 'tool_result', 'system']),
@@ -82,6 +84,6 @@ export const AgentMessageInput = z.object({
   toolInput: z.unknown().optional(),
   toolOutput: z.unknown().optional(),
   content: z.string().nullable().default(null),
-  createdAt: z.iso.datetime().optional(),
+  createdAt: TimestampInput.optional(),
 });
 export type AgentMessageInput = z.output<typeof AgentMessageInput>;

@@ -1,9 +1,10 @@
 import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
-import { PaginatedResponse, SinceText, Timestamp } from '../envelopes.ts';
+import { PaginatedResponse, Timestamp } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { type DeclaredError, route } from '../route.ts';
 import { IssueWhy } from '../shared/issue-why.ts';
+import { SinceInput } from '../shared/timestamp-input.ts';
 import { anyIssueParams, issueParams, tenantQuery } from './issue-address.ts';
 
 const count = z.int().nonnegative();
@@ -141,7 +142,7 @@ export const issueEvents = route({
   description: 'Newest first. `page.total` is null: the events are not counted.',
   params: issueParams,
   query: tenantQuery.extend({
-    since: SinceText.optional().meta({
+    since: SinceInput.optional().meta({
       description:
         'Only events later than this: a timestamp (UTC unless it names a zone) or a duration back from now. Compared with microseconds: to poll, pass the newest `createdAt` unchanged.',
       example: '2026-01-02T03:04:05.678901Z',

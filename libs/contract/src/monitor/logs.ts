@@ -1,8 +1,9 @@
 import { parseIssueNumber } from '@pipeline/domain';
 import { z } from 'zod';
-import { PaginatedResponse, SinceText, Timestamp } from '../envelopes.ts';
+import { PaginatedResponse, Timestamp } from '../envelopes.ts';
 import { MAX_OFFSET, pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
+import { SinceInput } from '../shared/timestamp-input.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 
@@ -99,13 +100,21 @@ export const listLogs = route({
       .enum(LEVELS, `must be one of ${LEVELS.join(', ')}`)
       .optional()
       .meta({ description: 'The least severe level wanted.', example: 'warn' }),
-    issue: z.string().optional().meta({ description: 'Value of the field `issue`; empty = any.', example: '7' }),
-    since: SinceText.optional().meta({
+    issue: z
+      .string()
+      .max(100)
+      .optional()
+      .meta({ description: 'Value of the field `issue`; empty = any.', example: '7' }),
+    since: SinceInput.optional().meta({
       description:
-        'Only entries of that time and later: a timestamp (UTC unless it names a zone) or a duration back from now.',
+        'Only entries of that time and later: a date or RFC 3339 date-time (UTC without a zone), or a duration back from now.',
       example: '1h',
     }),
-    search: z.string().optional().meta({ description: 'A part of the message, in any case.', example: 'refused' }),
+    search: z
+      .string()
+      .max(1000)
+      .optional()
+      .meta({ description: 'A part of the message, in any case.', example: 'refused' }),
     limit: whole({
       min: 1,
       max: 1000,

@@ -1,3 +1,5 @@
+import { cappedText, withoutTrailing } from '../pattern-text.ts';
+
 /** What a text names that a repo may hold, most telling first. */
 export interface Anchors {
   /** Paths and file names as they stand in the text. */
@@ -15,6 +17,8 @@ export interface AnchorSource {
 }
 
 const MAX_TEXT = 20_000;
+const MAX_TITLE = 1_000;
+const MAX_NAME = 100;
 const MAX_PATHS = 20;
 const MAX_SYMBOLS = 10;
 const MAX_WORDS = 12;
@@ -22,8 +26,8 @@ const MAX_WORDS = 12;
 const WEIGHT = { title: 3, label: 2, body: 1 } as const;
 
 /** Bounded repetitions: the cost stays linear whatever somebody pastes. */
-const URL = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s<>)\]]{1,2000}/gi;
-const PATH = /(?<![\w/.@-])(?:\.{0,2}\/)?(?:[\w.@+-]{1,100}\/){1,20}[\w.@+-]{1,100}/g;
+const URL = /(?<![\w+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s<>)\]]+/gi;
+const PATH = /(?<![\w/.@+-])(?:\.{0,2}\/)?(?:[\w.@+-]{1,100}\/){1,20}[\w.@+-]{1,100}/g;
 const FILE = /(?<![\w/.@-])[\w-]{1,80}(?:\.[\w-]{1,40}){0,3}\.[a-z][a-z0-9]{0,4}(?![\w/])/gi;
 const QUOTED = /`([^`\n]{2,100})`/g;
 const NAME = /\b(?:[a-z]+[A-Z]\w{1,80}|[A-Z][a-z0-9]+[A-Z]\w{0,80}|[A-Za-z][A-Za-z0-9]*_\w{1,80})\b/g;
@@ -52,7 +56,7 @@ const COMMON = new Set(
 );
 
 /** Paths as a repo spells them: no leading "./" or "/", no line number. */
-const cleanPath = (path: string): string => path.replace(/^(?:\.{0,2}\/)+/, '').replace(/[.:]+$/, '');
+const cleanPath = (path: string): string => withoutTrailing(path.replace(/^(?:\.{0,2}\/)+/, ''), '.:');
 
 const isFile = (name: string): boolean => EXTENSIONS.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase());
 
@@ -60,25 +64,29 @@ const isFile = (name: string): boolean => EXTENSIONS.has(name.slice(name.lastInd
  * Reads anchors out of an issue: purely, in linear time, of the first 20,000 characters of its body.
  * At most 20 paths, 10 names of code and 12 words.
  */
-export function extractAnchors({ title, body, labels }: AnchorSource): Anchors {
-  const prose = `${title}\n${body.slice(0, MAX_TEXT)}`.replace(URL, ' ');
+export function extractAnchors(source: AnchorSource): Anchors {
+  const title = cappedText(source.title, MAX_TITLE);
+  const body = cappedText(source.body, MAX_TEXT).replace(URL, ' ');
+  const labels = cappedText(source.labels.filter((label) => !label.startsWith('svc:')).join(' '), MAX_TITLE);
+  const prose = `${title.replace(URL, ' ')}\n${body}`;
   const quoted = [...prose.matchAll(QUOTED)].map(([, inner = '']) => inner.trim());
   const slashed = (prose.match(PATH) ?? []).map(cleanPath).filter((path) => path.includes('/') && /[a-z]/i.test(path));
   const named = (prose.match(FILE) ?? []).filter(isFile);
   const paths = distinct([...slashed, ...named]);
   const code = quoted.filter((text) => /^[A-Za-z_$][\w$]*(?:\(\))?$/.test(text)).map((text) => text.replace('()', ''));
-  const symbols = distinct([...code, ...(prose.match(NAME) ?? [])]).filter((name) => !COMMON.has(name.toLowerCase()));
+  const names = (prose.match(NAME) ?? []).filter((name) => name.length <= MAX_NAME);
+  const symbols = distinct([...code, ...names]).filter((name) => !COMMON.has(name.toLowerCase()));
   return {
     paths: paths.slice(0, MAX_PATHS),
     symbols: symbols.slice(0, MAX_SYMBOLS),
-    words: weighedWords({ title, body: body.slice(0, MAX_TEXT).replace(URL, ' '), labels }),
+    words: weighedWords({ title, body, labels }),
   };
 }
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];
 
 /** Those of the title first, then labels, then what the body says most often. */
-function weighedWords({ title, body, labels }: AnchorSource): Anchors['words'] {
+function weighedWords({ title, body, labels }: Record<'title' | 'body' | 'labels', string>): Anchors['words'] {
   const weights = new Map<string, number>();
   const add = (text: string, weight: number, cap: number) => {
     for (const [word] of text.toLowerCase().matchAll(WORD)) {
@@ -88,8 +96,7 @@ function weighedWords({ title, body, labels }: AnchorSource): Anchors['words'] {
     }
   };
   add(title, WEIGHT.title, WEIGHT.title);
-  const own = labels.filter((label) => !label.startsWith('svc:')).join(' ');
-  add(own, WEIGHT.label, WEIGHT.title + 1);
+  add(labels, WEIGHT.label, WEIGHT.title + 1);
   add(body, WEIGHT.body / 2, WEIGHT.title + 2);
   return [...weights]
     .map(([word, weight]) => ({ word, weight }))

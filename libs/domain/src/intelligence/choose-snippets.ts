@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../pattern-text.ts';
 import type { AgentKnowledge } from '../settings.ts';
 import { normalizedTitle } from './finding-moves.ts';
 import type { IntelligenceEvidenceType, IntelligenceKind, IntelligenceScopeKind, IntelligenceStatus } from './items.ts';
@@ -117,7 +118,7 @@ function unfit(item: SnippetCandidate['item'], { files, agentKnowledge }: Terms)
 }
 
 const touches = (place: string, files: ReadonlySet<string>): boolean =>
-  files.has(place) || [...files].some((file) => file.startsWith(`${place.replace(/\/+$/, '')}/`));
+  files.has(place) || [...files].some((file) => file.startsWith(`${withoutTrailing(place, '/')}/`));
 
 /** Stands in the text itself, because a program may show a model the text alone. */
 const UNVERIFIED = {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { FindingInput } from '../outcomes.ts';
+import { cappedText } from '../pattern-text.ts';
 
 export const FINDING_STATUSES = ['open', 'accepted', 'resolved', 'dismissed', 'superseded'] as const;
 export type FindingStatus = (typeof FINDING_STATUSES)[number];
@@ -30,9 +31,11 @@ export function moveFinding(status: FindingStatus, move: FindingMove): FindingSt
   );
 }
 
+const MAX_TITLE = 1_000;
+
 /** Titles that differ in case, space or punctuation alone are of the same thing. */
 export const normalizedTitle = (title: string): string =>
-  title
+  cappedText(title, MAX_TITLE)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();

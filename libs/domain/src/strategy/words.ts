@@ -1,6 +1,10 @@
+import { cappedText } from '../pattern-text.ts';
+
+const MAX_NAME = 1_000;
+
 /** A name in the form in which names are compared: case, spaces, `_` and `-` make no difference. */
 export const nameKey = (name: string): string =>
-  name
+  cappedText(name, MAX_NAME)
     .trim()
     .toLowerCase()
     .replace(/[\s_-]+/g, '-');
@@ -31,7 +35,12 @@ const EMPTY = new Set([
 
 /** The words of a text, in lower case and in the singular. */
 export function wordsOf(...texts: readonly string[]): Set<string> {
-  const words = texts.flatMap((text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+  const words = texts.flatMap(
+    (text) =>
+      cappedText(text)
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]+/gu) ?? [],
+  );
   return new Set(words.map(singular).filter((word) => !EMPTY.has(word)));
 }
 

@@ -9,7 +9,7 @@ const storable = (max: number) =>
 
 /** As it stands in a path segment. */
 export const TrackName = storable(100).regex(
-  /^[^/\p{Cc}]*[^/\s\p{Cc}][^/\p{Cc}]*$/u,
+  /^(?!\s*$)[^/\p{Cc}]+$/u,
   'must be 1 to 100 characters that are not all blank, without slash or control characters',
 );
 

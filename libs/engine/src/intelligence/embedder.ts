@@ -1,4 +1,4 @@
-import type { EmbeddingEndpoint } from '@pipeline/domain';
+import { type EmbeddingEndpoint, withoutTrailing } from '@pipeline/domain';
 
 /** Makes vectors of texts; near vectors have near meanings. */
 export interface Embedder {
@@ -51,7 +51,7 @@ export class OpenAiEmbedder implements Embedder {
     const { url, model, apiKeyEnv, dimensions, timeoutMs } = endpoint;
     const key = apiKeyEnv === null ? undefined : this.#options.variables[apiKeyEnv];
     if (apiKeyEnv !== null && !key) throw new EmbeddingError(`${apiKeyEnv} is not set: embeddingEndpoint names it`);
-    const response = await fetch(`${url.replace(/\/+$/, '')}/embeddings`, {
+    const response = await fetch(`${withoutTrailing(url, '/')}/embeddings`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
       body: JSON.stringify({ model, input, encoding_format: 'float', ...(dimensions && { dimensions }) }),

@@ -57,8 +57,8 @@ export async function spentByModel(fleet: Db, scope: AnalyticsScope, since: Sinc
     ${fleetNote('operators see all tenants')}
     with ${waitingFacts(scope)}
     select model, provider, sum(usd) as usd, sum(invocations)::bigint as invocations,
-      sum(input_tokens)::bigint as "inputTokens", sum(output_tokens)::bigint as "outputTokens",
-      sum(cache_read_tokens)::bigint as "cacheReadTokens", sum(cache_write_tokens)::bigint as "cacheWriteTokens",
+      sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
+      sum(cache_read_tokens) as "cacheReadTokens", sum(cache_write_tokens) as "cacheWriteTokens",
       sum(max_turns)::bigint as "maxTurns", sum(no_progress)::bigint as "noProgress"
     from (${spentSince(startOf(since), ofScope(scope))}) p
     group by model, provider having sum(usd) <> 0 or sum(invocations) <> 0

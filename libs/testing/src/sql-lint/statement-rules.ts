@@ -12,7 +12,13 @@ export interface Statement {
 }
 
 // A comment with the word fleet, a colon and a reason: this statement is meant for all tenants.
-const FLEET_MARK = /\/\*\s*fleet:\s*\S.*?\*\//s;
+const FLEET_MARK = /^\s*fleet:\s*\S/;
+
+const hasFleetMark = (text: string): boolean =>
+  text.split('/*').some((rest, index) => {
+    const end = rest.indexOf('*/');
+    return index > 0 && end !== -1 && FLEET_MARK.test(rest.slice(0, end));
+  });
 
 interface Judged {
   level: Level;
@@ -28,7 +34,7 @@ const RULES: readonly Rule[] = [namesTenant, joinsByTenant, locksOneTenant, writ
 /** Judges one parsed statement. @returns what a distributed store would refuse or send to every shard. */
 export function judge(tree: unknown, statement: Statement, catalogue: Catalogue): string[] {
   const isTenantTable = (table: string) => catalogue.tables.has(table) && PLACEMENT[table] === undefined;
-  const allTenants = statement.pool === 'fleet' && FLEET_MARK.test(statement.text);
+  const allTenants = statement.pool === 'fleet' && hasFleetMark(statement.text);
   return levelsOf(tree).flatMap((level) => {
     const judged = { level, tenancy: tenancyOf(level, isTenantTable), allTenants, catalogue };
     return RULES.flatMap((rule) => rule(judged));

@@ -2,6 +2,7 @@ import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
 import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
+import { withoutTrailing } from '@pipeline/domain';
 import { deadlineSignal } from '@pipeline/runtime';
 import { HostError } from './errors.ts';
 
@@ -41,7 +42,7 @@ const ANSWERS = [400, 401, 403, 404, 405, 409, 410, 422, 429, 451];
  */
 export function createClient(options: ClientOptions): Client {
   const { token, log = silent } = options;
-  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const baseUrl = withoutTrailing(options.baseUrl, '/');
   const client = new Client({
     baseUrl,
     userAgent: options.userAgent,

@@ -1,5 +1,21 @@
 import type { RestEndpointMethodTypes } from '@octokit/rest';
-import type { HostComment, HostIssue, HostPullRequest, HostRepo, HostReview } from '@pipeline/domain';
+import {
+  cappedText,
+  type HostComment,
+  type HostIssue,
+  type HostPullRequest,
+  type HostRepo,
+  type HostReview,
+  MAX_HOST_BODY,
+  MAX_HOST_LINE,
+} from '@pipeline/domain';
+
+/** Most labels of an issue; the host allows as many. */
+const MAX_LABELS = 100;
+
+// Deliveries may be large, whatever the host's own limits are: what is kept and read of them is bounded here.
+const bodyOf = (text: string | null | undefined): string => cappedText(text ?? '', MAX_HOST_BODY);
+const lineOf = (text: string): string => cappedText(text, MAX_HOST_LINE);
 
 /** The fields that are read of each resource. REST answers and webhook payloads both have them. */
 export interface IssueFields {
@@ -61,12 +77,15 @@ export const toRepo = (data: RepoData): HostRepo => ({
 
 export const toIssue = (data: IssueFields): HostIssue => ({
   number: data.number,
-  title: data.title,
-  body: data.body ?? '',
+  title: lineOf(data.title),
+  body: bodyOf(data.body),
   url: data.html_url,
   state: data.state === 'closed' ? 'closed' : 'open',
   stateReason: stateReason(data.state_reason),
-  labels: data.labels.flatMap((label) => (typeof label === 'string' ? label : (label.name ?? []))),
+  labels: data.labels
+    .slice(0, MAX_LABELS)
+    .flatMap((label) => (typeof label === 'string' ? label : (label.name ?? [])))
+    .map(lineOf),
   author: data.user?.login ?? null,
   createdAt: data.created_at,
   updatedAt: data.updated_at,
@@ -82,15 +101,15 @@ function stateReason(value: string | null | undefined): HostIssue['stateReason']
 export const toComment = (data: CommentFields): HostComment => ({
   id: data.id,
   author: data.user?.login ?? null,
-  body: data.body ?? '',
+  body: bodyOf(data.body),
   createdAt: data.created_at,
   updatedAt: data.updated_at,
 });
 
 export const toPullRequest = (data: PullFields): HostPullRequest => ({
   number: data.number,
-  title: data.title,
-  body: data.body ?? '',
+  title: lineOf(data.title),
+  body: bodyOf(data.body),
   url: data.html_url,
   state: data.state === 'closed' ? 'closed' : 'open',
   merged: data.merged_at !== null,
@@ -98,9 +117,9 @@ export const toPullRequest = (data: PullFields): HostPullRequest => ({
   // Before the merge the host shows the sha of a trial merge here.
   mergeCommitSha: data.merged_at === null ? null : data.merge_commit_sha,
   headRepo: data.head.repo?.full_name ?? null,
-  headRef: data.head.ref,
+  headRef: lineOf(data.head.ref),
   headSha: data.head.sha,
-  baseRef: data.base.ref,
+  baseRef: lineOf(data.base.ref),
   author: data.user?.login ?? null,
   draft: data.draft ?? false,
   createdAt: data.created_at,
@@ -119,7 +138,7 @@ export const toReview = (data: ReviewFields): HostReview => ({
   id: data.id,
   author: data.user?.login ?? null,
   verdict: VERDICTS[data.state.toUpperCase()] ?? 'commented',
-  body: data.body ?? '',
+  body: bodyOf(data.body),
   submittedAt: data.submitted_at ?? null,
   commitSha: data.commit_id,
 });

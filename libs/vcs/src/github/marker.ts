@@ -17,9 +17,12 @@ export function withMarker(text: string, marker: string): string {
   return kept + tail;
 }
 
+const markersIn = (text: string): Set<string> => new Set(text.match(/<!-- svc:[^<>]* -->/g));
+
 /** Moves the markers of the text that stands to the text that replaces it. */
 export function keepMarkers(before: string | null, after: string): string {
-  const lost = (before ?? '').match(/<!-- svc:[^>]* -->/g)?.filter((marker) => !after.includes(marker)) ?? [];
+  const kept = markersIn(after);
+  const lost = [...markersIn(before ?? '')].filter((marker) => !kept.has(marker));
   return lost.length === 0 ? after : `${after}\n\n${lost.join('\n')}`;
 }
 

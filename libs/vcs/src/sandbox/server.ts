@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { withoutTrailing } from '@pipeline/domain';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './admin.ts';
 import { createApp } from './app.ts';
 import { addApp, type NewApp } from './apps.ts';
@@ -74,7 +75,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
     state,
     git: new Git(options.dataDir, options.searchPath ?? SPARE_PATH),
     now,
-    url: () => options.publicUrl?.replace(/\/+$/, '') ?? addressOf(server),
+    url: () => (options.publicUrl === undefined ? addressOf(server) : withoutTrailing(options.publicUrl, '/')),
     deliveries,
     log,
     rateLimitPerHour: options.rateLimitPerHour ?? 1_000_000,

@@ -1,4 +1,5 @@
 import type { LogLevel } from '@pipeline/runtime';
+import { FoldedText } from './folded-text.ts';
 import type { Zone } from './log-index.ts';
 import { headOf, type LogEntry, parseLine, rankOf } from './log-line.ts';
 import { Needle } from './needle.ts';
@@ -29,14 +30,13 @@ export class LogFilter {
   readonly #maxRank: number;
   /** Finds lines worth parsing; null = the head of a line decides. */
   readonly #hint: Needle | null;
-  readonly #text: RegExp | null;
+  readonly #text: FoldedText | null;
 
   constructor(query: LogQuery) {
     this.#query = query;
     this.#maxRank = query.level === null ? Number.POSITIVE_INFINITY : rankOf(query.level);
     const search = query.search || null;
-    // The same rules of case as a needle has, where no letter of ASCII is like another one.
-    this.#text = search === null ? null : new RegExp(RegExp.escape(search), 'i');
+    this.#text = search === null ? null : new FoldedText(search);
     this.#hint = hintOf(query.issue, search);
   }
 
@@ -85,7 +85,7 @@ export class LogFilter {
     const { issue, since } = this.#query;
     if (rankOf(level) > this.#maxRank || (since !== null && timestamp < since)) return false;
     if (issue !== null && !(isText(context.issue) && String(context.issue) === issue)) return false;
-    return this.#text === null || this.#text.test(msg);
+    return this.#text === null || this.#text.isIn(msg);
   }
 }
 
@@ -93,6 +93,9 @@ const isText = (value: unknown): boolean => typeof value === 'number' || typeof 
 
 /** What is not printable ASCII, or is escaped in JSON. */
 const NOT_PLAIN = /[^ !#-[\]-~]+/;
+
+/** A part of a long text tells lines apart as well, and is compared at each place where it may begin. */
+const MAX_HINT = 32;
 
 /**
  * A text that every matching line has, for looking at a block as a whole. Text that is not plain has several spellings
@@ -102,5 +105,5 @@ function hintOf(issue: string | null, search: string | null): Needle | null {
   if (search === null) return issue === null ? null : new Needle('"issue"');
   const parts = search.split(NOT_PLAIN);
   const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '');
-  return new Needle(longest || '{');
+  return new Needle(longest.slice(0, MAX_HINT) || '{');
 }

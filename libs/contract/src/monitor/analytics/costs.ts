@@ -24,7 +24,7 @@ const byModel = {
   ...analytics,
   summary: 'Show what each model has cost',
   description:
-    'Money by the time of its booking, calls by the time at which they were first booked. A call that came without a price is priced by the table of model prices.',
+    'Money by the time of its booking, calls by the time at which they were first booked. A call that came without a price is priced by the table of model prices. A sum above 9,007,199,254,740,991 (2^53 - 1) is given as that number.',
   query: z.object({
     window: z
       .enum(COST_WINDOWS, `must be one of ${COST_WINDOWS.join(', ')}`)

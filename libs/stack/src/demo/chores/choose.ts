@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@pipeline/domain';
 import { CHORE_KINDS, type Chore, type ChoreKind, isMarkdown, isScript, type Tree } from './chore.ts';
 import { DOCSTRINGS } from './docstrings.ts';
 import { LICENCE } from './licence.ts';
@@ -59,7 +60,7 @@ const quoted = (text: string): string[] => [...text.matchAll(/`([^`\s]+)`/g)].ma
 
 /** A path as the tree spells it; '' for the root, null for nothing the chore could work on. */
 function resolve(raw: string, kind: ChoreKind, tree: Tree): string | null {
-  const path = raw.replace(/^\.?\//, '').replace(/[/.,;:]+$/, '');
+  const path = withoutTrailing(raw.replace(/^\.?\//, ''), '/.,;:');
   const suits = SUITS[kind];
   if (tree.paths.includes(path)) return suits(path) ? path : null;
   // A table of contents belongs to one page.

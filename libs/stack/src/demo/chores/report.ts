@@ -20,7 +20,14 @@ export interface ReportSpec {
 
 /** The file a report is kept in: one per kind and target, so that two reports never share a file. */
 const reportPath = (kind: ChoreKind, target: string): string =>
-  `${REPORT_FOLDER}/${kind}-${target === '' ? 'all' : target.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-+|-+$/g, '')}.md`;
+  `${REPORT_FOLDER}/${kind}-${
+    target === ''
+      ? 'all'
+      : target
+          .split(/[^A-Za-z0-9]+/)
+          .filter(Boolean)
+          .join('-')
+  }.md`;
 
 const cell = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\\|`<>[\]]/g, '\\$&');
 

@@ -1,4 +1,4 @@
-import type { FileSymbol } from '@pipeline/domain';
+import { type FileSymbol, withoutTrailing } from '@pipeline/domain';
 
 const MAX_NAME = 200;
 
@@ -17,6 +17,12 @@ const script = declarations(
   /^(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?<kind>function|class|interface|type|enum|const|let|var)\b\*?\s*(?<name>[A-Za-z_$][\w$]*)/,
 );
 
+/** The text of a Markdown heading without the number signs around it; '' for every other line. */
+function headingOf(line: string): string {
+  const mark = /^ {0,3}#{1,6}\s/.exec(line)?.[0];
+  return mark === undefined ? '' : withoutTrailing(line.slice(mark.length).trim(), '#').trim();
+}
+
 /** Headings, those in fenced code left out. */
 const markdown: Reader = (lines) => {
   let fence: string | null = null;
@@ -26,8 +32,8 @@ const markdown: Reader = (lines) => {
       fence = fence === null ? mark : null;
       return [];
     }
-    const name = fence === null ? /^ {0,3}#{1,6}\s+(.+?)\s*#*\s*$/.exec(line)?.[1] : undefined;
-    return name === undefined ? [] : [{ name: name.slice(0, MAX_NAME), kind: 'heading', line: index + 1 }];
+    const name = fence === null ? headingOf(line) : '';
+    return name === '' ? [] : [{ name: name.slice(0, MAX_NAME), kind: 'heading', line: index + 1 }];
   });
 };
 

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@pipeline/domain';
 import { type Request, type Response, Router } from 'express';
 import { findRepo } from '../auth.ts';
 import { isPull, issueOf } from '../changes.ts';
@@ -75,7 +76,7 @@ function issuePage({ state }: Sandbox, repo: RepoRecord, issue: IssueRecord): Ht
   ].sort((a, b) => a.at.localeCompare(b.at));
   const articles = entries.map(
     ({ author, at, body, note }) =>
-      html`<article><header>${author} ${note} at ${at}</header><pre>${body.replace(/\n*<!-- svc:[^>]* -->/g, '')}</pre></article>`,
+      html`<article><header>${author} ${note} at ${at}</header><pre>${withoutMarkers(body)}</pre></article>`,
   );
   const subIssues = state
     .list('issue', repo.id, issue.number)
@@ -83,6 +84,13 @@ function issuePage({ state }: Sandbox, repo: RepoRecord, issue: IssueRecord): Ht
   return html`<p>${stateOf(issue)} ${labels(issue)}</p>${isPull(issue) ? branches(issue.pull) : html``}
 ${subIssues.length > 0 ? html`<ul>${subIssues}</ul>` : html``}${articles}`;
 }
+
+/** A body as a reader sees it: without markers and the empty lines before them. */
+const withoutMarkers = (body: string): string =>
+  body
+    .split(/<!-- svc:[^<>]* -->/)
+    .map((part, index, { length }) => (index === length - 1 ? part : withoutTrailing(part, '\n')))
+    .join('');
 
 const branches = (pull: NonNullable<IssueRecord['pull']>): Html =>
   html`<p>${pull.headRef} (${pull.headSha.slice(0, 12)}) into ${pull.baseRef}${

@@ -1,0 +1,25 @@
+import { parseSince, parseTimestamp } from '@pipeline/domain';
+import { z } from 'zod';
+
+/** A point in time as a caller writes it: RFC 3339 with any offset. Parsed, it is ISO 8601 in UTC with milliseconds. */
+export const TimestampInput = z
+  .string()
+  .max(64)
+  .refine(
+    (text) => parseTimestamp(text) !== null,
+    'must be an RFC 3339 date-time with Z or an offset, years 1970 to 9999',
+  )
+  .transform((text) => parseTimestamp(text)?.toISOString() ?? text)
+  .meta({
+    format: 'date-time',
+    description: 'RFC 3339 date-time with `Z` or an offset such as `+02:00`, years 1970 to 9999; kept in UTC.',
+    example: '2026-01-02T03:04:05.678+00:00',
+  });
+
+/** Where a list begins: a date or date-time, in UTC when it names no zone, or a duration back from now. */
+export const SinceInput = z
+  .string()
+  .max(64)
+  .refine((text) => parseSince(text, new Date(0)) !== null, {
+    error: 'must be a timestamp, or a duration back from now such as 5s, 30m, 1h or 2d',
+  });

@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals';
+import { MAX_HOST_BODY, MAX_HOST_LINE } from '@pipeline/domain';
+import { keepMarkers } from '../src/github/marker.ts';
+import { parseWebhook } from '../src/index.ts';
+
+const MIB = 1_048_576;
+const AT = '2026-03-01T12:00:00Z';
+const user = { login: 'anna' };
+const repository = { name: 'shop', owner: { login: 'acme' } };
+const times = { created_at: AT, updated_at: AT };
+const large = '😀'.repeat(5 * MIB);
+const line = 'x'.repeat(MIB);
+
+const issue = {
+  ...{ number: 1, title: line, body: large, html_url: 'https://github.com/acme/shop/issues/1', user, ...times },
+  labels: Array.from({ length: 5_000 }, (_, n) => ({ name: `${n}${line.slice(0, 2_000)}` })),
+};
+const pull = {
+  ...{ number: 2, title: line, body: large, html_url: 'https://github.com/acme/shop/pull/2', user, state: 'open' },
+  ...times,
+  ...{ head: { ref: line, sha: 'a'.repeat(40) }, base: { ref: line } },
+};
+
+describe('a delivery is cut to bounds when its text is large', () => {
+  test.each([
+    ['issues', { action: 'opened', issue, repository }],
+    ['issue_comment', { action: 'created', issue, comment: { id: 1, user, body: large, ...times }, repository }],
+    ['pull_request', { action: 'opened', pull_request: pull, repository }],
+    [
+      'pull_request_review',
+      {
+        ...{ action: 'submitted', repository, pull_request: { number: 2 } },
+        review: { id: 1, user, state: 'approved', body: large, commit_id: 'a'.repeat(40) },
+      },
+    ],
+  ])('%s', (name, payload) => {
+    const events = JSON.stringify(parseWebhook(name, payload));
+    expect(events.length).toBeLessThan(MAX_HOST_BODY + 110 * MAX_HOST_LINE);
+    expect(events.isWellFormed()).toBe(true);
+    expect(events).not.toMatch(/\\ud83d"/);
+  });
+});
+
+test('markers are kept in linear time when a body consists of them', () => {
+  const body = Array.from({ length: 3_000 }, (_, n) => `<!-- svc:marker-${n} -->`).join('');
+  const before = process.cpuUsage();
+  const kept = keepMarkers(body, '<!-- svc:marker-1 -->'.repeat(3_000));
+  const { user: used, system } = process.cpuUsage(before);
+  expect((used + system) / 1_000).toBeLessThan(50);
+  expect(kept.endsWith('<!-- svc:marker-2999 -->')).toBe(true);
+  expect(kept.match(/<!-- svc:marker-1 -->/g)?.length).toBe(3_000);
+});
