@@ -23,7 +23,7 @@ export { type Readings, runDetectors } from './detectors.ts';
 export { enforceBudgets } from './enforce-budgets.ts';
 export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';
-export { drainInbox, type HostOf, putRepo, receive } from './inbox.ts';
+export { drainInbox, type HostOf, Inbox, putRepo, receive } from './inbox.ts';
 export { type Intake, takeHostEvent } from './intake.ts';
 export { embedItems } from './intelligence/embed-items.ts';
 export { OpenAiEmbedder } from './intelligence/embedder.ts';

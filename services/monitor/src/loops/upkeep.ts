@@ -1,14 +1,13 @@
 import { Settings } from '@pipeline/domain';
 import {
   autoUnblock,
-  drainInbox,
   type Engine,
   embedItems,
   enforceBudgets,
   enqueueDueScans,
   expireIntelligence,
   foldCounts,
-  type HostOf,
+  type Inbox,
   type LabelWalk,
   type ParentWatch,
   reclaimExpired,
@@ -21,10 +20,9 @@ import {
 import { readSettings } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
-/** Takes up webhooks in their order, so only one replica does. */
-export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
-  if ((await lead.hold()) === null) return undefined;
-  return (await drainInbox(engine, hostOf)) > 0 ? 'again' : undefined;
+/** Starts the handling of deliveries. One replica does, so that those of one issue are handled in their order. */
+export const inboxTick = (inbox: Inbox, lead: Lead) => async () => {
+  if ((await lead.hold()) !== null) await inbox.step();
 };
 
 /** Enqueues the scans of repos that are due; one replica looks after all. */
