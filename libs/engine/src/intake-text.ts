@@ -24,22 +24,24 @@ export function readText(
 ): TextOutcome {
   const { title, body, updatedAt: at } = event.issue;
   const shown = { title, body };
-  const sinceChange = facts.changed_at === null ? null : compareStamps(at, facts.changed_at);
-  if (sameText(shown, stored)) {
-    const isCurrent = sinceChange !== null && (event.action === 'seen' ? sinceChange >= 0 : sinceChange > 0);
-    return { facts: isCurrent ? { ...facts, ...UNCHANGED } : facts, accepted: null };
-  }
+  if (sameText(shown, stored))
+    return { facts: isRevert(event, facts) ? { ...facts, ...UNCHANGED } : facts, accepted: null };
   const sinceText = compareStamps(at, facts.text_at);
   const trusted = { title: verdict?.title ? title : stored.title, body: verdict?.body ? body : stored.body };
-  const isAccepted = sinceText >= 0 && !sameText(trusted, stored);
-  const by = verdict?.acceptedBy ?? null;
-  const after = isAccepted ? acceptText(facts, trusted, { at, by }) : facts;
-  const accepted = isAccepted ? trusted : null;
-  const isOld = sinceText < 0 || (sinceText === 0 && event.action !== 'edited' && event.action !== 'seen');
-  const isCovered = sameText(shown, trusted) || isOld || (sinceChange !== null && sinceChange < 0);
-  if (isCovered) return { facts: after, accepted };
+  const accepted = sinceText >= 0 && !sameText(trusted, stored) ? trusted : null;
+  const after = accepted ? acceptText(facts, accepted, { at, by: verdict?.acceptedBy ?? null }) : facts;
+  const reportsText = event.action === 'edited' || event.action === 'seen';
+  const isOld = sinceText < (reportsText ? 0 : 1) || isBefore(event, facts);
+  if (isOld || sameText(shown, trusted)) return { facts: after, accepted };
   return { facts: { ...after, ...changeOf(shown, facts, { at, by: verdict?.changedBy ?? null }) }, accepted };
 }
+
+/** The host shows the accepted text again, later than the change; a poll shows it as it is now. */
+const isRevert = ({ action, issue }: IssueEvent, { changed_at }: HostFactsRow): boolean =>
+  changed_at !== null && compareStamps(issue.updatedAt, changed_at) >= (action === 'seen' ? 0 : 1);
+
+const isBefore = ({ issue }: IssueEvent, { changed_at }: HostFactsRow): boolean =>
+  changed_at !== null && compareStamps(issue.updatedAt, changed_at) < 0;
 
 /** An editor who is known already stays known. */
 function changeOf(shown: IssueText, facts: HostFactsRow, { at, by }: { at: string; by: string | null }) {
