@@ -1,3 +1,4 @@
+export { acceptIssueText } from './accept-text.ts';
 export { findIssueKey, findRepoAt, type IssueAddress, type RepoAddress } from './address.ts';
 export * as admin from './admin/index.ts';
 export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';

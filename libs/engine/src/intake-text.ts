@@ -33,7 +33,8 @@ export function readText(
   const reportsText = event.action === 'edited' || event.action === 'seen';
   const isOld = sinceText < (reportsText ? 0 : 1) || isBefore(event, facts);
   if (isOld || sameText(shown, trusted)) return { facts: after, accepted };
-  return { facts: { ...after, ...changeOf(shown, facts, { at, by: verdict?.changedBy ?? null }) }, accepted };
+  const change = changeOf(shown, trusted, facts, { at, by: verdict?.changedBy ?? null });
+  return { facts: { ...after, ...change }, accepted };
 }
 
 /** The host shows the accepted text again, later than the change; a poll shows it as it is now. */
@@ -43,14 +44,19 @@ const isRevert = ({ action, issue }: IssueEvent, { changed_at }: HostFactsRow): 
 const isBefore = ({ issue }: IssueEvent, { changed_at }: HostFactsRow): boolean =>
   changed_at !== null && compareStamps(issue.updatedAt, changed_at) < 0;
 
-/** An editor who is known already stays known. */
-function changeOf(shown: IssueText, facts: HostFactsRow, { at, by }: { at: string; by: string | null }) {
-  const hash = textHash(shown);
+/** What is stored as changed: an editor who is known already stays known while their part of the text stands. */
+function changeOf(
+  shown: IssueText,
+  trusted: IssueText,
+  facts: HostFactsRow,
+  { at, by }: { at: string; by: string | null },
+) {
+  const isKnown = (part: 'title' | 'body') => shown[part] === trusted[part] || shown[part] === facts[`changed_${part}`];
   return {
     changed_title: shown.title,
     changed_body: shown.body,
-    changed_sha256: hash,
-    changed_by: by ?? (hash === facts.changed_sha256 ? facts.changed_by : null),
+    changed_sha256: textHash(shown),
+    changed_by: by ?? (isKnown('title') && isKnown('body') ? facts.changed_by : null),
     changed_at: at,
   };
 }
