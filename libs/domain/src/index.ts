@@ -17,6 +17,7 @@ export * from './error-classification.ts';
 export * from './error-fingerprint.ts';
 export * from './errors.ts';
 export * from './finding-evidence.ts';
+export * from './host-history.ts';
 export * from './inert-text.ts';
 export * from './intelligence/anchors.ts';
 export * from './intelligence/choose-snippets.ts';

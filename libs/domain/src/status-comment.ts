@@ -32,6 +32,8 @@ export interface StatusCommentInput {
   attempt: number;
   maxAttempts: number;
   autoUnblock: { count: number; max: number; nextAt: string | null };
+  /** Set when title or body on the host are not the ones that agents work on; `by` null = unknown. */
+  textChange?: { at: string; by: string | null } | null;
 }
 
 const STEP: Record<(typeof SPINE)[number], string> = {
@@ -78,7 +80,13 @@ const MAX_LISTED = 50;
  */
 export function statusComment(input: StatusCommentInput): string {
   const headline = input.isPaused && input.state !== 'done' ? 'Paused' : HEADLINE[input.state];
-  const parts = [`**${headline}**${since(input)}`, progress(input), ...pauseOrHold(input), ...waiting(input)];
+  const parts = [
+    `**${headline}**${since(input)}`,
+    progress(input),
+    ...pauseOrHold(input),
+    ...waiting(input),
+    ...textChange(input),
+  ];
   if (input.state !== 'done') parts.push(commands(input));
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -88,6 +96,15 @@ function since({ stateEnteredAt }: StatusCommentInput): string {
 }
 
 const minute = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+
+function textChange({ textChange: change }: StatusCommentInput): string[] {
+  if (!change) return [];
+  const who = change.by === null ? '' : ` by @${inertText(change.by, 100)}`;
+  return [
+    `**The text was changed since it was enqueued**${who}, at ${minute(change.at)}. Agents work on the text that was ` +
+      'enqueued. A person who adds the label `svc:enqueue` again, or an operator, accepts the new text.',
+  ];
+}
 
 function stepOf(state: State): (typeof SPINE)[number] {
   return BESIDE[state] ?? (state as (typeof SPINE)[number]);

@@ -1,3 +1,4 @@
+import type { HostHistory } from './host-history.ts';
 import type { ProjectionAction } from './projections.ts';
 
 /**
@@ -22,6 +23,8 @@ export interface VcsHost {
 
   /** null when the host has no such issue. */
   getIssue(repo: RepoRef, number: number): Promise<HostIssue | null>;
+  /** Who changed an issue and when, by the host's own log; null when the host has no such issue. Two requests. */
+  historyOf(repo: RepoRef, number: number): Promise<HostHistory | null>;
   /**
    * Whether an issue or a pull request is open; `missing` = the host has none of that number. With the etag of an earlier
    * answer an unchanged one is null and costs nothing against the host's limits.
@@ -151,7 +154,8 @@ export interface ExecuteContext {
 }
 
 /**
- * - ok: done, or found done already. `created` is what the host numbered (comment id, issue or PR number, merge sha).
+ * - ok: done, or found done already. `created` is what the host numbered (comment id, issue or PR number, merge sha),
+ *   and the host's time of an issue that was opened or closed.
  * - refused: the host will give the same answer again. `kind` tells mergePR's refusals apart.
  * - rate-limited: try at `retryAt`; the attempt is not counted.
  * - failed: worth another try after a backoff; `ambiguous` = the host may have carried it out all the same.
@@ -160,7 +164,7 @@ export type ExecuteResult =
   | {
       status: 'ok';
       repeated: boolean;
-      created: { number?: number; commentId?: number; sha?: string; url?: string } | null;
+      created: { number?: number; commentId?: number; sha?: string; url?: string; at?: string } | null;
     }
   | {
       status: 'refused';
@@ -182,6 +186,8 @@ export type HostEvent =
       issue: HostIssue;
       sender: string | null;
       label: string | null;
+      /** Of `edited`: what was edited. */
+      changed?: ('title' | 'body')[];
       /** When it was read from the host, by the store's clock; only of what a poll has seen. */
       readAt?: string;
     }

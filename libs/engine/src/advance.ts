@@ -8,6 +8,7 @@ import {
   stateBit,
 } from '@pipeline/domain';
 import {
+  actedNow,
   enterState,
   type IssueRow,
   type PullRequestRow,
@@ -113,6 +114,7 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
     await settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done');
   }
   if (decision.to === 'done') {
+    unit.send(actedNow(unit.tx, issue));
     const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
     const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';

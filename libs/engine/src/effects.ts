@@ -1,5 +1,6 @@
 import { branchOf, type ExecuteResult, formatSlug, type ProjectionAction } from '@pipeline/domain';
 import {
+  actedAt,
   lockIssueByNumber,
   lockWorkTask,
   markMerged,
@@ -55,6 +56,11 @@ export async function onOpenedPullRequest(
   if (task.held === 'budget') await projectIssue(unit, now, [], task);
 }
 
+/** The host has closed the issue and says when: a request to work on it counts from then on. */
+export async function onClosed(unit: Unit, { issue }: Subject, created: Created): Promise<void> {
+  if (issue.state === 'done' && created?.at) await actedAt(unit.tx, issue, created.at);
+}
+
 /** The old work is gone: the new one may begin. */
 export async function onDeletedBranch(unit: Unit, subject: Subject): Promise<void> {
   const { issue } = subject;
@@ -106,7 +112,7 @@ export async function onCreatedIssue(
   const epic = { repoId: issue.repo_id, number: issue.issue_number, issueId: issue.id };
   const child = { repoId: issue.repo_id, number: created.number, issueId: null };
   await upsertEdge(unit.tx, unit.tenantId, { kind: 'subtask', child, parent: epic });
-  const now = await storeNow(unit.tx);
+  const at = created.at ?? (await storeNow(unit.tx));
   const isNew = await admitNew(unit, issue.repo_id, {
     number: created.number,
     title: action.title,
@@ -114,8 +120,8 @@ export async function onCreatedIssue(
     url: created.url ?? '',
     labels: action.labels,
     author: null,
-    createdAt: now,
-    updatedAt: now,
+    createdAt: at,
+    updatedAt: at,
   });
   // One that stood there before shows its epic from now on.
   const known = isNew ? undefined : await lockIssueByNumber(unit.tx, unit.tenantId, issue.repo_id, created.number);

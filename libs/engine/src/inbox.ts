@@ -4,6 +4,7 @@ import {
   type HostEvent,
   projectionDelayMs,
   type RepoRef,
+  slugKey,
   type VcsHost,
 } from '@pipeline/domain';
 import {
@@ -24,7 +25,10 @@ import {
 import type { Engine } from './context.ts';
 import { takeHostEvent } from './intake.ts';
 
-const BATCH = 100;
+/** Deliveries read at once. */
+const BATCH = 500;
+/** Lanes under way at once: each waits for the host most of the time, and uses a connection of the store in between. */
+const PARALLEL = 8;
 const MAX_ATTEMPTS = 8;
 
 /** The host that serves a repo; null when this process has no credentials for it. */
@@ -40,25 +44,101 @@ export async function receive(
   event: string,
   events: HostEvent[],
 ): Promise<boolean> {
-  const isNew = await insertDelivery(engine.store.fleet, deliveryId, event, events);
+  const delivery = { id: deliveryId, event, lane: laneOf(events), events };
+  const isNew = await insertDelivery(engine.store.fleet, delivery);
   if (isNew && events.length > 0) engine.ring('svc_cache', 0);
   return isNew;
 }
 
-/**
- * Takes up deliveries in the order in which they came. One that fails is tried again after a backoff and given up,
- * with its error kept, after eight attempts; it never holds the others.
- * @returns how many were taken up.
- */
-export async function drainInbox(engine: Engine, hostOf: HostOf): Promise<number> {
-  let taken = 0;
-  for (const delivery of await openDeliveries(engine.store.fleet, BATCH)) {
-    if (await takeDelivery(engine, hostOf, delivery)) taken += 1;
-  }
-  return taken;
+interface InboxDeps {
+  engine: Engine;
+  hostOf: HostOf;
 }
 
-async function takeDelivery(engine: Engine, hostOf: HostOf, delivery: Delivery): Promise<boolean> {
+/**
+ * Handles stored deliveries: those of one lane (an issue or a pull request) one after the other in the order in which
+ * they came, up to PARALLEL lanes side by side. A delivery that fails is retried after a backoff and given up, with its
+ * error stored, after eight attempts; it holds neither its lane nor another one, because every fact carries the
+ * host's time and an older one changes nothing. One process at a time should run it: a second one does no harm, but
+ * handles deliveries twice.
+ */
+export class Inbox {
+  readonly #deps: InboxDeps;
+  readonly #lanes = new Map<string, Promise<void>>();
+  #isStopped = false;
+  #handled = 0;
+  #failure: { error: unknown } | null = null;
+  /** Called when a lane has no more deliveries in hand. */
+  onLaneEnd: () => void = () => undefined;
+
+  constructor(deps: InboxDeps) {
+    this.#deps = deps;
+  }
+
+  /** Deliveries that were handled well since the start. */
+  get handled(): number {
+    return this.#handled;
+  }
+
+  /**
+   * Starts lanes that have deliveries and does not wait for them: one indexed read.
+   * @returns how many were started. @throws what ended a lane since the last call: the store could not be written.
+   */
+  async step(): Promise<number> {
+    this.#throwFailure();
+    if (this.#isStopped || this.#lanes.size >= PARALLEL) return 0;
+    const waiting = await openDeliveries(this.#deps.engine.store.fleet, BATCH, [...this.#lanes.keys()]);
+    const before = this.#lanes.size;
+    for (const [lane, deliveries] of Map.groupBy(waiting, (delivery) => delivery.lane)) {
+      if (this.#lanes.size >= PARALLEL) break;
+      this.#lanes.set(lane, this.#run(lane, deliveries));
+    }
+    return this.#lanes.size - before;
+  }
+
+  /** Waits for the lanes under way. @returns whether there was any. @throws what ended one of them. */
+  async settled(): Promise<boolean> {
+    const lanes = [...this.#lanes.values()];
+    await Promise.all(lanes);
+    this.#throwFailure();
+    return lanes.length > 0;
+  }
+
+  /** Starts nothing more, and waits for the deliveries in hand. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#lanes.values());
+  }
+
+  async #run(lane: string, deliveries: readonly Delivery[]): Promise<void> {
+    try {
+      for (const delivery of deliveries) {
+        if (this.#isStopped) break;
+        if (await handleDelivery(this.#deps, delivery)) this.#handled += 1;
+      }
+    } catch (error) {
+      this.#failure = { error };
+    } finally {
+      this.#lanes.delete(lane);
+    }
+    this.onLaneEnd();
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure) throw failure.error;
+  }
+}
+
+/** Handles every delivery that may be handled now. @returns how many went well. */
+export async function drainInbox(engine: Engine, hostOf: HostOf): Promise<number> {
+  const inbox = new Inbox({ engine, hostOf });
+  while ((await inbox.step()) > 0) await inbox.settled();
+  return inbox.handled;
+}
+
+async function handleDelivery({ engine, hostOf }: InboxDeps, delivery: Delivery): Promise<boolean> {
   const { fleet } = engine.store;
   try {
     for (const event of delivery.events) await takeEvent(engine, hostOf, event);
@@ -73,6 +153,28 @@ async function takeDelivery(engine: Engine, hostOf: HostOf, delivery: Delivery):
   }
   await closeDelivery(fleet, delivery.delivery_id);
   return true;
+}
+
+/** The issue or pull request that a delivery is about; hosts give both their numbers from one row. */
+function laneOf(events: readonly HostEvent[]): string {
+  const [event] = events;
+  if (!event || event.kind === 'repositories') return '';
+  return `${slugKey(event.repo)}#${numberOf(event)}`;
+}
+
+function numberOf(event: Exclude<HostEvent, { kind: 'repositories' }>): number | undefined {
+  switch (event.kind) {
+    case 'issue':
+      return event.issue.number;
+    case 'comment':
+      return event.issueNumber;
+    case 'pull-request':
+      return event.pullRequest.number;
+    case 'review':
+      return event.prNumber;
+    case 'checks':
+      return event.prNumbers[0];
+  }
 }
 
 async function takeEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Promise<void> {

@@ -1,3 +1,4 @@
+export { acceptIssueText } from './accept-text.ts';
 export { findIssueKey, findRepoAmong, findRepoAt, type IssueAddress, type RepoAddress } from './address.ts';
 export * as admin from './admin/index.ts';
 export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';
@@ -23,7 +24,7 @@ export { type Readings, runDetectors } from './detectors.ts';
 export { enforceBudgets } from './enforce-budgets.ts';
 export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';
-export { drainInbox, type HostOf, putRepo, receive } from './inbox.ts';
+export { drainInbox, type HostOf, Inbox, putRepo, receive } from './inbox.ts';
 export { type Intake, takeHostEvent } from './intake.ts';
 export { embedItems } from './intelligence/embed-items.ts';
 export { OpenAiEmbedder } from './intelligence/embedder.ts';

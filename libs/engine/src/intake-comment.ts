@@ -1,5 +1,6 @@
-import { cappedText, type HostComment, type HostEvent, type State } from '@pipeline/domain';
+import { cappedText, compareStamps, type HostComment, type HostEvent, type State } from '@pipeline/domain';
 import {
+  CLOCKS_DIFFER_MS,
   findIssue,
   findPullRequest,
   type IssueRow,
@@ -9,8 +10,9 @@ import {
   takeRemark,
 } from '@pipeline/store';
 import { inTenant, type Unit } from './context.ts';
+import { factsOf } from './host-facts.ts';
 import type { Intake } from './intake.ts';
-import { type IssueAction, perform } from './issue-actions.ts';
+import { COMMAND_COLUMN, type IssueAction, perform } from './issue-actions.ts';
 import { moveBy } from './move.ts';
 import { type Actor, subjectOf } from './subject.ts';
 
@@ -63,12 +65,15 @@ async function mayAct({ host }: Intake, event: CommentEvent, isCommand: boolean)
   return permission === 'admin' || permission === 'write';
 }
 
-/** Hosts stamp by the second, and their clock is not ours. */
-const CLOCKS_DIFFER_MS = 5_000;
-
 /** What was said before the question was put does not answer it. A poll may bring old comments. */
 const mayAnswer = (issue: IssueRow, comment: HostComment): boolean =>
   Date.parse(comment.createdAt) + CLOCKS_DIFFER_MS > Date.parse(issue.state_entered_at);
+
+/** A command that was given before a newer one, or before the issue was started again, has no effect any more. */
+async function isOutdated(unit: Unit, issue: IssueRow, action: IssueAction, comment: HostComment): Promise<boolean> {
+  const facts = await factsOf(unit, issue);
+  return compareStamps(comment.createdAt, facts[COMMAND_COLUMN[action]]) < 0;
+}
 
 interface Said {
   event: CommentEvent;
@@ -85,8 +90,8 @@ async function apply(unit: Unit, issueId: number, said: Said): Promise<'applied'
   const actor: Actor = { type: 'operator', id: comment.author, agent: null, reason: said.command?.[2]?.trim() || null };
   if (said.command) {
     const action = COMMANDS[said.command[1] ?? ''];
-    if (!action || !said.allowed) return 'refused';
-    await perform(unit, await subjectOf(unit, issue), action, actor);
+    if (!action || !said.allowed || (await isOutdated(unit, issue, action, comment))) return 'refused';
+    await perform(unit, await subjectOf(unit, issue), action, { ...actor, at: comment.createdAt });
     return 'applied';
   }
   if (!said.allowed || (issue.state as State) !== 'needs-clarification' || !mayAnswer(issue, comment)) return 'ignored';

@@ -1,6 +1,7 @@
 import { AppError, type State, taskTypeOf, type WorkTaskType } from '@pipeline/domain';
 import {
   clearReviewRemarks,
+  commandedAt,
   holdPendingTask,
   lingeringRun,
   lockIssue,
@@ -40,13 +41,32 @@ export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: A
   });
 }
 
+/** Who acts, and when by the host's time; no time = now, null = unknown. */
+export type HostActor = Actor & { at?: string | null | undefined };
+
 /** The same inside a transaction that has locked the issue already. */
-export async function perform(unit: Unit, subject: Subject, action: IssueAction, actor: Actor): Promise<State> {
+export async function perform(
+  unit: Unit,
+  subject: Subject,
+  action: IssueAction,
+  { at, ...actor }: HostActor,
+): Promise<State> {
+  if (at !== null) unit.send(commandedAt(unit.tx, subject.issue, COMMAND_COLUMN[action], at ?? null));
   const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, subject, actor);
   recordIssueEvent(unit, after, { status: `${action} by ${actor.type}`, details: null, actor: actor });
   recordOperation(unit, after, actor, { action });
   return after.issue.state as State;
 }
+
+/** Pausing and the work itself are apart: a late command of one kind does not undo a newer one of the other. */
+export const COMMAND_COLUMN: Record<IssueAction, 'pause_at' | 'command_at'> = {
+  pause: 'pause_at',
+  resume: 'pause_at',
+  unblock: 'command_at',
+  retry: 'command_at',
+  cancel: 'command_at',
+  reimplement: 'command_at',
+};
 
 type Action = (unit: Unit, subject: Subject, actor: Actor) => Promise<Subject>;
 const ACTIONS: Record<IssueAction, Action> = { pause, resume, unblock, retry, cancel, reimplement };

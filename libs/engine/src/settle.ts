@@ -14,7 +14,7 @@ import {
   updateProjection,
 } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
-import { onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
+import { onClosed, onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
 import { actionNow } from './projection-intent.ts';
 import { buryProjection } from './projection-letters.ts';
 import { recordPipelineEvent } from './records.ts';
@@ -117,6 +117,7 @@ async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>):
   if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, result.created);
   if (action.type === 'mergePR') await onMerged(unit, subject, action, result.created?.sha ?? null);
   if (action.type === 'deleteBranch') await onDeletedBranch(unit, subject);
+  if (action.type === 'closeIssue') await onClosed(unit, subject, result.created);
   if (action.type === 'createIssue') await onCreatedIssue(unit, subject, action, result.created);
 }
 

@@ -50,7 +50,7 @@ export function takeText(unit: Unit, subject: Subject, asked: HostWord = nothing
 export async function followText(
   unit: Unit,
   subject: Subject,
-  { before, asked }: { before: string; asked: HostWord },
+  { before, asked = nothingAsked }: { before: string; asked?: HostWord },
 ): Promise<Subject> {
   const { issue, workflow } = subject;
   const { added, removed } = dependencyChanges(before, issue.body, homeOf(subject));

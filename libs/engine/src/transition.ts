@@ -1,5 +1,5 @@
 import { AppError, isState, type State, validTargets } from '@pipeline/domain';
-import { activeWorkflow, type IssueRow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
+import { activeWorkflow, commandedAt, type IssueRow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
 import { admit } from './admit.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import type { IssueKey } from './issue-actions.ts';
@@ -47,6 +47,7 @@ export async function moveTo(
   targetState: string,
   actor: Actor,
 ): Promise<{ from: State; to: State }> {
+  unit.send(commandedAt(unit.tx, issue, 'command_at', null));
   const workflow = await activeWorkflow(unit.tx, unit.tenantId, issue.repo_id);
   if (!workflow) throw unavailable();
   const valid = validTargets(workflow, issue.state);

@@ -1,4 +1,4 @@
-import type { ExecuteResult, HostPullRequest, VcsHost } from '@pipeline/domain';
+import type { ExecuteResult, HostHistory, HostIssue, HostPullRequest, IssueAction, VcsHost } from '@pipeline/domain';
 
 /** The host as the engine sees it through its port: in memory, obedient unless a test says otherwise. */
 export class FakeHost implements VcsHost {
@@ -20,7 +20,44 @@ export class FakeHost implements VcsHost {
     private: false,
   });
   listIssues: VcsHost['listIssues'] = async () => null;
-  getIssue: VcsHost['getIssue'] = async () => null;
+  /** Issues as they were last told of. */
+  readonly issues = new Map<number, HostIssue>();
+  getIssue: VcsHost['getIssue'] = async (_repo, number) => this.issues.get(number) ?? null;
+  readonly histories = new Map<number, HostHistory>();
+  historyOf: VcsHost['historyOf'] = async (_repo, number) => this.#history(number);
+  #seconds = 0;
+  #entries = 0;
+
+  /** The host's clock: each call is a second later. */
+  tick(): string {
+    this.#seconds += 1;
+    return new Date(Date.parse('2026-03-01T00:00:00Z') + this.#seconds * 1_000).toISOString();
+  }
+
+  /** Adds to the host's log what an event reports, and remembers the issue. @returns what an edit changed. */
+  log(issue: HostIssue, { action, label, actor }: { action: IssueAction; label: string | null; actor: string | null }) {
+    const known = this.issues.get(issue.number);
+    if (!known || known.updatedAt <= issue.updatedAt) this.issues.set(issue.number, issue);
+    const history = this.#history(issue.number);
+    const add = (kind: HostHistory['events'][number]['kind'], name: string | null = null) => {
+      this.#entries += 1;
+      history.events.push({ id: this.#entries, kind, label: name, actor, at: issue.updatedAt });
+    };
+    if (action === 'opened') for (const name of issue.labels) add('labeled', name);
+    else if (action !== 'edited' && action !== 'seen') add(action, label);
+    if (action !== 'edited') return [];
+    const changed = (['title', 'body'] as const).filter((part) => known?.[part] !== issue[part]);
+    if (changed.includes('title')) add('renamed');
+    if (changed.includes('body')) history.bodyEdit = { at: issue.updatedAt, editor: actor };
+    return changed;
+  }
+
+  #history(number: number): HostHistory {
+    const found = this.histories.get(number) ?? { events: [], bodyEdit: null };
+    this.histories.set(number, found);
+    return found;
+  }
+
   /** Issues that are known to the host alone. */
   readonly standings = new Map<number, 'open' | 'closed'>();
   readonly standingsAsked: [number: number, etag: string | undefined][] = [];
@@ -41,6 +78,7 @@ export class FakeHost implements VcsHost {
     const planned = this.nextResults.shift();
     if (planned) return planned;
     this.executed.push({ issueNumber, type: action.type });
+    if (action.type === 'closeIssue') return { status: 'ok', repeated: false, created: { at: this.tick() } };
     if (action.type !== 'createPR' && action.type !== 'createIssue') {
       return { status: 'ok', repeated: false, created: action.type === 'mergePR' ? { sha: 'cafe123' } : null };
     }

@@ -84,6 +84,9 @@ export async function makeBench(
   return { engine, tenantId, repo, workerId, host: new FakeHost(), bells };
 }
 
+/** Stands for "now" by the host's clock. */
+const NOW = '2026-01-01T00:00:00.000Z';
+
 export const hostIssue = (number: number, over: Partial<HostIssue> = {}): HostIssue => ({
   number,
   title: `Issue ${number}`,
@@ -94,28 +97,25 @@ export const hostIssue = (number: number, over: Partial<HostIssue> = {}): HostIs
   labels: ['svc:enqueue'],
   author: 'alice',
   createdAt: '2026-01-01T00:00:00.000Z',
-  updatedAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: NOW,
   closedAt: null,
   ...over,
 });
 
-/** What a webhook or poll would bring about an issue. */
-export const tell = (
+/** What a webhook or poll would bring about an issue; it happens on the host now, unless the issue says when. */
+export function tell(
   { engine, repo, host }: Pick<Bench, 'engine' | 'repo' | 'host'>,
-  issue: HostIssue,
+  shown: HostIssue,
   how: { action?: IssueAction; label?: string; sender?: string | null } = {},
-): Promise<void> =>
-  takeHostEvent(
-    { engine, repo, host },
-    {
-      kind: 'issue',
-      action: how.action ?? 'opened',
-      repo,
-      issue,
-      sender: how.sender ?? 'alice',
-      label: how.label ?? null,
-    },
-  );
+): Promise<void> {
+  const { action = 'opened', label = null, sender = 'alice' } = how;
+  const updatedAt = shown.updatedAt === NOW ? host.tick() : shown.updatedAt;
+  const closedAt = shown.state === 'closed' ? (shown.closedAt ?? updatedAt) : null;
+  const issue = { ...shown, updatedAt, closedAt };
+  const changed = host.log(issue, { action, label, actor: sender });
+  const event = { kind: 'issue', action, repo, issue, sender, label, changed } as const;
+  return takeHostEvent({ engine, repo, host }, event);
+}
 
 /** Claims the next task, if there is one. */
 export const claimNext = (

@@ -316,7 +316,7 @@ describe('a pull request as the host once was', () => {
     bench.pass(10);
     await poll();
     await poll();
-    expect(since.map((at) => at?.slice(11, 19))).toEqual(['23:59:58', '23:59:58', '00:59:58']);
+    expect(since.map((at) => at?.slice(11, 19))).toEqual(['23:59:59', '23:59:59', '00:59:58']);
   });
 
   test('reopened while the webhook was lost is found by the next poll', async () => {

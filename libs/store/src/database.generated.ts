@@ -378,6 +378,27 @@ export interface IssueEvents {
   tenant_id: number;
 }
 
+export interface IssueHostFacts {
+  acted_at: string | null;
+  acted_event_id: number | null;
+  changed_at: string | null;
+  changed_body: string | null;
+  changed_by: string | null;
+  changed_sha256: string | null;
+  changed_title: string | null;
+  command_at: string | null;
+  issue_id: number;
+  label_times: Generated<Json>;
+  labels_at: string | null;
+  pause_at: string | null;
+  seen_at: string | null;
+  state_at: string | null;
+  tenant_id: number;
+  text_accepted_by: string | null;
+  text_at: string;
+  text_sha256: string;
+}
+
 export interface IssueList {
   big_body: string | null;
   body: string | null;
@@ -427,6 +448,8 @@ export interface Issues {
   status_comment_body: string | null;
   submitted_files: Generated<string[]>;
   tenant_id: number;
+  text_changed_at: string | null;
+  text_changed_by: string | null;
   title: string;
   told_budget_percent: BudgetPercent | null;
   updated_at: Generated<string>;
@@ -978,6 +1001,7 @@ export interface WebhookDeliveries {
   error: string | null;
   event: string;
   events: Json;
+  lane: Generated<string>;
   processed_at: string | null;
   received_at: Generated<string>;
   retry_after: string | null;
@@ -1058,6 +1082,7 @@ export interface DB {
   issue_counts: IssueCounts;
   issue_edges: IssueEdges;
   issue_events: IssueEvents;
+  issue_host_facts: IssueHostFacts;
   issue_list: IssueList;
   issues: Issues;
   kpi_snapshots: KpiSnapshots;
@@ -1135,8 +1160,9 @@ export const COLUMNS = {
   issue_counts: ['is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id', 'writes'],
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
+  issue_host_facts: ['acted_at', 'acted_event_id', 'changed_at', 'changed_body', 'changed_by', 'changed_sha256', 'changed_title', 'command_at', 'issue_id', 'label_times', 'labels_at', 'pause_at', 'seen_at', 'state_at', 'tenant_id', 'text_accepted_by', 'text_at', 'text_sha256'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
-  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'title', 'told_budget_percent', 'updated_at', 'url'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'updated_at', 'url'],
   kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
   model_prices: ['cache_read_usd', 'cache_write_usd', 'input_usd', 'output_usd', 'pattern', 'updated_at'],
@@ -1180,7 +1206,7 @@ export const COLUMNS = {
   transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
   user_sessions: ['created_at', 'expires_at', 'hash', 'user_id'],
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],
-  webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'processed_at', 'received_at', 'retry_after'],
+  webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'lane', 'processed_at', 'received_at', 'retry_after'],
   worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],
   worker_tokens: ['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
   workers: ['draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'token_id', 'version'],

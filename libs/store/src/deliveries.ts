@@ -5,17 +5,22 @@ import { jsonb, svcNow, svcNowPlus } from './json.ts';
 
 export interface Delivery {
   delivery_id: string;
+  /** What it is about: deliveries of one lane are handled in the order in which they came. */
+  lane: string;
   events: HostEvent[];
   attempts: number;
 }
 
+type NewDelivery = Pick<Delivery, 'lane' | 'events'> & { id: string; event: string };
+
 /** Keeps a webhook's delivery for the intake loop. @returns false when it was received before. */
-export async function insertDelivery(db: Db, id: string, event: string, events: HostEvent[]): Promise<boolean> {
+export async function insertDelivery(db: Db, { id, event, lane, events }: NewDelivery): Promise<boolean> {
   const row = await db
     .insertInto('webhook_deliveries')
     .values({
       delivery_id: id,
       event,
+      lane,
       events: jsonb(events) as never,
       processed_at: events.length === 0 ? svcNow : null,
     })
@@ -25,17 +30,39 @@ export async function insertDelivery(db: Db, id: string, event: string, events: 
   return row !== undefined;
 }
 
-/** Deliveries that wait, oldest first. */
-export async function openDeliveries(fleet: Db, limit: number): Promise<Delivery[]> {
+/** Deliveries that wait, oldest first, but those of the lanes in `except` (index webhook_deliveries_open). */
+export async function openDeliveries(fleet: Db, limit: number, except: readonly string[]): Promise<Delivery[]> {
   const rows = await fleet
     .selectFrom('webhook_deliveries')
-    .select(['delivery_id', 'events', 'attempts'])
+    .select(['delivery_id', 'lane', 'events', 'attempts'])
     .where('processed_at', 'is', null)
     .where((eb) => eb.or([eb('retry_after', 'is', null), eb('retry_after', '<=', sql<string>`svc_now()`)]))
+    .where('lane', '<>', sql<string>`all(${except}::text[])`)
     .orderBy('received_at')
+    .orderBy('delivery_id')
     .limit(limit)
     .execute();
   return rows as unknown as Delivery[];
+}
+
+export interface InboxBacklog {
+  /** Deliveries that may be handled now. */
+  waiting: number;
+  /** Deliveries that failed and wait for their next attempt. */
+  retrying: number;
+  /** Age of the oldest delivery that may be handled now, in seconds since then; 0 when there is none. */
+  lagSeconds: number;
+}
+
+/** How far the intake is behind. Reads the open deliveries only (index webhook_deliveries_open). */
+export async function inboxBacklog(fleet: Db): Promise<InboxBacklog> {
+  const { rows } = await sql<InboxBacklog>`
+    select count(*) filter (where due_at <= svc_now()) as waiting, count(*) filter (where due_at > svc_now()) as retrying,
+      coalesce(extract(epoch from svc_now() - min(due_at) filter (where due_at <= svc_now())), 0)::float8 as "lagSeconds"
+    from (select coalesce(retry_after, received_at) as due_at from webhook_deliveries where processed_at is null) d`.execute(
+    fleet,
+  );
+  return rows[0] ?? { waiting: 0, retrying: 0, lagSeconds: 0 };
 }
 
 export async function closeDelivery(db: Db, id: string, error: string | null = null): Promise<void> {

@@ -28,6 +28,7 @@ export * from './duration-estimates.ts';
 export * from './edges.ts';
 export * from './enqueue-tasks.ts';
 export * from './finish-tasks.ts';
+export * from './host-facts.ts';
 export * from './intelligence/change-items.ts';
 export * from './intelligence/embeddings.ts';
 export * from './intelligence/find-files.ts';

@@ -2,6 +2,7 @@ import type { HostIssue } from '@pipeline/domain';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type Issues } from './database.generated.ts';
+import { insertHostFacts } from './host-facts.ts';
 import { type Change, fleetNote, svcNow } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
@@ -96,7 +97,10 @@ export const findIssue = (
 export type NewIssue = Pick<
   HostIssue,
   'number' | 'title' | 'body' | 'url' | 'labels' | 'author' | 'createdAt' | 'updatedAt'
->;
+> & {
+  /** Who has enqueued its text; null = the pipeline itself, or unknown. */
+  acceptedBy?: string | null;
+};
 
 /** Brings an issue into the pipeline in state `new`. @returns false when it was there already. */
 export async function insertIssue(tx: Tx, tenantId: number, repoId: number, issue: NewIssue): Promise<boolean> {
@@ -119,6 +123,7 @@ export async function insertIssue(tx: Tx, tenantId: number, repoId: number, issu
     .onConflict((c) => c.columns(['tenant_id', 'repo_id', 'issue_number']).doNothing())
     .returning('id')
     .executeTakeFirst();
+  if (made) await insertHostFacts(tx, { tenant_id: tenantId, id: made.id }, issue);
   return made !== undefined;
 }
 

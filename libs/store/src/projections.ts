@@ -1,4 +1,4 @@
-import type { ExecuteResult, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
+import type { ExecuteResult, Lane, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
 import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from './connection.ts';
@@ -203,12 +203,13 @@ export const issueOfProjection = (tx: Tx, projection: ProjectionRow) =>
 
 /**
  * True while the host does not yet show what the store wants of this issue, because an entry is still to be sent, or
- * because one failed. Reads the open entries of the issue (index projections_open).
+ * because one failed. Reads the open entries of the issue (index projections_open). @param lane of that lane only.
  */
 export async function hasOpenProjections(
   tx: Tx,
   issue: IssueKey,
   statuses: readonly ('pending' | 'failed')[],
+  lane?: Lane,
 ): Promise<boolean> {
   const row = await tx
     .selectFrom('projections')
@@ -217,6 +218,7 @@ export async function hasOpenProjections(
     .where('repo_id', '=', issue.repo_id)
     .where('issue_number', '=', issue.issue_number)
     .where('status', 'in', statuses)
+    .$if(lane !== undefined, (query) => query.where('lane', '=', lane ?? 'issue'))
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

@@ -36,7 +36,7 @@ async function deliver(body: string | Buffer, more: Record<string, string | null
 }
 
 const kept = async (id: string) =>
-  (await openDeliveries(database.store.fleet, 1_000)).find((delivery) => delivery.delivery_id === id);
+  (await openDeliveries(database.store.fleet, 1_000, [])).find((delivery) => delivery.delivery_id === id);
 
 describe('a delivery', () => {
   test('is kept for the intake, once however often it comes', async () => {

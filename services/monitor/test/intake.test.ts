@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { drainInbox, putRepo, receive } from '@pipeline/engine';
+import { drainInbox, Inbox, putRepo, receive } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import type { Doorbell } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
@@ -89,7 +89,9 @@ describe('an issue labelled svc:enqueue', () => {
     const [one] = slugs;
     await openIssue(world, one);
     await deliver();
-    await inboxTick(bench.engine, hostOf, new Lead(doorbell, 'inbox'))();
+    const inbox = new Inbox({ engine: bench.engine, hostOf });
+    await inboxTick(inbox, new Lead(doorbell, 'inbox'))();
+    await inbox.settled();
     expect(await issues()).toHaveLength(1);
     await openIssue(world, one);
     await openIssue(world, one, ['bug']);

@@ -20,7 +20,8 @@ const NAMES = `svc_up svc_uptime_seconds svc_build_info svc_store_connected svc_
   svc_pipeline_cycle_time_seconds svc_pipeline_success_ratio svc_pipeline_autonomy_ratio svc_vcs_rate_limit_remaining
   svc_sse_clients svc_cost_usd_total svc_tokens_total svc_state_transitions_total svc_tasks_finished_total
   svc_task_retries_total svc_projection_attempts_total svc_auto_unblocks_total svc_http_requests_total
-  svc_task_queue_wait_seconds svc_task_run_seconds svc_projection_lag_seconds svc_http_request_seconds`.split(/\s+/);
+  svc_task_queue_wait_seconds svc_task_run_seconds svc_projection_lag_seconds svc_http_request_seconds
+  svc_inbox_lag_seconds svc_inbox_deliveries`.split(/\s+/);
 
 async function monitor() {
   const metrics = createMetrics({ processMetrics: true });

@@ -90,6 +90,7 @@ export const whyExample = {
   lastError: null,
   activeTasks: [{ taskType: 'review', status: 'pending', claimedBy: null }],
   recommendations: ['Start a worker for this kind of task if none is free for long.'],
+  textChange: null,
   serverTimestamp: NOW,
 };
 

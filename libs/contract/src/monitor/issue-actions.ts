@@ -63,6 +63,31 @@ export const cancelIssue = route({
   replies: { 200: { description: 'Cancelled.', body: Ok } },
 });
 
+export const acceptIssueText = route({
+  ...plain,
+  id: 'acceptIssueText',
+  path: '/api/issues/{owner}/{repo}/{issue}/accept-text',
+  summary: 'Accept the changed text of an issue',
+  description:
+    'Title and body that agents work on are the ones that were enqueued; a change by somebody without write permission has no effect. This accepts the change that `textChange` of the issue’s explanation reports. Repeating changes nothing.',
+  body: plain.body.extend({
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional()
+      .meta({ description: '`textChange.sha256` of the text that was read: another text is not accepted.' }),
+  }),
+  replies: {
+    200: {
+      description: 'Done.',
+      body: z.object({
+        ok: z.literal(true),
+        accepted: z.boolean().meta({ description: 'False when there was no such change to accept.' }),
+      }),
+    },
+  },
+});
+
 export const transitionIssue = route({
   ...onIssue,
   id: 'transitionIssue',
@@ -109,6 +134,7 @@ export const issueActionRoutes = [
   unblockIssue,
   retryIssue,
   cancelIssue,
+  acceptIssueText,
   transitionIssue,
   validTransitions,
 ] as const;

@@ -30,6 +30,18 @@ export const Wait = z
   })
   .meta({ id: 'Wait' });
 
+/** What somebody without write permission changed of an issue's text. */
+export const TextChange = z
+  .object({
+    changedAt: Timestamp.meta({ description: 'By the clock of the host, in whole seconds.' }),
+    changedBy: z.string().nullable().meta({ description: 'Login; null when the host did not report it.' }),
+    sha256: z.string().meta({
+      description: 'SHA-256 of title, line feed and body of the changed text, in hexadecimal.',
+      example: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    }),
+  })
+  .meta({ id: 'TextChange' });
+
 export const IssueWhy = z
   .object({
     repo: z.string().meta({ description: 'As the host spells it.', example: 'acme/shop' }),
@@ -70,6 +82,10 @@ export const IssueWhy = z
       }),
     ),
     recommendations: z.array(z.string()).meta({ description: 'What would bring it on.' }),
+    textChange: TextChange.nullable().meta({
+      description:
+        'Set when title or body on the host were changed since the issue was enqueued, by somebody without write permission. Agents work on the text that was enqueued until the change is accepted.',
+    }),
     serverTimestamp: Timestamp,
   })
   .meta({ id: 'IssueWhy', description: 'Why an issue is where it is.' });

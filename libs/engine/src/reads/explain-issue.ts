@@ -30,6 +30,7 @@ export interface IssueWhy
   recentTransitions: StateTransition[];
   lastError: (NonNullable<Found['lastError']> & { errorPattern: string | null }) | null;
   activeTasks: ActiveTask[];
+  textChange: Found['textChange'];
   serverTimestamp: string;
 }
 
@@ -49,8 +50,11 @@ export async function explainIssue(
   return whyOf(row, row.issue);
 }
 
+const ACCEPT_TEXT =
+  'Read the changed text on the host, then add the label svc:enqueue again or accept the text to have agents work on it.';
+
 function whyOf({ repo, now }: WhyRow, issue: Found): IssueWhy {
-  const { tasks, transitions, lastError, ...facts } = issue;
+  const { tasks, transitions, lastError, textChange, ...facts } = issue;
   const explained = explainWait({
     ...facts,
     repo,
@@ -69,6 +73,8 @@ function whyOf({ repo, now }: WhyRow, issue: Found): IssueWhy {
     blockClassification: issue.blockClassification,
     blockedFromState: issue.blockedFromState,
     ...explained,
+    recommendations: [...explained.recommendations, ...(textChange ? [ACCEPT_TEXT] : [])],
+    textChange,
     recentTransitions: transitions.map(({ trigger: _, ...transition }) => transition),
     lastError: lastError && { ...lastError, errorPattern: normalizeError(lastError.message) || null },
     activeTasks: tasks.map(({ type, status, claimedBy }) => ({ taskType: type, status, claimedBy })),

@@ -31,7 +31,7 @@ export async function onSeeded(
   if (created?.number === undefined) throw new Error('the host created an issue without a number');
   const { repo_id: repoId } = projection;
   const { number } = created;
-  const now = await storeNow(unit.tx);
+  const at = created.at ?? (await storeNow(unit.tx));
   await admitNew(unit, repoId, {
     number,
     title: action.title,
@@ -39,8 +39,8 @@ export async function onSeeded(
     url: created.url ?? '',
     labels: action.labels,
     author: null,
-    createdAt: now,
-    updatedAt: now,
+    createdAt: at,
+    updatedAt: at,
   });
   const issue = await lockIssueByNumber(unit.tx, unit.tenantId, repoId, number);
   if (!(await lockSiIssue(unit.tx, unit.tenantId, projection.idempotency_key))) return;

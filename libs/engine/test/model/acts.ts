@@ -37,6 +37,7 @@ export interface Calls {
   heartbeat(beat: Omit<Heartbeat, 'tenantId'>): Promise<Pick<HeartbeatAnswer, 'cancelTaskIds'>>;
   act(issueNumber: number, action: IssueAction): Promise<unknown>;
   transition(issueNumber: number, target: State): Promise<unknown>;
+  acceptText(issueNumber: number): Promise<unknown>;
   retryLetter(id: string): Promise<unknown>;
   resolveLetter(id: string): Promise<unknown>;
   steerProjection(id: number, to: 'retry' | 'discard'): Promise<unknown>;

@@ -7,9 +7,11 @@ import { finish, take } from './agent-steps.ts';
 import { deliver, outbox } from './host-steps.ts';
 import { statusCommentOn } from './host-writes.ts';
 import { breaches } from './invariants.ts';
+import { releaseDelayed } from './late-deliveries.ts';
 import { madeTwice } from './made-once.ts';
 import { helpEverybody } from './operator-steps.ts';
 import { freeBranches } from './push-steps.ts';
+import { intakeBreaches } from './rules-of-intake.ts';
 import { mergeBreaches } from './rules-of-merges.ts';
 import { upkeep } from './time-steps.ts';
 import { issuesOf, pass, type World } from './world.ts';
@@ -20,6 +22,7 @@ const ROUNDS = 80;
 export async function settleDown(world: World): Promise<void> {
   world.host.troubles.length = 0;
   world.host.nextMerge = null;
+  releaseDelayed(world);
   const worker = await world.acts.register('finisher');
   let quiet = 0;
   for (let round = 0; quiet < 2; round += 1) {
@@ -111,6 +114,7 @@ export async function checkEnd(world: World): Promise<void> {
   expect((await forgotten.execute(world.database.db)).rows).toEqual([]);
   expect(await disagreements(world)).toEqual([]);
   expect(await differentMerges(world)).toEqual([]);
+  expect(await intakeBreaches(world)).toEqual([]);
   expect(await madeTwice(world)).toEqual([]);
   expect(mergeBreaches(world)).toEqual([]);
   const lists = await checkIssueList(world.database.db, world.tenantId);

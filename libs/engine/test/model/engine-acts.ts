@@ -1,4 +1,5 @@
 import {
+  acceptIssueText,
   act,
   autoUnblock,
   claim,
@@ -77,6 +78,7 @@ function callsOn({ engine, tenantId, repo }: Stage): Calls {
     heartbeat: (beat) => heartbeat(engine, { tenantId, ...beat }),
     act: async (number, action) => act(engine, await keyOf(number), action, OLGA),
     transition: async (number, target) => transition(engine, await keyOf(number), target, OLGA),
+    acceptText: async (number) => acceptIssueText(engine, await keyOf(number), { sha256: null }, OLGA),
     retryLetter: (id) => retryDeadLetter(engine, id, OLGA),
     resolveLetter: (id) => resolveLetter(engine, id, OLGA),
     steerProjection: (id, to) => steerProjection(engine, id, to, OLGA),

@@ -7,6 +7,7 @@ import {
   type HostReview,
   type RepoRef,
 } from '@pipeline/domain';
+import { HostLog } from './host-log.ts';
 
 export const BOT = 'pipeline-bot';
 
@@ -30,6 +31,11 @@ export class HostState {
   /** Head of each branch. */
   readonly branches = new Map<string, string>();
   readonly webhooks: HostEvent[] = [];
+  /** Every webhook there ever was: the host may send each again. */
+  readonly sent: HostEvent[] = [];
+  /** Webhooks that the host sends much later. */
+  readonly delayed: HostEvent[] = [];
+  readonly log = new HostLog();
   readonly repo: RepoRef;
   readonly #now: () => Date;
   #lastId = 0;
@@ -56,6 +62,8 @@ export class HostState {
     const url = `http://host/issues/${number}`;
     const issue: HostIssue = { ...draft, number, url, author, state: 'open', stateReason: null, ...times };
     this.issues.set(number, issue);
+    for (const label of issue.labels) this.log.add(issue, { kind: 'labeled', actor: author, label });
+    if (author === BOT) this.log.approve(number, issue);
     this.#tellIssue(issue, 'opened', author);
     return issue;
   }
@@ -84,6 +92,21 @@ export class HostState {
     issue.closedAt = open ? null : this.at();
     this.#tellIssue(issue, open ? 'reopened' : 'closed', sender);
     return true;
+  }
+
+  /** @param mayWrite whether agents may get what was written. */
+  edit(number: number, text: { title?: string; body?: string }, sender: string, mayWrite: boolean): void {
+    const issue = this.issues.get(number);
+    if (!issue) return;
+    const changed = (['title', 'body'] as const).filter(
+      (part) => text[part] !== undefined && text[part] !== issue[part],
+    );
+    if (changed.length === 0) return;
+    Object.assign(issue, text, { updatedAt: this.at() });
+    if (changed.includes('title')) this.log.add(issue, { kind: 'renamed', actor: sender });
+    if (changed.includes('body')) this.log.of(number).bodyEdit = { at: issue.updatedAt, editor: sender };
+    if (mayWrite) this.log.approve(number, text);
+    this.#tell({ kind: 'issue', action: 'edited', repo: this.repo, issue, sender, label: null, changed });
   }
 
   say(number: number, body: string, author: string): HostComment {
@@ -196,6 +219,7 @@ export class HostState {
     label: string | null = null,
   ): void {
     issue.updatedAt = this.at();
+    if (action !== 'opened') this.log.add(issue, { kind: action, actor: sender, label });
     this.#tell({ kind: 'issue', action, repo: this.repo, issue, sender, label });
   }
 
@@ -210,5 +234,6 @@ export class HostState {
 
   #tell(event: HostEvent): void {
     this.webhooks.push(structuredClone(event));
+    this.sent.push(structuredClone(event));
   }
 }

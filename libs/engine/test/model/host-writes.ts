@@ -20,9 +20,10 @@ const hidden = (marker: string): string => `<!-- ${marker} -->`;
 const createIssue: Write<'createIssue'> = (host, _number, { title, body, labels, marker }, look) => {
   const mark = hidden(marker);
   const found = look && [...host.issues.values()].findLast((issue) => issue.body.includes(mark));
-  if (found) return ok({ number: found.number, url: found.url }, true);
-  const { number, url } = host.openIssue({ title, body: `${body}\n${mark}`, labels }, BOT);
-  return ok({ number, url });
+  if (found) return ok({ number: found.number, url: found.url, at: found.createdAt }, true);
+  const opened = host.openIssue({ title, body: `${body}\n${mark}`, labels }, BOT);
+  host.log.approve(opened.number, { title, body });
+  return ok({ number: opened.number, url: opened.url, at: opened.createdAt });
 };
 
 const createPR: Write<'createPR'> = (host, _number, { head, base, title, body, marker }, look) => {
@@ -80,7 +81,11 @@ const WRITES: { [T in ProjectionAction['type']]: Write<T> } = {
   addLabels: (host, number, { labels }) => relabel(host, number, { add: labels }),
   removeLabels: (host, number, { labels }) => relabel(host, number, { remove: labels }),
   swapLabels: (host, number, { add, remove }) => relabel(host, number, { add, remove }),
-  closeIssue: (host, number) => ok(null, !host.setOpen(number, false, BOT)),
+  closeIssue: (host, number) => {
+    const closed = host.setOpen(number, false, BOT);
+    const at = host.issues.get(number)?.closedAt;
+    return ok(at ? { at } : null, !closed);
+  },
   reopenIssue: (host, number) => ok(null, !host.setOpen(number, true, BOT)),
   createIssue,
   createPR,

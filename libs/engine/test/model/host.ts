@@ -21,6 +21,10 @@ export class ModelHost implements VcsHost {
   login = async () => BOT;
   getRepo: VcsHost['getRepo'] = async (repo) => ({ ...repo, defaultBranch: 'main', cloneUrl: '', private: false });
   getIssue: VcsHost['getIssue'] = async (_repo, number) => structuredClone(this.state.issues.get(number) ?? null);
+  historyOf: VcsHost['historyOf'] = async (_repo, number) => {
+    const { events, bodyEdit } = this.state.log.of(number);
+    return structuredClone({ events, bodyEdit });
+  };
   standingOf: VcsHost['standingOf'] = async (_repo, number) => {
     const found = this.state.issues.get(number) ?? this.state.pulls.get(number);
     return { state: found?.state ?? 'missing', etag: null };

@@ -26,7 +26,10 @@ const opens: fc.Arbitrary<Step> = who.map((person) => ({
   async run(_model, { host }) {
     const own = [...host.state.issues.values()].filter(({ author }) => author !== null && author in PEOPLE);
     if (own.length >= MOST_ISSUES) return NOTHING;
-    host.state.openIssue({ title: 'Please', body: 'Do it.', labels: [ENQUEUE_LABEL] }, person);
+    // Who may only read cannot put labels on; somebody else enqueues the issue.
+    const labels = PEOPLE[person] === 'write' ? [ENQUEUE_LABEL] : [];
+    const { number } = host.state.openIssue({ title: 'Please', body: 'Do it.', labels }, person);
+    host.state.label(number, { add: [ENQUEUE_LABEL] }, 'anna');
     return NOTHING;
   },
 }));

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import type { State } from '@pipeline/domain';
 import type { AsyncCommand } from 'fast-check';
 import { breaches } from './invariants.ts';
+import { intakeBreaches } from './rules-of-intake.ts';
 import { mergeBreaches } from './rules-of-merges.ts';
 import { issuesOf, type World } from './world.ts';
 
@@ -66,6 +67,7 @@ export class StepCommand implements AsyncCommand<Model, World> {
     model.issues = after;
     expect(await breaches(world)).toEqual({});
     expect(mergeBreaches(world)).toEqual([]);
+    expect(await intakeBreaches(world)).toEqual([]);
   }
 
   toString(): string {

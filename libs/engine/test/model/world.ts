@@ -60,7 +60,16 @@ const TABLES = [
   ...['artefacts', 'cost_events', 'issue_events', 'pipeline_events', 'agent_messages', 'stream_outbox', 'transitions'],
   ...['intelligence_embeddings', 'intelligence_evidence', 'intelligence_scopes', 'intelligence_items'],
   ...['finding_sightings', 'alert_deliveries', 'alerts', 'stream_events'],
-  ...['review_comments', 'seen_remarks', 'findings', 'pull_requests', 'issue_edges', 'issues', 'worker_periods'],
+  ...[
+    'review_comments',
+    'seen_remarks',
+    'findings',
+    'pull_requests',
+    'issue_edges',
+    'issue_host_facts',
+    'issues',
+    'worker_periods',
+  ],
   ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
   ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_counts', 'task_counts', 'cost_sums', 'event_counts'],
 ];
@@ -112,7 +121,8 @@ export async function makeWorld(
   const acts = withLedger(actsOn(stage), stage, ledger);
   const workers = [await acts.register('w1'), await acts.register('w2')];
   for (const title of ['First', 'Second']) {
-    host.state.openIssue({ title, body: 'Do it.', labels: [ENQUEUE_LABEL] }, 'alice');
+    const { number } = host.state.openIssue({ title, body: 'Do it.', labels: [] }, 'alice');
+    host.state.label(number, { add: [ENQUEUE_LABEL] }, 'anna');
   }
   await acts.deliver(host.state.webhooks.splice(0));
   return { database, tenantId, host, acts, workers, held: [], costs: new Map(), ledger, shas: 0 };

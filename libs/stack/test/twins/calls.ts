@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import {
   ApiFailure,
+  acceptIssueText,
   type Client,
   cancelIssue,
   claimTask,
@@ -98,6 +99,7 @@ export function operatorCalls(twins: Twins, reimplement: (issueNumber: number) =
     },
     transition: (number, targetState) =>
       ask((monitor) => monitor.call(transitionIssue, { params: at(number), body: { targetState, reason: 'because' } })),
+    acceptText: (number) => ask((monitor) => monitor.call(acceptIssueText, { params: at(number) })),
     retryLetter: (id) => ask((monitor) => monitor.call(retryDeadLetter, { params: { id } })),
     resolveLetter: (id) => ask((monitor) => monitor.call(resolveDeadLetter, { params: { id } })),
     steerProjection: (id, to) =>

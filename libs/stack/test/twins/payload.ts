@@ -65,7 +65,10 @@ export function deliveryOf(event: HostEvent, found: HostIssue | undefined): Deli
     case 'issue': {
       const { action, issue, label, repo } = event;
       const named = label === null ? {} : { label: { name: label } };
-      return { event: 'issues', body: { action, issue: issueBody(issue), ...named, ...around(repo) } };
+      const changes = event.changed && {
+        changes: Object.fromEntries(event.changed.map((part) => [part, { from: '' }])),
+      };
+      return { event: 'issues', body: { action, issue: issueBody(issue), ...named, ...changes, ...around(repo) } };
     }
     case 'comment': {
       if (!found) throw new Error(`no issue #${event.issueNumber}`);

@@ -28,6 +28,7 @@ import { up as cheaperQueue } from './0026-cheaper-queue.ts';
 import { up as countsByMonth } from './0027-counts-by-month.ts';
 import { up as ageOfPullRequests } from './0028-age-of-pull-requests.ts';
 import { up as ownPullRequests } from './0029-own-pull-requests.ts';
+import { up as hostFacts } from './0030-host-facts.ts';
 import { up as boundlessSums } from './0031-boundless-sums.ts';
 import { up as limitsAssigneesAndEvidence } from './0032-limits-assignees-and-evidence.ts';
 import { up as monthPartitionsAndTokenUse } from './0034-month-partitions-and-token-use.ts';
@@ -69,6 +70,7 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0027-counts-by-month': { up: countsByMonth, breaking: true },
   '0028-age-of-pull-requests': { up: ageOfPullRequests },
   '0029-own-pull-requests': { up: ownPullRequests },
+  '0030-host-facts': { up: hostFacts },
   '0031-boundless-sums': { up: boundlessSums },
   '0032-limits-assignees-and-evidence': { up: limitsAssigneesAndEvidence },
   '0034-month-partitions-and-token-use': { up: monthPartitionsAndTokenUse },

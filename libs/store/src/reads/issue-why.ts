@@ -34,6 +34,8 @@ type OfIssue = Omit<WhyFacts, 'repo' | 'task' | 'lastTrigger'> & {
   blockClassification: ErrorClass | null;
   blockedFromState: State | null;
   lastError: LastError | null;
+  /** Null = agents work on the text that the host shows. */
+  textChange: { changedAt: string; changedBy: string | null; sha256: string } | null;
   /** Work tasks before others. */
   tasks: WhyTask[];
   /** Newest first, at most 20; `trigger` of the newest one is what brought the issue where it is. */
@@ -103,6 +105,13 @@ const lastError = sql`(
     order by r.id desc limit 1
   ) q)`;
 
+const textChange = sql`(
+  select row_to_json(q) from (
+    select ${wireTime('c.changed_at')} as "changedAt", c.changed_by as "changedBy", c.changed_sha256 as "sha256"
+    from issue_host_facts c
+    where c.tenant_id = i.tenant_id and c.issue_id = i.id and c.changed_sha256 is not null
+  ) q)`;
+
 const issueJson = sql`
   select row_to_json(f) as issue from (select
     i.issue_number as "issueNumber", i.title, i.state, ${wireTime('i.state_entered_at')} as "stateEnteredAt",
@@ -114,7 +123,7 @@ const issueJson = sql`
       order by p.number desc limit 1) as "prNumber",
     ${openEdges('depends_on', 'child')} as dependencies, ${openEdges('subtask', 'parent')} as subtasks,
     ${lists.tasks} as tasks, ${lists.projections} as projections, ${lists.deadLetters} as "deadLetters",
-    ${lists.blockers} as blockers, ${lists.transitions} as transitions, ${lastError} as "lastError"
+    ${lists.blockers} as blockers, ${lists.transitions} as transitions, ${lastError} as "lastError", ${textChange} as "textChange"
   ) f`;
 
 const why = prepared(

@@ -11,12 +11,14 @@ export const closeIssue: Executor<'closeIssue'> = async (target, { reason, comme
   const issue = { ...target.at, issue_number: target.issueNumber };
   const { data } = await target.client.rest.issues.get(issue);
   const wasClosed = data.state === 'closed';
-  if (!wasClosed) await target.client.rest.issues.update({ ...issue, state: 'closed', state_reason: reason });
+  const change = { ...issue, state: 'closed', state_reason: reason } as const;
+  const closed = wasClosed ? data : (await target.client.rest.issues.update(change)).data;
   if (comment !== null) {
     const marker = contentMarker('close', target.issueNumber, reason, comment);
     await commentOnce(target, target.issueNumber, { body: comment, marker, look: wasClosed });
   }
-  return wasClosed ? repeated() : done();
+  const created = closed.closed_at === null ? null : { at: closed.closed_at };
+  return wasClosed ? repeated(created) : done(created);
 };
 
 export const reopenIssue: Executor<'reopenIssue'> = async (target) => {
@@ -29,10 +31,10 @@ export const reopenIssue: Executor<'reopenIssue'> = async (target) => {
 
 export const createIssue: Executor<'createIssue'> = async (target, { title, body, labels, marker }) => {
   const found = target.context.mayHaveHappened ? await findIssue(target, marker) : null;
-  if (found) return repeated({ number: found.number, url: found.html_url });
+  if (found) return repeated({ number: found.number, url: found.html_url, at: found.created_at });
   const text = withMarker(body, marker);
   const { data } = await target.client.rest.issues.create({ ...target.at, title, body: text, labels });
-  return done({ number: data.number, url: data.html_url });
+  return done({ number: data.number, url: data.html_url, at: data.created_at });
 };
 
 /** Up to ten pages: the newest 1,000 issues that we opened hold whatever an attempt of the last hours left. */

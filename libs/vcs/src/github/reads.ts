@@ -12,12 +12,14 @@ import { slugKey } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, told } from './errors.ts';
+import { historyOf } from './history.ts';
 import { readPushProtection } from './push-protection.ts';
 
 type Reads = Pick<
   VcsHost,
   | 'getRepo'
   | 'getIssue'
+  | 'historyOf'
   | 'standingOf'
   | 'listIssues'
   | 'listComments'
@@ -41,6 +43,7 @@ export function createReads(client: Client, now: () => Date): Reads {
       const found = await read(orNull(issues.get({ ...at(repo), issue_number: number })));
       return !found || found.data.pull_request ? null : toIssue(found.data);
     },
+    historyOf: (repo, number) => read(orNull(historyOf(client, repo, number))),
     standingOf: (repo, number, etag) => read(standingOf(client, repo, number, etag)),
     listIssues: (repo, query) => read(listIssues(client, repo, query)),
     listComments: (repo, number, since) => read(listComments(client, repo, number, since)),

@@ -1,7 +1,7 @@
 import type { Sandbox } from './context.ts';
 import { timestamp } from './context.ts';
 import { notFound } from './failure.ts';
-import type { CommentRecord, IssueRecord, PullIssue, RepoRecord, ReviewRecord } from './model.ts';
+import type { CommentRecord, EventRecord, IssueRecord, PullIssue, RepoRecord, ReviewRecord } from './model.ts';
 import { renderComment, renderIssue } from './render-issue.ts';
 import { renderPull, renderReview } from './render-pull.ts';
 import { renderLabel, renderRepo } from './render-repo.ts';
@@ -76,8 +76,19 @@ export function setOpen<T extends IssueRecord>(
     closedAt: to.open ? null : timestamp(sandbox),
     closedBy: to.open ? null : to.by,
   });
-  announce(sandbox, repo, saved, { action: to.open ? 'reopened' : 'closed', by: to.by });
+  const action = to.open ? 'reopened' : 'closed';
+  addEvent(sandbox, repo, saved, { event: action, actor: to.by });
+  announce(sandbox, repo, saved, { action, by: to.by });
   return saved;
+}
+
+type NewEvent = Pick<EventRecord, 'event' | 'actor'> & Partial<Pick<EventRecord, 'label' | 'rename'>>;
+
+/** Adds an entry to the log of an issue. */
+export function addEvent(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord, entry: NewEvent): void {
+  const { state } = sandbox;
+  const fresh = { id: state.nextId(), issueNumber: issue.number, label: null, rename: null, ...entry };
+  state.put('event', repo.id, { ...fresh, createdAt: timestamp(sandbox) }, { parent: issue.number });
 }
 
 /** Tells the hooks of a change of an issue or a pull request, under the event that the host uses for each. */
@@ -137,8 +148,9 @@ export function setLabels(
   const removed = issue.labels.filter((name) => !wanted.includes(name));
   if (added.length + removed.length === 0) return issue;
   const saved = saveIssue(sandbox, repo, { ...issue, labels: wanted });
-  const tell = (action: string, name: string) => {
+  const tell = (action: 'labeled' | 'unlabeled', name: string) => {
     const label = renderLabel(sandbox, repo, ensureLabel(sandbox, repo, name));
+    addEvent(sandbox, repo, saved, { event: action, actor: to.by, label: { name, color: label.color } });
     announce(sandbox, repo, saved, { action, by: to.by, extra: { label } });
   };
   for (const name of added) tell('labeled', name);

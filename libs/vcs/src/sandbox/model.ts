@@ -4,6 +4,7 @@ export interface Records {
   repo: RepoRecord;
   issue: IssueRecord;
   comment: CommentRecord;
+  event: EventRecord;
   label: LabelRecord;
   review: ReviewRecord;
   status: StatusRecord;
@@ -61,6 +62,8 @@ export interface IssueRecord {
   updatedAt: string;
   closedAt: string | null;
   closedBy: string | null;
+  /** Last edit of the body; absent = never. */
+  bodyEdit?: { at: string; editor: string };
   pull: PullRecord | null;
 }
 
@@ -90,6 +93,17 @@ export interface CommentRecord {
   reactions: { id: number; login: string; content: string; createdAt: string }[];
   createdAt: string;
   updatedAt: string;
+}
+
+/** An entry of the log of an issue or pull request. */
+export interface EventRecord {
+  id: number;
+  issueNumber: number;
+  event: 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'renamed';
+  label: { name: string; color: string } | null;
+  rename: { from: string; to: string } | null;
+  actor: string;
+  createdAt: string;
 }
 
 export interface LabelRecord {

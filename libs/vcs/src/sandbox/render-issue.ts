@@ -1,5 +1,5 @@
 import type { Sandbox } from './context.ts';
-import type { CommentRecord, IssueRecord, RepoRecord } from './model.ts';
+import type { CommentRecord, EventRecord, IssueRecord, RepoRecord } from './model.ts';
 import { apiUrl, htmlUrl, renderLabel } from './render-repo.ts';
 import { nodeId, renderUser } from './render-user.ts';
 import { roleOf } from './roles.ts';
@@ -90,6 +90,23 @@ export function renderComment(sandbox: Sandbox, repo: RepoRecord, comment: Comme
     updated_at: comment.updatedAt,
     author_association: association(repo, comment.author),
     reactions: renderReactions(`${url}/reactions`, comment.reactions),
+  };
+}
+
+/** GitHub's `issue-event`. */
+export function renderEvent(sandbox: Sandbox, repo: RepoRecord, entry: EventRecord) {
+  return {
+    id: entry.id,
+    node_id: nodeId('IssueEvent', entry.id),
+    url: `${apiUrl(sandbox, repo)}/issues/events/${entry.id}`,
+    actor: renderUser(sandbox, entry.actor),
+    event: entry.event,
+    commit_id: null,
+    commit_url: null,
+    created_at: entry.createdAt,
+    ...(entry.label && { label: entry.label }),
+    ...(entry.rename && { rename: entry.rename }),
+    performed_via_github_app: null,
   };
 }
 

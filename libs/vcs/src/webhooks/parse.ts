@@ -49,7 +49,8 @@ const repoOf = (repository: { name: string; owner: { login: string } }): RepoRef
 const loginOf = (sender: { login: string } | null | undefined) => sender?.login ?? null;
 
 function readIssue(payload: unknown): HostEvent[] {
-  const { action, issue, label, repository, sender } = parse(issuesPayload, payload);
+  const { action, issue, label, changes = {}, repository, sender } = parse(issuesPayload, payload);
+  const changed = (['title', 'body'] as const).filter((field) => changes[field] !== undefined);
   return [
     {
       kind: 'issue',
@@ -58,6 +59,7 @@ function readIssue(payload: unknown): HostEvent[] {
       issue: toIssue(issue),
       sender: loginOf(sender),
       label: label?.name ?? null,
+      ...(action === 'edited' && { changed }),
     },
   ];
 }

@@ -75,6 +75,7 @@ export const issuesPayload = z.looseObject({
   action: z.enum(['opened', 'edited', 'labeled', 'unlabeled', 'closed', 'reopened']),
   issue,
   label: z.looseObject({ name: z.string() }).optional(),
+  changes: z.looseObject({ title: z.unknown().optional(), body: z.unknown().optional() }).optional(),
   repository,
   sender,
 });

@@ -2,7 +2,6 @@ import { Settings } from '@pipeline/domain';
 import {
   autoUnblock,
   checkDueProtections,
-  drainInbox,
   type Engine,
   embedItems,
   enforceBudgets,
@@ -10,6 +9,7 @@ import {
   expireIntelligence,
   foldCounts,
   type HostOf,
+  type Inbox,
   type LabelWalk,
   type ParentWatch,
   reclaimExpired,
@@ -23,10 +23,9 @@ import type { Logger } from '@pipeline/runtime';
 import { readSettings } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
-/** Takes up webhooks in their order, so only one replica does. */
-export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
-  if ((await lead.hold()) === null) return undefined;
-  return (await drainInbox(engine, hostOf)) > 0 ? 'again' : undefined;
+/** Starts the handling of deliveries. One replica does, so that those of one issue are handled in their order. */
+export const inboxTick = (inbox: Inbox, lead: Lead) => async () => {
+  if ((await lead.hold()) !== null) await inbox.step();
 };
 
 /** Enqueues the scans of repos that are due; one replica looks after all. */

@@ -1,5 +1,13 @@
 import type { issueActionRoutes } from '@pipeline/contract';
-import { act, type Engine, findIssueKey, type IssueAction, targetsOf, transition } from '@pipeline/engine';
+import {
+  acceptIssueText,
+  act,
+  type Engine,
+  findIssueKey,
+  type IssueAction,
+  targetsOf,
+  transition,
+} from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import { actorOf } from '../auth/actor.ts';
 import type { Authentication, Operator } from '../auth/authentication.ts';
@@ -34,6 +42,13 @@ export const issueActionHandlers = (deps: () => { engine: Engine }): Handlers =>
     resumeIssue: async (call) => ({ status: 200, body: { ok: true, state: await run(call, 'resume') } }),
     unblockIssue: async (call) => ({ status: 200, body: { ok: true, state: await run(call, 'unblock') } }),
     retryIssue: async (call) => ({ status: 200, body: { ok: true, state: await run(call, 'retry') } }),
+    acceptIssueText: async (call) => {
+      const { engine } = deps();
+      const key = await findIssueKey(engine, addressOf(call));
+      const { sha256, reason } = call.body;
+      const accepted = await acceptIssueText(engine, key, { sha256: sha256 ?? null }, actorOf(call.identity, reason));
+      return { status: 200, body: { ok: true, accepted } };
+    },
     transitionIssue: async (call) => {
       const { engine } = deps();
       const key = await findIssueKey(engine, addressOf(call));

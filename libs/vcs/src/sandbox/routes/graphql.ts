@@ -5,18 +5,24 @@ import type { Sandbox } from '../context.ts';
 import type { PullIssue, RepoRecord } from '../model.ts';
 import { nodeId } from '../render-user.ts';
 import { readBody, viewerOf } from '../request.ts';
-import { requireRole } from '../roles.ts';
+import { allows, requireRole } from '../roles.ts';
 import { GLOBAL } from '../state.ts';
 
-const Query = z.object({ query: z.string(), variables: z.object({ id: z.string() }) });
+const Query = z.object({ query: z.string(), variables: z.record(z.string(), z.unknown()) });
+const ById = z.object({ id: z.string() });
+const OfIssue = z.object({ owner: z.string(), name: z.string(), number: z.int() });
 const MUTATIONS = { convertPullRequestToDraft: true, markPullRequestReadyForReview: false };
 
-/** Only the two mutations that the REST API has no counterpart for. */
+/** Only what the REST API has no counterpart for: two mutations, and the last edit of an issue's body. */
 export function graphqlRoutes(sandbox: Sandbox): Router {
   const router = Router();
   router.post('/graphql', (req, res) => {
     const { login } = viewerOf(res);
     const { query, variables } = readBody(Query, req, 'Query');
+    if (query.includes('lastEditedAt')) {
+      res.json({ data: { repository: bodyEdit(sandbox, login, OfIssue.parse(variables)) } });
+      return;
+    }
     const mutation = Object.entries(MUTATIONS).find(([name]) => query.includes(name));
     if (!mutation) {
       res.json({
@@ -24,9 +30,10 @@ export function graphqlRoutes(sandbox: Sandbox): Router {
       });
       return;
     }
-    const found = findPull(sandbox, variables.id);
+    const { id } = ById.parse(variables);
+    const found = findPull(sandbox, id);
     if (!found) {
-      const message = `Could not resolve to a node with the global id of '${variables.id}'`;
+      const message = `Could not resolve to a node with the global id of '${id}'`;
       res.json({ data: null, errors: [{ type: 'NOT_FOUND', message }] });
       return;
     }
@@ -40,6 +47,16 @@ export function graphqlRoutes(sandbox: Sandbox): Router {
     res.json({ data: { [name]: { pullRequest: { isDraft: draft } } } });
   });
   return router;
+}
+
+function bodyEdit({ state }: Sandbox, login: string, { owner, name, number }: z.output<typeof OfIssue>) {
+  const key = `${owner}/${name}`.toLowerCase();
+  const repo = state.list('repo', GLOBAL).find((each) => `${each.owner}/${each.name}`.toLowerCase() === key);
+  if (!repo || !allows(repo, login, 'read')) return null;
+  const issue = state.get('issue', repo.id, number);
+  if (!issue || isPull(issue)) return { issue: null };
+  const { bodyEdit: edit } = issue;
+  return { issue: { lastEditedAt: edit?.at ?? null, editor: edit ? { login: edit.editor } : null } };
 }
 
 function findPull({ state }: Sandbox, id: string): [RepoRecord, PullIssue] | null {

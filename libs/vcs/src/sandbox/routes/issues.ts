@@ -1,10 +1,10 @@
 import { type Request, type Response, Router } from 'express';
 import { z } from 'zod';
-import { addIssue, announce, change, issueOf, saveIssue, setLabels, setOpen } from '../changes.ts';
-import type { Sandbox } from '../context.ts';
+import { addEvent, addIssue, announce, change, issueOf, saveIssue, setLabels, setOpen } from '../changes.ts';
+import { type Sandbox, timestamp } from '../context.ts';
 import { forbidden, invalid } from '../failure.ts';
 import type { IssueRecord, RepoRecord, UserRecord } from '../model.ts';
-import { renderIssue } from '../render-issue.ts';
+import { renderEvent, renderIssue } from '../render-issue.ts';
 import { numberParam, paginate, queryValue, readBody, repoOf, viewerOf } from '../request.ts';
 import { allows, requireRole } from '../roles.ts';
 import { findUser } from '../users.ts';
@@ -55,6 +55,13 @@ export function issueRoutes(sandbox: Sandbox): Router {
   router.get('/issues/:number', (req, res) => {
     const repo = repoOf(res);
     res.json(renderIssue(sandbox, repo, issueOf(sandbox, repo, numberParam(req, 'number'))));
+  });
+
+  router.get('/issues/:number/events', (req, res) => {
+    const repo = repoOf(res);
+    const { number } = issueOf(sandbox, repo, numberParam(req, 'number'));
+    const events = sandbox.state.list('event', repo.id, number);
+    res.json(paginate(sandbox, req, res, events).map((event) => renderEvent(sandbox, repo, event)));
   });
 
   router.patch('/issues/:number', (req, res) => {
@@ -120,7 +127,11 @@ function editText(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord, { edit
   const { title = issue.title } = edit;
   const body = edit.body === undefined ? issue.body : edit.body;
   if (title === issue.title && body === issue.body) return issue;
-  const saved = saveIssue(sandbox, repo, { ...issue, title, body });
+  const bodyEdit = body === issue.body ? {} : { bodyEdit: { at: timestamp(sandbox), editor: by } };
+  const saved = saveIssue(sandbox, repo, { ...issue, title, body, ...bodyEdit });
+  if (title !== issue.title) {
+    addEvent(sandbox, repo, saved, { event: 'renamed', actor: by, rename: { from: issue.title, to: title } });
+  }
   const changes = {
     ...(title === issue.title ? {} : { title: { from: issue.title } }),
     ...(body === issue.body ? {} : { body: { from: issue.body ?? '' } }),
