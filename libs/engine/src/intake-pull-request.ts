@@ -41,7 +41,7 @@ export async function takePullRequest(intake: Intake, event: PullRequestEvent): 
     if (!issue) return 'taken';
     const link = { repoId: intake.repo.id, issueId, isOwn };
     const before = await findPullRequest(unit.tx, unit.tenantId, intake.repo.id, event.pullRequest.number);
-    if (before && isOutdated(event.pullRequest, before)) return 'taken';
+    if (before && isOutdated(event, before)) return 'taken';
     if (before && (await mayBeOlder(unit, issue, event))) return 'later';
     await upsertPullRequest(unit.tx, unit.tenantId, event.pullRequest, link);
     unit.relisted.changed.add(issue.id);
@@ -52,8 +52,13 @@ export async function takePullRequest(intake: Intake, event: PullRequestEvent): 
   });
 }
 
-/** Hosts tell late and out of order, and stamp by the second. A merge is for ever, whatever comes after it. */
-function isOutdated(told: HostPullRequest, known: PullRequestRow): boolean {
+/**
+ * Hosts tell late and out of order, and stamp by the second. A merge is for ever, whatever comes after it, and a push or an
+ * edit that is heard after a close was made before it.
+ */
+function isOutdated({ action, pullRequest: told }: PullRequestEvent, known: PullRequestRow): boolean {
+  const mayReopen = action === 'reopened' || action === 'seen';
+  if (known.state === 'closed' && told.state === 'open' && !mayReopen) return true;
   if (told.merged !== known.merged) return known.merged;
   return known.host_updated_at !== null && Date.parse(told.updatedAt) < Date.parse(known.host_updated_at);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { step, take, workUntil } from '../harness.ts';
+import { act } from '@pipeline/engine';
+import { drain, step, take, workUntil } from '../harness.ts';
 import { reportPull } from '../host-pulls.ts';
-import { Stage } from '../stage.ts';
+import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
 
@@ -20,6 +21,16 @@ describe('an issue with several pull requests', () => {
       .where('number', '=', 5_000)
       .executeTakeFirst();
     expect(recorded?.head_sha).toBe('fff0000');
+  });
+
+  test('opens a new one when a push from before its work was thrown away is heard after that', async () => {
+    await workUntil(stage, 'in-review');
+    await act(stage.engine, await stage.key(), 'reimplement', OLGA);
+    await reportPull(stage, 'synchronize', { headSha: 'def5678' }, 'pipeline-bot');
+    await drain(stage);
+    await step(stage);
+    const opened = stage.host.executed.filter(({ type }) => type === 'createPR');
+    expect(opened).toHaveLength(2);
   });
 
   test('goes on when another than its own is closed', async () => {
