@@ -135,6 +135,8 @@ export interface ExecuteContext {
   /** True when an earlier attempt may have reached the host: look before writing again. */
   mayHaveHappened: boolean;
   signal?: AbortSignal;
+  /** Checked right before each request that changes the host: false = this process may not write any more. */
+  mayWrite?: () => boolean;
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   findReposBySlug,
   insertDelivery,
   inTransaction,
+  isLeadershipLost,
   openDeliveries,
   postponeDelivery,
   type RepoInput,
@@ -21,7 +22,7 @@ import {
   seedWorkflow,
   upsertRepo,
 } from '@pipeline/store';
-import type { Engine } from './context.ts';
+import { type Engine, inFencedTransaction } from './context.ts';
 import { takeHostEvent } from './intake.ts';
 
 const BATCH = 100;
@@ -63,6 +64,8 @@ async function takeDelivery(engine: Engine, hostOf: HostOf, delivery: Delivery):
   try {
     for (const event of delivery.events) await takeEvent(engine, hostOf, event);
   } catch (error) {
+    // The successor handles the delivery: this is no failed attempt.
+    if (isLeadershipLost(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
     if (delivery.attempts + 1 >= MAX_ATTEMPTS) await closeDelivery(fleet, delivery.delivery_id, message);
     else {
@@ -87,7 +90,7 @@ async function takeEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Prom
 async function addRepos(engine: Engine, added: readonly RepoRef[], installationId: number): Promise<void> {
   const tenantId = await ensureTenant(engine.store.tenant, 'default');
   for (const { owner, name } of added) {
-    await inTransaction(engine.store.tenant, async (tx) => {
+    await inFencedTransaction(engine, async (tx) => {
       const repoId = await announceRepo(tx, tenantId, { slug: { owner, name }, installationId });
       await seedWorkflow(tx, tenantId, repoId, DEFAULT_WORKFLOW);
     });

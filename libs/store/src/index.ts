@@ -3,6 +3,7 @@ export * from './agent-restarts.ts';
 export * from './alert-deliveries.ts';
 export * from './alerts.ts';
 export * from './analytics/index.ts';
+export { assertLeader, isLeadershipLost, LeadershipLostError } from './assert-leader.ts';
 export * from './audit-log.ts';
 export * from './blocked-issues.ts';
 export * from './budgets.ts';
@@ -22,7 +23,12 @@ export * from './detectors/failures.ts';
 export { MAX_SIGHTINGS, type Sighting } from './detectors/sighting.ts';
 export * from './detectors/work.ts';
 export * from './digest-deliveries.ts';
-export type { ConnectionLog, DirectConnectionOptions, Sleep } from './direct-connection.ts';
+export {
+  type ConnectionLog,
+  type DirectConnectionOptions,
+  IDLE_SESSION_TIMEOUT_MS,
+  type Sleep,
+} from './direct-connection.ts';
 export * from './doorbell.ts';
 export * from './duration-estimates.ts';
 export * from './edges.ts';
@@ -49,7 +55,7 @@ export * from './issue-talk.ts';
 export * from './issues.ts';
 export * from './kpi-snapshots.ts';
 export * from './kpi-weeks.ts';
-export type { Lease } from './leadership.ts';
+export type { Fence, Lease } from './leadership.ts';
 export * from './members.ts';
 export * from './memberships.ts';
 export * from './metric-totals.ts';

@@ -27,6 +27,7 @@ import { up as digestsAndWaits } from './0025-digests-and-waits.ts';
 import { up as cheaperQueue } from './0026-cheaper-queue.ts';
 import { up as countsByMonth } from './0027-counts-by-month.ts';
 import { up as ageOfPullRequests } from './0028-age-of-pull-requests.ts';
+import { up as leadersAndLoopProblems } from './0033-leaders-and-loop-problems.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -64,4 +65,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0026-cheaper-queue': { up: cheaperQueue },
   '0027-counts-by-month': { up: countsByMonth, breaking: true },
   '0028-age-of-pull-requests': { up: ageOfPullRequests },
+  '0033-leaders-and-loop-problems': { up: leadersAndLoopProblems },
 };

@@ -22,14 +22,12 @@ import { readSettings } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
 /** Takes up webhooks in their order, so only one replica does. */
-export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => async () => {
-  if ((await lead.hold()) === null) return undefined;
-  return (await drainInbox(engine, hostOf)) > 0 ? 'again' : undefined;
-};
+export const inboxTick = (engine: Engine, hostOf: HostOf, lead: Lead) => () =>
+  lead.run(engine, async (leading) => ((await drainInbox(leading, hostOf)) > 0 ? 'again' : undefined));
 
 /** Enqueues the scans of repos that are due; one replica looks after all. */
 export const scansTick = (engine: Engine, lead: Lead) => async () => {
-  if ((await lead.hold()) !== null) await enqueueDueScans(engine);
+  await lead.run(engine, enqueueDueScans);
 };
 
 // These act on each row by compare-and-set, so any number of replicas may run them at once.
@@ -55,17 +53,13 @@ export const staleIntelligenceTick = (engine: Engine) => async () =>
 export const foldTick = (engine: Engine) => () => foldCounts(engine);
 export const slaTick = (engine: Engine) => async () => ((await watchSla(engine)).more ? 'again' : undefined);
 /** Each call costs money, so one replica makes them. */
-export const embeddingsTick = (engine: Engine, lead: Lead) => async () => {
-  if ((await lead.hold()) === null) return undefined;
-  return (await embedItems(engine)).more ? 'again' : undefined;
-};
+export const embeddingsTick = (engine: Engine, lead: Lead) => () =>
+  lead.run(engine, async (leading) => ((await embedItems(leading)).more ? 'again' : undefined));
 
 /** Each remembers where it stands, so one replica leads. */
-export const labelWalkTick = (walk: LabelWalk, lead: Lead) => async () => {
-  if ((await lead.hold()) === null) return undefined;
-  return (await walk.step()).more ? 'again' : undefined;
-};
+export const labelWalkTick = (engine: Engine, walk: LabelWalk, lead: Lead) => () =>
+  lead.run(engine, async (leading) => ((await walk.step(leading)).more ? 'again' : undefined));
 
-export const parentWatchTick = (watch: ParentWatch, lead: Lead) => async () => {
-  if ((await lead.hold()) !== null) await watch.look();
+export const parentWatchTick = (engine: Engine, watch: ParentWatch, lead: Lead) => async () => {
+  await lead.run(engine, (leading) => watch.look(leading));
 };

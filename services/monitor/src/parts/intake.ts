@@ -16,9 +16,9 @@ export function addIntake({ engine, hosts, doorbell, loops, log, now }: Wiring) 
   const poller = new RepoPoller({ engine, hostOf, lead: new Lead(doorbell, 'intake-poll'), log, now });
   const poll = loops.add('intake-poll', SECOND_MS, () => poller.tick());
   const parents = new ParentWatch({ engine, hostOf, now, log });
-  loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(parents, new Lead(doorbell, 'parent-watch')));
+  loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(engine, parents, new Lead(doorbell, 'parent-watch')));
   const labels = new LabelWalk(engine, now);
-  loops.add('label-walk', 60 * SECOND_MS, labelWalkTick(labels, new Lead(doorbell, 'label-walk')));
+  loops.add('label-walk', 60 * SECOND_MS, labelWalkTick(engine, labels, new Lead(doorbell, 'label-walk')));
   doorbell.on('svc_cache', () => {
     inbox.wake();
     poller.lookAgain();
