@@ -4,7 +4,10 @@ import { EventFeed } from '../stream/event-feed.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** The event stream. Heartbeats go on while the store is away. */
-export function addStream({ engine, store, storeWatch, doorbell, loops, metrics, now }: Wiring): EventFeed {
+export function addStream({ engine, store, storeWatch, doorbell, loops, metrics, now }: Wiring): {
+  feed: EventFeed;
+  loop: string;
+} {
   const startedAt = now().getTime();
   const feed = new EventFeed({ store, now, uptime: () => (now().getTime() - startedAt) / SECOND_MS });
   const stream = loops.add('stream', SECOND_MS, streamTick(engine, feed));
@@ -23,5 +26,5 @@ export function addStream({ engine, store, storeWatch, doorbell, loops, metrics,
       this.set(feed.clients);
     },
   });
-  return feed;
+  return { feed, loop: stream.name };
 }
