@@ -41,6 +41,7 @@ export const ALERT_DETECTORS = [
   'kpi_regression',
   'config_reload_failed',
   'store_unavailable',
+  'loop_failing',
 ] as const;
 export type AlertDetector = (typeof ALERT_DETECTORS)[number];
 

@@ -81,6 +81,7 @@ export const AlertThresholds = z.object({
   costAnomalyFactor: threshold(3).describe("Today's spending of a tenant over the mean of the seven days before."),
   costAnomalyMinUsd: threshold(10).describe('Less spending than this on a day is no anomaly.'),
   labelDriftFindings: threshold(10).describe('Issues whose labels on the host differ from their state, by repo.'),
+  loopFailures: threshold(3).describe('Failed runs of a background loop of a monitor in a row; also one that hangs.'),
   storeAwaySeconds: threshold(60).describe('How long the store may be away.'),
   dashboardUrl: HttpAddress.nullable().default(null).describe('Where messages link to.'),
 });

@@ -151,6 +151,8 @@ export interface ExecuteContext {
   /** Logins, beside our own, whose pull requests count as the pipeline's own (setting `review.workerLogins`). */
   workerLogins?: readonly string[];
   signal?: AbortSignal;
+  /** Checked right before each request that changes the host: false = this process may not write any more. */
+  mayWrite?: () => boolean;
 }
 
 /**

@@ -2,11 +2,10 @@ import {
   type AgentRestartRow,
   forgiveRestarts,
   insertAuditEntry,
-  inTransaction,
   noteRestartError,
   takeRestart,
 } from '@pipeline/store';
-import type { Engine } from './context.ts';
+import { type Engine, inFencedTransaction } from './context.ts';
 
 /** A restart of an agent that may be carried out now, and why it is needed. */
 export interface RestartRequest {
@@ -26,7 +25,7 @@ export function beginAgentRestart(engine: Engine, request: RestartRequest): Prom
   const { autoRestart, restartCooldownSec, maxRestartAttempts } = engine.settings().selfHealing;
   if (!autoRestart) return Promise.resolve(null);
   const { agent, how, why } = request;
-  return inTransaction(engine.store.tenant, async (tx) => {
+  return inFencedTransaction(engine, async (tx) => {
     const row = await takeRestart(tx, agent, { cooldownSec: restartCooldownSec, maxAttempts: maxRestartAttempts });
     if (!row) return null;
     const details = { how, attempt: row.attempts, maxAttempts: maxRestartAttempts };
@@ -37,7 +36,7 @@ export function beginAgentRestart(engine: Engine, request: RestartRequest): Prom
 
 /** Records that a restart which was begun did not work. It stays counted: the next one waits for the cooldown. */
 export function failAgentRestart(engine: Engine, { agent, how }: RestartRequest, error: string): Promise<void> {
-  return inTransaction(engine.store.tenant, async (tx) => {
+  return inFencedTransaction(engine, async (tx) => {
     await noteRestartError(tx, agent, error);
     const entry = { ...SELF, action: 'agent-restart-failed', subject: `agent ${agent}`, reason: error };
     await insertAuditEntry(tx, { ...entry, details: { how } });
@@ -46,7 +45,7 @@ export function failAgentRestart(engine: Engine, { agent, how }: RestartRequest,
 
 /** An agent that has been well for a while has all its attempts again. @returns whether any had been used. */
 export function forgiveAgentRestarts(engine: Engine, agent: string): Promise<boolean> {
-  return inTransaction(engine.store.tenant, async (tx) => {
+  return inFencedTransaction(engine, async (tx) => {
     const forgiven = await forgiveRestarts(tx, agent);
     if (!forgiven) return false;
     const entry = { ...SELF, action: 'agent-recovered', subject: `agent ${agent}`, reason: 'it stayed healthy' };

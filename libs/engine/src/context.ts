@@ -1,7 +1,10 @@
 import type { Settings } from '@pipeline/domain';
 import {
+  assertLeader,
+  type Fence,
   insertRecords,
   inTransaction,
+  LeadershipLostError,
   noRecords,
   type Records,
   refreshIssueList,
@@ -25,6 +28,8 @@ export interface Engine {
   random(): number;
   /** For the recall of intelligence by meaning; without it there is none. */
   embedder?: Embedder;
+  /** Set by `fencedBy`: the leadership under which everything is written. */
+  fence?: Fence;
 }
 
 /** One transaction of one tenant, and the bells to ring when it has committed. */
@@ -64,7 +69,7 @@ interface Relisted {
  */
 export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit: Unit) => Promise<T>): Promise<T> {
   let bells = new Set<Bell>();
-  const result = await inTransaction(engine.store.tenant, async (tx, send) => {
+  const result = await inFencedTransaction(engine, async (tx, send) => {
     bells = new Set();
     const atEnd: (() => Promise<void>)[] = [];
     const relisted: Relisted = { changed: new Set(), passing: new Set() };
@@ -91,6 +96,51 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
   });
   for (const bell of bells) engine.ring(bell, tenantId);
   return result;
+}
+
+/**
+ * A transaction of the tenant pool. For an engine with a fence it fails once another process leads; the check is sent
+ * ahead and costs no round trip.
+ */
+export function inFencedTransaction<T>(engine: Engine, work: (tx: Tx, send: Send) => Promise<T>): Promise<T> {
+  const { fence } = engine;
+  return inTransaction(engine.store.tenant, (tx, send) => {
+    if (fence) send(assertLeader(tx, fence));
+    return work(tx, send);
+  });
+}
+
+/**
+ * The same engine for work that one process does for all. Its transactions fail when another process has taken over,
+ * and every access to the store when this process can no longer be sure that it leads, such as after it was frozen.
+ */
+export const fencedBy = (engine: Engine, fence: Fence): Engine => ({
+  ...engine,
+  fence,
+  store: fencedStore(engine.store, fence),
+});
+
+function fencedStore(store: Store, fence: Fence): Store {
+  const whileHeld = <T>(value: T): T => {
+    if (!fence.isHeld()) throw new LeadershipLostError(fence.name);
+    return value;
+  };
+  return {
+    get tenant() {
+      return whileHeld(store.tenant);
+    },
+    get fleet() {
+      return whileHeld(store.fleet);
+    },
+    get read() {
+      return whileHeld(store.read);
+    },
+    get quick() {
+      return whileHeld(store.quick);
+    },
+    ping: () => store.ping(),
+    close: () => store.close(),
+  };
 }
 
 /** One statement, whatever a use case did to an issue. */

@@ -1,6 +1,7 @@
 import { type AlertDetector, type AlertSeverity, DEPLOYMENT, type Settings } from '@pipeline/domain';
 import {
   abandonedForLong,
+  brokenLoops,
   claimedForLong,
   type Db,
   failingAgain,
@@ -125,6 +126,11 @@ const DETECTORS: readonly Detector[] = [
     { name: 'cost_anomaly', severity: warning, threshold: 'costAnomalyFactor' },
     (fleet, factor, { costAnomalyMinUsd }) => spendingFast(fleet, { factor, minUsd: costAnomalyMinUsd ?? 0 }),
     (s, factor) => `${usd(s.value)} spent today, over ${factor} times the ${usd(Number(s.detail))} of a usual day`,
+  ),
+  fromStore(
+    { name: 'loop_failing', severity: 'critical', threshold: 'loopFailures' },
+    brokenLoops,
+    (s) => `background loop ${s.detail}`,
   ),
   fromMemory(
     { name: 'label_drift', severity: 'info', threshold: 'labelDriftFindings' },

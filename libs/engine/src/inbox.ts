@@ -15,6 +15,7 @@ import {
   findReposBySlug,
   insertDelivery,
   inTransaction,
+  isLeadershipLost,
   openDeliveries,
   postponeDelivery,
   type RepoInput,
@@ -22,7 +23,7 @@ import {
   seedWorkflow,
   upsertRepo,
 } from '@pipeline/store';
-import type { Engine } from './context.ts';
+import { type Engine, inFencedTransaction } from './context.ts';
 import { takeHostEvent } from './intake.ts';
 
 /** Deliveries read at once. */
@@ -81,17 +82,18 @@ export class Inbox {
   }
 
   /**
-   * Starts lanes that have deliveries and does not wait for them: one indexed read.
+   * Starts lanes that have deliveries and does not wait for them: one indexed read. What a lane writes goes through the
+   * given engine, so that the deliveries of a former leader are fenced.
    * @returns how many were started. @throws what ended a lane since the last call: the store could not be written.
    */
-  async step(): Promise<number> {
+  async step(engine: Engine = this.#deps.engine): Promise<number> {
     this.#throwFailure();
     if (this.#isStopped || this.#lanes.size >= PARALLEL) return 0;
-    const waiting = await openDeliveries(this.#deps.engine.store.fleet, BATCH, [...this.#lanes.keys()]);
+    const waiting = await openDeliveries(engine.store.fleet, BATCH, [...this.#lanes.keys()]);
     const before = this.#lanes.size;
     for (const [lane, deliveries] of Map.groupBy(waiting, (delivery) => delivery.lane)) {
       if (this.#lanes.size >= PARALLEL) break;
-      this.#lanes.set(lane, this.#run(lane, deliveries));
+      this.#lanes.set(lane, this.#run(engine, lane, deliveries));
     }
     return this.#lanes.size - before;
   }
@@ -110,14 +112,15 @@ export class Inbox {
     await Promise.all(this.#lanes.values());
   }
 
-  async #run(lane: string, deliveries: readonly Delivery[]): Promise<void> {
+  async #run(engine: Engine, lane: string, deliveries: readonly Delivery[]): Promise<void> {
     try {
       for (const delivery of deliveries) {
         if (this.#isStopped) break;
-        if (await handleDelivery(this.#deps, delivery)) this.#handled += 1;
+        if (await handleDelivery({ ...this.#deps, engine }, delivery)) this.#handled += 1;
       }
     } catch (error) {
-      this.#failure = { error };
+      // The new leader handles what is left of the lane.
+      if (!isLeadershipLost(error)) this.#failure = { error };
     } finally {
       this.#lanes.delete(lane);
     }
@@ -143,6 +146,8 @@ async function handleDelivery({ engine, hostOf }: InboxDeps, delivery: Delivery)
   try {
     for (const event of delivery.events) await takeEvent(engine, hostOf, event);
   } catch (error) {
+    // The successor handles the delivery: this is no failed attempt.
+    if (isLeadershipLost(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
     if (delivery.attempts + 1 >= MAX_ATTEMPTS) await closeDelivery(fleet, delivery.delivery_id, message);
     else {
@@ -189,7 +194,7 @@ async function takeEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Prom
 async function addRepos(engine: Engine, added: readonly RepoRef[], installationId: number): Promise<void> {
   const tenantId = await ensureTenant(engine.store.tenant, 'default');
   for (const { owner, name } of added) {
-    await inTransaction(engine.store.tenant, async (tx) => {
+    await inFencedTransaction(engine, async (tx) => {
       const repoId = await announceRepo(tx, tenantId, { slug: { owner, name }, installationId });
       await seedWorkflow(tx, tenantId, repoId, DEFAULT_WORKFLOW);
     });

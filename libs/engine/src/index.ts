@@ -16,7 +16,7 @@ export { changedSettings, recordReload } from './config-reloads.ts';
 export { type Consistency, listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch, type OrphanWatchDeps } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
-export { type Bell, type Engine, inTenant, type Unit } from './context.ts';
+export { type Bell, type Engine, fencedBy, inTenant, type Unit } from './context.ts';
 export { writeDailyDigest } from './daily-digest.ts';
 export * from './dashboard/index.ts';
 export { resolveLetter, retryDeadLetter } from './dead-letters.ts';

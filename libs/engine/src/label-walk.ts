@@ -34,42 +34,40 @@ export class LabelWalk {
     this.#now = now;
   }
 
-  /** @returns how many issues were mended, and whether the walk has more to look at now. */
-  async step(): Promise<{ mended: number; more: boolean }> {
+  /**
+   * @param engine carries the fence of the leader; default: the engine of the constructor.
+   * @returns how many issues were mended, and whether the walk has more to look at now.
+   */
+  async step(engine: Engine = this.#engine): Promise<{ mended: number; more: boolean }> {
     if (this.#after === null) {
       const now = this.#now().getTime();
       if (now - this.#begunAt < WALK_MS) return { mended: 0, more: false };
       this.#begunAt = now;
     }
-    const page = await openIssuesAfter(this.#engine.store.fleet, this.#after, LOOKED_AT);
+    const page = await openIssuesAfter(engine.store.fleet, this.#after, LOOKED_AT);
     let mended = 0;
     for (const issue of page) {
       if (mended >= MENDED_AT_ONCE) return { mended, more: false };
       this.#after = issue;
-      if (driftOf(issue) && (await this.#mend(issue))) mended += 1;
+      if (driftOf(issue) && (await mend(engine, issue))) mended += 1;
     }
     const more = page.length === LOOKED_AT;
     if (!more) this.#after = null;
     return { mended, more };
   }
+}
 
-  #mend({ tenant_id, id }: WalkedIssue): Promise<boolean> {
-    return inTenant(this.#engine, tenant_id, async (unit) => {
-      const issue = await lockIssue(unit.tx, tenant_id, id);
-      const swap = issue && driftOf(issue);
-      if (
-        !issue ||
-        !swap ||
-        issue.state === 'done' ||
-        (await hasOpenProjections(unit.tx, issue, ['pending', 'failed']))
-      )
-        return false;
-      queueProjections(unit, await subjectOf(unit, issue), [{ type: 'swapLabels', ...swap }]);
-      const labels = [...issue.labels.filter((label) => !swap.remove.includes(label)), ...swap.add];
-      await showIssue(unit.tx, issue, { labels, statusComment: issue.status_comment_body });
-      return true;
-    });
-  }
+function mend(engine: Engine, { tenant_id, id }: WalkedIssue): Promise<boolean> {
+  return inTenant(engine, tenant_id, async (unit) => {
+    const issue = await lockIssue(unit.tx, tenant_id, id);
+    const swap = issue && driftOf(issue);
+    if (!issue || !swap || issue.state === 'done' || (await hasOpenProjections(unit.tx, issue, ['pending', 'failed'])))
+      return false;
+    queueProjections(unit, await subjectOf(unit, issue), [{ type: 'swapLabels', ...swap }]);
+    const labels = [...issue.labels.filter((label) => !swap.remove.includes(label)), ...swap.add];
+    await showIssue(unit.tx, issue, { labels, statusComment: issue.status_comment_body });
+    return true;
+  });
 }
 
 /** What would bring the host's labels in line; null when they are, `svc:paused` aside. */

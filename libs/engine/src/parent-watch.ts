@@ -1,5 +1,12 @@
 import type { VcsHost } from '@pipeline/domain';
-import { type RepoRow, repoById, resolveEdgesToHost, type UnrecordedParent, unrecordedParents } from '@pipeline/store';
+import {
+  isLeadershipLost,
+  type RepoRow,
+  repoById,
+  resolveEdgesToHost,
+  type UnrecordedParent,
+  unrecordedParents,
+} from '@pipeline/store';
 import { type Engine, inTenant } from './context.ts';
 import type { HostOf } from './inbox.ts';
 
@@ -21,6 +28,7 @@ interface Asked {
 }
 
 interface Question {
+  engine: Engine;
   repo: RepoRow;
   host: VcsHost;
   etag: string | null;
@@ -41,9 +49,13 @@ export class ParentWatch {
     this.#deps = deps;
   }
 
-  /** One look at a bounded number of parents. @returns how many were closed or gone. */
-  async look(): Promise<number> {
-    const { engine, hostOf, now } = this.#deps;
+  /**
+   * Checks a bounded number of parents.
+   * @param engine carries the fence of the leader; default: the engine of the constructor.
+   * @returns how many were closed or gone.
+   */
+  async look(engine: Engine = this.#deps.engine): Promise<number> {
+    const { hostOf, now } = this.#deps;
     const parents = await unrecordedParents(engine.store.fleet, this.#after, 100);
     if (parents.length === 0) this.#forgetRested();
     let [asked, resolved] = [0, 0];
@@ -57,13 +69,13 @@ export class ParentWatch {
       const host = hostOf(repo);
       if (!host) continue;
       asked += 1;
-      if (await this.#ask(parent, { repo, host, etag: last?.etag ?? null })) resolved += 1;
+      if (await this.#ask(parent, { engine, repo, host, etag: last?.etag ?? null })) resolved += 1;
     }
     if (parents.length < 100) this.#after = null;
     return resolved;
   }
 
-  async #ask(parent: UnrecordedParent, { repo, host, etag }: Question): Promise<boolean> {
+  async #ask(parent: UnrecordedParent, { engine, repo, host, etag }: Question): Promise<boolean> {
     const { now, log } = this.#deps;
     const at = now().getTime();
     this.#asked.set(keyOf(parent), { etag, at });
@@ -71,21 +83,13 @@ export class ParentWatch {
       const standing = await host.standingOf(repo, parent.number, etag ?? undefined);
       if (standing === null) return false;
       this.#asked.set(keyOf(parent), { etag: standing.etag, at });
-      return standing.state === 'open' ? false : await this.#resolve(parent, standing.state);
+      return standing.state === 'open' ? false : await resolve(engine, parent, standing.state);
     } catch (error) {
+      if (isLeadershipLost(error)) throw error;
       const issue = `${repo.owner}/${repo.name}#${parent.number}`;
       log.warn('the host did not tell of an issue that others wait for', { issue, error });
       return false;
     }
-  }
-
-  /** Lets those go who waited for it. */
-  #resolve({ tenant_id, repo_id, number }: UnrecordedParent, by: 'closed' | 'missing'): Promise<boolean> {
-    return inTenant(this.#deps.engine, tenant_id, async (unit) => {
-      const waited = await resolveEdgesToHost(unit.tx, tenant_id, { repoId: repo_id, number }, by);
-      if (waited) unit.ring('svc_cache');
-      return waited;
-    });
   }
 
   /** Nobody waits for those any more. */
@@ -93,6 +97,19 @@ export class ParentWatch {
     const before = this.#deps.now().getTime() - 2 * REST_MS;
     for (const [key, { at }] of this.#asked) if (at < before) this.#asked.delete(key);
   }
+}
+
+/** Lets those go who waited for it. */
+function resolve(
+  engine: Engine,
+  { tenant_id, repo_id, number }: UnrecordedParent,
+  by: 'closed' | 'missing',
+): Promise<boolean> {
+  return inTenant(engine, tenant_id, async (unit) => {
+    const waited = await resolveEdgesToHost(unit.tx, tenant_id, { repoId: repo_id, number }, by);
+    if (waited) unit.ring('svc_cache');
+    return waited;
+  });
 }
 
 const keyOf = ({ tenant_id, repo_id, number }: UnrecordedParent): string => `${tenant_id}/${repo_id}#${number}`;

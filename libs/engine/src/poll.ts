@@ -1,5 +1,6 @@
 import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
 import { findIssue, findPullRequest, oldestHostUpdate, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
+import { inFencedTransaction } from './context.ts';
 import { type Intake, takeHostEvent } from './intake.ts';
 import { takeIssue } from './intake-issue.ts';
 import { takePullRequest } from './intake-pull-request.ts';
@@ -37,7 +38,7 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
   }
   const cursor = since === null ? begin : cursorAfter(answer.issues, later, since);
   const etag = cursor === since && later.length === 0 ? answer.etag : null;
-  await saveSyncState(db, repo.tenant_id, repo.id, { etag, cursor, error: null });
+  await inFencedTransaction(engine, (tx) => saveSyncState(tx, repo.tenant_id, repo.id, { etag, cursor, error: null }));
   return answer.issues.length;
 }
 

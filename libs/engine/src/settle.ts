@@ -26,6 +26,8 @@ export interface Sending {
   repo: RepoRow;
   /** An earlier attempt was interrupted or ended in doubt: the host may have carried it out. */
   mayHaveHappened: boolean;
+  /** Of the leader that began the attempt; null without one. */
+  epoch: number | null;
 }
 
 /** The outbox entries that this kind of host may be sent now: at most one per lane of an issue. One indexed read. */
@@ -38,6 +40,7 @@ export const sendable = (engine: Engine, clientType: string, limit: number): Pro
  * @returns null when there is nothing to send: the entry is no longer pending, or became complete.
  */
 export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
+  const epoch = engine.fence?.epoch ?? null;
   return inTenant(engine, tenantId, async (unit) => {
     const { tx } = unit;
     // Read under the lock: a comment that waits may be rewritten until its attempt begins.
@@ -48,9 +51,10 @@ export async function beginSending(engine: Engine, tenantId: number, id: number)
       await completeRepeated(unit, projection);
       return null;
     }
-    if (!(await beginAttempt(tx, tenantId, id))) return null;
+    if (!(await beginAttempt(tx, { tenantId, id, epoch }))) return null;
     const repo = await repoById(tx, tenantId, projection.repo_id);
-    return { projection: { ...projection, action }, repo, mayHaveHappened: projection.attempt_started_at !== null };
+    const mayHaveHappened = projection.attempt_started_at !== null;
+    return { projection: { ...projection, action }, repo, mayHaveHappened, epoch };
   });
 }
 
@@ -75,8 +79,8 @@ export function settle(engine: Engine, sending: Sending, result: ExecuteResult):
     if (!projection) return;
     await insertAttempt(unit.tx, projection, result);
     // Two executors may have sent it, one of them after it lost the lead: the first answer stands, and what the host
-    // did counts also after a discard.
-    const late = projection.status !== 'pending';
+    // did counts also after a discard. That a former leader failed says nothing about the attempt of its successor.
+    const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
     if (projection.status === 'complete' || (late && result.status !== 'ok')) return;
     const subject = issue ? await subjectOf(unit, issue) : null;
     const { mayHaveHappened } = sending;

@@ -116,7 +116,14 @@ const handlers: HandlersOf<typeof routes, typeof authenticators> = {
   ...serviceHandlers({
     surface,
     now: () => new Date(),
-    readiness: () => ({ status: 'not-ready', store: 'unreachable', poll: 'off', outbox: 'off' }),
+    readiness: () => ({
+      status: 'not-ready',
+      store: 'unreachable',
+      poll: 'off',
+      outbox: 'off',
+      stream: 'off',
+      loops: [],
+    }),
   }),
   listThings: ({ query: { limit, offset, q } }) => ({ status: 200, body: { limit, offset, q: q ?? null } }),
   thingOne: () => ({ status: 200, body: { n: 1 } }),

@@ -25,6 +25,10 @@ export interface LoopState {
   /** Of the last tick; null when it ended well. */
   lastError: unknown;
   consecutiveFailures: number;
+  /** When the first of the consecutive failures began; null while the last tick ended well. */
+  failingSince: Date | null;
+  /** When the loop was started; null before that. */
+  startedAt: Date | null;
 }
 
 export interface Periodic {
@@ -47,7 +51,14 @@ export function runPeriodically(tick: Tick, options: PeriodicOptions): Periodic 
 
 // idle -(start, timer, wake)-> running -(end)-> armed | running again (woken, 'again') | idle (stopped)
 class Loop implements Periodic {
-  readonly state: LoopState = { lastRunAt: null, lastDurationMs: null, lastError: null, consecutiveFailures: 0 };
+  readonly state: LoopState = {
+    lastRunAt: null,
+    lastDurationMs: null,
+    lastError: null,
+    consecutiveFailures: 0,
+    failingSince: null,
+    startedAt: null,
+  };
   readonly #tick: Tick;
   readonly #options: PeriodicOptions;
   readonly #abort = new AbortController();
@@ -74,6 +85,7 @@ class Loop implements Periodic {
   start(): void {
     if (this.#started) return;
     this.#started = true;
+    this.state.startedAt = this.#now();
     this.#next(0);
   }
 
@@ -162,7 +174,12 @@ class Loop implements Periodic {
     this.state.lastDurationMs = now().getTime() - begun.getTime();
     this.state.lastError = error;
     this.state.consecutiveFailures = error === null ? 0 : this.state.consecutiveFailures + 1;
+    this.state.failingSince = error === null ? null : (this.state.failingSince ?? begun);
     metrics?.runs.inc({ loop: name, outcome: error === null ? 'ok' : 'error' });
+  }
+
+  #now(): Date {
+    return (this.#options.now ?? (() => new Date()))();
   }
 
   #failed(begun: Date, error: unknown): void {

@@ -472,6 +472,23 @@ export interface KpiSnapshots {
   value: number | null;
 }
 
+export interface Leaders {
+  epoch: number;
+  holder: string;
+  name: string;
+  since: string;
+}
+
+export interface LoopProblems {
+  error: string | null;
+  failures: number;
+  loop: string;
+  problem: string;
+  process: string;
+  seen_at: string;
+  since: string;
+}
+
 export interface Memberships {
   created_at: Generated<string>;
   role: Role;
@@ -553,6 +570,7 @@ export interface ProjectionAttempts {
 
 export interface Projections {
   action: ProjectionAction;
+  attempt_epoch: number | null;
   attempt_started_at: string | null;
   attempts: Generated<number>;
   client_type: string;
@@ -1086,6 +1104,8 @@ export interface DB {
   issue_list: IssueList;
   issues: Issues;
   kpi_snapshots: KpiSnapshots;
+  leaders: Leaders;
+  loop_problems: LoopProblems;
   memberships: Memberships;
   model_prices: ModelPrices;
   oauth_artifacts: OauthArtifacts;
@@ -1164,6 +1184,8 @@ export const COLUMNS = {
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
   issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'updated_at', 'url'],
   kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
+  leaders: ['epoch', 'holder', 'name', 'since'],
+  loop_problems: ['error', 'failures', 'loop', 'problem', 'process', 'seen_at', 'since'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
   model_prices: ['cache_read_usd', 'cache_write_usd', 'input_usd', 'output_usd', 'pattern', 'updated_at'],
   oauth_artifacts: ['consumed_at', 'expires_at', 'hash', 'model', 'payload', 'uid'],
@@ -1172,7 +1194,7 @@ export const COLUMNS = {
   oauth_tokens: ['connection_id', 'consumed_at', 'expires_at', 'hash', 'issued_at', 'kind', 'payload'],
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
-  projections: ['action', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
+  projections: ['action', 'attempt_epoch', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
   pull_requests: ['agent_authored', 'approved_by', 'approved_review_id', 'approved_sha', 'approved_source', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_repo', 'head_sha', 'host_updated_at', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
   repo_files: ['language', 'path', 'repo_id', 'search', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],

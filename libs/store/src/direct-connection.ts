@@ -15,15 +15,33 @@ export interface DirectConnectionOptions {
   applicationName: string;
   sleep: Sleep;
   log: ConnectionLog;
+  /** Name of this process beside the leader locks that it holds; default applicationName. */
+  holder?: string | undefined;
+  /** Milliseconds, monotonic; default `performance.now`. */
+  clock?: (() => number) | undefined;
 }
 
 /** The statements of one connection, one after the other: pg takes no second one while the first is under way. */
 export class Session {
   readonly #client: pg.Client;
+  readonly #clock: () => number;
   #last: Promise<unknown> = Promise.resolve();
+  /** When the last statement that the server answered was sent. */
+  #confirmedAt: number;
 
-  constructor(client: pg.Client) {
+  /** @param clock milliseconds, monotonic. */
+  constructor(client: pg.Client, clock: () => number) {
     this.#client = client;
+    this.#clock = clock;
+    this.#confirmedAt = clock();
+  }
+
+  /**
+   * False when the server may have ended the session because it received nothing for IDLE_SESSION_TIMEOUT_MS. The
+   * server counts from a later moment than this side does, so this side notices first, even after it was frozen.
+   */
+  isConfirmed(): boolean {
+    return this.#clock() - this.#confirmedAt < IDLE_SESSION_TIMEOUT_MS;
   }
 
   /** The handler is also told whether it was this session that notified. */
@@ -36,7 +54,12 @@ export class Session {
   }
 
   query<R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<R>> {
-    const result = this.#last.then(() => this.#client.query<R>(text, values));
+    const result = this.#last.then(async () => {
+      const sentAt = this.#clock();
+      const answer = await this.#client.query<R>(text, values);
+      this.#confirmedAt = sentAt;
+      return answer;
+    });
     this.#last = result.catch(() => undefined);
     return result;
   }
@@ -50,9 +73,21 @@ export interface SessionHooks {
 }
 
 const BACKOFF_MS = { first: 100, most: 5_000 };
-/** A server that vanished without a word is noticed within the sum of both. */
-const HEARTBEAT_MS = 15_000;
+/** A server that does not answer is noticed within the sum of both. */
+const HEARTBEAT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
+
+/**
+ * The server ends a session, and frees its leader locks, that sends nothing for so long: its process is frozen, or the
+ * network is cut. Three heartbeats.
+ */
+export const IDLE_SESSION_TIMEOUT_MS = 15_000;
+
+/**
+ * A frozen process reads nothing either: a server that is blocked while it sends notifications to it gives up after the
+ * same time, for `idle_session_timeout` does not apply while it sends.
+ */
+const SESSION_SETTINGS = `set idle_session_timeout = ${IDLE_SESSION_TIMEOUT_MS}; set tcp_user_timeout = ${IDLE_SESSION_TIMEOUT_MS}`;
 
 /**
  * One session that is kept up: connecting -(up)-> in use -(end, error, silent heartbeat)-> down -(backoff)->
@@ -124,7 +159,8 @@ export class DirectConnection {
     const stop = new AbortController();
     try {
       await client.connect();
-      const session = new Session(client);
+      const session = new Session(client, this.#options.clock ?? (() => performance.now()));
+      await client.query(SESSION_SETTINGS);
       this.#session = session;
       await this.#hooks.up(session);
       log.info('direct connection to the store is up');

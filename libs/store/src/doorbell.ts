@@ -26,7 +26,8 @@ export interface Doorbell {
   on(channel: Channel, handler: RingHandler): () => void;
   /**
    * Tries to become the one process that does `name`. The lead is lost with the connection: then `onLost` is called
-   * once, and the loop must stop. @returns null when another one leads or the store is not reachable.
+   * once, and the loop must stop. The server ends the session of a process that is frozen, so its lead passes on within
+   * IDLE_SESSION_TIMEOUT_MS. @returns null when another one leads or the store is not reachable.
    */
   tryLead(name: string, onLost: () => void): Promise<Lease | null>;
   /** Sends what has gathered, gives up leads (onLost is called), disconnects. Nothing stays armed. */
@@ -44,7 +45,7 @@ export function createDoorbell(options: DirectConnectionOptions): Doorbell {
 class ListeningDoorbell implements Doorbell {
   readonly #options: DirectConnectionOptions;
   readonly #connection: DirectConnection;
-  readonly #leads = new Leadership();
+  readonly #leads: Leadership;
   readonly #handlers: ReadonlyMap<Channel, Set<RingHandler>> = new Map(CHANNELS.map((name) => [name, new Set()]));
   readonly #rings: ReadonlyMap<Channel, CoalescedRings>;
   readonly #listening = new Set<Channel>();
@@ -55,6 +56,7 @@ class ListeningDoorbell implements Doorbell {
 
   constructor(options: DirectConnectionOptions) {
     this.#options = options;
+    this.#leads = new Leadership(options.holder ?? options.applicationName);
     this.#connection = new DirectConnection(options, { up: (session) => this.#up(session), down: () => this.#down() });
     const rings = (channel: Channel) =>
       new CoalescedRings((rung) => this.#send(channel, rung), options.sleep, this.#closing.signal);

@@ -3,6 +3,7 @@ export * from './agent-restarts.ts';
 export * from './alert-deliveries.ts';
 export * from './alerts.ts';
 export * from './analytics/index.ts';
+export { assertLeader, isLeadershipLost, LeadershipLostError } from './assert-leader.ts';
 export * from './audit-log.ts';
 export * from './blocked-issues.ts';
 export * from './budgets.ts';
@@ -19,10 +20,16 @@ export * from './dead-letters.ts';
 export * from './deliveries.ts';
 export * from './dependencies.ts';
 export * from './detectors/failures.ts';
+export * from './detectors/loops.ts';
 export { MAX_SIGHTINGS, type Sighting } from './detectors/sighting.ts';
 export * from './detectors/work.ts';
 export * from './digest-deliveries.ts';
-export type { ConnectionLog, DirectConnectionOptions, Sleep } from './direct-connection.ts';
+export {
+  type ConnectionLog,
+  type DirectConnectionOptions,
+  IDLE_SESSION_TIMEOUT_MS,
+  type Sleep,
+} from './direct-connection.ts';
 export * from './doorbell.ts';
 export * from './duration-estimates.ts';
 export * from './edges.ts';
@@ -51,7 +58,8 @@ export * from './issues.ts';
 export { storeTime } from './json.ts';
 export * from './kpi-snapshots.ts';
 export * from './kpi-weeks.ts';
-export type { Lease } from './leadership.ts';
+export type { Fence, Lease } from './leadership.ts';
+export { type LoopProblem, putLoopProblems } from './loop-problems.ts';
 export * from './members.ts';
 export * from './memberships.ts';
 export * from './metric-totals.ts';

@@ -1,43 +1,64 @@
 import type { Session } from './direct-connection.ts';
 
-export interface Lease {
+/** Proof of leadership. Writes that name an outdated epoch are refused (see `assertLeader`). */
+export interface Fence {
+  /** Of the leader lock. */
   readonly name: string;
+  /** Fencing token: each change of leader increments it. */
+  readonly epoch: number;
+  /**
+   * False once the lock is lost, or when the server may have ended the session because it received nothing for too
+   * long. Costs no I/O: check it before every effect outside the store.
+   */
+  isHeld(): boolean;
+}
+
+export interface Lease extends Fence {
   /** Gives the lead away. Does nothing when it is lost already. */
   release(): Promise<void>;
 }
 
-const KEY = `hashtextextended('pipeline.lead:' || $1, 0)`;
+const RELEASE = `select pg_advisory_unlock(hashtextextended('pipeline.lead:' || $1, 0))`;
 
 /**
  * Leads held by one session, as session advisory locks: the server takes them back when the session ends, however it
- * ends. A name is held once per process too, though the server would grant its own session a lock twice.
+ * ends; a session whose process is frozen ends by `idle_session_timeout`. A name is held once per process too, though
+ * the server would grant its own session a lock twice.
  */
 export class Leadership {
+  readonly #holder: string;
   readonly #held = new Map<string, () => void>();
+
+  /** @param holder name of this process, stored with the epoch for operators. */
+  constructor(holder: string) {
+    this.#holder = holder;
+  }
 
   /** @returns null while another session or this process holds the name, or there is no session. */
   async tryLead(session: Session | null, name: string, onLost: () => void): Promise<Lease | null> {
     if (session === null || this.#held.has(name)) return null;
     this.#held.set(name, onLost);
-    const forget = () => this.#held.get(name) === onLost && this.#held.delete(name);
+    const isOurs = () => this.#held.get(name) === onLost;
+    const forget = () => isOurs() && this.#held.delete(name);
     try {
-      const { rows } = await session.query<{ held: boolean }>(`select pg_try_advisory_lock(${KEY}) as held`, [name]);
+      const { rows } = await session.query<{ epoch: string | null }>('select pipeline.take_leader($1, $2) as epoch', [
+        name,
+        this.#holder,
+      ]);
+      const epoch = rows[0]?.epoch ?? null;
       // The session may have ended while the answer was on its way.
-      const held = rows[0]?.held === true && this.#held.get(name) === onLost;
-      if (!held) {
-        forget();
-        return null;
+      if (epoch !== null && isOurs()) {
+        const release = async () => {
+          if (forget()) await session.query(RELEASE, [name]);
+        };
+        return { name, epoch: Number(epoch), isHeld: () => isOurs() && session.isConfirmed(), release };
       }
+      forget();
+      return null;
     } catch (error) {
       forget();
       throw error;
     }
-    return {
-      name,
-      release: async () => {
-        if (forget()) await session.query(`select pg_advisory_unlock(${KEY})`, [name]);
-      },
-    };
   }
 
   /** The session is gone, and every lead with it. */

@@ -113,10 +113,10 @@ export const lockProjection = (tx: Tx, tenantId: number, id: number): Promise<Pr
 export const findProjection = (db: Db, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
   found.first(db, { tenantId, id }) as Promise<ProjectionRow | undefined>;
 
-const begin = prepared('begin-projection-attempt', (db, p: Params<Id>) =>
+const begin = prepared('begin-projection-attempt', (db, p: Params<Id & { epoch: number | null }>) =>
   db
     .updateTable('projections')
-    .set({ attempt_started_at: svcNow, updated_at: svcNow })
+    .set({ attempt_started_at: svcNow, attempt_epoch: p('epoch'), updated_at: svcNow })
     .where('tenant_id', '=', p('tenantId'))
     .where('id', '=', p('id'))
     .where('status', '=', 'pending'),
@@ -124,11 +124,11 @@ const begin = prepared('begin-projection-attempt', (db, p: Params<Id>) =>
 
 /**
  * Marks an entry as being sent. `attempt_started_at` stays set until the attempt's end is known, so an entry that is
- * found with it was interrupted: the host may have carried it out.
+ * found with it was interrupted: the host may have carried it out. `epoch` is that of the leader that sends it.
  * @returns false when it is no longer pending.
  */
-export const beginAttempt = async (db: Db, tenantId: number, id: number): Promise<boolean> =>
-  (await begin.run(db, { tenantId, id })) > 0;
+export const beginAttempt = async (db: Db, attempt: Id & { epoch: number | null }): Promise<boolean> =>
+  (await begin.run(db, attempt)) > 0;
 
 export async function updateProjection(
   tx: Tx,

@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { createDoorbell, type Doorbell, type Rung, type Sleep } from '../src/index.ts';
+import {
+  assertLeader,
+  beginTransaction,
+  createDoorbell,
+  type Doorbell,
+  IDLE_SESSION_TIMEOUT_MS,
+  type Rung,
+  type Sleep,
+} from '../src/index.ts';
 
 const database = testDatabase();
 const opened: Doorbell[] = [];
@@ -26,14 +34,14 @@ function heldSleep() {
 }
 
 const window = (ms: number) => ms === 5;
-const backoff = (ms: number) => ms > 5 && ms < 15_000;
-const heartbeat = (ms: number) => ms === 15_000;
+const heartbeat = (ms: number) => ms === 5_000;
+const backoff = (ms: number) => ms > 5 && !heartbeat(ms);
 
-function openBell(applicationName = 'bell', directUrl = database.url) {
+function openBell(applicationName = 'bell', directUrl = database.url, clock?: () => number) {
   const { sleep, end } = heldSleep();
   const logged: string[] = [];
   const log = { info: (m: string) => void logged.push(m), warn: (m: string) => void logged.push(m) };
-  const bell = createDoorbell({ directUrl, applicationName, sleep, log });
+  const bell = createDoorbell({ directUrl, applicationName, sleep, log, clock });
   opened.push(bell);
   return { bell, end, logged };
 }
@@ -225,6 +233,51 @@ describe('leads', () => {
     await a.until(2);
     expect(await a.bell.tryLead('loop', () => {})).toBeNull();
     expect(lost).toBe(1);
+  });
+
+  test('counts an epoch for each change of leader', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    const first = await a.bell.tryLead('epochs', () => {});
+    await first?.release();
+    const second = await b.bell.tryLead('epochs', () => {});
+    expect([first?.epoch, second?.epoch]).toEqual([1, 2]);
+    expect([first?.isHeld(), second?.isHeld()]).toEqual([false, true]);
+    const { rows } = await sql`select epoch::int, holder from leaders where name = 'epochs'`.execute(
+      database.store.fleet,
+    );
+    expect(rows).toEqual([{ epoch: 2, holder: 'b' }]);
+  });
+
+  test('passes on only after the open transactions of the former leader have ended', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    const lease = await a.bell.tryLead('fenced', () => {});
+    if (!lease) throw new Error('nobody leads');
+    const { tx, commit } = await beginTransaction(database.store.tenant);
+    await assertLeader(tx, lease);
+    await kill('a');
+    const taken = b.bell.tryLead('fenced', () => {});
+    const isWaiting = async () =>
+      (
+        await sql`select from pg_stat_activity where application_name = 'b' and wait_event = 'advisory'`.execute(
+          database.store.fleet,
+        )
+      ).rows.length > 0;
+    while (!(await isWaiting())) await sql`select 1`.execute(tx);
+    await commit();
+    expect((await taken)?.epoch).toBe(2);
+  });
+
+  test('is not held once the server has confirmed nothing for the idle timeout', async () => {
+    let elapsed = 0;
+    const { bell } = openBell('frozen', database.url, () => elapsed);
+    const { until } = collect(bell, 'svc_settings');
+    bell.start();
+    await until(1);
+    const lease = await bell.tryLead('loop', () => {});
+    elapsed = IDLE_SESSION_TIMEOUT_MS - 1;
+    expect(lease?.isHeld()).toBe(true);
+    elapsed += 1;
+    expect(lease?.isHeld()).toBe(false);
   });
 
   test('close gives it up', async () => {

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
 import { sleep, withDeadline } from '@pipeline/runtime';
+import { type RunAs, spawnAs } from './user.ts';
 
 export interface ChildOptions {
   command: string;
   cwd: string;
   env: Record<string, string>;
+  /** null = the runner's own user. */
+  user: RunAs | null;
   stdin: string;
   onStdout(chunk: Buffer): void;
   onStderr(chunk: Buffer): void;
@@ -27,8 +30,9 @@ const OUTPUT_WITHIN_MS = 1_000;
  * Settles when the command has ended and its output has been read. @throws Error when it cannot be started.
  */
 export async function runChild(options: ChildOptions): Promise<ChildEnd> {
-  const { command, cwd, env, signal, graceMs } = options;
-  const child = spawn(command, { shell: true, cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const { command, cwd, env, user, signal, graceMs } = options;
+  const stdio: ['pipe', 'pipe', 'pipe'] = ['pipe', 'pipe', 'pipe'];
+  const child = spawn(command, { shell: true, cwd, env, detached: true, stdio, ...spawnAs(user) });
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const ended = new Promise<ChildEnd>((resolve, reject) => {
     child.once('error', reject);

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { ClaimedTask } from '@pipeline/contract';
 import { DEFAULT_OUTCOME } from '@pipeline/domain';
+import { type RunAs, spawnAs } from './user.ts';
 import { checkedOutcome, failure, type Verdict } from './verdict.ts';
 
 const run = promisify(execFile);
@@ -14,6 +15,8 @@ export interface LeftBehind {
   /** A git work tree, if the program made one of it. */
   workDir: string;
   env: Record<string, string>;
+  /** Git runs as the program did: the work dir is its own, and its configuration may name programs. */
+  user: RunAs | null;
   /** Its plain lines on stdout. */
   stdout: string;
   /** It printed parts of a code map. */
@@ -56,9 +59,9 @@ function scannedFrom(task: ClaimedTask, mapped: boolean): Verdict {
   return checkedOutcome(task, 'scanned', { files: [], symbols: [] });
 }
 
-async function submittedFrom(task: ClaimedTask, { workDir, env }: LeftBehind): Promise<Verdict> {
+async function submittedFrom(task: ClaimedTask, { workDir, env, user }: LeftBehind): Promise<Verdict> {
   // A work dir inside some other project must not be taken for that project.
-  const options = { cwd: workDir, env: { ...env, GIT_CEILING_DIRECTORIES: dirname(workDir) } };
+  const options = { cwd: workDir, env: { ...env, GIT_CEILING_DIRECTORIES: dirname(workDir) }, ...spawnAs(user) };
   const git = async (...args: string[]) => (await run('git', args, options)).stdout.trim();
   const missing = (what: string) =>
     failure(`exit code 0, but ${what}: print {"type":"outcome",…}, or leave a pushed branch in PIPELINE_WORK_DIR`);

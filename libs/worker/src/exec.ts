@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { lchown, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ClaimedTask } from '@pipeline/contract';
 import { AGENT_OF, branchOf } from '@pipeline/domain';
@@ -10,6 +10,7 @@ import { gitEnv } from './git-env.ts';
 import { ProgramOutput } from './output.ts';
 import type { ExecTask } from './records.ts';
 import type { TaskHandler } from './task-run.ts';
+import { envOf, type RunAs } from './user.ts';
 import { type ProgramEnd, verdictOfEnd } from './verdict.ts';
 
 export interface ExecOptions {
@@ -23,6 +24,8 @@ export interface ExecOptions {
   killGraceMs: number;
   /** What the program inherits: must not hold the worker token (childEnv). */
   env: Record<string, string>;
+  /** The user that programs run as; null = the runner's own. */
+  user: RunAs | null;
   /** Ask the service for git credentials of each task. */
   gitCredentials: boolean;
   logs: AgentLogs;
@@ -48,7 +51,8 @@ export function execHandler(options: ExecOptions): TaskHandler {
   return async (task, context) => {
     const workDir = await slotDir(options, context.slot);
     const git = options.gitCredentials ? await context.credentials() : null;
-    const env = { ...options.env, ...(git && gitEnv(git, options.env)), ...taskEnv(task, workDir) };
+    const { user } = options;
+    const env = { ...options.env, ...envOf(user), ...(git && gitEnv(git, options.env)), ...taskEnv(task, workDir) };
     const fields = { taskId: task.id, repo: task.repo, issue: task.issueNumber };
     const log = options.logs.of(AGENT_OF[task.taskType])?.child(fields) ?? null;
     const output = new ProgramOutput(context.record, log, git?.token);
@@ -58,6 +62,7 @@ export function execHandler(options: ExecOptions): TaskHandler {
       command: options.command,
       cwd: workDir,
       env,
+      user,
       stdin: `${JSON.stringify(told satisfies ExecTask)}\n`,
       onStdout: (chunk) => output.stdout.push(chunk),
       onStderr: (chunk) => output.stderr.push(chunk),
@@ -74,14 +79,16 @@ export function execHandler(options: ExecOptions): TaskHandler {
       stderr: output.stderrTail,
     };
     return (
-      verdictOfEnd(task, end) ?? defaultVerdict(task, { workDir, env, stdout: output.text, mapped: output.mapped })
+      verdictOfEnd(task, end) ??
+      defaultVerdict(task, { workDir, env, user, stdout: output.text, mapped: output.mapped })
     );
   };
 }
 
-async function slotDir({ workDir, concurrency }: ExecOptions, slot: number): Promise<string> {
+async function slotDir({ workDir, concurrency, user }: ExecOptions, slot: number): Promise<string> {
   const dir = resolve(concurrency > 1 ? join(workDir, String(slot + 1)) : workDir);
   await mkdir(dir, { recursive: true });
+  if (user !== null) await lchown(dir, user.uid, user.gid);
   return dir;
 }
 

@@ -7,15 +7,33 @@ import { createWorkerClient, isUnauthorized } from './client.ts';
 import { childEnv, execHandler } from './exec.ts';
 import { runnerCommand, runnerOptions } from './options.ts';
 import { createWorker } from './runner.ts';
+import { isHidden, restartHidden, tokenFromFd } from './token.ts';
+import { type RunAs, runAs } from './user.ts';
 
 const EXIT_CONFIG = 78;
 
 const command = runnerCommand(manifest.version).parse();
 const options = runnerOptions(command);
-const token = process.env[options.tokenEnv] ?? '';
+const refuse = (message: string) => command.error(`error: ${message}`, { exitCode: EXIT_CONFIG });
+const token = options.tokenFd === undefined ? (process.env[options.tokenEnv] ?? '') : tokenFromFd(options.tokenFd);
 if (token === '') {
-  const told = `${options.tokenEnv} must hold the worker token (wrk_at_…); --token-env names another variable`;
-  command.error(`error: ${told}`, { exitCode: EXIT_CONFIG });
+  refuse(`${options.tokenEnv} must hold the worker token (wrk_at_…); --token-env names another variable`);
+}
+if (process.argv.some((word) => word.includes(token))) {
+  refuse('the worker token is on the command line, which every user of this machine can read');
+}
+// The default is in a folder that anybody may write to, and the work dir is given to that user.
+if (options.user !== undefined && command.getOptionValueSource('workDir') === undefined)
+  refuse('--user needs --work-dir');
+const env = childEnv(process.env, { name: options.tokenEnv, value: token });
+if (!isHidden()) restartHidden({ env, token });
+
+function userOf(name: string | undefined): RunAs | null {
+  try {
+    return name === undefined ? null : runAs(name);
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
 }
 
 const log = createLogger({ process: 'pipeline-worker', level: options.logLevel }).child({ worker: options.name });
@@ -31,7 +49,8 @@ const worker = createWorker({
     concurrency: options.concurrency,
     taskTimeoutMs: options.taskTimeout,
     killGraceMs: options.killGrace,
-    env: childEnv(process.env, { name: options.tokenEnv, value: token }),
+    env,
+    user: userOf(options.user),
     gitCredentials: options.gitCredentials,
     logs,
   }),
@@ -41,6 +60,8 @@ const worker = createWorker({
   hostname: hostname(),
   version: manifest.version,
 });
+
+if (!isHidden()) log.warn('this platform cannot hide the token: programs of the same user can read it');
 
 let signals = 0;
 for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -6,9 +6,11 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 export interface RunnerOptions {
   server: string;
   tokenEnv: string;
+  tokenFd?: number;
   tasks: TaskType[];
   repos: string[];
   exec: string;
+  user?: string;
   name: string;
   concurrency: number;
   workDir: string;
@@ -60,6 +62,13 @@ function concurrency(value: string): number {
   throw new InvalidArgumentError(`must be a whole number from 1 to ${MAX_CONCURRENCY}.`);
 }
 
+function descriptor(value: string): number {
+  const number = Number(value);
+  // 1 and 2 are written to.
+  if (/^\d+$/.test(value) && number < 1_024 && number !== 1 && number !== 2) return number;
+  throw new InvalidArgumentError('must be the number of an open descriptor, such as 3.');
+}
+
 function address(value: string): string {
   if (URL.canParse(value) && /^https?:/.test(value)) return value;
   throw new InvalidArgumentError('must be an address like https://pipeline.example.org.');
@@ -82,6 +91,7 @@ export function runnerCommand(version: string): Command {
     .version(version)
     .requiredOption('--server <url>', 'address of the hosted API', address)
     .option('--token-env <name>', 'environment variable that holds the worker token', 'WORKER_TOKEN')
+    .option('--token-fd <n>', 'read the worker token from this open file descriptor instead', descriptor)
     .requiredOption('--tasks <types>', `which tasks to take: ${TASK_TYPES.join(', ')}`, taskTypes)
     .addOption(
       new Option('--repos <slugs>', 'only these, owner/name,…')
@@ -89,6 +99,7 @@ export function runnerCommand(version: string): Command {
         .default([] as string[], 'all that the token reaches'),
     )
     .requiredOption('--exec <command>', 'the program, run by the shell once per task')
+    .option('--user <name>', 'run the program as this user; the runner must be root')
     .option('--name <name>', 'unique name of this worker', `${hostname()}-${process.pid}`)
     .option('--concurrency <n>', 'tasks at a time', concurrency, 1)
     .option('--work-dir <path>', 'kept from task to task; one folder per slot (default: in the temporary folder)')

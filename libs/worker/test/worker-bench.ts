@@ -64,7 +64,7 @@ export class WorkerBench {
     const env = childEnv(parent, secret);
     const handler = execHandler({
       ...{ command, workDir: join(this.dir, 'work'), concurrency: 1, taskTimeoutMs, killGraceMs: 200 },
-      ...{ env, gitCredentials, logs: new AgentLogs(logDir ?? null) },
+      ...{ env, user: null, gitCredentials, logs: new AgentLogs(logDir ?? null) },
     });
     return this.start({ handler, ...rest });
   }

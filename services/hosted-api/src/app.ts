@@ -51,14 +51,22 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
   });
 }
 
+/** So many failed rounds of a loop in a row are no accident. */
+const FAILING_AFTER = 3;
+
 /** Asks the store anew. The loops here read; what is written to the host is the monitor's. */
 async function readinessOf({ storeWatch, loops }: HostedContext): Promise<Readiness> {
   const store = await storeWatch.check();
   const stale = loops.some((loop) => loop.state.consecutiveFailures > 0);
+  const failing = loops
+    .filter((loop) => loop !== storeWatch.loop && loop.state.consecutiveFailures >= FAILING_AFTER)
+    .map(({ name }) => ({ name, problem: 'failing' as const }));
   return {
-    status: store === 'connected' ? 'ready' : 'not-ready',
+    status: store === 'connected' && failing.length === 0 ? 'ready' : 'not-ready',
     store,
     poll: stale ? 'stale' : 'ok',
     outbox: 'off',
+    stream: 'off',
+    loops: failing,
   };
 }

@@ -16,7 +16,10 @@ test('while the store is gone requests are refused, the process lives, and all g
   const tenant = await makeTenant(api);
   const workerId = await register(api, tenant.token);
   const claim = (waitMs: number) => api.post('/api/worker/claim', { workerId, taskTypes: WORK, waitMs }, tenant);
-  expect((await get('/ready')).body).toEqual({ status: 'ready', store: 'connected', poll: 'ok', outbox: 'off' });
+  expect((await get('/ready')).body).toEqual({
+    ...{ status: 'ready', store: 'connected', poll: 'ok', outbox: 'off' },
+    ...{ stream: 'off', loops: [] },
+  });
   const waiting = claim(30_000);
   await until('it waits', () => api.context.waiters.size === 1);
 

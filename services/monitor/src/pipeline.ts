@@ -14,6 +14,7 @@ import { addDashboard } from './parts/dashboard.ts';
 import { addDeadLetters, type DeadLetterCache } from './parts/dead-letters.ts';
 import { addIntake } from './parts/intake.ts';
 import { addLists } from './parts/lists.ts';
+import { addLoopWatch } from './parts/loop-watch.ts';
 import { addOutbox } from './parts/outbox.ts';
 import { addPrometheus } from './parts/prometheus.ts';
 import { addRegressionGuard } from './parts/regression-guard.ts';
@@ -43,7 +44,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
   storeWatch: StoreWatch;
   doorbell: Doorbell;
   loops: LoopSet;
-  health(): Pick<Readiness, 'poll' | 'outbox'>;
+  health(): Pick<Readiness, 'poll' | 'outbox' | 'stream' | 'loops'>;
   start(): void;
   /** Waits for the polls and writes that ticks have begun. */
   landed(): Promise<void>;
@@ -62,13 +63,14 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   addSettings(wiring);
   addAlerts(wiring, { consistency });
   addUpkeep(wiring);
+  addLoopWatch(wiring);
   addRollups(wiring);
   addStrategy(wiring);
   addTracks(wiring);
   const agents = addAgents(wiring);
   const { dashboard, polled, loops: dashboardLoops } = addDashboard(wiring, agents.configured);
   addPrometheus(wiring, { polled, agents: agents.snapshots });
-  const { feed, repos } = addStream(wiring);
+  const stream = addStream(wiring);
   const intake = addIntake(wiring);
   const outbox = addOutbox(wiring);
 
@@ -81,8 +83,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     blocked: lists.blocked,
     taskQueue: lists.taskQueue,
     kpis: addRegressionGuard(wiring).kpis,
-    feed,
-    repos,
+    feed: stream.feed,
+    repos: stream.repos,
     hostOf: hostFinder(options.hosts),
     agents,
     storeWatch,
@@ -91,6 +93,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     health: () => ({
       poll: healthOf([lettersLoop, findingsLoop, ...lists.loops, ...dashboardLoops, ...intake.loops]),
       outbox: outbox.loops.length === 0 ? 'off' : healthOf(outbox.loops),
+      stream: healthOf([stream.loop]),
+      loops: loops.problems().map(({ loop, problem }) => ({ name: loop, problem })),
     }),
     start() {
       doorbell.start();

@@ -20,6 +20,7 @@ import { LogIndex } from './logs/log-index.ts';
 import { WriteBudget } from './loops/write-budget.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
 import { metricsText } from './prometheus/metrics-text.ts';
+import { readinessOf } from './readiness.ts';
 import type { ConfigRouteDeps } from './routes/config.ts';
 
 type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack' | 'onHangup'>;
@@ -49,11 +50,7 @@ export async function startMonitor(context: Context, variables: Variables): Prom
     auth: createAuthentication({ logins, loginAttempts: env.LOGIN_ATTEMPTS, now }),
     pipeline,
     dashboard,
-    readiness: () => {
-      if (pipeline === null) return { status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off' };
-      const { state, isConnected } = pipeline.storeWatch;
-      return { status: isConnected ? 'ready' : 'not-ready', store: state, ...pipeline.health() };
-    },
+    readiness: () => readinessOf(pipeline),
     config: configRouteOf({ env, config, pipeline, variables, dashboard }),
     logs: env.LOG_DIR === undefined ? null : new LogIndex(env.LOG_DIR),
     webDir: WEB_DIR,

@@ -33,6 +33,8 @@ describe('a start', () => {
       store: 'not-configured',
       poll: 'off',
       outbox: 'off',
+      stream: 'off',
+      loops: [],
     });
     expect((await call('GET', '/api/openapi.json')).json).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
     expect((await call('GET', '/api/dead-letters')).json).toMatchObject({ code: 'STORE_UNAVAILABLE' });

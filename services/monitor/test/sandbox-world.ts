@@ -89,8 +89,8 @@ export const labelsOf = async (world: World, slug: string, number: number): Prom
     .sort();
 
 /** A doorbell that is connected. */
-export async function connectedDoorbell(directUrl: string): Promise<Doorbell> {
-  const doorbell = createDoorbell({ directUrl, applicationName: 'test:doorbell', sleep, log: silentLogger });
+export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Doorbell> {
+  const doorbell = createDoorbell({ directUrl, applicationName: 'test:doorbell', sleep, log: silentLogger, clock });
   doorbell.start();
   await new Promise<void>((resolve) => {
     const off = doorbell.on('svc_cache', () => {

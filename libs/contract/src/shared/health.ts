@@ -9,6 +9,18 @@ export const Readiness = z
     store: z.enum(['connected', 'unreachable', 'outdated', 'not-configured']),
     poll: PartHealth.meta({ description: 'The loops that read from the host and the store.' }),
     outbox: PartHealth.meta({ description: 'The loop that writes to the host.' }),
+    stream: PartHealth.meta({ description: 'The loop that feeds the event stream.' }),
+    loops: z
+      .array(
+        z.object({
+          name: z.string().meta({ example: 'metric-totals' }),
+          problem: z.enum(['failing', 'late']),
+        }),
+      )
+      .meta({
+        description:
+          'Background loops that failed three times in a row (failing) or finished no run for 60 s plus three times their interval (late). Empty when all work.',
+      }),
   })
   .meta({ id: 'Readiness' });
 export type Readiness = z.infer<typeof Readiness>;
@@ -39,7 +51,8 @@ export const getReadiness = route({
   method: 'get',
   path: '/ready',
   summary: 'Should the process get traffic',
-  description: 'Ready = the store is reachable and its schema is current, or none is configured and none is needed.',
+  description:
+    'Ready = the store is reachable and its schema is current, the event stream runs and every background loop works; or no store is configured and none is needed.',
   replies: {
     200: { description: 'Send traffic.', body: Readiness },
     503: { description: 'Send no traffic yet.', body: Readiness },

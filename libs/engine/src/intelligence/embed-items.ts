@@ -1,5 +1,5 @@
-import { inTransaction, itemsToEmbed, putEmbedding } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import { itemsToEmbed, putEmbedding } from '@pipeline/store';
+import { type Engine, inFencedTransaction } from '../context.ts';
 
 const BATCH = 64;
 
@@ -18,7 +18,7 @@ export async function embedItems(engine: Engine): Promise<{ made: number; more: 
   const vectors = await engine.embedder.embed(texts, endpoint);
   for (const [index, item] of items.entries()) {
     const vector = vectors[index] ?? [];
-    await inTransaction(engine.store.tenant, (tx) => putEmbedding(tx, item, { model: endpoint.model, vector }));
+    await inFencedTransaction(engine, (tx) => putEmbedding(tx, item, { model: endpoint.model, vector }));
   }
   return { made: items.length, more: items.length === BATCH };
 }

@@ -11,6 +11,9 @@ export interface Service {
   /** What it has logged so far. */
   lines: Line[];
   kill(): Promise<void>;
+  /** Stops the process where it is (SIGSTOP) and lets it go on (SIGCONT). */
+  freeze(): void;
+  thaw(): void;
 }
 
 /** Starts a service on a free port and waits until it listens. @throws Error with its last words when it ends before. */
@@ -25,6 +28,8 @@ export function startService(name: 'hosted-api' | 'monitor', env: Record<string,
     child.kill('SIGKILL');
     await ended;
   };
+  const freeze = () => void child.kill('SIGSTOP');
+  const thaw = () => void child.kill('SIGCONT');
   const lines: Line[] = [];
   let words = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -36,7 +41,7 @@ export function startService(name: 'hosted-api' | 'monitor', env: Record<string,
       const line = JSON.parse(text) as Line;
       lines.push(line);
       const url = addressFrom(line);
-      if (url !== null) resolve({ url, lines, kill });
+      if (url !== null) resolve({ url, lines, kill, freeze, thaw });
     });
     void ended.then(() =>
       reject(new Error(`${name} ended before it listened: ${words} ${JSON.stringify(lines.at(-1))}`)),

@@ -31,6 +31,7 @@ import { up as ownPullRequests } from './0029-own-pull-requests.ts';
 import { up as hostFacts } from './0030-host-facts.ts';
 import { up as boundlessSums } from './0031-boundless-sums.ts';
 import { up as limitsAssigneesAndEvidence } from './0032-limits-assignees-and-evidence.ts';
+import { up as leadersAndLoopProblems } from './0033-leaders-and-loop-problems.ts';
 import { up as monthPartitionsAndTokenUse } from './0034-month-partitions-and-token-use.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
@@ -73,5 +74,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0030-host-facts': { up: hostFacts },
   '0031-boundless-sums': { up: boundlessSums },
   '0032-limits-assignees-and-evidence': { up: limitsAssigneesAndEvidence },
+  '0033-leaders-and-loop-problems': { up: leadersAndLoopProblems },
   '0034-month-partitions-and-token-use': { up: monthPartitionsAndTokenUse },
 };

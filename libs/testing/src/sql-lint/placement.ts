@@ -26,6 +26,8 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   agent_restarts: 'local',
   audit_log: 'local',
   config_reloads: 'local',
+  leaders: 'local',
+  loop_problems: 'local',
   settings: 'local',
   stream_counter: 'local',
   stream_events: 'local',

@@ -49,7 +49,7 @@ export function createClient(options: ClientOptions): Client {
     auth: token ?? options.auth,
     ...(options.authStrategy ? { authStrategy: options.authStrategy } : {}),
     log: { ...log, error: log.debug },
-    request: { fetch: fetchWithTimeout(options.fetch ?? fetch, options.timeoutMs ?? 30_000), log },
+    request: { fetch: fetchOf(options), log },
     retry: { doNotRetry: ANSWERS, retries: 2, retryAfterBaseValue: 200 },
     throttle: {
       // The spacing of writes is what the public host asks for; the sandbox on the same machine asks for none.
@@ -62,6 +62,10 @@ export function createClient(options: ClientOptions): Client {
   guard(client, baseUrl);
   return client;
 }
+
+/** What carries out the requests of a client. */
+export const fetchOf = ({ fetch: send = fetch, timeoutMs = 30_000 }: ClientOptions): typeof fetch =>
+  fetchWithTimeout(send, timeoutMs);
 
 function guard(client: Client, baseUrl: string): void {
   const home = new URL(baseUrl).origin;

@@ -1,13 +1,18 @@
 import type { ExecuteContext, ExecuteResult, ProjectionAction, ProjectionType, RepoRef } from '@pipeline/domain';
 import type { Client } from './client.ts';
 
+export interface RequestOptions {
+  signal?: AbortSignal;
+  fetch?: typeof fetch;
+}
+
 /** Where one action is carried out, and by whom. */
 export interface Target {
   client: Client;
   repo: RepoRef;
   issueNumber: number;
   /** Parameters that every request of the action shares. */
-  at: { owner: string; repo: string; request: { signal?: AbortSignal } };
+  at: { owner: string; repo: string; request: RequestOptions };
   login(): Promise<string>;
   context: ExecuteContext;
 }

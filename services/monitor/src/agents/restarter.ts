@@ -9,7 +9,7 @@ import {
   tellOfAgents,
 } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { type AgentRestartRow, agentRestarts } from '@pipeline/store';
+import { type AgentRestartRow, agentRestarts, LeadershipLostError } from '@pipeline/store';
 import { Flights } from '../loops/flights.ts';
 import type { Lead } from '../loops/lead.ts';
 import type { AgentSeen, HealthWatch } from './health-watch.ts';
@@ -57,13 +57,17 @@ export class AgentRestarter {
 
   /** Cost: one read of a row per agent; more only where something is to be done. */
   async tick(): Promise<void> {
-    const { engine, watch, lead } = this.#deps;
+    const { engine, lead } = this.#deps;
     this.#rows = await agentRestarts(engine.store.fleet);
-    if ((await lead.hold()) === null) return;
-    await this.#tell();
+    await lead.run(engine, (leading) => this.#round(leading));
+  }
+
+  async #round(engine: Engine): Promise<void> {
+    const { watch } = this.#deps;
+    await this.#tell(engine);
     for (const seen of watch.seen()) {
       if (this.#flights.has(seen.agentName)) continue;
-      if (needsRestart(seen.health)) await this.#begin(seen);
+      if (needsRestart(seen.health)) await this.#begin(engine, seen);
       else if (this.#isWellAgain(seen)) await forgiveAgentRestarts(engine, seen.agentName);
     }
   }
@@ -78,8 +82,8 @@ export class AgentRestarter {
   }
 
   /** Told by the leader alone, which also knows what restarts have come to. */
-  #tell(): Promise<void> {
-    const { engine, agents, watch } = this.#deps;
+  #tell(engine: Engine): Promise<void> {
+    const { agents, watch } = this.#deps;
     const seen = watch.seen();
     const names = new Set(seen.map(({ agentName }) => agentName));
     const unknown = Object.keys(agents).filter((name) => !names.has(name));
@@ -106,14 +110,15 @@ export class AgentRestarter {
     return isOver ? `it was restarted ${attempts}× and is still down` : null;
   }
 
-  async #begin({ agentName, health }: AgentSeen): Promise<void> {
-    const { engine, log } = this.#deps;
+  async #begin(engine: Engine, { agentName, health }: AgentSeen): Promise<void> {
+    const { log } = this.#deps;
     const target = this.#targetOf(agentName);
     if (!target) return;
     const why = `${health.status} at ${health.consecutiveFailures} looks in a row: ${health.lastError}`;
     const request = { agent: agentName, how: target.how, why };
     const begun = await beginAgentRestart(engine, request);
     if (!begun) return;
+    if (engine.fence?.isHeld() === false) throw new LeadershipLostError(engine.fence.name);
     const { how } = request;
     log.warn('restarting an agent', { agentName, how, why, attempt: begun.attempts });
     this.#flights.start(agentName, (signal) => this.#carryOut(request, () => target.restart(signal)));

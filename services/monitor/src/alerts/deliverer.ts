@@ -1,6 +1,6 @@
 import { deliveryRetrySec } from '@pipeline/domain';
 import { channelKey, type Engine } from '@pipeline/engine';
-import { type DeliveryRow, dueDeliveries, noteDelivery, takeDelivery } from '@pipeline/store';
+import { type DeliveryRow, dueDeliveries, LeadershipLostError, noteDelivery, takeDelivery } from '@pipeline/store';
 import type { Lead } from '../loops/lead.ts';
 import { type ChannelDeps, sendTo } from './channels.ts';
 import type { Message } from './message.ts';
@@ -28,18 +28,21 @@ export class AlertDeliverer {
   }
 
   /** @returns 'again' when there may be more. */
-  async tick(): Promise<'again' | undefined> {
+  tick(): Promise<'again' | undefined> {
     const { engine, lead } = this.#deps;
-    if ((await lead.hold()) === null) return undefined;
+    return lead.run(engine, (leading) => this.#round(leading));
+  }
+
+  async #round(engine: Engine): Promise<'again' | undefined> {
     const due = await dueDeliveries(engine.store.fleet, BATCH);
     for (let at = 0; at < due.length; at += PARALLEL) {
-      await Promise.all(due.slice(at, at + PARALLEL).map((row) => this.#deliver(row)));
+      await Promise.all(due.slice(at, at + PARALLEL).map((row) => this.#deliver(engine, row)));
     }
     return due.length === BATCH ? 'again' : undefined;
   }
 
-  async #deliver(row: DeliveryRow): Promise<void> {
-    const { engine, log } = this.#deps;
+  async #deliver(engine: Engine, row: DeliveryRow): Promise<void> {
+    const { log } = this.#deps;
     const db = engine.store.tenant;
     const fields = { channel: row.channel.split(' ')[0], type: row.type, fingerprint: row.fingerprint };
     const channel = engine.settings().alertChannels.find((one) => channelKey(one) === row.channel);
@@ -51,6 +54,8 @@ export class AlertDeliverer {
       return noteDelivery(db, row, { status: 'failed', error: row.error });
     }
     if (!(await takeDelivery(db, row, { attempts: row.attempts, waitSec }))) return;
+    // Frozen since: the try is counted, and the successor makes the next one.
+    if (engine.fence?.isHeld() === false) throw new LeadershipLostError(engine.fence.name);
     const error = await sendTo(channel, this.#messageOf(row), this.#deps);
     if (error === null) return noteDelivery(db, row, { status: 'delivered', error: null });
     const status = waitSec === null ? 'failed' : 'pending';

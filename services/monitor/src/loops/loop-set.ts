@@ -16,8 +16,21 @@ interface Kept {
 /** Milliseconds between rounds; a function where a setting says how many. */
 export type Pace = number | (() => number);
 
-/** A loop that has not ended a round well for this long, beyond its pace, is stale. */
+/** A loop that has ended no round for this long, beyond three times its pace, is late. */
 const STALE_AFTER_MS = 60_000;
+
+/** So many failed rounds in a row are no accident: the process is not ready. */
+const FAILING_AFTER = 3;
+
+/** A loop that does not do its work. `late` = no round has ended for too long: it hangs, or the process does. */
+export interface LoopTrouble {
+  loop: string;
+  problem: 'failing' | 'late';
+  /** Failed rounds in a row. */
+  failures: number;
+  since: Date;
+  error: string | null;
+}
 
 /** The loops of this process. Those that need the store rest while it is away; when it is back all go on at once. */
 export class LoopSet {
@@ -71,9 +84,24 @@ export class LoopSet {
     return names.every((name) => {
       const kept = this.#of(name);
       const { lastRunAt, consecutiveFailures } = kept.loop.state;
-      const late = lastRunAt === null || now - lastRunAt.getTime() > STALE_AFTER_MS + 3 * paceOf(kept);
-      return this.#deps.storeWatch.isConnected && !late && consecutiveFailures < 3;
+      const late = lastRunAt === null || now - lastRunAt.getTime() > patienceWith(kept);
+      return this.#deps.storeWatch.isConnected && !late && consecutiveFailures < FAILING_AFTER;
     });
+  }
+
+  /** Loops whose last round failed, and those that are late. None while the store is away: that is its own problem. */
+  troubles(): LoopTrouble[] {
+    if (!this.#deps.storeWatch.isConnected) return [];
+    return [...this.#kept].flatMap(([name, kept]) => troubleOf(name, kept, this.#deps.now()) ?? []);
+  }
+
+  /** Those of them that make the process unfit for traffic. */
+  problems(): LoopTrouble[] {
+    return this.troubles().filter(({ problem, failures }) => problem === 'late' || failures >= FAILING_AFTER);
+  }
+
+  get names(): string[] {
+    return [...this.#kept.keys()];
   }
 
   #of(name: string): Kept {
@@ -84,3 +112,16 @@ export class LoopSet {
 }
 
 const paceOf = ({ everyMs }: Kept): number => (typeof everyMs === 'number' ? everyMs : everyMs());
+
+const patienceWith = (kept: Kept): number => STALE_AFTER_MS + 3 * paceOf(kept);
+
+function troubleOf(loop: string, kept: Kept, now: Date): LoopTrouble | null {
+  const { lastRunAt, startedAt, consecutiveFailures: failures, failingSince, lastError } = kept.loop.state;
+  const error = lastError === null ? null : String(lastError);
+  const since = lastRunAt ?? startedAt;
+  // One that was never started is nobody's concern.
+  const isLate = since !== null && startedAt !== null && now.getTime() - since.getTime() > patienceWith(kept);
+  if (isLate) return { loop, problem: 'late', failures, since, error };
+  if (failures === 0 || failingSince === null) return null;
+  return { loop, problem: 'failing', failures, since: failingSince, error };
+}

@@ -1,9 +1,10 @@
 import { type ExecuteResult, LANES, type VcsHost, writesOf } from '@pipeline/domain';
 import { beginSending, type Engine, type Sending, sendable, settle } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
+import { isLeadershipLost } from '@pipeline/store';
 import type { OutboxMetrics } from '../parts/outbox.ts';
 import { Flights } from './flights.ts';
-import type { Lead } from './lead.ts';
+import type { Lead, Leading } from './lead.ts';
 import type { WriteBudget } from './write-budget.ts';
 
 export interface ExecutorDeps {
@@ -15,6 +16,16 @@ export interface ExecutorDeps {
   metrics: OutboxMetrics;
   log: Logger;
   now: () => Date;
+}
+
+interface Attempt {
+  /** Fenced: the attempt is begun as the leader or not at all. */
+  engine: Engine;
+  leading: Leading;
+  tenantId: number;
+  id: number;
+  /** Ends with the process. */
+  stopping: AbortSignal;
 }
 
 /** After an attempt whose end could not be written down, its issue rests; the entry stays in doubt. */
@@ -41,9 +52,13 @@ export class ProjectionExecutor {
   }
 
   async tick(): Promise<void> {
-    const { engine, host, lead } = this.#deps;
-    const leading = await lead.hold();
-    if (!leading || this.#now() < this.#waitUntil) return;
+    const { engine, lead } = this.#deps;
+    await lead.run(engine, (fenced, leading) => this.#startAttempts(fenced, leading));
+  }
+
+  async #startAttempts(engine: Engine, leading: Leading): Promise<void> {
+    const { host } = this.#deps;
+    if (this.#now() < this.#waitUntil) return;
     const { parallelIssues } = engine.settings().hostBudget;
     // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
     const ready = await sendable(engine, host.clientType, parallelIssues * LANES.length * 2);
@@ -54,7 +69,7 @@ export class ProjectionExecutor {
       const reserved = this.#deps.budget?.reserve(writesOf(action)) ?? null;
       if (this.#deps.budget && !reserved) return;
       this.#flights.start(key, (stopping) =>
-        this.#attempt(key, tenant_id, id, AbortSignal.any([leading, stopping])).finally(() => reserved?.()),
+        this.#attempt(key, { engine, leading, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
       );
     }
   }
@@ -68,12 +83,15 @@ export class ProjectionExecutor {
     return this.#flights.stop(STOP_GRACE_MS);
   }
 
-  async #attempt(key: string, tenantId: number, id: number, signal: AbortSignal): Promise<void> {
-    const { engine, log } = this.#deps;
+  async #attempt(key: string, attempt: Attempt): Promise<void> {
+    const { log } = this.#deps;
+    const { engine, tenantId, id } = attempt;
     try {
       const sending = await beginSending(engine, tenantId, id);
-      if (sending) await this.#send(sending, signal);
+      if (sending) await this.#send(sending, attempt);
     } catch (error) {
+      // The successor looks on the host what became of it.
+      if (isLeadershipLost(error)) return;
       this.#resting.set(key, this.#now() + REST_MS);
       log.error('attempt of a projection was not finished', { projectionId: id, error });
       return;
@@ -81,14 +99,17 @@ export class ProjectionExecutor {
     this.onLanded();
   }
 
-  async #send(sending: Sending, signal: AbortSignal): Promise<void> {
+  /** The result is recorded also when the lead was lost meanwhile: what the host did is a fact (see `settle`). */
+  async #send(sending: Sending, { leading, stopping }: Attempt): Promise<void> {
     const { engine, host } = this.#deps;
     const { projection, repo, mayHaveHappened } = sending;
     const { workerLogins } = engine.settings().review;
-    const context = { mayHaveHappened, workerLogins, signal };
+    if (!leading.isHeld()) return;
+    const signal = AbortSignal.any([leading.signal, stopping]);
+    const context = { mayHaveHappened, workerLogins, signal, mayWrite: () => leading.isHeld() };
     const result = await host.execute(repo, projection.issue_number, projection.action, context);
     // We broke it off ourselves: it stays in doubt and costs no attempt.
-    if (signal.aborted && result.status === 'failed') return;
+    if ((signal.aborted || !leading.isHeld()) && result.status === 'failed') return;
     if (result.status === 'rate-limited') this.#waitUntil = Math.max(this.#waitUntil, Date.parse(result.retryAt));
     await settle(engine, sending, result);
     this.#record(sending, result);

@@ -1,7 +1,6 @@
-import type { VcsHost } from '@pipeline/domain';
-import { type Engine, type HostOf, pollRepo } from '@pipeline/engine';
+import { type Engine, type HostOf, type Intake, pollRepo } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { enabledRepos, type RepoRow, saveSyncState, syncStateOf } from '@pipeline/store';
+import { enabledRepos, isLeadershipLost, type RepoRow, saveSyncState, syncStateOf } from '@pipeline/store';
 import { HostError } from '@pipeline/vcs';
 import { Flights } from './flights.ts';
 import type { Lead } from './lead.ts';
@@ -45,8 +44,13 @@ export class RepoPoller {
   }
 
   async tick(): Promise<void> {
-    const { engine, hostOf, lead } = this.#deps;
-    if ((await lead.hold()) === null || !this.#anyDue()) return;
+    const { engine, lead } = this.#deps;
+    await lead.run(engine, (leading) => this.#startDue(leading));
+  }
+
+  async #startDue(engine: Engine): Promise<void> {
+    const { hostOf } = this.#deps;
+    if (!this.#anyDue()) return;
     this.#lookAgain = false;
     const repos = await enabledRepos(engine.store.fleet);
     const turns = new Map(repos.map((repo) => [keyOf(repo), this.#turns.get(keyOf(repo)) ?? { at: 0, failures: 0 }]));
@@ -56,7 +60,7 @@ export class RepoPoller {
       const turn = turns.get(keyOf(repo));
       if (!host || !turn || turn.at > this.#now() || this.#flights.has(keyOf(repo))) continue;
       if (this.#flights.size >= PARALLEL) return this.lookAgain();
-      this.#flights.start(keyOf(repo), () => this.#poll(repo, host, turn));
+      this.#flights.start(keyOf(repo), () => this.#poll({ engine, repo, host }, turn));
     }
   }
 
@@ -69,28 +73,31 @@ export class RepoPoller {
     return this.#flights.stop(STOP_GRACE_MS);
   }
 
-  async #poll(repo: RepoRow, host: VcsHost, turn: Turn): Promise<void> {
-    const { engine, log, now } = this.#deps;
+  async #poll(intake: Intake, turn: Turn): Promise<void> {
+    const { log, now } = this.#deps;
+    const { engine, repo } = intake;
     const everyMs = engine.settings().pollIntervals.sprintMaster * 1000;
     const first = turn.at === 0;
     try {
-      await pollRepo({ engine, repo, host }, now);
+      await pollRepo(intake, now);
       // An unchanged repo writes nothing, so an error of before is taken back here.
-      if (turn.failures > 0 || first) await this.#note(repo, null);
+      if (turn.failures > 0 || first) await this.#note(intake, null);
       turn.failures = 0;
       turn.at = this.#now() + everyMs;
     } catch (error) {
+      // The successor polls it.
+      if (isLeadershipLost(error)) return;
       turn.failures += 1;
       const backoff = Math.min(everyMs * 2 ** turn.failures, Math.max(MAX_BACKOFF_MS, everyMs));
       turn.at = Math.max(this.#now() + backoff, retryAt(error));
       log.warn('poll of a repo failed', { repo: `${repo.owner}/${repo.name}`, failures: turn.failures, error });
       const message = error instanceof Error ? error.message : String(error);
-      await this.#note(repo, message).catch((cause: unknown) => log.warn('its error was not kept', { error: cause }));
+      await this.#note(intake, message).catch((cause: unknown) => log.warn('its error was not kept', { error: cause }));
     }
   }
 
-  async #note({ tenant_id, id }: RepoRow, error: string | null): Promise<void> {
-    const db = this.#deps.engine.store.tenant;
+  async #note({ engine, repo: { tenant_id, id } }: Intake, error: string | null): Promise<void> {
+    const db = engine.store.tenant;
     const { etag, cursor } = await syncStateOf(db, tenant_id, id);
     await saveSyncState(db, tenant_id, id, { etag, cursor, error });
   }

@@ -38,8 +38,10 @@ const MONTHS_AHEAD = 3;
  * Makes the partitions of the months to come, drops those whose time is over and deletes old rows, by the settings in
  * force. One replica does it. @returns 'again' while there is more to delete.
  */
-export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => async () => {
-  if ((await lead.hold()) === null) return undefined;
+export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => () =>
+  lead.run(engine, (leading) => retain(leading, log));
+
+async function retain(engine: Engine, log: Logger): Promise<'again' | undefined> {
   const { fleet } = engine.store;
   const { eventsDays, messagesDays, runsDays, projectionsDays } = engine.settings().retention;
   for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) {
@@ -56,4 +58,4 @@ export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => async 
   await deleteOldReloads(fleet, RELOADS_KEPT_MS);
   const more = [await deleteOldRuns(fleet, runsDays), await deleteOldProjections(fleet, projectionsDays)];
   return more.includes(true) ? 'again' : undefined;
-};
+}

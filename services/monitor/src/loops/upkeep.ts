@@ -24,25 +24,26 @@ import { readSettings } from '@pipeline/store';
 import type { Lead } from './lead.ts';
 
 /** Starts the handling of deliveries. One replica does, so that those of one issue are handled in their order. */
-export const inboxTick = (inbox: Inbox, lead: Lead) => async () => {
-  if ((await lead.hold()) !== null) await inbox.step();
+export const inboxTick = (engine: Engine, inbox: Inbox, lead: Lead) => async () => {
+  await lead.run(engine, (leading) => inbox.step(leading));
 };
 
 /** Enqueues the scans of repos that are due; one replica looks after all. */
 export const scansTick = (engine: Engine, lead: Lead) => async () => {
-  if ((await lead.hold()) !== null) await enqueueDueScans(engine);
+  await lead.run(engine, enqueueDueScans);
 };
 
 /** Reads what restricts pushes to the default branches; a branch open to all who may push is a warning in the log. */
 export const protectionTick = (engine: Engine, hostOf: HostOf, lead: Lead, log: Logger) => async () => {
-  if ((await lead.hold()) === null) return;
-  await checkDueProtections(engine, hostOf, {
-    onChecked: ({ owner, name, default_branch: branch }, { status, message }) => {
-      if (status !== 'ok') log.warn(message, { repo: `${owner}/${name}`, branch, check: 'push-protection', status });
-    },
-    onFailed: ({ owner, name }, error) =>
-      log.warn('what restricts pushes could not be read from the host', { repo: `${owner}/${name}`, error }),
-  });
+  await lead.run(engine, (leading) =>
+    checkDueProtections(leading, hostOf, {
+      onChecked: ({ owner, name, default_branch: branch }, { status, message }) => {
+        if (status !== 'ok') log.warn(message, { repo: `${owner}/${name}`, branch, check: 'push-protection', status });
+      },
+      onFailed: ({ owner, name }, error) =>
+        log.warn('what restricts pushes could not be read from the host', { repo: `${owner}/${name}`, error }),
+    }),
+  );
 };
 
 // These act on each row by compare-and-set, so any number of replicas may run them at once.
@@ -68,17 +69,13 @@ export const staleIntelligenceTick = (engine: Engine) => async () =>
 export const foldTick = (engine: Engine) => () => foldCounts(engine);
 export const slaTick = (engine: Engine) => async () => ((await watchSla(engine)).more ? 'again' : undefined);
 /** Each call costs money, so one replica makes them. */
-export const embeddingsTick = (engine: Engine, lead: Lead) => async () => {
-  if ((await lead.hold()) === null) return undefined;
-  return (await embedItems(engine)).more ? 'again' : undefined;
-};
+export const embeddingsTick = (engine: Engine, lead: Lead) => () =>
+  lead.run(engine, async (leading) => ((await embedItems(leading)).more ? 'again' : undefined));
 
 /** Each remembers where it stands, so one replica leads. */
-export const labelWalkTick = (walk: LabelWalk, lead: Lead) => async () => {
-  if ((await lead.hold()) === null) return undefined;
-  return (await walk.step()).more ? 'again' : undefined;
-};
+export const labelWalkTick = (engine: Engine, walk: LabelWalk, lead: Lead) => () =>
+  lead.run(engine, async (leading) => ((await walk.step(leading)).more ? 'again' : undefined));
 
-export const parentWatchTick = (watch: ParentWatch, lead: Lead) => async () => {
-  if ((await lead.hold()) !== null) await watch.look();
+export const parentWatchTick = (engine: Engine, watch: ParentWatch, lead: Lead) => async () => {
+  await lead.run(engine, (leading) => watch.look(leading));
 };

@@ -1,4 +1,4 @@
-import { runDetectors, writeDailyDigest } from '@pipeline/engine';
+import { type Engine, runDetectors, writeDailyDigest } from '@pipeline/engine';
 import { AlertDeliverer } from '../alerts/deliverer.ts';
 import { OutageWatch } from '../alerts/outage.ts';
 import { Lead } from '../loops/lead.ts';
@@ -13,25 +13,23 @@ export function addAlerts(wiring: Wiring, { consistency }: { consistency: Consis
   const { engine, doorbell, loops, log, now, variables, storeWatch, instance, hosts } = wiring;
   const lead = new Lead(doorbell, 'alert-detectors');
   let round = 0;
-  loops.add('alert-detectors', 60 * SECOND_MS, async () => {
-    if ((await lead.hold()) === null) return;
+  const detect = async (leading: Engine) => {
     const readings = {
       driftByRepo: driftOf(consistency),
       limitedMinutes: new Map(hosts.map(({ kind, rate }) => [kind, rate.limitedMinutes()])),
     };
-    const failed = await runDetectors(engine, readings, { refresh: round % REFRESH_EVERY === 0 });
+    const failed = await runDetectors(leading, readings, { refresh: round % REFRESH_EVERY === 0 });
     round += 1;
     const [first] = failed;
     if (first)
       throw new Error(`detectors failed: ${failed.map(({ detector }) => detector).join(', ')}`, { cause: first.error });
-  });
+  };
+  loops.add('alert-detectors', 60 * SECOND_MS, () => lead.run(engine, detect));
   const channels = { variables, log, now };
   const deliverer = new AlertDeliverer({ engine, lead: new Lead(doorbell, 'alert-deliveries'), ...channels });
   loops.add('alert-deliveries', 5 * SECOND_MS, () => deliverer.tick());
   const digestLead = new Lead(doorbell, 'daily-digest');
-  loops.add('daily-digest', 60 * SECOND_MS, async () => {
-    if ((await digestLead.hold()) !== null) await writeDailyDigest(engine);
-  });
+  loops.add('daily-digest', 60 * SECOND_MS, () => digestLead.run(engine, writeDailyDigest));
   const outage = new OutageWatch({ engine, storeWatch, instance, ...channels });
   loops.addAlways('store-outage', 5 * SECOND_MS, () => outage.tick());
 }

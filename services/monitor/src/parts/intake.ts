@@ -16,14 +16,14 @@ export function addIntake({ engine, hosts, doorbell, loops, metrics, store, log,
   if (hosts.length === 0) return { loops: [], landed: async () => false, stop: async () => undefined };
   const hostOf = hostFinder(hosts);
   const deliveries = new Inbox({ engine, hostOf });
-  const inbox = loops.add('inbox', SECOND_MS, inboxTick(deliveries, new Lead(doorbell, 'inbox')));
+  const inbox = loops.add('inbox', SECOND_MS, inboxTick(engine, deliveries, new Lead(doorbell, 'inbox')));
   deliveries.onLaneEnd = () => inbox.wake();
   const poller = new RepoPoller({ engine, hostOf, lead: new Lead(doorbell, 'intake-poll'), log, now });
   const poll = loops.add('intake-poll', SECOND_MS, () => poller.tick());
   const parents = new ParentWatch({ engine, hostOf, now, log });
-  loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(parents, new Lead(doorbell, 'parent-watch')));
+  loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(engine, parents, new Lead(doorbell, 'parent-watch')));
   const labels = new LabelWalk(engine, now);
-  loops.add('label-walk', 60 * SECOND_MS, labelWalkTick(labels, new Lead(doorbell, 'label-walk')));
+  loops.add('label-walk', 60 * SECOND_MS, labelWalkTick(engine, labels, new Lead(doorbell, 'label-walk')));
   const protections = loops.add(
     'push-protection',
     5 * 60 * SECOND_MS,

@@ -10,10 +10,9 @@ const LOOK_EVERY_MS = 60 * SECOND_MS;
 /** The guard, which one monitor runs for all, and what it found, in the memory of each. */
 export function addRegressionGuard({ engine, store, doorbell, loops, now }: Wiring): RegressionGuardDeps {
   const lead = new Lead(doorbell, 'regression-guard');
-  loops.add('regression-guard', LOOK_EVERY_MS, async () => {
-    if ((await lead.hold()) === null) return undefined;
-    return (await watchKpis(engine)).more ? 'again' : undefined;
-  });
+  loops.add('regression-guard', LOOK_EVERY_MS, () =>
+    lead.run(engine, async (leading) => ((await watchKpis(leading)).more ? 'again' : undefined)),
+  );
   const kpis = new PolledValue(() => readKpis(store), now);
   loops.add('regression-guard-list', LOOK_EVERY_MS, () => kpis.refresh());
   return { kpis };

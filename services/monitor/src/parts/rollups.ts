@@ -13,10 +13,9 @@ export function addRollups({ engine, doorbell, loops, metrics, log }: Wiring): v
   loops.add('rollups', FOLD_EVERY_MS, async () => ((await foldSums(engine)) ? 'again' : undefined));
   const differences = differencesCounter(metrics.registry);
   const lead = new Lead(doorbell, 'rollup-check');
-  loops.add('rollup-check', CHECK_EVERY_MS, async () => {
-    if ((await lead.hold()) === null) return undefined;
-    return (await rollupCheck(engine, { differences, log })) ? 'again' : undefined;
-  });
+  loops.add('rollup-check', CHECK_EVERY_MS, () =>
+    lead.run(engine, async (leading) => ((await rollupCheck(leading, { differences, log })) ? 'again' : undefined)),
+  );
 }
 
 export const differencesCounter = (registry: Registry): Counter<'table'> =>

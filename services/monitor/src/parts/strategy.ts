@@ -9,9 +9,9 @@ export function addStrategy({ engine, doorbell, loops, log }: Wiring): void {
 }
 
 /** One replica makes the proposals, so that they do not wait for each other; two at once would make none twice. */
-export const strategyTick = (engine: Engine, lead: Lead, log: Logger) => async () => {
-  if ((await lead.hold()) === null) return undefined;
-  const { failures, more } = await runDueStrategies(engine);
-  for (const { key, error } of failures) log.error('weekly proposal failed', { ...key, error });
-  return more ? 'again' : undefined;
-};
+export const strategyTick = (engine: Engine, lead: Lead, log: Logger) => () =>
+  lead.run(engine, async (leading) => {
+    const { failures, more } = await runDueStrategies(leading);
+    for (const { key, error } of failures) log.error('weekly proposal failed', { ...key, error });
+    return more ? 'again' : undefined;
+  });

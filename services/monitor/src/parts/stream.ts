@@ -7,6 +7,7 @@ import { SECOND_MS, type Wiring } from './wiring.ts';
 
 interface Stream {
   feed: EventFeed;
+  loop: string;
   repos: PolledValue<readonly RepoWithTenant[]>;
 }
 
@@ -32,5 +33,5 @@ export function addStream({ engine, store, storeWatch, doorbell, loops, metrics,
       this.set(feed.clients);
     },
   });
-  return { feed, repos };
+  return { feed, repos, loop: stream.name };
 }

@@ -12,7 +12,7 @@ export function addTracks({ engine, doorbell, loops, metrics }: Wiring): void {
 
 /** One replica leads, so that they do not wait for each other; two at once would make nothing twice. */
 export const tracksTick = (engine: Engine, lead: Lead) => async () => {
-  if ((await lead.hold()) !== null) await runDueTracks(engine);
+  await lead.run(engine, runDueTracks);
 };
 
 /** Tracks that are late, as of the last look: their repos have no free place, or nobody runs them. */

@@ -52,7 +52,13 @@ export function wire(options: PipelineOptions): Wiring {
     clock: options.clock,
     onConnectionError: (error) => log.warn('connection to the store broke', { error }),
   });
-  const doorbell = createDoorbell({ directUrl: options.directUrl, applicationName: 'monitor:doorbell', sleep, log });
+  const doorbell = createDoorbell({
+    directUrl: options.directUrl,
+    applicationName: 'monitor:doorbell',
+    holder: options.instance,
+    sleep,
+    log,
+  });
   const storeWatch = new StoreWatch({ store, log, metrics: metrics.loops, now });
   const loops = new LoopSet({ storeWatch, log, metrics: metrics.loops, now });
   config.onChange(() => loops.wakeAll());

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** Another user of this machine that programs run as. */
+export interface RunAs {
+  name: string;
+  uid: number;
+  gid: number;
+  home: string;
+}
+
+/**
+ * @returns the user that programs shall run as. @throws Error that says what is wrong: unknown, root itself, or a
+ * runner that may not change users.
+ */
+export function runAs(name: string): RunAs {
+  if (process.getuid?.() !== 0) throw new Error('--user: only a runner that is root can run programs as another user');
+  const [, , uid = '', gid = '', , home = '/'] = entryOf(name).split(':');
+  const user = { name, uid: Number(uid), gid: Number(gid), home };
+  if (uid === '' || !Number.isInteger(user.uid) || !Number.isInteger(user.gid)) {
+    throw new Error(`--user: there is no user ${name}`);
+  }
+  if (user.uid === 0) throw new Error('--user: programs cannot be kept from the token as root');
+  return user;
+}
+
+/** Line of the user database, also of users that are not in the file (LDAP and others), where `getent` exists. */
+function entryOf(name: string): string {
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+  const local = lines.find((line) => line.startsWith(`${name}:`));
+  if (local !== undefined) return local;
+  try {
+    return execFileSync('getent', ['passwd', '--', name], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Options of `spawn` that run a program as that user, without groups of the runner. */
+export const spawnAs = (user: RunAs | null): { uid?: number; gid?: number } =>
+  user === null ? {} : { uid: user.uid, gid: user.gid };
+
+/** What a login would set; the rest of the environment is the runner's. */
+export const envOf = (user: RunAs | null): Record<string, string> =>
+  user === null ? {} : { HOME: user.home, USER: user.name, LOGNAME: user.name };

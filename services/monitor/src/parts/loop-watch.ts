@@ -1,0 +1,32 @@
+import { putLoopProblems } from '@pipeline/store';
+import { Gauge } from 'prom-client';
+import { SECOND_MS, type Wiring } from './wiring.ts';
+
+const PROBLEMS = ['failing', 'late'] as const;
+
+/**
+ * Publishes the loops of this process that fail or hang: as a metric, and in the store, where the detector
+ * `loop_failing` of the leading monitor finds those of all monitors. Writes nothing while all loops work.
+ */
+export function addLoopWatch({ store, loops, metrics, instance }: Wiring): void {
+  let written = true;
+  loops.add('loop-watch', 15 * SECOND_MS, async () => {
+    const troubles = loops.troubles();
+    // What an earlier process of this name has left is removed by the first round.
+    if (troubles.length === 0 && !written) return;
+    written = true;
+    await putLoopProblems(store.fleet, `monitor ${instance}`, troubles);
+    written = troubles.length > 0;
+  });
+  new Gauge({
+    name: 'svc_loop_problem',
+    help: '1 while a background loop fails (three runs in a row) or is late (no run has ended for 60 s plus three intervals).',
+    labelNames: ['loop', 'problem'],
+    registers: [metrics.registry],
+    collect() {
+      const current = new Map(loops.problems().map(({ loop, problem }) => [loop, problem]));
+      for (const loop of loops.names)
+        for (const problem of PROBLEMS) this.set({ loop, problem }, current.get(loop) === problem ? 1 : 0);
+    },
+  });
+}
