@@ -68,7 +68,8 @@ export function bodyReader(route: AnyRoute, { requireJsonType, ...stage }: BodyS
   return async (scope) => {
     if (requireJsonType && hasBody(scope.request)) requireJson(scope.request);
     const bytes = await readBytes(scope, rules);
-    return checkBody(route, body, bytes.length === 0 && route.bodyOptional ? {} : parseJson(route, bytes));
+    const isAbsent = bytes.length === 0 && route.bodyOptional;
+    return isAbsent ? checkBody(route, body, {}) : readJson(route, body, bytes);
   };
 }
 
@@ -83,27 +84,30 @@ function requireJson({ headers }: IncomingMessage): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(route: AnyRoute, bytes: Uint8Array): unknown {
-  let text: string;
-  let value: unknown;
+function readJson(route: AnyRoute, schema: z.ZodType, bytes: Uint8Array): unknown {
+  const { text, value } = parseJson(route, bytes);
+  if (!hasUnstorableEscape(text)) return checkBody(route, schema, value);
+  if (route.unstorableText === 'replace') return checkBody(route, schema, sanitizeJson(value));
+  // After the schema, which may have a better word on it.
+  return requireStorable(route, checkBody(route, schema, value));
+}
+
+function parseJson(route: AnyRoute, bytes: Uint8Array): { text: string; value: unknown } {
   try {
-    text = utf8.decode(bytes);
-    value = JSON.parse(text);
+    const text = utf8.decode(bytes);
+    return { text, value: JSON.parse(text) };
   } catch (error) {
     throw refuse(route.refusals.json ?? DEFAULT_REFUSALS.json, 'Invalid JSON body', String(error));
   }
-  return hasUnstorableEscape(text) ? storableBody(route, value) : value;
 }
 
-/** @throws AppError as the route declares for the top-level field that holds such text. */
-function storableBody(route: AnyRoute, value: unknown): unknown {
-  if (route.unstorableText === 'replace') return sanitizeJson(value);
-  const fields = Array.isArray(value) || typeof value !== 'object' || value === null ? { '': value } : value;
-  for (const [field, inner] of Object.entries(fields)) {
+/** @throws AppError with the code that the route declares for the top-level field that holds such text. */
+function requireStorable(route: AnyRoute, body: unknown): unknown {
+  for (const [field, inner] of Object.entries(body as object)) {
     const problem = unstorableIn({ [field]: inner });
-    if (problem !== null) throw refuse(bodyRefusal(route, field), problem);
+    if (problem !== null) throw new AppError(bodyRefusal(route, field).code, problem);
   }
-  return value;
+  return body;
 }
 
 const bodyRefusal = ({ refusals }: AnyRoute, field: string): Refusal =>

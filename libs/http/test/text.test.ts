@@ -27,12 +27,12 @@ describe('text that Postgres cannot store', () => {
   test('is refused in a body as the route refuses the field that holds it', async () => {
     expect(await post('/api/things/1/move', '{"to":"\\u0000","reason":"b"}')).toEqual([400, 'INVALID_STATE']);
     expect(await post('/api/things/1/move', '{"to":"a","reason":"\\ud800"}')).toEqual([400, 'INVALID_BODY']);
-    expect(await post('/api/things/1/move', '{"to":"a","reason":"b","x":{"y":["\\uDfff"]}}')).toEqual([
-      400,
-      'INVALID_BODY',
-    ]);
-    expect(await post('/api/things/1/move', '{"to":"a","reason":"b","\\u0000":1}')).toEqual([400, 'INVALID_BODY']);
     expect(await post('/api/optional', '"\\u0000"')).toEqual([400, 'INVALID_BODY']);
+  });
+
+  test('is left out with the undeclared field that holds it', async () => {
+    const body = '{"to":"a","reason":"b","x":{"y":["\\uDfff"]},"\\u0000":1}';
+    expect((await sample.call('/api/things/1/move', { method: 'POST', body })).status).toBe(200);
   });
 
   test('passes as what it is where it is whole: a pair of surrogates, a backslash before u0000', async () => {
