@@ -6,3 +6,4 @@ export * from './handler.ts';
 export * from './listen.ts';
 export * from './rate-limit.ts';
 export * from './service-handlers.ts';
+export { sanitizeUrlText } from './text-stage.ts';

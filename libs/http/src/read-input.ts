@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { readBytes } from './body-bytes.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { RequestScope } from './request-scope.ts';
-import { isStorableQuery, sanitizeForm, unstorableIn } from './text-stage.ts';
+import { sanitizeForm, unstorableIn } from './text-stage.ts';
 
 type Read = (scope: RequestScope) => Promise<unknown>;
 
@@ -16,32 +16,31 @@ const refuse = (refusal: Refusal, problem: string, detail?: unknown) =>
 export function readParams(route: AnyRoute, raw: Readonly<Record<string, string | string[]>>): unknown {
   if (!route.params) return {};
   const joined = Object.entries(raw).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]);
-  const refusal = route.refusals.params ?? DEFAULT_REFUSALS.params;
-  const unstorable = unstorableIn(Object.fromEntries(joined));
-  if (unstorable !== null) throw refuse(refusal, unstorable);
   const parsed = route.params.safeParse(Object.fromEntries(joined));
-  if (parsed.success) return parsed.data;
-  throw refuse(refusal, firstProblem(parsed.error));
+  if (parsed.success) return storableInput(parsed.data);
+  throw refuse(route.refusals.params ?? DEFAULT_REFUSALS.params, firstProblem(parsed.error));
 }
 
 /** The query, checked; a name given twice is a list. @throws AppError as the route declares. */
 export function readQuery(route: AnyRoute, url: string): unknown {
-  const at = url.indexOf('?');
-  const text = at === -1 ? '' : url.slice(at + 1);
-  const refusal = route.refusals.query ?? DEFAULT_REFUSALS.query;
-  // Also where the route declares no query: the OAuth library reads its own.
-  if (!isStorableQuery(text)) throw refuse(refusal, 'the query must hold no NUL');
   if (!route.query) return {};
-  const given = new URLSearchParams(text);
+  const at = url.indexOf('?');
+  const given = new URLSearchParams(at === -1 ? '' : url.slice(at + 1));
   const names = [...new Set(given.keys())].filter((name) => route.query && name in route.query.shape);
   const values = names.map((name) => {
     const all = given.getAll(name);
     return [name, all.length === 1 ? all[0] : all];
   });
   const parsed = route.query.safeParse(Object.fromEntries(values));
-  if (parsed.success) return parsed.data;
-  throw refuse(refusal, firstProblem(parsed.error));
+  if (parsed.success) return storableInput(parsed.data);
+  throw refuse(route.refusals.query ?? DEFAULT_REFUSALS.query, firstProblem(parsed.error));
 }
+
+/**
+ * Names and filters with U+FFFD for each NUL, where the schema lets one pass: they then name nothing, and the route answers
+ * as it does for what is not there.
+ */
+const storableInput = (data: object): unknown => (unstorableIn(data) === null ? data : sanitizeJson(data));
 
 interface BodyStage {
   requireJsonType: boolean;
@@ -69,7 +68,8 @@ export function bodyReader(route: AnyRoute, { requireJsonType, ...stage }: BodyS
   return async (scope) => {
     if (requireJsonType && hasBody(scope.request)) requireJson(scope.request);
     const bytes = await readBytes(scope, rules);
-    return checkBody(route, body, bytes.length === 0 && route.bodyOptional ? {} : parseJson(route, bytes));
+    const isAbsent = bytes.length === 0 && route.bodyOptional;
+    return isAbsent ? checkBody(route, body, {}) : readJson(route, body, bytes);
   };
 }
 
@@ -84,27 +84,30 @@ function requireJson({ headers }: IncomingMessage): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(route: AnyRoute, bytes: Uint8Array): unknown {
-  let text: string;
-  let value: unknown;
+function readJson(route: AnyRoute, schema: z.ZodType, bytes: Uint8Array): unknown {
+  const { text, value } = parseJson(route, bytes);
+  if (!hasUnstorableEscape(text)) return checkBody(route, schema, value);
+  if (route.unstorableText === 'replace') return checkBody(route, schema, sanitizeJson(value));
+  // After the schema, which may have a better word on it.
+  return requireStorable(route, checkBody(route, schema, value));
+}
+
+function parseJson(route: AnyRoute, bytes: Uint8Array): { text: string; value: unknown } {
   try {
-    text = utf8.decode(bytes);
-    value = JSON.parse(text);
+    const text = utf8.decode(bytes);
+    return { text, value: JSON.parse(text) };
   } catch (error) {
     throw refuse(route.refusals.json ?? DEFAULT_REFUSALS.json, 'Invalid JSON body', String(error));
   }
-  return hasUnstorableEscape(text) ? storableBody(route, value) : value;
 }
 
-/** @throws AppError as the route declares for the top-level field that holds such text. */
-function storableBody(route: AnyRoute, value: unknown): unknown {
-  if (route.unstorableText === 'replace') return sanitizeJson(value);
-  const fields = Array.isArray(value) || typeof value !== 'object' || value === null ? { '': value } : value;
-  for (const [field, inner] of Object.entries(fields)) {
+/** @throws AppError with the code that the route declares for the top-level field that holds such text. */
+function requireStorable(route: AnyRoute, body: unknown): unknown {
+  for (const [field, inner] of Object.entries(body as object)) {
     const problem = unstorableIn({ [field]: inner });
-    if (problem !== null) throw refuse(bodyRefusal(route, field), problem);
+    if (problem !== null) throw new AppError(bodyRefusal(route, field).code, problem);
   }
-  return value;
+  return body;
 }
 
 const bodyRefusal = ({ refusals }: AnyRoute, field: string): Refusal =>

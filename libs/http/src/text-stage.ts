@@ -14,13 +14,11 @@ export function unstorableIn(value: unknown, path: readonly string[] = []): stri
   return null;
 }
 
-/** Percent-decoding gives U+FFFD for what is no UTF-8, so a query can hold a NUL and nothing else that cannot be stored. */
-export const isStorableQuery = (query: string): boolean => !query.includes('%00') && !query.includes('\0');
-
-const REPLACEMENT = '%EF%BF%BD';
-
 /** The form with U+FFFD for each NUL: a person who typed one gets the page's own answer. */
 export function sanitizeForm(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-  return isStorableQuery(text) ? bytes : Buffer.from(text.replace(/%00|\0/g, REPLACEMENT), 'latin1');
+  return /%00|\0/.test(text) ? Buffer.from(sanitizeUrlText(text), 'latin1') : bytes;
 }
+
+/** Percent-decoding gives U+FFFD for what is no UTF-8, so a query can hold a NUL and nothing else that cannot be stored. */
+export const sanitizeUrlText = (text: string): string => text.replace(/%00|\0/g, '%EF%BF%BD');

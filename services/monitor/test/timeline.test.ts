@@ -126,7 +126,7 @@ describe('GET /api/timeline', () => {
   test.each(['nobody/shop', 'acme/%00'])('there is no context of %s', async (slug) => {
     const { json } = await get(7, slug);
     expect(json).toEqual({
-      error: `No repo context available for ${decodeURIComponent(slug)}`,
+      error: `No repo context available for ${decodeURIComponent(slug).replace('\0', '\ufffd')}`,
       ...{ code: 'STORE_UNAVAILABLE', status: 503 },
     });
   });

@@ -94,7 +94,7 @@ describe('POST prompts', () => {
 
 describe('GET prompts/:version', () => {
   test.each(['1', '0', '-1', 'x', '01', '2147483648', '%00'])('version %s is not there', async (version) => {
-    const said = `Version ${decodeURIComponent(version)} not found`;
+    const said = `Version ${decodeURIComponent(version).replace('\0', '\ufffd')} not found`;
     expect(await ask('GET', `${PROMPTS}/${version}`)).toEqual(refused(404, 'NOT_FOUND', said));
   });
 

@@ -1,29 +1,47 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { monitorSurface } from '@pipeline/contract';
+import { checkedFetch, monitorSurface } from '@pipeline/contract';
 import { testDatabase } from '@pipeline/testing';
-import { unstorableRequests } from '@pipeline/testing/unstorable-requests';
+import { type UnstorableRequest, unstorableRequests } from '@pipeline/testing/unstorable-requests';
+import { EventFeed } from '../src/stream/event-feed.ts';
 import { makeBench } from './bench.ts';
-import { type Call, serveConnected } from './served-app.ts';
+import { OLGA, serveConnected } from './served-app.ts';
 
 const database = testDatabase();
+const { fetch: checked } = checkedFetch(monitorSurface);
+const AUTHORIZATION = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
 let served: Awaited<ReturnType<typeof serveConnected>>;
-let call: Call;
+let feed: EventFeed;
 beforeAll(async () => {
   const { engine } = await makeBench(database.store, 'acme/shop');
-  served = await serveConnected({ engine });
-  call = served.call;
+  feed = new EventFeed({ store: database.store, uptime: () => 1, now: () => new Date() });
+  await feed.tick();
+  served = await serveConnected({ engine, feed });
 });
-afterAll(() => served.close());
+afterAll(async () => {
+  feed.close();
+  await served.close();
+});
 
-const requests = monitorSurface.routes.flatMap((route) => [...unstorableRequests(route)]);
+async function statusOf({ method, path, body }: UnstorableRequest): Promise<number> {
+  const headers = { authorization: AUTHORIZATION };
+  // It throws for answers that are not declared.
+  const answer = await checked(served.url + path, { method, headers, ...(body !== undefined && { body }) });
+  // An event stream would not end by itself.
+  await answer.body?.cancel();
+  return answer.status;
+}
 
 test('NUL and unpaired surrogates in any text of any route get a declared answer, never a failure', async () => {
+  const requests = monitorSurface.routes.flatMap((route) => [...unstorableRequests(route)]);
   expect(requests.length).toBeGreaterThan(200);
   const wrong: string[] = [];
-  for (const { route, where, method, path, body } of requests) {
-    // The client throws for answers that are not declared.
-    const { status } = await call(method, path, body === undefined ? {} : { body });
-    if (status < 400 || status >= 500) wrong.push(`${status} ${route.id} ${where}`);
+  for (const request of requests) {
+    const { route, where } = request;
+    const status = await statusOf(request);
+    const isTaken = status < 400 && where.startsWith('body');
+    // interface: the timeline of a repo without context is 503.
+    const isFailure = status >= 500 && route.id !== 'readTimeline';
+    if (isFailure || isTaken) wrong.push(`${status} ${route.id} ${where}`);
   }
   expect(wrong).toEqual([]);
-});
+}, 60_000);

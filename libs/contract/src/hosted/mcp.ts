@@ -18,7 +18,7 @@ const postMcp = route({
   method: 'post',
   summary: 'Speak the Model Context Protocol',
   description:
-    'Streamable HTTP, without sessions: each POST is a JSON-RPC 2.0 message. All tools are read-only and reach what the connection reaches.',
+    'Streamable HTTP, without sessions: each POST is one JSON-RPC 2.0 message; batches are refused. All tools are read-only and reach what the connection reaches.',
   body: rawBody('application/json', 'A JSON-RPC 2.0 message of the Model Context Protocol.'),
   bodyLimit: 256 * KIB,
   replies: {

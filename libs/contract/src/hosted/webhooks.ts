@@ -8,7 +8,8 @@ export const receiveGithubWebhook = route({
   method: 'post',
   path: '/webhooks/github',
   summary: 'Take a delivery of the version-control host',
-  description: 'The signature is checked over the bytes as they came. A delivery id counts once.',
+  description:
+    'The signature is checked over the bytes as they came, so a Content-Encoding is refused with 415. A delivery without a signature is refused before its body is read. A delivery id counts once.',
   tags: ['Webhooks'],
   auth: 'signature',
   bodyLimit: 25 * MIB,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { sanitizeUrlText } from '@pipeline/http';
 import type { PublicAddress } from '../public-address.ts';
 
 interface Rewritten {
@@ -13,7 +14,7 @@ interface Rewritten {
 
 /**
  * The request as the OAuth library is to see it. Host and scheme are ours, whatever was sent: it makes addresses from
- * them, and a forged Host header would lead browsers elsewhere. The body has been read already, so that nobody sends
+ * them, and a forged Host header would lead browsers elsewhere. The store can hold what the URL says. The body has been read already, so that nobody sends
  * it slowly while a transaction is open.
  */
 export function libraryRequest(request: IncomingMessage, address: PublicAddress, more: Rewritten): IncomingMessage {
@@ -24,7 +25,8 @@ export function libraryRequest(request: IncomingMessage, address: PublicAddress,
     'content-length': _length,
     ...sent
   } = request.headers;
-  const { url = request.url, body = '' } = more;
+  const { body = '' } = more;
+  const url = sanitizeUrlText(more.url ?? request.url ?? '');
   const bytes = Buffer.from(body);
   const headers = {
     ...sent,

@@ -51,7 +51,8 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
     },
     registerClient: ({ request, address: client, body, log }) => {
       try {
-        const seen = oauth.request(request, { client, body: JSON.stringify(cleanRegistration(parse(text(body)))) });
+        const metadata = sanitizeJson(cleanRegistration(parse(text(body))));
+        const seen = oauth.request(request, { client, body: JSON.stringify(metadata) });
         return { status: 200, stream: (response) => oauth.answer(seen, response) };
       } catch (problem) {
         if (!(problem instanceof BadRegistration)) throw problem;
@@ -73,7 +74,7 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
 
 function parse(body: string): unknown {
   try {
-    return sanitizeJson(JSON.parse(body));
+    return JSON.parse(body);
   } catch {
     throw new BadRegistration('invalid_client_metadata', 'the body must be a JSON object');
   }
