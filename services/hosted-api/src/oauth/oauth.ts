@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createLoginLimit, type LoginFailure, type LoginLimit } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import type { Store } from '@pipeline/store';
 import type Provider from 'oidc-provider';
 import { BrowserSessions } from '../pages/browser-sessions.ts';
-import { type LoginLimit, loginLimit } from '../pages/login-limit.ts';
+import { storedCounter } from '../pages/login-limit.ts';
 import { noticePage } from '../pages/notice-page.ts';
 import type { PublicAddress } from '../public-address.ts';
 import { sharedRateLimiter } from '../shared-rate-limit.ts';
@@ -19,7 +20,7 @@ export interface OauthOptions {
   keys: readonly [string, ...string[]];
   lifetimes: TokenLifetimes;
   limits: {
-    /** Failed logins in 5 minutes per address and per user; 0 = no limit, here and below. */
+    /** Failed logins in 5 minutes of one email from one address; 0 = no limit, here and below. */
     logins: number;
     /** New programs per hour and address. */
     registrations: number;
@@ -46,11 +47,13 @@ interface OauthDeps {
   store: Store;
   address: PublicAddress;
   log: Logger;
+  /** Records a failed login; it must not throw. */
+  onLoginFailure: (failure: LoginFailure) => Promise<void>;
 }
 
 /** Wires the OAuth server. No statement is sent. */
 export function createOauth(
-  { store, address, log }: OauthDeps,
+  { store, address, log, onLoginFailure }: OauthDeps,
   { keys: secrets, lifetimes, limits }: OauthOptions,
 ): Oauth {
   const keys = oauthKeys(secrets);
@@ -80,7 +83,7 @@ export function createOauth(
     consents,
     registrations,
     sessions: new BrowserSessions(store, keys, address),
-    logins: loginLimit(store.tenant, limits.logins),
+    logins: createLoginLimit({ limit: limits.logins, counter: storedCounter(store.tenant), onFailure: onLoginFailure }),
     tokens: sharedRateLimiter(store.tenant, { name: 'token', limit: limits.tokens, windowSeconds: 300 }),
     answer: (request, response) => callback(request, response),
     request: (request, more) => libraryRequest(request, address, more),

@@ -1,7 +1,7 @@
 import type { pageRoutes } from '@pipeline/contract';
 import { PASSWORD_LENGTH, verifyPassword } from '@pipeline/engine';
 import { type HandlerInput, RateLimited } from '@pipeline/http';
-import { findAccount, liveConnectionsOf, revokeConnection, type Store } from '@pipeline/store';
+import { type Account, findAccount, liveConnectionsOf, revokeConnection, type Store } from '@pipeline/store';
 import type { Oauth } from '../oauth/oauth.ts';
 import { goTo, type PageAnswer, show, strangeForm } from '../pages/answers.ts';
 import { connectionsPage } from '../pages/connections-page.ts';
@@ -72,18 +72,21 @@ async function logIn({ store, oauth }: PageDeps, input: PageInput<'logIn'>): Pro
   };
   if (Object.keys(fields).length > 0) return again(400, { fields });
   try {
-    const takeBack = await oauth.logins.attempt(address, email);
-    const account = await findAccount(store.tenant, email);
-    const hash = password.length <= PASSWORD_LENGTH.max ? (account?.passwordHash ?? null) : null;
-    if (!(await verifyPassword(password.slice(0, PASSWORD_LENGTH.max), hash)) || !account) {
-      log.info('login refused', { user: account?.id });
-      return again(400, { problem: 'Email or password is wrong.' });
-    }
-    await takeBack();
+    const caller = { address, name: email.trim().toLowerCase() };
+    const account = await oauth.logins.attempt(caller, () => accountOf(store, email, password));
+    if (!account) return again(400, { problem: 'The email or the password is wrong.' });
     log.info('logged in', { user: account.id });
     return goTo(returnTo, await oauth.sessions.begin(request, account.id));
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error;
     return again(429, { problem: `${error.message}.` }, error.headers);
   }
+}
+
+/** The account of an email and its password; null for any other. It takes the same time for an email that nobody has. */
+async function accountOf(store: Store, email: string, password: string): Promise<Account | null> {
+  const account = await findAccount(store.tenant, email);
+  const hash = password.length <= PASSWORD_LENGTH.max ? (account?.passwordHash ?? null) : null;
+  const isRight = await verifyPassword(password.slice(0, PASSWORD_LENGTH.max), hash);
+  return isRight ? account : null;
 }
