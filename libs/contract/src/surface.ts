@@ -26,6 +26,8 @@ export interface Surface<Routes extends readonly AnyRoute[] = readonly AnyRoute[
   fallbacks: readonly PathFallback[];
   /** True = a JSON body needs `application/json`; false = it is parsed whatever the content type says. */
   requireJsonType: boolean;
+  /** True = a browser that opens an address outside the API where nothing is gets a page with status 404. */
+  pageForUnknownPath?: true;
   /** Whose credentials an unknown API path asks for before it says that it is unknown. */
   unknownPathAuth: readonly Exclude<AuthKind, 'none' | 'signature'>[];
 }

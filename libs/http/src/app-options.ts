@@ -33,4 +33,6 @@ export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authen
   /** Express's `trust proxy`; default false: the address is the socket's. */
   trustProxy?: boolean | number | string;
   helmet?: HelmetOptions;
+  /** Shown to browsers at addresses outside the API where nothing is; others get an ApiError. */
+  notFoundPage?: { html: string; policy: string };
 }

@@ -27,7 +27,7 @@ describe('a login', () => {
     const old = world.browser();
     old.setCookie(COOKIE, before);
     await old.open('/account/connections');
-    expect(old.text).toContain('<h1>Log in</h1>');
+    expect(old.text).toContain('<h1>Log in to Pipeline</h1>');
   });
 
   test('whose cookie somebody planted before does not become a session of theirs', async () => {
@@ -37,7 +37,7 @@ describe('a login', () => {
     await victim.open('/account/login');
     await logIn(victim, await world.person('acme'));
     await thief.open('/account/connections');
-    expect(thief.text).toContain('<h1>Log in</h1>');
+    expect(thief.text).toContain('<h1>Log in to Pipeline</h1>');
   });
 
   test('sets a cookie that scripts and other sites do not get', async () => {
@@ -283,10 +283,10 @@ describe('a session', () => {
     await logIn(browser, await world.person('acme'));
     const cookie = browser.cookie(COOKIE) ?? '';
     await browser.submit('/account/logout', {});
-    expect(browser.text).toContain('<h1>Log in</h1>');
+    expect(browser.text).toContain('<h1>Log in to Pipeline</h1>');
     browser.setCookie(COOKIE, cookie);
     await browser.open('/account/connections');
-    expect(browser.text).toContain('<h1>Log in</h1>');
+    expect(browser.text).toContain('<h1>Log in to Pipeline</h1>');
   });
 
   test('ends after 12 hours, and when its user is disabled', async () => {
@@ -302,7 +302,7 @@ describe('a session', () => {
     expect(await heading()).toBe('Your connections');
     try {
       database.clock.now = new Date(Date.now() + 12 * 3_600_000 + 1_000);
-      expect(await heading()).toBe('Log in');
+      expect(await heading()).toBe('Log in to Pipeline');
     } finally {
       database.clock.now = null;
     }
@@ -312,7 +312,7 @@ describe('a session', () => {
       .set({ disabled_at: new Date().toISOString() })
       .where('id', '=', person.id)
       .execute();
-    expect(await heading()).toBe('Log in');
+    expect(await heading()).toBe('Log in to Pipeline');
   });
 });
 

@@ -34,5 +34,6 @@ export const hostedSurface = defineSurface({
   ],
   fallbacks: [],
   requireJsonType: true,
+  pageForUnknownPath: true,
   unknownPathAuth: ['connection', 'worker'],
 });
