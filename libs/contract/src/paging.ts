@@ -6,7 +6,7 @@ interface PageRule {
   notANumber: 'refuse' | 'default';
 }
 
-const MAX_OFFSET = 2_147_483_647;
+export const MAX_OFFSET = 2_147_483_647;
 
 /**
  * `limit` and `offset` of a list. Out of range is clamped; what is no integer is refused or defaulted by rule.

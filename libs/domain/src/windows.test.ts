@@ -7,6 +7,7 @@ import {
   isWindow,
   parseDuration,
   parseSince,
+  parseSinceExactly,
   previousRange,
   sinceStart,
   utcDate,
@@ -65,22 +66,34 @@ describe('a since value of the logs', () => {
     expect(parseSince('2026-03-01T02:00:00+02:00', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
   });
 
+  test('is UTC when it has no zone', () => {
+    expect(parseSince('2026-03-01T02:00:00', now)?.toISOString()).toBe('2026-03-01T02:00:00.000Z');
+    expect(parseSince('2026-03-01T02:00:00.25', now)?.toISOString()).toBe('2026-03-01T02:00:00.250Z');
+    expect(parseSince('2026-03-01T02:00', now)?.toISOString()).toBe('2026-03-01T02:00:00.000Z');
+  });
+
+  test.each([
+    ['2026-03-01T02:00:00.123456Z', '2026-03-01T02:00:00.123456Z'],
+    ['2026-03-01T02:00:00.123456789+02:00', '2026-03-01T00:00:00.123456Z'],
+    ['2026-03-01T02:00:00.1234', '2026-03-01T02:00:00.123400Z'],
+    ['2026-03-01T02:00:00.9999999Z', '2026-03-01T02:00:00.999999Z'],
+    ['2026-03-01', '2026-03-01T00:00:00.000000Z'],
+    ['1h', '2026-03-04T04:06:07.890000Z'],
+  ])('keeps the microseconds of %s', (text, exact) => {
+    expect(parseSinceExactly(text, now)).toBe(exact);
+  });
+
   test('that reaches behind 1970 begins there, so that no store sees a year it cannot hold', () => {
     expect(parseSince('999999d', now)).toEqual(new Date(0));
   });
 
-  test.each([
-    '2026-03-01T02:00:00',
-    '2026-13-01',
-    '2026-02-30',
-    '2026-02-30T00:00:00Z',
-    'yesterday',
-    '1',
-    'March 1, 2026',
-    '',
-  ])('%j is none', (text) => {
-    expect(parseSince(text, now)).toBeNull();
-  });
+  test.each(['2026-13-01', '2026-02-30', '2026-02-30T00:00:00Z', 'yesterday', '1', 'March 1, 2026', ''])(
+    '%j is none',
+    (text) => {
+      expect(parseSince(text, now)).toBeNull();
+      expect(parseSinceExactly(text, now)).toBeNull();
+    },
+  );
 
   test('every timestamp that the service writes can be given back', () => {
     fc.assert(fc.property(times, (at) => parseSince(at.toISOString(), now)?.getTime() === at.getTime()));

@@ -53,16 +53,25 @@ export const previousRange = ({ start, end }: TimeRange): TimeRange => ({
 export const sinceStart = (since: Since, now: Date): Date =>
   since === 'today' ? utcMidnight(now) : windowRange(since, now).start;
 
-const Timestamp = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+const Timestamp = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })]);
+const LOCAL = /T[\d:.]+$/;
 
 /**
- * Reads a point in time: an ISO 8601 date or timestamp with its zone, or a duration back from now. A duration that
- * reaches behind 1970 begins there. Null for any other text; a timestamp without a zone would depend on the machine.
+ * Reads a point in time: an ISO 8601 date or timestamp, or a duration back from now. A timestamp without a zone is UTC.
+ * A duration that reaches behind 1970 begins there. Null for any other text.
  */
 export function parseSince(text: string, now: Date): Date | null {
   const back = parseDuration(text);
   if (back !== null) return new Date(Math.max(0, now.getTime() - back));
-  return Timestamp.safeParse(text).success ? new Date(text) : null;
+  return Timestamp.safeParse(text).success ? new Date(LOCAL.test(text) ? `${text}Z` : text) : null;
+}
+
+/** The same as ISO 8601 in UTC with the microseconds of the text, which a Date does not hold. */
+export function parseSinceExactly(text: string, now: Date): string | null {
+  const at = parseSince(text, now);
+  if (at === null) return null;
+  const [, fraction = ''] = /[.](\d+)/.exec(text) ?? [];
+  return at.toISOString().replace('Z', `${fraction.padEnd(6, '0').slice(3, 6)}Z`);
 }
 
 /** The last midnight UTC at or before a time. */

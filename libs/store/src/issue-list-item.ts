@@ -15,6 +15,10 @@ const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
 export const wireTime = (column: string): RawBuilder<string> =>
   sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
+/** The same with microseconds, so that it can be compared with the column. */
+export const exactTime = (column: string): RawBuilder<string> =>
+  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
 const shortened = (column: string, max: RawBuilder<unknown>) =>
   sql`case when char_length(${sql.ref(column)}) > ${max} then left(${sql.ref(column)}, ${max} - 1) || '…' else ${sql.ref(column)} end`;
 

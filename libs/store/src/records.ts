@@ -1,5 +1,5 @@
 import type { State } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from './connection.ts';
 import { type Params, prepared } from './prepared.ts';
 import { type CostInput, deltasOf, type EntryInput } from './rollups/deltas.ts';
@@ -74,6 +74,17 @@ export const noRecords = (): Records => ({
 
 type Texts = { [K in 'transitions' | 'issueEvents' | 'pipelineEvents' | 'stream' | 'deltas']: string };
 
+/**
+ * The time of an issue's next event: that of the transaction, or just after an event that a later transaction committed
+ * first. Whoever holds the issue's lock writes events in the order of their times, so a client that polls by the newest
+ * time misses none. Cost: a probe of issue_events_of_issue in the newest partition, which holds what is a minute old.
+ */
+const laterThanAll = (issueId: string, tenantId: RawBuilder<unknown>) => sql`
+  greatest(svc_now(), (
+    select max(o.created_at) + interval '1 microsecond' from issue_events o
+    where o.tenant_id = ${tenantId} and o.issue_id = ${sql.raw(issueId)}
+      and o.created_at > svc_now() - interval '1 minute'))`;
+
 const insert = prepared(
   'insert-records',
   (_db, p: Params<Texts & { tenantId: number }>) => sql`
@@ -85,8 +96,8 @@ const insert = prepared(
       from jsonb_to_recordset(${p('transitions')}::jsonb) as t ("repoId" bigint, "issueId" bigint, "from" text, "to" text,
         "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint)
     ), story as (
-      insert into issue_events (tenant_id, issue_id, actor_type, actor_id, status, details, state)
-      select ${p('tenantId')}, e."issueId", e."actorType", e."actorId", e.status, e.details, e.state
+      insert into issue_events (tenant_id, created_at, issue_id, actor_type, actor_id, status, details, state)
+      select ${p('tenantId')}, ${laterThanAll('e."issueId"', p('tenantId'))}, e."issueId", e."actorType", e."actorId", e.status, e.details, e.state
       from jsonb_to_recordset(${p('issueEvents')}::jsonb) as e ("issueId" bigint, "actorType" text, "actorId" text,
         status text, details jsonb, state text)
     ), event as (

@@ -149,6 +149,16 @@ describe('GET events', () => {
     }
     return task;
   };
+  /** Events at times that have microseconds. */
+  const addEvents = async (...times: string[]) => {
+    for (const time of times) {
+      await sql`
+        insert into issue_events (tenant_id, issue_id, actor_type, status, state, created_at)
+        values (${bench.tenantId}, ${issueId}, 'system', ${`at ${time}`}, 'analyzing', ${`${time}Z`}::timestamptz)`.execute(
+        database.db,
+      );
+    }
+  };
   const events = async (query = '') => (await get(`events${query}`)).json as never as Events;
   const steps = ({ items }: Events) => items.map(({ status }) => status);
 
@@ -164,10 +174,10 @@ describe('GET events', () => {
         actorId: expect.stringContaining(''),
         status: 'step 2',
       },
-      ...{ details: { n: 2 }, state: 'analyzing', createdAt: iso(2) },
+      ...{ details: { n: 2 }, state: 'analyzing', createdAt: iso(2).replace('Z', '000Z') },
     });
     expect(task.issueNumber).toBe(number);
-    expect(items.at(-1)).toMatchObject({ createdAt: iso(0) });
+    expect(items.at(-1)).toMatchObject({ createdAt: iso(0).replace('Z', '000Z') });
   });
 
   test('pages say that there is more, and count nothing', async () => {
@@ -194,16 +204,32 @@ describe('GET events', () => {
     expect(steps(await events(`?since=${iso(2)}`))).toEqual(['step 3']);
     expect(steps(await events(`?since=${iso(3)}`))).toEqual([]);
     expect(steps(await events('?since=2s'))).toEqual(['step 3', 'step 2']);
+    expect(steps(await events('?since=2026-03-01T12:00:02'))).toEqual(['step 3']);
   });
 
-  test.each(['limit=many', 'limit=1.5', 'offset=x', 'since=yesterday', 'since=2026-03-01T12:00:00'])(
-    '%s is refused',
-    async (query) => {
-      const { json } = await get(`events?${query}`);
-      const [name = ''] = query.split('=');
-      expect(json).toMatchObject({ status: 400, code: 'INVALID_INPUT', error: expect.stringContaining(name) });
-    },
-  );
+  test('since: excludes the event whose createdAt is given and returns one of the same millisecond', async () => {
+    await addEvents(`${iso(9).slice(0, -1)}400`, `${iso(9).slice(0, -1)}900`);
+    const [newest, older] = (await events()).items;
+    expect([newest?.createdAt, older?.createdAt]).toEqual([`${iso(9).slice(0, -1)}900Z`, `${iso(9).slice(0, -1)}400Z`]);
+    expect(steps(await events(`?since=${newest?.createdAt}`))).toEqual([]);
+    expect(steps(await events(`?since=${older?.createdAt}`))).toEqual([newest?.status]);
+    expect(steps(await events(`?since=${iso(9)}`))).toEqual([newest?.status, older?.status]);
+  });
+
+  test('since: returns an event of a transaction that began earlier and committed later', async () => {
+    at(5);
+    await call('POST', `/api/issues/acme/shop/${number}/pause`);
+    const [newest] = (await events()).items;
+    at(4);
+    await call('POST', `/api/issues/acme/shop/${number}/resume`);
+    expect(steps(await events(`?since=${newest?.createdAt}`))).toEqual(['resume by operator']);
+  });
+
+  test.each(['limit=many', 'limit=1.5', 'offset=x', 'since=yesterday'])('%s is refused', async (query) => {
+    const { json } = await get(`events?${query}`);
+    const [name = ''] = query.split('=');
+    expect(json).toMatchObject({ status: 400, code: 'INVALID_INPUT', error: expect.stringContaining(name) });
+  });
 
   test('an issue that is not in the pipeline is not found', async () => {
     expect((await get('events', 99_999)).json).toMatchObject({ status: 404, code: 'NOT_FOUND' });

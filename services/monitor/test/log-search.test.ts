@@ -42,6 +42,18 @@ describe('a search', () => {
     expect((await search()).msgs).toEqual(['second', 'first']);
   });
 
+  test('gives the right page at any offset of a long log', async () => {
+    const all = Array.from({ length: 40_000 }, (_, n) => line(n / 7, `line ${n}`, { filler: 'x'.repeat(80) }));
+    for (const [k, name] of ['monitor.log', 'hosted-api.log', 'worker.log'].entries()) {
+      await put(name, ...all.filter((_, n) => n % 3 === k));
+    }
+    for (const offset of [0, 9_999, 20_000, 33_333, 39_998, 40_000, 200_000, 2_000_000_000]) {
+      const { msgs, total } = await search({}, { limit: 3, offset });
+      const expected = [1, 2, 3].map((k) => 40_000 - offset - k).filter((n) => n >= 0);
+      expect([total, msgs]).toEqual([40_000, expected.map((n) => `line ${n}`)]);
+    }
+  });
+
   test('reads what rotation left, gzipped or not, under the name of the agent', async () => {
     await put('monitor.log', line(9, 'newest'));
     await put('monitor1.log', line(8, 'by our logger'));

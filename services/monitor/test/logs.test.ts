@@ -71,6 +71,13 @@ describe('GET /api/logs', () => {
     ['search=OO', ['good', 'poor']],
     ['agent=monitor&search=', ['good', 'poor', 'bad']],
     ['agent=hosted-api', []],
+    [`agent=${'x'.repeat(300)}`, []],
+    [`issue=${'7'.repeat(300)}`, []],
+    [`search=${'x'.repeat(2000)}`, []],
+    ['agent=&issue=&search=&limit=&offset=', ['good', 'poor', 'bad']],
+    ['since=2026-03-01T11:58:30', ['good']],
+    ['offset=200000', []],
+    ['offset=99999999999999999999', []],
   ])('filters by %s', async (query, expected) => {
     await put(entry(3, 'bad', { level: 'error' }), entry(2, 'poor', { level: 'warn', issue: 7 }), entry(1, 'good'));
     const found = msgs(await call('GET', `/api/logs?${query}`));
@@ -84,13 +91,12 @@ describe('GET /api/logs', () => {
 
   test.each([
     ['level=loud', 'level: must be one of debug, info, warn, error, fatal'],
-    ['since=yesterday', 'since: must be a timestamp with its zone, or a duration back from now'],
-    ['since=2026-03-01T11:00:00', 'since: must be a timestamp with its zone'],
+    ['since=yesterday', 'since: must be a timestamp, or a duration back from now'],
     ['limit=0', 'limit: must be 1 or more'],
     ['limit=-5', 'limit: must be 1 or more'],
     ['limit=ten', 'limit: must be a whole number'],
     ['offset=-1', 'offset: must be 0 or more'],
-    ['offset=100001', 'offset: must be 100000 or less'],
+    ['offset=ten', 'offset: must be a whole number'],
   ])('refuses %s with 400', async (query, message) => {
     const answer = await call('GET', `/api/logs?${query}`);
     expect(answer).toMatchObject({ status: 400, json: { code: 'INVALID_INPUT' } });

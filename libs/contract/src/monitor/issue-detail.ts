@@ -1,6 +1,6 @@
-import { ERROR_CLASSES, parseSince, STATES, TASK_TYPES } from '@pipeline/domain';
+import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
-import { PaginatedResponse, Timestamp } from '../envelopes.ts';
+import { PaginatedResponse, SinceText, Timestamp } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { type DeclaredError, route } from '../route.ts';
 import { IssueWhy } from '../shared/issue-why.ts';
@@ -67,7 +67,10 @@ export const IssueEvent = z
     status: z.string(),
     details: z.record(z.string(), z.unknown()).nullable(),
     state: z.string(),
-    createdAt: Timestamp,
+    createdAt: Timestamp.meta({
+      description: 'With microseconds. Later events of an issue have a later time.',
+      example: '2026-01-02T03:04:05.678901Z',
+    }),
   })
   .meta({ id: 'IssueEvent' });
 
@@ -138,16 +141,11 @@ export const issueEvents = route({
   description: 'Newest first. `page.total` is null: the events are not counted.',
   params: issueParams,
   query: tenantQuery.extend({
-    since: z
-      .string()
-      .refine((text) => parseSince(text, new Date(0)) !== null, {
-        error: 'must be a timestamp with its zone, or a duration back from now such as 5s, 30m, 1h or 2d',
-      })
-      .optional()
-      .meta({
-        description: 'Only later events: a timestamp, or a duration back from now.',
-        example: '2026-01-02T03:04:05.678Z',
-      }),
+    since: SinceText.optional().meta({
+      description:
+        'Only events later than this: a timestamp (UTC unless it names a zone) or a duration back from now. Compared with microseconds: to poll, pass the newest `createdAt` unchanged.',
+      example: '2026-01-02T03:04:05.678901Z',
+    }),
     ...pageQuery({ limit: { default: 50, max: 200 }, notANumber: 'refuse' }),
   }),
   replies: { 200: { description: 'One page.', body: PaginatedResponse(IssueEvent) } },

@@ -1,7 +1,7 @@
-import { parseIssueNumber, parseSince } from '@pipeline/domain';
+import { parseIssueNumber } from '@pipeline/domain';
 import { z } from 'zod';
-import { PaginatedResponse, Timestamp } from '../envelopes.ts';
-import { pageQuery } from '../paging.ts';
+import { PaginatedResponse, SinceText, Timestamp } from '../envelopes.ts';
+import { MAX_OFFSET, pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -36,17 +36,14 @@ export const AgentMessage = z
   .meta({ id: 'AgentMessage', description: 'What an agent said or did during a task.' });
 
 const logs = { auth: 'operator', tags: ['Logs'], method: 'get' } as const;
-const MAX_OFFSET = 100_000;
-
-/** A whole number within bounds; what is above `max` is clamped, anything else that does not fit is refused. */
-const whole = (rule: { min: number; max: number; fallback: number; description: string; clamp: boolean }) =>
+/** A whole number: below `min` is refused, above `max` is clamped, empty means the default. */
+const whole = (rule: { min: number; max: number; fallback: number; description: string }) =>
   z
     .string()
-    .regex(/^-?\d{1,15}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(rule.min, `must be ${rule.min} or more`))
-    .transform((value) => (rule.clamp ? Math.min(rule.max, value) : value))
-    .pipe(z.number().max(rule.max, `must be ${rule.max} or less: narrow the search by since, level or agent`))
+    .regex(/^-?\d*$/, 'must be a whole number')
+    .transform((text) => (text === '' ? rule.fallback : Number(text)))
+    .pipe(z.number('must be a whole number').min(rule.min, `must be ${rule.min} or more`))
+    .transform((value) => Math.min(rule.max, value))
     .default(rule.fallback)
     .meta({ description: rule.description, example: String(rule.fallback) });
 
@@ -96,35 +93,26 @@ export const listLogs = route({
   query: z.object({
     agent: z
       .string()
-      .min(1)
-      .max(200)
       .optional()
-      .meta({ description: 'Name of the log file without its extension.', example: 'monitor' }),
+      .meta({ description: 'Name of the log file without its extension; empty = all.', example: 'monitor' }),
     level: z
       .enum(LEVELS, `must be one of ${LEVELS.join(', ')}`)
       .optional()
       .meta({ description: 'The least severe level wanted.', example: 'warn' }),
-    issue: z.string().min(1).max(100).optional().meta({ description: 'Value of the field `issue`.', example: '7' }),
-    since: z
-      .string()
-      .refine((text) => parseSince(text, new Date(0)) !== null, {
-        error: 'must be a timestamp with its zone, or a duration back from now such as 5s, 30m, 1h or 2d',
-      })
-      .optional()
-      .meta({ description: 'A timestamp, or a duration back from now.', example: '1h' }),
-    search: z
-      .string()
-      .max(1000)
-      .optional()
-      .meta({ description: 'A part of the message, in any case.', example: 'refused' }),
+    issue: z.string().optional().meta({ description: 'Value of the field `issue`; empty = any.', example: '7' }),
+    since: SinceText.optional().meta({
+      description:
+        'Only entries of that time and later: a timestamp (UTC unless it names a zone) or a duration back from now.',
+      example: '1h',
+    }),
+    search: z.string().optional().meta({ description: 'A part of the message, in any case.', example: 'refused' }),
     limit: whole({
       min: 1,
       max: 1000,
       fallback: 200,
       description: 'How many entries, 1 to 1000; more is clamped.',
-      clamp: true,
     }),
-    offset: whole({ min: 0, max: MAX_OFFSET, fallback: 0, description: 'How many entries to skip.', clamp: false }),
+    offset: whole({ min: 0, max: MAX_OFFSET, fallback: 0, description: 'How many entries to skip.' }),
   }),
   replies: { 200: { description: 'One page; its total counts all that match.', body: PaginatedResponse(LogEntry) } },
 });

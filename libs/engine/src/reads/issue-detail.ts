@@ -1,4 +1,11 @@
-import { AppError, type ErrorClass, type PageRequest, type Paginated, pageOf, parseSince } from '@pipeline/domain';
+import {
+  AppError,
+  type ErrorClass,
+  type PageRequest,
+  type Paginated,
+  pageOf,
+  parseSinceExactly,
+} from '@pipeline/domain';
 import {
   type Artefacts,
   artefactsOfIssue,
@@ -91,7 +98,7 @@ export async function issueEventsAt(
   now: Date,
 ): Promise<Paginated<IssueEvent>> {
   const { tenantId, issueId } = await findInPipeline(engine, address);
-  const from = since === undefined ? null : (parseSince(since, now)?.toISOString() ?? null);
+  const from = since === undefined ? null : parseSinceExactly(since, now);
   const query = { issueId, since: from, limit: limit + 1, offset };
   return pageOf(await eventsOfIssue(engine.store.read, tenantId, query), { limit, offset });
 }

@@ -1,6 +1,7 @@
 import type { State } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Db } from '../connection.ts';
+import { exactTime } from '../issue-list-item.ts';
 import { type Params, prepared } from '../prepared.ts';
 import type { ActorType } from '../records.ts';
 
@@ -76,6 +77,7 @@ export interface IssueEvent {
   status: string;
   details: Record<string, unknown> | null;
   state: string;
+  /** With microseconds, as `since` takes it. */
   createdAt: string;
 }
 
@@ -85,7 +87,7 @@ const events = prepared(
   'events-of-issue',
   (_db, p: Params<EventQuery>) => sql<IssueEvent>`
     select id, issue_id as "issueId", actor_type as "actorType", actor_id as "actorId", status, details, state,
-      created_at as "createdAt"
+      ${exactTime('created_at')} as "createdAt"
     from issue_events
     where tenant_id = ${p('tenantId')} and issue_id = ${p('issueId')}
       and created_at > coalesce(${p('since')}::timestamptz, '-infinity')

@@ -36,10 +36,10 @@ export async function searchLogs(
   const filter = new LogFilter(query);
   const zones = (await index.zones()).filter((zone) => filter.mayMatch(zone));
   zones.sort((a, b) => (a.newest < b.newest ? 1 : -1));
-  const newest = new Newest(page.offset + page.limit);
+  const newest = new Newest(page);
   const room = newRoom();
   let total = 0;
-  for (const zone of zones) {
+  for (const [n, zone] of zones.entries()) {
     signal.throwIfAborted();
     const count = filter.countIn(zone);
     const isNeeded = newest.mayTake(zone.newest);
@@ -48,11 +48,9 @@ export async function searchLogs(
       const found = await look({ zone, room }, filter, newest);
       if (count === null) total += found;
     }
+    newest.settle(zones[n + 1]?.newest ?? '');
   }
-  const entries = newest
-    .sorted()
-    .slice(page.offset)
-    .flatMap(({ line, zone }) => parseLine(line, zone.file.agent) ?? []);
+  const entries = newest.page().flatMap(({ line, zone }) => parseLine(line, zone.file.agent) ?? []);
   return { entries, total };
 }
 
@@ -76,15 +74,28 @@ async function look({ zone, room }: { zone: Zone; room: Buffer }, filter: LogFil
   return count;
 }
 
-/** Keeps the newest so many of all that it is given; memory is bounded by twice their number. */
+/** How many entries are kept before those that the offset skips are dropped. */
+const SETTLE_FROM = 10_000;
+
+/**
+ * Keeps the newest entries up to the end of the page. Memory is bounded by twice that number, and for a large offset by
+ * the entries of the zones that overlap in time.
+ */
 class Newest {
-  readonly #size: number;
+  readonly #limit: number;
+  /** How many of the newest still belong before the page. */
+  #toSkip: number;
   #found: Found[] = [];
   /** The oldest that counts; empty while there is room. */
   #floor = '';
 
-  constructor(size: number) {
-    this.#size = size;
+  constructor({ limit, offset }: { limit: number; offset: number }) {
+    this.#limit = limit;
+    this.#toSkip = offset;
+  }
+
+  get #size(): number {
+    return this.#toSkip + this.#limit;
   }
 
   mayTake(timestamp: string): boolean {
@@ -94,6 +105,20 @@ class Newest {
   take(found: Found): void {
     this.#found.push(found);
     if (this.#found.length >= 2 * this.#size) this.#prune();
+  }
+
+  /** Drops what the offset skips. @param next time of the newest entry that may still come. */
+  settle(next: string): void {
+    if (this.#toSkip === 0 || this.#found.length < SETTLE_FROM) return;
+    this.#found = this.sorted();
+    const settled = this.#found.findIndex(({ timestamp }) => timestamp <= next);
+    const dropped = Math.min(this.#toSkip, settled < 0 ? this.#found.length : settled);
+    this.#found.splice(0, dropped);
+    this.#toSkip -= dropped;
+  }
+
+  page(): Found[] {
+    return this.sorted().slice(this.#toSkip);
   }
 
   #prune(): void {

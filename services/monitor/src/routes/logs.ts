@@ -29,11 +29,12 @@ export const logHandlers = (deps: () => { engine: Engine }, { index, now }: LogD
   listLogs: async ({ query: { limit, offset, ...wanted }, signal }) => {
     const since = wanted.since === undefined ? null : parseSince(wanted.since, now());
     const query = {
-      agent: wanted.agent ?? null,
+      // An empty field filters nothing, as a form sends it.
+      agent: wanted.agent || null,
       level: wanted.level ?? null,
-      issue: wanted.issue ?? null,
+      issue: wanted.issue || null,
       since: since?.toISOString() ?? null,
-      search: wanted.search ?? null,
+      search: wanted.search || null,
     };
     const found = index ? await searchLogs(index, query, { limit, offset }, signal) : { entries: [], total: 0 };
     const { entries: items, total } = found;
