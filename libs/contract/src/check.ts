@@ -103,6 +103,8 @@ function checkUnknown(surface: Surface, answer: SeenAnswer): string[] {
     family.some((fallback) => fallback.emptyBody && answer.status === STATUS_OF[fallback.refusal.code])
   )
     return [];
+  if (surface.pageForUnknownPath && answer.status === 404 && bare(answer.headers.get('content-type')) === 'text/html')
+    return answer.path.startsWith('/api/') ? ['an unknown path of the API is answered with a page'] : [];
   return checkApiError(answer, [...UNKNOWN_PATH_CODES, ...family.map((fallback) => fallback.refusal.code)]);
 }
 

@@ -1,4 +1,5 @@
 export * from './check.ts';
+export * from './check-parameters.ts';
 export * from './checked-fetch.ts';
 export * from './client.ts';
 export * from './declared-errors.ts';

@@ -28,6 +28,8 @@ export interface Surface<Routes extends readonly AnyRoute[] = readonly AnyRoute[
   requireJsonType: boolean;
   /** True = the Host header is checked while no authentication is configured (DNS rebinding). */
   hostCheck: boolean;
+  /** True = a browser that opens an address outside the API where nothing is gets a page with status 404. */
+  pageForUnknownPath?: true;
   /** Whose credentials an unknown API path asks for before it says that it is unknown. */
   unknownPathAuth: readonly Exclude<AuthKind, 'none' | 'signature'>[];
 }

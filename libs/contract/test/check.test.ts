@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkAnswer, checkedFetch, monitorSurface, type SeenAnswer } from '../src/index.ts';
+import { checkAnswer, checkedFetch, hostedSurface, monitorSurface, type SeenAnswer } from '../src/index.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 const letter = {
@@ -90,4 +90,11 @@ describe('checkedFetch', () => {
     expect(good.unproduced()).toContain('resolveDeadLetter 404 NOT_FOUND');
     expect(good.unproduced().join()).not.toContain('INTERNAL_ERROR');
   });
+});
+
+test('takes a page for an unknown path outside the API only where the surface has such pages', () => {
+  const page = { method: 'GET', status: 404, headers: new Headers({ 'content-type': 'text/html' }), body: '<p>' };
+  expect(checkAnswer(hostedSurface, { ...page, path: '/nothing' })).toEqual([]);
+  expect(checkAnswer(hostedSurface, { ...page, path: '/api/nothing' })).toHaveLength(1);
+  expect(checkAnswer(monitorSurface, { ...page, path: '/nothing' })).toHaveLength(1);
 });

@@ -13,6 +13,7 @@ export * from './dashboard-status.ts';
 export * from './dead-letters.ts';
 export * from './decide.ts';
 export * from './digest.ts';
+export * from './display-text.ts';
 export * from './error-classification.ts';
 export * from './error-fingerprint.ts';
 export * from './errors.ts';

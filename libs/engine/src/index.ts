@@ -36,6 +36,7 @@ export { act, type IssueAction, type IssueKey } from './issue-actions.ts';
 export { foldCounts } from './issue-counts.ts';
 export { LabelWalk } from './label-walk.ts';
 export { extend, type Heartbeat, type HeartbeatAnswer, heartbeat, start } from './lease.ts';
+export { type FailedLogin, loginAudit } from './login-failures.ts';
 export { ParentWatch, type ParentWatchDeps } from './parent-watch.ts';
 export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './passwords.ts';
 export { pollRepo } from './poll.ts';

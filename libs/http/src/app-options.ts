@@ -42,4 +42,6 @@ export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authen
   /** Host names that are served beside addresses and localhost; absent = any (no check against DNS rebinding). */
   hostNames?: readonly string[] | undefined;
   bodies?: { memory?: Partial<BodyMemoryLimits>; timeoutMs?: number };
+  /** Shown to browsers at addresses outside the API where nothing is; others get an ApiError. */
+  notFoundPage?: { html: string; policy: string };
 }

@@ -1,5 +1,5 @@
 import { type AnyRoute, STATUS_OF, type Surface } from '@pipeline/contract';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { AppOptions, AuthenticatorsFor } from './app-options.ts';
 import { deliver } from './deliver.ts';
 import { errorMapping } from './fail.ts';
@@ -9,6 +9,7 @@ import { observe } from './observe.ts';
 import { hostCheck } from './origin-check.ts';
 import { RequestScope } from './request-scope.ts';
 import { securityHeaders } from './security-headers.ts';
+import { sendPage } from './send.ts';
 import { type LooseHandler, type LooseOptions, Stages } from './stages.ts';
 import { isMalformed, requireLine, unknownPaths } from './unknown-path.ts';
 
@@ -41,8 +42,11 @@ export function createApp<
     };
   const answerUnknown = guarded(async (scope) => {
     await stages.limitAddress(scope);
-    if (unknown.needsAuth(scope.request.path)) await stages.guard.checkAny(scope);
+    const isApi = unknown.needsAuth(scope.request.path);
+    if (isApi) await stages.guard.checkAny(scope);
     const { error, empty } = unknown.answerFor(scope);
+    if (options.notFoundPage && !isApi && error.code === 'NOT_FOUND' && isBrowser(scope.request))
+      return sendPage(scope, STATUS_OF[error.code], options.notFoundPage);
     if (!empty) throw error;
     await deliver(scope, undefined, { status: STATUS_OF[error.code] });
   });
@@ -77,6 +81,9 @@ export function createApp<
   app.use(answerUnknown);
   return app;
 }
+
+/** Whether the caller prefers a page to JSON; a caller that takes anything does not. */
+const isBrowser = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';
 
 /** Leaves a request without a query to whoever answers what no route serves. */
 const withQuery =

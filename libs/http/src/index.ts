@@ -4,6 +4,7 @@ export * from './app-options.ts';
 export * from './create-app.ts';
 export * from './handler.ts';
 export * from './listen.ts';
+export * from './login-limit.ts';
 export * from './rate-limit.ts';
 export * from './service-handlers.ts';
 export { sanitizeUrlText } from './text-stage.ts';

@@ -16,6 +16,16 @@ export function send(scope: RequestScope, status: number, text: string, headers:
 
 export const JSON_TYPE: Headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
+/** A page that belongs to no route. */
+export function sendPage(
+  scope: RequestScope,
+  status: number,
+  { html, policy }: { html: string; policy: string },
+): void {
+  const type = 'text/html; charset=utf-8';
+  send(scope, status, html, { 'content-type': type, 'content-security-policy': policy, 'cache-control': 'no-store' });
+}
+
 interface SentError {
   code: ErrorCode;
   message?: string | undefined;

@@ -57,6 +57,20 @@ export async function findGrantPayload(db: Db, id: string): Promise<Record<strin
   return row ? (row.payload as Record<string, unknown>) : null;
 }
 
+/** Whether a user has a connection with a program that may be used now. */
+export async function hasConnection(db: Db, userId: number, clientId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('oauth_connections as c')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .select('c.id')
+    .where('c.user_id', '=', userId)
+    .where('c.client_id', '=', clientId)
+    .where(connectionLives)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Notes that the connection got a new access token: "last used", in steps of a token's life. */
 export async function touchConnection(db: Db, id: string): Promise<void> {
   await db.updateTable('oauth_connections').set({ last_used_at: svcNow }).where('id', '=', id).execute();

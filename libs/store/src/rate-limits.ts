@@ -32,3 +32,14 @@ export async function returnPoint(db: Db, key: string): Promise<void> {
     .where('points', '>', 0)
     .execute();
 }
+
+/** Points taken in the window under way; 0 without one. */
+export async function pointsOf(db: Db, key: string): Promise<number> {
+  const row = await db
+    .selectFrom('rate_limits')
+    .select('points')
+    .where('key', '=', key)
+    .where('expires_at', '>', sql<string>`svc_now()`)
+    .executeTakeFirst();
+  return row?.points ?? 0;
+}

@@ -4,9 +4,11 @@ import { handlersTellingOutages, tellingOutages } from '@pipeline/store-watch';
 import type { Express } from 'express';
 import type { HostedContext } from './context.ts';
 import { asPages } from './pages/answers.ts';
+import { notFoundPage } from './pages/home-page.ts';
 import { accountHandlers } from './routes/account.ts';
 import { claimHandlers } from './routes/claims.ts';
 import { consentHandlers } from './routes/consent.ts';
+import { homeHandlers } from './routes/home.ts';
 import { mcpHandlers } from './routes/mcp.ts';
 import { oauthHandlers } from './routes/oauth.ts';
 import { readHandlers } from './routes/reads.ts';
@@ -30,7 +32,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     ...taskHandlers(context),
     ...webhookHandlers(context),
     ...oauthHandlers({ oauth, address }),
-    ...asPages({ ...accountHandlers(pages), ...consentHandlers(pages) }, lost),
+    ...asPages({ ...homeHandlers(context), ...accountHandlers(pages), ...consentHandlers(pages) }, lost),
   };
   return createApp({
     surface: hostedSurface,
@@ -43,6 +45,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     trustProxy: trustedProxies,
     requireSignature: signatureRequirement(context.webhookSecret),
     ownOrigins: [address.origin],
+    notFoundPage: notFoundPage(),
     limits: {
       address: limits.address,
       routes: { token: shared(oauth.tokens), registerClient: shared(oauth.registrations) },

@@ -4,6 +4,7 @@ import {
   claim,
   type Engine,
   type IssuerOf,
+  loginAudit,
   OpenAiEmbedder,
   recordReload,
   returnClaim,
@@ -113,7 +114,10 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     address,
     authenticateWorker: tellingOutages(storeWatch, workerAuthenticator(store, now)),
     authenticateConnection: tellingOutages(storeWatch, connectionAuthenticator(store, address)),
-    oauth: createOauth({ store, address, log }, options.oauth),
+    oauth: createOauth(
+      { store, address, log, onLoginFailure: loginAudit({ store, service: 'hosted-api', storeReady, log, now }) },
+      options.oauth,
+    ),
     storeWatch,
     settings,
     loops: [

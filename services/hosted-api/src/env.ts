@@ -47,7 +47,9 @@ export const hostedEnv = {
   CONNECTION_DAYS: envInt(1, 3_650).default(365).describe('How long a connection lives at most.'),
   LOGIN_RATE_LIMIT: envInt(0, 10_000)
     .default(10)
-    .describe('Failed logins in 5 minutes per address and per user, over all replicas; 0 = no limit.'),
+    .describe(
+      'Failed logins in 5 minutes for one email from one address, over all replicas; 3 times as many for an address, 10 times for an email from all addresses; 0 = no limit.',
+    ),
   REGISTRATION_RATE_LIMIT: envInt(0, 100_000)
     .default(20)
     .describe('Programs that register in an hour per address, over all replicas; 0 = no limit.'),

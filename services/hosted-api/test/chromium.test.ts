@@ -73,13 +73,13 @@ inBrowser('in Chromium', () => {
     const clientId = await world.program({ redirect_uris: [callback] });
     const { page, complaints, close } = await open();
     await page.goto(authorizeUrl(world, clientId, { redirect_uri: callback }));
-    expect(await page.title()).toBe('Log in - Pipeline');
+    expect(await page.title()).toBe('Log in to Pipeline');
     expect(await fits(page)).toBe(true);
     await logIn(page, person.email, 'a wrong password');
-    expect(await page.$eval('[role=alert]', (alert) => alert.textContent)).toBe('Email or password is wrong.');
+    expect(await page.$eval('[role=alert]', (alert) => alert.textContent)).toBe('The email or the password is wrong.');
     expect(await page.$eval('#email', (field) => field.getAttribute('value'))).toBe(person.email);
     await logIn(page, person.email);
-    expect(await page.title()).toBe('Let Reader read? - Pipeline');
+    expect(await page.title()).toBe('Allow Reader to read your pipeline? - Pipeline');
     expect(await fits(page)).toBe(true);
     await press(page, 'button[value=allow]');
     expect(await page.title()).toBe('Connected');
@@ -91,6 +91,9 @@ inBrowser('in Chromium', () => {
     expect(await world.call(tokens.access)).toBe(200);
     await page.goto(`${world.front.url}/account/connections`);
     expect(await page.$eval('main', (main) => main.textContent)).toContain('Reader');
+    expect(await fits(page)).toBe(true);
+    await press(page, 'a.bad');
+    expect(await page.title()).toBe('End the connection of Reader? - Pipeline');
     expect(await fits(page)).toBe(true);
     await press(page, 'button.bad');
     expect(await page.$eval('[role=status]', (status) => status.textContent)).toContain('was ended');
@@ -108,7 +111,7 @@ inBrowser('in Chromium', () => {
     const root = await page.accessibility.snapshot();
     const names = root ? named(root) : [];
     expect(names).toEqual(
-      expect.arrayContaining(['heading Log in', 'textbox Email', 'textbox Password', 'button Log in']),
+      expect.arrayContaining(['heading Log in to Pipeline', 'textbox Email', 'textbox Password', 'button Log in']),
     );
     const [width, height] = await page.$eval('button', (button) => {
       const box = button.getBoundingClientRect();

@@ -20,7 +20,7 @@ describe('the consent', () => {
   test('asks a member of several organisations which one, and connects that one', async () => {
     const person = await world.person('acme', 'globex');
     const { browser, clientId, path } = await asked(person);
-    expect(browser.text).toMatch(/<fieldset>\s*<legend>of which organisation\?/);
+    expect(browser.text).toMatch(/<fieldset>\s*<legend>Which organisation may it read\?/);
     await browser.submit(`${path}/confirm`, { decision: 'allow' });
     expect([browser.status, browser.text.includes('Choose an organisation')]).toEqual([400, true]);
     const callback = await decide(browser, 'allow', 'globex');
@@ -62,7 +62,7 @@ describe('the consent', () => {
     await logIn(browser, await world.person('acme'));
     expect(browser.text).not.toContain('<img');
     expect(browser.text).toContain('&lt;img src=x onerror=alert(1)&gt; &amp; &quot;Co&quot;');
-    expect(browser.text).toContain('<dd>reader.example.org</dd>');
+    expect(browser.text).toContain('<strong>reader.example.org</strong>');
   });
 
   test('is for the browser in which it began', async () => {
@@ -115,7 +115,7 @@ describe('the consent', () => {
     await browser.open('/account/login');
     await logIn(browser, person);
     await browser.open(authorizeUrl(world, clientId));
-    expect(browser.text).toContain('Let Reader read?');
+    expect(browser.text).toContain('Allow Reader to read your pipeline?');
     const silent = await browser.open(authorizeUrl(world, clientId, { prompt: 'none' }));
     expect(silent?.searchParams.get('error')).toBe('login_required');
   });
@@ -139,13 +139,14 @@ describe('your connections', () => {
     return browser;
   };
 
-  test('are listed with their program and organisation, and ended by one press', async () => {
+  test('are listed with their program and organisation, and end when that is confirmed', async () => {
     const person = await world.person('acme');
     const [kept, ended] = [await connect(world, { person }), await connect(world, { person })];
     const browser = await list(person);
     expect(browser.text.match(/End this connection/g)).toHaveLength(2);
     expect(browser.text).toContain('<dd>acme</dd>');
     const [row] = await connectionOf(ended.clientId);
+    await browser.open(`/account/connections/${row?.id}/end`);
     expect(await browser.submit(`/account/connections/${row?.id}/revoke`, {})).toBeNull();
     expect(browser.text).toContain('The connection was ended');
     expect(browser.text.match(/End this connection/g)).toHaveLength(1);
@@ -160,7 +161,8 @@ describe('your connections', () => {
     await connect(world, { person: mine });
     const browser = await list(mine);
     expect(browser.text).not.toContain(row?.id ?? '?');
-    const own = /\/account\/connections\/(conn_[\w-]+)\/revoke/.exec(browser.text)?.[1] ?? '';
+    const own = /\/account\/connections\/(conn_[\w-]+)\/end/.exec(browser.text)?.[1] ?? '';
+    await browser.open(`/account/connections/${own}/end`);
     browser.text = browser.text.replaceAll(own, row?.id ?? '');
     await browser.submit(`/account/connections/${row?.id}/revoke`, {});
     expect(await world.call(access)).toBe(200);
@@ -169,7 +171,7 @@ describe('your connections', () => {
   test('are for those who log in', async () => {
     const browser = world.browser();
     await browser.open('/account/connections');
-    expect(browser.text).toContain('<h1>Log in</h1>');
+    expect(browser.text).toContain('<h1>Log in to Pipeline</h1>');
   });
 });
 

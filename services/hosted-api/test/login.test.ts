@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { insertSession } from '@pipeline/store';
+import { auditEntries, insertSession } from '@pipeline/store';
 import { hashOfToken } from '../src/connection-tokens.ts';
 import { authorizeUrl, logIn, PASSWORD, testOauth } from './oauth-world.ts';
 
@@ -27,7 +27,7 @@ describe('a login', () => {
     const old = world.browser();
     old.setCookie(COOKIE, before);
     await old.open('/account/connections');
-    expect(old.text).toContain('<h1>Log in</h1>');
+    expect(old.text).toContain('<h1>Log in to Pipeline</h1>');
   });
 
   test('whose cookie somebody planted before does not become a session of theirs', async () => {
@@ -37,7 +37,7 @@ describe('a login', () => {
     await victim.open('/account/login');
     await logIn(victim, await world.person('acme'));
     await thief.open('/account/connections');
-    expect(thief.text).toContain('<h1>Log in</h1>');
+    expect(thief.text).toContain('<h1>Log in to Pipeline</h1>');
   });
 
   test('sets a cookie that scripts and other sites do not get', async () => {
@@ -153,21 +153,99 @@ describe('guessing', () => {
     return browser;
   };
 
-  test('is slowed down per user and address, over all replicas, and told with the time to wait', async () => {
+  test('is refused over all replicas with the time to wait, whether the password is right or wrong', async () => {
     await forget();
     const person = await world.person('acme');
     for (let round = 0; round < 10; round += 1) expect((await guess(person.email.toUpperCase())).status).toBe(400);
     const refused = await guess(person.email);
     expect([refused.status, refused.text.includes('try again in')]).toEqual([429, true]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(200);
-    // The right password does not help in that time either, or guessing would just go on.
     const browser = await login();
     await logIn(browser, person);
     expect(browser.status).toBe(429);
-    // One address, so other users are slowed down as well.
-    expect((await guess('somebody-else@example.org')).status).toBe(429);
-    await database.db.deleteFrom('rate_limits').where('key', 'like', '%address%').execute();
-    expect([(await guess('somebody-else@example.org')).status, (await guess(person.email)).status]).toEqual([400, 429]);
+    expect(Number(browser.headers.get('retry-after'))).toBeGreaterThan(200);
+    expect((await guess('somebody-else@example.org')).status).toBe(400);
+  });
+
+  test('leaves an open session alone when its user is over the limit', async () => {
+    await forget();
+    const person = await world.person('acme');
+    const browser = await login();
+    await logIn(browser, person);
+    for (let round = 0; round < 11; round += 1) await guess(person.email);
+    expect((await guess(person.email)).status).toBe(429);
+    await browser.open('/account/connections');
+    expect([browser.status, browser.text.includes(person.email)]).toEqual([200, true]);
+  });
+
+  test('is limited per address over all emails', async () => {
+    await forget();
+    for (let round = 0; round < 30; round += 1) expect((await guess(`u${round}@example.org`)).status).toBe(400);
+    expect((await guess('another@example.org')).status).toBe(429);
+    await database.db.deleteFrom('rate_limits').where('key', 'like', 'login address%').execute();
+    expect((await guess('another@example.org')).status).toBe(400);
+  });
+
+  describe('one email from several addresses', () => {
+    /** Behind a proxy, whose word about the address is believed. */
+    const behindProxy = async (options = {}) => {
+      const oauth = { keys: ['a key of the tests, long enough to be one'] as [string], lifetimes, limits: LIMITED };
+      const api = await world.hosting.start({ publicUrl: world.front.url, trustedProxies: 1, oauth, ...options });
+      return async (address: string, email: string, password: string) => {
+        const from = { 'x-forwarded-for': address };
+        const page = await api.fetch(`${api.url}/account/login`, { headers: from });
+        const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? '';
+        const form_token = /name="form_token" value="([^"]+)"/.exec(await page.text())?.[1] ?? '';
+        const body = `${new URLSearchParams({ form_token, email, password })}`;
+        const headers = { ...from, cookie, 'content-type': 'application/x-www-form-urlencoded' };
+        return (await api.fetch(`${api.url}/account/login`, { method: 'POST', headers, body, redirect: 'manual' }))
+          .status;
+      };
+    };
+
+    test('does not lock its owner out elsewhere', async () => {
+      await forget();
+      const person = await world.person('acme');
+      const attempt = await behindProxy();
+      for (let round = 0; round < 15; round += 1)
+        expect(await attempt('203.0.113.1', person.email, 'a guess')).toBe(round < 10 ? 400 : 429);
+      expect(await attempt('203.0.113.1', person.email, PASSWORD)).toBe(429);
+      expect(await attempt('198.51.100.7', person.email, PASSWORD)).toBe(303);
+    });
+
+    test('is limited in all, except where its owner logged in before', async () => {
+      await forget();
+      const person = await world.person('acme');
+      const attempt = await behindProxy({
+        oauth: { keys: ['k'.repeat(32)], lifetimes, limits: { ...LIMITED, logins: 2 } },
+      });
+      expect(await attempt('198.51.100.7', person.email, PASSWORD)).toBe(303);
+      for (let round = 0; round < 20; round += 1)
+        expect(await attempt(`203.0.113.${round >> 1}`, person.email, 'a guess')).toBe(400);
+      expect(await attempt('203.0.113.99', person.email, PASSWORD)).toBe(429);
+      expect(await attempt('198.51.100.7', person.email, PASSWORD)).toBe(303);
+    });
+  });
+
+  test('is in the audit with the name, once for each window where a limit refuses it, and never with a password', async () => {
+    await forget();
+    const person = await world.person('acme');
+    const before = (await auditEntries(database.db, 1))[0]?.id ?? 0;
+    for (let round = 0; round < 14; round += 1) await guess(person.email);
+    const browser = await login();
+    await browser.submit('/account/login', { email: `x\u202e\n${'y'.repeat(500)}@e`, password: 'a guess' });
+    const entries = (await auditEntries(database.db, 50)).filter(({ id }) => id > before).reverse();
+    const base = { actor_type: 'system', actor_id: 'hosted-api', details: { address: '127.0.0.1' } };
+    const failed = {
+      ...{ ...base, action: 'login-failed', subject: `user ${person.email}` },
+      reason: 'wrong name or password, from 127.0.0.1',
+    };
+    expect(entries).toMatchObject([
+      ...Array.from({ length: 10 }, () => failed),
+      { ...base, action: 'login-limited', subject: `user ${person.email}` },
+      { ...base, action: 'login-failed', subject: `user x ${'y'.repeat(97)}…` },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('a guess');
   });
 
   test('many at once do not slip past', async () => {
@@ -205,10 +283,10 @@ describe('a session', () => {
     await logIn(browser, await world.person('acme'));
     const cookie = browser.cookie(COOKIE) ?? '';
     await browser.submit('/account/logout', {});
-    expect(browser.text).toContain('<h1>Log in</h1>');
+    expect(browser.text).toContain('<h1>Log in to Pipeline</h1>');
     browser.setCookie(COOKIE, cookie);
     await browser.open('/account/connections');
-    expect(browser.text).toContain('<h1>Log in</h1>');
+    expect(browser.text).toContain('<h1>Log in to Pipeline</h1>');
   });
 
   test('ends after 12 hours, and when its user is disabled', async () => {
@@ -224,7 +302,7 @@ describe('a session', () => {
     expect(await heading()).toBe('Your connections');
     try {
       database.clock.now = new Date(Date.now() + 12 * 3_600_000 + 1_000);
-      expect(await heading()).toBe('Log in');
+      expect(await heading()).toBe('Log in to Pipeline');
     } finally {
       database.clock.now = null;
     }
@@ -234,7 +312,7 @@ describe('a session', () => {
       .set({ disabled_at: new Date().toISOString() })
       .where('id', '=', person.id)
       .execute();
-    expect(await heading()).toBe('Log in');
+    expect(await heading()).toBe('Log in to Pipeline');
   });
 });
 

@@ -2,7 +2,17 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { recordFindings } from '@pipeline/store';
 import { type Minted, mintConnection } from './connections.ts';
-import { type Hosted, labelIssue, makeTenant, NO_LIMITS, PUBLIC_URL, type Tenant, testHosted } from './hosted.ts';
+import {
+  addRepo,
+  type Hosted,
+  labelIssue,
+  makeTenant,
+  NO_LIMITS,
+  PUBLIC_URL,
+  register,
+  type Tenant,
+  testHosted,
+} from './hosted.ts';
 import { readOk } from './readers.ts';
 
 const hosting = testHosted();
@@ -70,6 +80,16 @@ test('tools are offered with what they take and give, all of them read-only', as
     expect(tool.outputSchema?.type).toBe('object');
     expect(tool.title).not.toBe('');
   }
+});
+
+test('every argument of every tool has a description', async () => {
+  const { tools } = await (await connect()).listTools();
+  const without = tools.flatMap(({ name, inputSchema }) =>
+    Object.entries((inputSchema.properties ?? {}) as Record<string, { description?: string }>)
+      .filter(([, { description = '' }]) => description.trim() === '')
+      .map(([argument]) => `${name} ${argument}`),
+  );
+  expect(without).toEqual([]);
 });
 
 test('a client of the former generation of the protocol is served, too', async () => {
@@ -157,11 +177,43 @@ test('the timeline tells what happened, oldest first, in pages', async () => {
   expect(all.entries.slice(0, 2)).toEqual(first.entries);
 });
 
-test('the cost summary counts every repo within reach', async () => {
-  expect(await call('get_cost_summary')).toMatchObject({
-    lifetimeUsd: 0,
-    byRepo: [{ repo: slug, lifetimeUsd: 0 }],
-    byAgent: [],
+describe('the cost summary', () => {
+  test('counts every repo within reach, or the one that is named', async () => {
+    const { api } = hosting;
+    const own = await makeTenant(api);
+    const paid = await addRepo(api, own.id, `${own.repo.owner}/paid`);
+    const [first, second] = [`${own.repo.owner}/${own.repo.name}`, `${paid.owner}/${paid.name}`];
+    const spend = async (repo: typeof paid, costUsd: number) => {
+      await labelIssue(api, repo, 1);
+      const workerId = await register(api, own.token, repo.name);
+      const claim = { workerId, taskTypes: ['analyze'], repos: [`${repo.owner}/${repo.name}`] };
+      const { task } = (await api.post('/api/worker/claim', claim, own)).body;
+      const call = { index: 0, model: 'm', provider: 'p', inputTokens: 1, outputTokens: 1, turns: 1 };
+      const invocations = [{ ...call, costUsd, stopReason: 'completed' }];
+      const report = { claimToken: task.claimToken, outcome: 'analyzed', result: {}, invocations };
+      expect((await api.post(`/api/worker/tasks/${task.id}/complete`, report, own)).status).toBe(200);
+    };
+    await spend(own.repo, 1.5);
+    await spend(paid, 2.25);
+    const { token } = await mintConnection(database.store, { tenantId: own.id, role: 'owner' });
+    const summary = async (args: Record<string, unknown>) =>
+      (await (await connect(api, token)).callTool({ name: 'get_cost_summary', arguments: args })).structuredContent;
+    expect(await summary({})).toMatchObject({
+      ...{ lifetimeUsd: 3.75, byAgent: [{ usd: 3.75, invocations: 2 }] },
+      byRepo: [{ repo: second }, { repo: first }],
+    });
+    for (const repo of [second, second.toUpperCase()])
+      expect(await summary({ repo })).toMatchObject({
+        ...{ last24hUsd: 2.25, lifetimeUsd: 2.25, byAgent: [{ usd: 2.25, invocations: 1 }] },
+        byRepo: [{ repo: second, lifetimeUsd: 2.25 }],
+      });
+  });
+
+  test('is refused for a repo out of reach', async () => {
+    const other = await makeTenant(hosting.api);
+    for (const repo of ['no/such', `${other.repo.owner}/${other.repo.name}`])
+      expect(await refusal('get_cost_summary', { repo })).toContain('REPO_NOT_FOUND');
+    expect(await refusal('get_cost_summary', { repo: 'no-slash' })).toContain('must be owner/name');
   });
 });
 
@@ -174,6 +226,8 @@ describe('bad arguments are an error of the tool', () => {
     ['explain_issue', { repo: 'SLUG', issue: 0 }, 'issue'],
     ['explain_issue', { repo: 'SLUG', issue: 999 }, 'ISSUE_NOT_FOUND'],
     ['pipeline_overview', { repo: 'no/such' }, 'REPO_NOT_FOUND'],
+    ['pipeline_overview', { repo: 'SLUG', state: 'done' }, 'state'],
+    ['get_cost_summary', { repository: 'SLUG' }, 'repository'],
   ])('%s %j', async (name, args, told) => {
     expect(await refusal(name, JSON.parse(JSON.stringify(args).replaceAll('SLUG', slug)))).toContain(told);
   });

@@ -10,7 +10,7 @@ test('a program gets tokens for what a person lets it read, whichever replica is
   await browser.open(authorizeUrl(world, clientId));
   expect(browser.text).toContain('Log in');
   expect(await logIn(browser, person)).toBeNull();
-  expect(browser.text).toContain('Let Reader read?');
+  expect(browser.text).toContain('Allow Reader to read your pipeline?');
   const callback = await decide(browser, 'allow');
   expect(`${callback.origin}${callback.pathname}`).toBe(CALLBACK);
   expect(callback.searchParams.get('state')).toBe('abc');

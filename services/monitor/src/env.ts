@@ -25,7 +25,9 @@ export const monitorEnv = {
   REQUESTS_PER_MINUTE: envInt(0, 1_000_000).default(1_200).describe('Per credential; 0 = no limit.'),
   LOGIN_ATTEMPTS: envInt(0, 1_000_000)
     .default(10)
-    .describe('Failed logins in five minutes, per address and per username; 0 = no limit.'),
+    .describe(
+      'Failed logins in five minutes for one username from one address, by the login route and Basic together; 3 times as many for an address, 10 times for a username from all addresses; 0 = no limit.',
+    ),
   STREAMS_PER_CREDENTIAL: envInt(0, 100_000)
     .default(20)
     .describe('Event streams that one credential may have open at a time; 0 = no limit.'),

@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '@pipeline/domain';
-import { isPasswordHash } from '@pipeline/engine';
+import { isPasswordHash, loginAudit } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { type Logger, type ServiceContext, StartError } from '@pipeline/runtime';
 import { enabledReposWithTenant, reloadReports } from '@pipeline/store';
 import { requireStore } from '@pipeline/store-watch';
 import { watchAgentsWithoutStore } from './agents/agents-without-store.ts';
 import { createMonitorApp } from './app.ts';
-import { createAuthentication } from './auth/authentication.ts';
+import { type Authentication, createAuthentication } from './auth/authentication.ts';
 import type { Credentials } from './auth/credentials.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
 import { ConfigInForce } from './configuration/config-in-force.ts';
@@ -43,11 +43,10 @@ export async function startMonitor(context: Context, variables: Variables): Prom
   const loaded = await configOf(env);
   const config = new ConfigInForce({ loaded, path: env.PIPELINE_CONFIG, log, now });
   const logins = credentialsOf(loaded, variables);
-  if (logins === null) log.warn('no authentication is configured: every endpoint is open');
   const pipeline = await pipelineOf(context, config, variables);
   const dashboard = pipeline?.dashboard ?? dashboardOf(context, config);
   const app = createMonitorApp({
-    auth: createAuthentication({ logins, loginAttempts: env.LOGIN_ATTEMPTS, now }),
+    auth: authenticationOf(context, logins, pipeline),
     pipeline,
     dashboard,
     readiness: () => readinessOf(pipeline),
@@ -148,6 +147,22 @@ function credentialsOf({ config }: LoadedConfig, variables: Variables): Credenti
   });
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return logins;
+}
+
+function authenticationOf(
+  { env, log }: Context,
+  logins: Credentials[] | null,
+  pipeline: Pipeline | null,
+): Authentication {
+  if (logins === null) log.warn('no authentication is configured: every endpoint is open');
+  const onLoginFailure = loginAudit({
+    store: pipeline?.engine.store ?? null,
+    service: 'monitor',
+    storeReady: () => pipeline?.storeWatch.isConnected ?? false,
+    log,
+    now,
+  });
+  return createAuthentication({ logins, loginAttempts: env.LOGIN_ATTEMPTS, onLoginFailure, now });
 }
 
 async function pipelineOf(context: Context, config: ConfigInForce, variables: Variables): Promise<Pipeline | null> {

@@ -174,23 +174,80 @@ describe('guessing', () => {
     expect(all.filter(({ status }) => status === 429)).toHaveLength(15);
   });
 
-  test('a username is guarded from all addresses together', async () => {
-    const auth = authOf([GOOD], now);
-    for (let n = 0; n < 10; n += 1)
-      await expect(auth.login({ ...GOOD, password: 'x' }, `10.0.0.${n}`)).rejects.toMatchObject({
-        code: 'AUTH_FAILED',
-      });
-    await expect(auth.login(GOOD, '10.0.0.99')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    await expect(auth.login({ username: 'eve', password: 'x' }, '10.0.0.99')).rejects.toMatchObject({
-      code: 'AUTH_FAILED',
-    });
+  test('refuses right and wrong Basic credentials alike, before comparing, when the limit is reached', async () => {
+    for (let n = 0; n < 10; n += 1) expect((await get(basic('admin', `${n}`))).status).toBe(401);
+    const answers = [await get(basic('admin', 'wrong')), await get(basic(GOOD.username, GOOD.password))];
+    for (const refused of answers) {
+      expect([refused.status, refused.json]).toMatchObject([429, { code: 'RATE_LIMITED' }]);
+      expect(refused.headers.get('retry-after')).toBe('300');
+    }
+    const session = await call('GET', '/api/auth/session', { headers: basic(GOOD.username, GOOD.password) });
+    expect(session.status).toBe(429);
+    expect((await call('GET', '/api/nothing-here', { headers: basic(GOOD.username, GOOD.password) })).status).toBe(429);
+    pass(5 * MINUTE + 1);
+    expect((await get(basic(GOOD.username, GOOD.password))).status).toBe(503);
   });
 
-  test('wrong Basic from one address ends in 429, right Basic does not', async () => {
-    for (let n = 0; n < 600; n += 1) expect((await get(basic('admin', 'wrong'))).status).toBe(401);
-    const refused = await get(basic('admin', 'wrong'));
-    expect([refused.status, refused.json]).toMatchObject([429, { code: 'RATE_LIMITED' }]);
-    expect((await get(basic(GOOD.username, GOOD.password))).status).toBe(503);
+  test('counts Basic and the login route together', async () => {
+    for (let n = 0; n < 5; n += 1) expect((await get(basic('admin', `${n}`))).status).toBe(401);
+    for (let n = 0; n < 5; n += 1) expect((await login({ ...GOOD, password: `${n}` })).status).toBe(401);
+    expect((await login()).status).toBe(429);
+    expect((await get(basic(GOOD.username, GOOD.password))).status).toBe(429);
+  });
+
+  test('leaves a session that exists alone when its user is over the limit', async () => {
+    const cookie = cookieOf(await login());
+    for (let n = 0; n < 12; n += 1) await login({ ...GOOD, password: `${n}` });
+    expect((await login()).status).toBe(429);
+    expect((await get({ cookie })).status).toBe(503);
+  });
+
+  test('limits an address over all names when one password is tried on many', async () => {
+    for (let n = 0; n < 30; n += 1) expect((await get(basic(`user${n}`, 'x'))).status).toBe(401);
+    expect((await get(basic('another', 'x'))).status).toBe(429);
+    expect((await login()).status).toBe(429);
+  });
+
+  test('does not count headers that hold no name and password', async () => {
+    for (let n = 0; n < 50; n += 1) expect((await get({ authorization: 'Bearer mcp_at_x' })).status).toBe(401);
+    expect((await login()).status).toBe(200);
+  });
+
+  test('counts the same guess once when it is sent many times at once', async () => {
+    const hashed = [{ ...GOOD, password: await hashPassword(GOOD.password) }];
+    const auth = authOf(hashed, now);
+    const all = Array.from({ length: 40 }, () => auth.login(GOOD, '10.0.0.1'));
+    for (const cookie of await Promise.all(all)) expect(cookie).toContain('SVC_SESSION=');
+  });
+
+  describe('of one name', () => {
+    const guess = (auth: ReturnType<typeof authOf>, address: string, password = 'x') =>
+      auth.login({ ...GOOD, password }, address);
+
+    test('does not lock its owner out elsewhere when it comes from a few addresses', async () => {
+      const auth = authOf([GOOD], now);
+      for (let host = 0; host < 9; host += 1)
+        for (let n = 0; n < 40; n += 1)
+          await expect(guess(auth, `10.0.0.${host}`)).rejects.toMatchObject({
+            code: n < 10 ? 'AUTH_FAILED' : 'RATE_LIMITED',
+          });
+      expect(await auth.login(GOOD, '10.0.0.99')).toContain('SVC_SESSION=');
+    });
+
+    test('is limited over all addresses, except where the name logged in before', async () => {
+      const auth = authOf([GOOD], now);
+      await auth.login(GOOD, '10.9.9.9');
+      for (let n = 0; n < 100; n += 1)
+        await expect(guess(auth, `10.0.${n >> 3}.1`)).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+      await expect(guess(auth, '10.1.1.1', GOOD.password)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+      expect(await auth.login(GOOD, '10.9.9.9')).toContain('SVC_SESSION=');
+      for (let n = 0; n < 10; n += 1)
+        await expect(guess(auth, '10.9.9.9', `${n}`)).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+      await expect(auth.login(GOOD, '10.9.9.9')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+      await expect(auth.login({ username: 'eve', password: 'x' }, '10.1.1.1')).rejects.toMatchObject({
+        code: 'AUTH_FAILED',
+      });
+    });
   });
 });
 

@@ -90,7 +90,7 @@ describe('an issue labelled svc:enqueue', () => {
     await openIssue(world, one);
     await deliver();
     const inbox = new Inbox({ engine: bench.engine, hostOf });
-    await inboxTick(inbox, new Lead(doorbell, 'inbox'))();
+    await inboxTick(bench.engine, inbox, new Lead(doorbell, 'inbox'))();
     await inbox.settled();
     expect(await issues()).toHaveLength(1);
     await openIssue(world, one);

@@ -35,5 +35,6 @@ export const hostedSurface = defineSurface({
   fallbacks: [],
   requireJsonType: true,
   hostCheck: false,
+  pageForUnknownPath: true,
   unknownPathAuth: ['connection', 'worker'],
 });

@@ -21,6 +21,15 @@ const form = {
 
 const interaction = { params: z.object({ uid: z.string() }) };
 
+const showHome = route({
+  ...page,
+  id: 'showHome',
+  method: 'get',
+  path: '/',
+  summary: 'Start page',
+  description: 'Links to the pages and to the descriptions for programs.',
+});
+
 const showConsent = route({
   ...page,
   ...interaction,
@@ -79,6 +88,16 @@ const showConnections = route({
   description: 'Lists the programs that read in the name of whoever is logged in.',
 });
 
+const showEndConnection = route({
+  ...page,
+  id: 'showEndConnection',
+  method: 'get',
+  path: '/account/connections/{id}/end',
+  params: z.object({ id: z.string() }),
+  summary: 'End a connection?',
+  description: 'Asks once before a connection is ended.',
+});
+
 const endConnection = route({
   ...page,
   ...form,
@@ -90,11 +109,13 @@ const endConnection = route({
 });
 
 export const pageRoutes = [
+  showHome,
   showConsent,
   decideConsent,
   showLogin,
   logIn,
   logOut,
   showConnections,
+  showEndConnection,
   endConnection,
 ] as const;

@@ -47,7 +47,7 @@ export interface CostSummary {
   now: string;
 }
 
-type Query = { tenantId: number; repoIds: readonly number[] | null; dayStart: string };
+type Query = { tenantId: number; repoIds: readonly number[] | null; repoKey: string | null; dayStart: string };
 
 /** By the numbers of the repos, for each to be a range of the index. */
 const inReach =
@@ -64,6 +64,7 @@ const summary = prepared(
       select r.id, r.owner || '/' || r.name as repo, r.slug_key from repos r
       where r.tenant_id = ${p('tenantId')} and r.enabled
         and (${p('repoIds')}::bigint[] is null or r.id = any(${p('repoIds')}::bigint[]))
+        and (${p('repoKey')}::text is null or r.slug_key = ${p('repoKey')}::text)
     ), ${waitingOf(inReach(p))},
     spent as materialized (${spent(p('dayStart'), inReach(p))})
     select svc_now() as now, (select row_to_json(q) from (select ${WINDOWS} from spent s) q) as total,
@@ -82,12 +83,20 @@ const summary = prepared(
       )} as "byAgent"`,
 );
 
+export interface CostQuery {
+  /** When the present day began, UTC. */
+  dayStart: string;
+  /** owner/name, in any case; undefined = every repo within reach. */
+  slug?: string | undefined;
+}
+
 /**
- * What everything within reach has cost, exact at once: the sums and what is not folded are of one moment. Costs a row for
+ * What everything within reach, or one repo of it, has cost, exact at once: the sums and what is not folded are of one moment. Costs a row for
  * each repo, agent, model and day of thirty, and one for each month.
  */
-export const costSummary = async (read: Db, scope: OrgScope, dayStart: string): Promise<CostSummary> => {
-  const row = await summary.first(read, { tenantId: scope.tenantId, repoIds: scope.repoIds, dayStart });
+export const costSummary = async (read: Db, scope: OrgScope, { dayStart, slug }: CostQuery): Promise<CostSummary> => {
+  const repoKey = slug?.toLowerCase() ?? null;
+  const row = await summary.first(read, { tenantId: scope.tenantId, repoIds: scope.repoIds, repoKey, dayStart });
   if (!row) throw new Error('a statement without a condition gave no row');
   return row;
 };

@@ -105,7 +105,8 @@ test('what an organisation has spent: neither bookings nor sums are read from on
   const times = { silenceMs: 30_000, dayStart: '2026-03-10T00:00:00Z' };
   for (const repoIds of [null, [repo?.id ?? 0]]) {
     const reach = { tenantId, repoIds, userId: 1, role: 'owner' } as unknown as OrgScope;
-    expect(await readWhole((db) => costSummary(db, reach, times.dayStart), SUMS)).toEqual([]);
+    for (const slug of [undefined, repo?.slug])
+      expect(await readWhole((db) => costSummary(db, reach, { dayStart: times.dayStart, slug }), SUMS)).toEqual([]);
     expect(await readWhole((db) => repoOverview(db, reach, repo?.slug ?? '', times), SUMS)).toEqual([]);
   }
 });

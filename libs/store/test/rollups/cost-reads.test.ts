@@ -85,7 +85,7 @@ async function scopesOf({ repos }: History): Promise<OrgScope[]> {
 
 async function agrees(scope: OrgScope): Promise<void> {
   const bookings = await bookingsOf(scope);
-  const { total, byRepo, byAgent } = await costSummary(database.store.read, scope, DAY_START);
+  const { total, byRepo, byAgent } = await costSummary(database.store.read, scope, { dayStart: DAY_START });
   expect(total).toEqual(naive(bookings));
   for (const { repo, ...usd } of byRepo) {
     const { todayUsd: _, ...expected } = naive(bookings.filter((one) => one.repo === repo));
@@ -101,6 +101,8 @@ async function agrees(scope: OrgScope): Promise<void> {
   );
   for (const { repo } of byRepo) {
     const overview = await repoOverview(database.store.read, scope, repo, { silenceMs: 30_000, dayStart: DAY_START });
+    const alone = await costSummary(database.store.read, scope, { dayStart: DAY_START, slug: repo.toUpperCase() });
+    expect([repo, alone.total, alone.byRepo.length]).toEqual([repo, overview?.cost, 1]);
     expect([repo, overview?.cost]).toEqual([repo, naive(bookings.filter((one) => one.repo === repo))]);
   }
 }

@@ -21,7 +21,10 @@ export const orgTools: readonly AnyReadTool[] = [
     name: 'get_bootstrap',
     title: 'Show the organisation and its repositories',
     description: 'The organisation, the repositories within reach and who is looking. Begin here to learn their names.',
-    input: z.object({ repo: RepoQuery.optional(), offset: paging.offset }),
+    input: z.object({
+      repo: RepoQuery.optional().describe('Adds the details of this repository, owner/name in any case.'),
+      offset: paging.offset,
+    }),
     output: Bootstrap.extend({ nextOffset: NextOffset }),
     run: async ({ context, identity }, { repo, offset }) => {
       const { repos, ...body } = await bootstrapOf(context, identity, repo);
@@ -47,9 +50,9 @@ export const orgTools: readonly AnyReadTool[] = [
     description: 'Findings of agents, newest first: risks, failed checks, gaps in requirements, review remarks.',
     input: z.object({
       repo: RepoQuery,
-      status: z.enum(FINDING_STATUSES).optional(),
-      severity: z.enum(SEVERITIES).optional(),
-      category: z.string().max(100).optional(),
+      status: z.enum(FINDING_STATUSES).optional().describe('Only findings of this status.'),
+      severity: z.enum(SEVERITIES).optional().describe('Only findings of this severity, not of higher ones.'),
+      category: z.string().max(100).optional().describe('Only findings of this category, spelt as in the findings.'),
       ...paging,
     }),
     output: PaginatedResponse(AgentFinding).extend({ nextOffset: NextOffset }),
@@ -83,9 +86,10 @@ export const orgTools: readonly AnyReadTool[] = [
   readTool({
     name: 'get_cost_summary',
     title: 'Show what the pipeline costs',
-    description: 'Cost of the last 24 hours, 7 days, 30 days and of all time in USD, by repository and by agent.',
-    input: z.object({}),
+    description:
+      'Cost of the last 24 hours, 7 days, 30 days and of all time in USD, by repository and by agent; of all repositories within reach or of one.',
+    input: z.object({ repo: RepoQuery.optional().describe('Only this repository, owner/name in any case.') }),
     output: CostSummary,
-    run: async ({ context, identity }) => costsOf(context.engine.store, identity.scope, context.now()),
+    run: async ({ context, identity }, { repo }) => costsOf(context.engine.store, identity.scope, context.now(), repo),
   }),
 ];

@@ -23,5 +23,6 @@ export interface ReadTool<I extends z.ZodObject, O extends z.ZodObject> {
 /** Its exact types set aside, for a list of different ones. */
 export type AnyReadTool = ReadTool<z.ZodObject, z.ZodObject>;
 
+/** An argument that the tool does not have is refused: ignoring it would answer another question than the one asked. */
 export const readTool = <I extends z.ZodObject, O extends z.ZodObject>(tool: ReadTool<I, O>): AnyReadTool =>
-  tool as unknown as AnyReadTool;
+  ({ ...tool, input: tool.input.strict() }) as unknown as AnyReadTool;

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addressKey } from '@pipeline/http';
+import { addressKey, createLoginLimit, type LoginFailure, type LoginLimit } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
-import type { Store } from '@pipeline/store';
+import { hasConnection, type Store } from '@pipeline/store';
 import type Provider from 'oidc-provider';
 import { BrowserSessions } from '../pages/browser-sessions.ts';
-import { type LoginLimit, loginLimit } from '../pages/login-limit.ts';
-import { noticePage } from '../pages/notice-page.ts';
+import { storedCounter } from '../pages/login-limit.ts';
+import { authorizationProblemPage } from '../pages/problem-page.ts';
 import type { PublicAddress } from '../public-address.ts';
 import { sharedRateLimiter } from '../shared-rate-limit.ts';
 import { type Consents, createConsents } from './consents.ts';
@@ -20,7 +20,7 @@ export interface OauthOptions {
   keys: readonly [string, ...string[]];
   lifetimes: TokenLifetimes;
   limits: {
-    /** Failed logins in 5 minutes per address and per user; 0 = no limit, here and below. */
+    /** Failed logins in 5 minutes of one email from one address; 0 = no limit, here and below. */
     logins: number;
     /** New programs per hour and address. */
     registrations: number;
@@ -34,6 +34,7 @@ export interface Oauth {
   readonly provider: Provider;
   readonly consents: Consents;
   readonly sessions: BrowserSessions;
+  readonly lifetimes: TokenLifetimes;
   readonly logins: LoginLimit;
   readonly registrations: ReturnType<typeof sharedRateLimiter>;
   readonly tokens: ReturnType<typeof sharedRateLimiter>;
@@ -47,15 +48,18 @@ interface OauthDeps {
   store: Store;
   address: PublicAddress;
   log: Logger;
+  /** Records a failed login; it must not throw. */
+  onLoginFailure: (failure: LoginFailure) => Promise<void>;
 }
 
 /** Wires the OAuth server. No statement is sent. */
 export function createOauth(
-  { store, address, log }: OauthDeps,
+  { store, address, log, onLoginFailure }: OauthDeps,
   { keys: secrets, lifetimes, limits }: OauthOptions,
 ): Oauth {
   const keys = oauthKeys(secrets);
   const consents = createConsents();
+  const sessions = new BrowserSessions(store, keys, address);
   const hour = { windowSeconds: 3600 };
   const registrations = sharedRateLimiter(store.tenant, { name: 'registration', limit: limits.registrations, ...hour });
   const provider = createProvider({
@@ -72,16 +76,20 @@ export function createOauth(
         () => true,
         () => false,
       ),
-    errorPage: (problem) =>
-      noticePage('This cannot go on', problem, 'Go back to the program that sent you here, and start again there.'),
+    isApproved: async (request, clientId) => {
+      const { account } = await sessions.visitor(request);
+      return account !== null && hasConnection(store.tenant, account.id, clientId);
+    },
+    errorPage: authorizationProblemPage,
   });
   const callback = provider.callback();
   return {
     provider,
     consents,
     registrations,
-    sessions: new BrowserSessions(store, keys, address),
-    logins: loginLimit(store.tenant, limits.logins),
+    sessions,
+    lifetimes,
+    logins: createLoginLimit({ limit: limits.logins, counter: storedCounter(store.tenant), onFailure: onLoginFailure }),
     tokens: sharedRateLimiter(store.tenant, { name: 'token', limit: limits.tokens, windowSeconds: 300 }),
     answer: (request, response) => callback(request, response),
     request: (request, more) => libraryRequest(request, address, more),

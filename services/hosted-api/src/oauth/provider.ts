@@ -1,7 +1,9 @@
+import { displayText } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { SCOPE } from '../public-address.ts';
 import { type AdapterDeps, adapters } from './adapters.ts';
+import { AuthorizationErrors, type ErrorPageDeps } from './authorization-errors.ts';
 import type { OauthKeys } from './keys.ts';
 import { askEachTime } from './policy.ts';
 import { redirectKind } from './registration.ts';
@@ -18,19 +20,19 @@ export const ROUTES = {
 
 export const interactionPath = (uid: string): string => `/oauth/interaction/${uid}`;
 
-export interface ProviderDeps extends AdapterDeps {
+export interface ProviderDeps extends AdapterDeps, ErrorPageDeps {
   keys: OauthKeys;
   lifetimes: TokenLifetimes;
   /** Whether a metadata document may be fetched for this address now. */
   allowFetch: (client: string) => Promise<boolean>;
-  /** A page for a person whose authorization cannot go on. */
-  errorPage: (description: string) => { html: string; policy: string };
   log: Logger;
 }
 
 /** The OAuth server: the library's protocol over our store. Nothing is sent and no port is opened. */
 export function createProvider(deps: ProviderDeps): Provider {
-  const provider = new Provider(deps.address.origin, configuration(deps));
+  const errorPages = new AuthorizationErrors(deps);
+  const provider = new Provider(deps.address.origin, configuration(deps, errorPages));
+  errorPages.hold(provider);
   // Its addresses and the `secure` of its cookies come from headers that library-request.ts writes.
   provider.proxy = true;
   prefix(provider.AccessToken, 'mcp_at_');
@@ -47,6 +49,9 @@ export function createProvider(deps: ProviderDeps): Provider {
   tellFailures(provider, deps.log);
   return provider;
 }
+
+/** Of what programs send and the library quotes in its errors. */
+const LOGGED_LENGTH = 500;
 
 interface TokenClass {
   prototype: object;
@@ -78,7 +83,9 @@ async function withoutSession(ctx: KoaContextWithOIDC, next: () => Promise<void>
 function tellFailures(provider: Provider, log: Logger): void {
   const tell = (message: string) => (ctx: KoaContextWithOIDC, error: Error) => {
     const { error_detail: detail } = error as { error_detail?: string };
-    log.info(message, { client: ctx.oidc.client?.clientId, reason: error.message, detail });
+    const clean = (text: unknown) => (text === undefined ? undefined : displayText(String(text), LOGGED_LENGTH));
+    const client = ctx.oidc.client?.clientId;
+    log.info(message, { client: clean(client), reason: clean(error.message), detail: clean(detail) });
   };
   provider.on('grant.error', tell('token request refused'));
   provider.on('authorization.error', tell('authorization refused'));
@@ -87,7 +94,7 @@ function tellFailures(provider: Provider, log: Logger): void {
   provider.on('server_error', (_ctx, error) => log.error('oauth request failed', { error }));
 }
 
-function configuration(deps: ProviderDeps): Configuration {
+function configuration(deps: ProviderDeps, errorPages: AuthorizationErrors): Configuration {
   const { address, keys, lifetimes } = deps;
   return {
     adapter: adapters(deps),
@@ -120,12 +127,7 @@ function configuration(deps: ProviderDeps): Configuration {
       return grantId ? ctx.oidc.provider.Grant.find(grantId) : undefined;
     },
     pkce: { required: () => true },
-    renderError(ctx, { error_description: description, error }) {
-      const { html, policy } = deps.errorPage(description ?? error);
-      ctx.type = 'html';
-      ctx.set('content-security-policy', policy);
-      ctx.body = html;
-    },
+    renderError: errorPages.render,
     responseTypes: ['code'],
     revokeGrantPolicy: () => true,
     rotateRefreshToken: true,

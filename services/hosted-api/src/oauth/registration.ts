@@ -1,5 +1,5 @@
-/** What a program may be called; it is shown to people who decide. */
-const NAME_LENGTH = 100;
+import { programName } from './program.ts';
+
 const MAX_REDIRECTS = 20;
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -27,6 +27,8 @@ export function cleanRegistration(body: unknown): Record<string, unknown> {
   const { redirect_uris: redirects, client_name: name, client_uri: uri } = body as Record<string, unknown>;
   if (!Array.isArray(redirects) || redirects.length === 0 || redirects.length > MAX_REDIRECTS)
     throw new BadRegistration('invalid_redirect_uri', `redirect_uris must name 1 to ${MAX_REDIRECTS} addresses`);
+  if (name !== undefined && typeof name !== 'string')
+    throw new BadRegistration('invalid_client_metadata', 'client_name must be a text');
   const kinds = redirects.map(redirectKind);
   if (uri !== undefined && !(typeof uri === 'string' && /^https:\/\//.test(uri) && URL.canParse(uri)))
     throw new BadRegistration('invalid_client_metadata', 'client_uri must be an https:// address');
@@ -34,13 +36,16 @@ export function cleanRegistration(body: unknown): Record<string, unknown> {
     redirect_uris: redirects,
     // Loopback redirects with any port are for native clients only, and many of those do not say that they are.
     application_type: kinds.includes('native') ? 'native' : 'web',
-    client_name: clientName(name),
+    client_name: programName(name),
     ...(uri !== undefined && { client_uri: uri }),
     grant_types: GRANT_TYPES,
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   };
 }
+
+/** A scheme that a program has to itself: a reversed domain, so it has a dot (RFC 8252, 7.1). */
+const OWN_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
 
 /**
  * Where tokens may be sent: https, or this user's own machine by a loopback address or a scheme of the program's own.
@@ -50,6 +55,7 @@ export function redirectKind(redirect: unknown): 'web' | 'native' {
   const url = typeof redirect === 'string' ? URL.parse(redirect) : null;
   if (!url) throw new BadRegistration('invalid_redirect_uri', `not an address: ${String(redirect).slice(0, 100)}`);
   const refuse = (why: string) => new BadRegistration('invalid_redirect_uri', `${url.href.slice(0, 200)}: ${why}`);
+  if (/[\s\p{Cc}\p{Cf}]/u.test(String(redirect))) throw refuse('must have no spaces or invisible characters');
   if (url.hash !== '' || String(redirect).includes('#')) throw refuse('must have no fragment');
   if (url.username !== '' || url.password !== '') throw refuse('must have no user name');
   if (url.protocol === 'https:') return 'web';
@@ -57,19 +63,7 @@ export function redirectKind(redirect: unknown): 'web' | 'native' {
     if (LOOPBACK.has(url.hostname)) return 'native';
     throw refuse('http:// is for localhost, 127.0.0.1 and [::1] only; use https://');
   }
-  // Schemes of programs hold a dot by rule, or are names that browsers do not act on themselves.
-  if (/^(javascript|vbscript|data|blob|file|about|ftp|wss?|view-source):$/.test(url.protocol))
-    throw refuse('this scheme leads to no program');
+  if (!OWN_SCHEME.test(url.protocol))
+    throw refuse('a scheme of a program must be a reversed domain, such as com.example.app:');
   return 'native';
-}
-
-function clientName(name: unknown): string {
-  if (name === undefined) return 'A program without a name';
-  if (typeof name !== 'string') throw new BadRegistration('invalid_client_metadata', 'client_name must be a text');
-  // Control and format characters could turn the text around that people read before they decide.
-  const plain = name
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return plain.slice(0, NAME_LENGTH).toWellFormed() || 'A program without a name';
 }

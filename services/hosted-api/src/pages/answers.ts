@@ -42,12 +42,16 @@ export function asPages<H extends Readonly<Record<string, (input: never) => Prom
 
 function problemPage(error: unknown, lost: () => void): PageAnswer {
   if (error instanceof RateLimited) {
-    return show(429, noticePage('Please wait', 'There were too many attempts.', `${error.message}.`), error.headers);
+    return show(
+      429,
+      noticePage('Please wait', 'There were too many requests from your network.', `${error.message}.`),
+      error.headers,
+    );
   }
   if (!isUnavailable(error)) throw error;
   lost();
   const help = 'Nothing was changed. Try again in a minute.';
-  return show(503, noticePage('Not available', 'The service cannot reach its data right now.', help));
+  return show(503, noticePage('Not available', 'The service cannot reach its database right now.', help));
 }
 
 /** The answer to a form that was not made for this browser, or too long ago. */
@@ -56,7 +60,7 @@ export const strangeForm = (): PageAnswer =>
     403,
     noticePage(
       'Please start again',
-      'This form is not from your present session.',
-      'Open the page again. Cookies must be allowed for this site.',
+      'This form does not belong to your current session.',
+      'Open the page again. Your browser must accept cookies from this site.',
     ),
   );

@@ -10,19 +10,19 @@ export interface ConnectionsView {
   ended: boolean;
 }
 
-/** The programs that read in somebody's name, each with a way to end that. */
+/** The programs that read in the name of a user, each with a way to end that. */
 export function connectionsPage({ account, connections, formToken, ended }: ConnectionsView): Page {
   const status = ended
-    ? html`<p class="status" role="status">The connection was ended. It reads nothing any more.</p>`
+    ? html`<p class="status" role="status">The connection was ended. The program cannot read anything any more.</p>`
     : null;
-  const list =
+  const intro =
     connections.length === 0
-      ? html`<p>No program reads in your name.</p>`
-      : connections.map((connection) => entry(connection, formToken));
+      ? html`<p>No program reads the pipeline in your name (${account.email}).</p>`
+      : html`<p>These programs read the pipeline in your name (${account.email}).</p>`;
   return page(
     'Your connections',
-    html`${status}<p>Programs that read in the name of ${account.email}.</p>
-${list}
+    html`${status}${intro}
+${connections.map(entry)}
 <form method="post" action="/account/logout">
 <input type="hidden" name="form_token" value="${formToken}">
 <button type="submit" class="plain">Log out</button>
@@ -30,20 +30,35 @@ ${list}
   );
 }
 
-const entry = ({ id, clientName, organisation, ...times }: ConnectionEntry, formToken: string): Html => html`<section
-aria-labelledby="name-${id}">
-<h2 id="name-${id}">${clientName}</h2>
-<dl>
-<dt>organisation</dt><dd>${organisation}</dd>
-<dt>since</dt><dd>${moment(times.createdAt)}</dd>
-<dt>last refreshed</dt><dd>${times.lastUsedAt ? moment(times.lastUsedAt) : 'never'}</dd>
-<dt>ends by itself</dt><dd>${moment(times.expiresAt)}</dd>
-</dl>
-<form method="post" action="/account/connections/${id}/revoke">
-<input type="hidden" name="form_token" value="${formToken}">
-<button type="submit" class="bad" aria-describedby="name-${id}">End this connection</button>
-</form>
+const entry = (connection: ConnectionEntry): Html => html`<section aria-labelledby="name-${connection.id}">
+<h2 id="name-${connection.id}">${connection.clientName}</h2>
+${facts(connection)}
+<p class="row"><a class="button bad" href="/account/connections/${connection.id}/end"
+aria-describedby="name-${connection.id}">End this connection</a></p>
 </section>
 `;
+
+/** Asks once before a connection is ended. */
+export const endConnectionPage = (connection: ConnectionEntry, formToken: string): Page =>
+  page(
+    `End the connection of ${connection.clientName}?`,
+    html`<p>${connection.clientName} will not be able to read anything from this moment on. To read again it has to ask you
+for a new connection.</p>
+<section aria-label="The connection">
+${facts(connection)}
+<form method="post" action="/account/connections/${connection.id}/revoke" class="row">
+<input type="hidden" name="form_token" value="${formToken}">
+<button type="submit" class="bad">End the connection</button>
+<a class="button plain" href="/account/connections">Keep it</a>
+</form>
+</section>`,
+  );
+
+const facts = ({ organisation, ...times }: ConnectionEntry): Html => html`<dl>
+<dt>Reads the pipeline of</dt><dd>${organisation}</dd>
+<dt>Connected since</dt><dd>${moment(times.createdAt)}</dd>
+<dt>Last refreshed</dt><dd>${times.lastUsedAt ? moment(times.lastUsedAt) : 'never'}</dd>
+<dt>Ends by itself</dt><dd>${moment(times.expiresAt)}</dd>
+</dl>`;
 
 const moment = (time: string): Html => html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;

@@ -1,75 +1,130 @@
 import type { Account, Organisation } from '@pipeline/store';
-import { html } from './html.ts';
+import type { Program } from '../oauth/program.ts';
+import type { TokenLifetimes } from '../oauth/settings.ts';
+import { type Html, html } from './html.ts';
 import { alert, type Page, page } from './layout.ts';
 
 export interface ConsentForm {
   uid: string;
   formToken: string;
   account: Account;
-  client: {
-    name: string;
-    /** Who vouches for the name: the host of its metadata document; null = nobody. */
-    verifiedHost: string | null;
-    /** Where its user is sent back to, and with it the access. */
-    redirect: string;
-  };
+  program: Program;
+  /** Where the answer goes, and with it the access. */
+  redirect: string;
   organisations: readonly Organisation[];
+  lifetimes: TokenLifetimes;
   problem?: string;
 }
 
-/** Asks whether a program may read in somebody's name, and of which organisation. */
+/** Asks whether a program may read in the name of a user, of which organisation, and says for how long. */
 export function consentPage(form: ConsentForm): Page {
-  const { uid, formToken, account, client, organisations, problem } = form;
-  const [only, ...others] = organisations;
-  const vouched = client.verifiedHost
-    ? html`<p>It is the program of <strong>${client.verifiedHost}</strong>.</p>`
-    : html`<p>It chose this name itself. Go on only if you have just started this program.</p>`;
-  const facts = html`<section aria-labelledby="program">
-<h2 id="program">${client.name}</h2>
-${vouched}
-<dl>
-<dt>sends you back to</dt><dd>${placeOf(client.redirect)}</dd>
-<dt>you are</dt><dd>${account.email}</dd>
-</dl>
-</section>`;
-  const leave = html`<form method="post" action="/account/logout">
-<input type="hidden" name="form_token" value="${formToken}">
-<input type="hidden" name="return_to" value="/oauth/interaction/${uid}">
-<p class="soft">Not ${account.email}? <button type="submit" class="plain">Use another account</button></p>
-</form>`;
-  const none = html`${alert('Your account belongs to no organisation, so there is nothing that a program could read.')}
-<p>Ask the operator of this service to make you a member.</p>`;
-  const choice =
-    others.length === 0
-      ? html`<input type="hidden" name="organisation" value="${only?.externalId ?? ''}">
-<p>of <strong>${only?.name ?? ''}</strong></p>`
-      : html`<fieldset${problem ? html` aria-describedby="problem"` : null}>
-<legend>of which organisation?</legend>
+  const { program, organisations, problem } = form;
+  const [only] = organisations;
+  const content = html`${problem ? alert(problem) : null}
+<section aria-labelledby="who">
+<h2 id="who">Who asks</h2>
+${origin(form)}
+<p>When you have decided, your browser goes to ${placeOf(form.redirect)}.</p>
+</section>
+${only ? decision(form, only) : none()}
+${anotherAccount(form)}`;
+  const title = only ? `Allow ${program.name} to read your pipeline?` : `${program.name} cannot read anything`;
+  return page(title, content, { formsLeave: true, refused: problem !== undefined });
+}
+
+/** What is known about who is behind the name. */
+function origin({ program: { name, verifiedHost }, redirect }: ConsentForm): Html {
+  if (verifiedHost === null) {
+    return html`<p>The program calls itself <strong>${name}</strong>. Nobody has verified this name. Continue only if you
+have just started this program yourself.</p>`;
+  }
+  const described = html`<p><strong>${name}</strong> is a program that <strong>${verifiedHost}</strong> describes.</p>`;
+  if (!isOnThisDevice(redirect)) return described;
+  return html`${described}
+<p class="warning"><strong>Check that you started it.</strong> Access goes to a program on this device, not to
+${verifiedHost}. Any program on your device can present itself as this one. Continue only if you have just started
+${name} yourself.</p>`;
+}
+
+function decision(form: ConsentForm, only: Organisation): Html {
+  const { uid, formToken, account, program, organisations, lifetimes, problem } = form;
+  const isOnly = organisations.length === 1;
+  const whose = isOnly
+    ? html`<p>${program.name} will be able to read the pipeline of <strong>${only.name}</strong> in your name
+(${account.email}):</p>`
+    : html`<p>${program.name} will be able to read the pipeline of one organisation in your name (${account.email}):</p>`;
+  const choice = isOnly
+    ? html`<input type="hidden" name="organisation" value="${only.externalId}">`
+    : html`<fieldset${problem ? html` aria-describedby="problem"` : null}>
+<legend>Which organisation may it read?</legend>
 ${organisations.map(option)}
 </fieldset>`;
-  const decide = html`<form method="post" action="/oauth/interaction/${uid}/confirm" class="card">
+  return html`<form method="post" action="/oauth/interaction/${uid}/confirm" class="card">
 <input type="hidden" name="form_token" value="${formToken}">
-<h2>It wants to read</h2>
-<p>issues, their state and history, work under way and costs of the repositories that you may see</p>
+<h2>What you allow</h2>
+${whose}
+<ul>
+<li>the issues of the repositories that you can see, with their state and history,</li>
+<li>the work in progress and what agents found,</li>
+<li>what the work costs.</li>
+</ul>
+<p>It cannot change anything, and it never sees more than you do.</p>
+<p>The connection lasts until you end it under Your connections. It ends by itself after
+${inWords(lifetimes.connectionSeconds)}, or when the program has not used it for ${inWords(lifetimes.refreshSeconds)}.</p>
 ${choice}
-<p class="soft">It can change nothing, and sees never more than you do. You can end this at any time under
-Your connections.</p>
 <div class="row">
 <button type="submit" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" class="plain" formnovalidate>Refuse</button>
 </div>
 </form>`;
-  const content = html`${problem ? alert(problem) : null}${facts}${only ? decide : none}${leave}`;
-  return page(`Let ${client.name} read?`, content, { formsLeave: true });
 }
+
+const none = (): Html => html`${alert('Your account belongs to no organisation, so there is nothing to read.')}
+<p>Ask the operator of this service to add you to an organisation.</p>`;
+
+const anotherAccount = ({
+  uid,
+  formToken,
+  account,
+}: ConsentForm): Html => html`<form method="post" action="/account/logout">
+<input type="hidden" name="form_token" value="${formToken}">
+<input type="hidden" name="return_to" value="/oauth/interaction/${uid}">
+<p class="soft">You are logged in as ${account.email}. <button type="submit" class="plain">Use another account</button></p>
+</form>`;
 
 const option = ({ externalId, name }: Organisation) => html`<label>
 <input type="radio" name="organisation" value="${externalId}" required>${name}</label>`;
 
+/** Whether the answer goes to a program on the device of the person, where nothing proves which program takes it. */
+export function isOnThisDevice(redirect: string): boolean {
+  const { protocol, hostname } = new URL(redirect);
+  return protocol !== 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
 /** A redirect as people can judge it. */
-function placeOf(redirect: string): string {
-  const { protocol, hostname, host } = new URL(redirect);
-  if (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
-    return 'a program on this computer';
-  return protocol === 'https:' ? host : `the program on this device that opens ${protocol} addresses`;
+function placeOf(redirect: string): Html {
+  const { protocol, host } = new URL(redirect);
+  if (protocol === 'https:') return html`<strong>${host}</strong> (<code>${redirect}</code>)`;
+  if (protocol === 'http:') return html`a program on this device (<code>${redirect}</code>)`;
+  return html`the program on this device that opens <code>${protocol}</code> addresses (<code>${redirect}</code>)`;
+}
+
+const DAY = 24 * 3600;
+const UNITS: readonly [seconds: number, one: string, many: string][] = [
+  [365 * DAY, 'one year', 'years'],
+  [DAY, 'one day', 'days'],
+  [3600, 'one hour', 'hours'],
+  [60, 'one minute', 'minutes'],
+  [1, 'one second', 'seconds'],
+];
+
+/** A duration in its largest unit that divides it: "one year", "30 days". */
+export function inWords(seconds: number): string {
+  const [size, one, many] = UNITS.find(([unit]) => seconds >= unit && seconds % unit === 0) ?? [
+    1,
+    'one second',
+    'seconds',
+  ];
+  const count = seconds / size;
+  return count === 1 ? one : `${count} ${many}`;
 }

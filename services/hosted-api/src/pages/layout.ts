@@ -24,12 +24,21 @@ const policyOf = (formsLeave: boolean): string =>
     ...(formsLeave ? [] : ["form-action 'self'"]),
   ].join('; ');
 
+const PRODUCT = 'Pipeline';
+
+interface PageOptions {
+  formsLeave?: boolean;
+  /** The form on the page was refused: the title says so first, where screen readers begin. */
+  refused?: boolean;
+}
+
 /** A whole page. It works without scripts, by keyboard and on a narrow screen. */
-export function page(title: string, content: Html, { formsLeave = false } = {}): Page {
+export function page(title: string, content: Html, { formsLeave = false, refused = false }: PageOptions = {}): Page {
   const style = `<style>${STYLE}</style>`;
-  const body = html`<title>${title} - Pipeline</title>
+  const body = html`<title>${refused ? 'Please check: ' : null}${title}${title.endsWith(PRODUCT) ? null : ` - ${PRODUCT}`}</title>
 </head>
 <body>
+<header><a href="/">${PRODUCT}</a></header>
 <main>
 <h1>${title}</h1>
 ${content}
@@ -48,5 +57,5 @@ ${style}
   return { html: head + body.markup, policy: policyOf(formsLeave) };
 }
 
-/** Something went wrong with the form, told where screen readers hear it at once. */
+/** What is wrong; screen readers announce it at once. */
 export const alert = (text: string): Html => html`<p class="alert" role="alert" id="problem">${text}</p>`;

@@ -1,10 +1,13 @@
+import type { Program } from '../oauth/program.ts';
 import { html } from './html.ts';
 import { alert, type Page, page } from './layout.ts';
 
 export interface LoginForm {
   formToken: string;
-  /** Where to go on after the login. */
+  /** Where the login leads. */
   returnTo: string;
+  /** The program that waits for the login; null = none. */
+  program: Program | null;
   /** As it was typed. */
   email?: string;
   /** What is wrong with the form as a whole, or with one field. */
@@ -12,16 +15,19 @@ export interface LoginForm {
   fields?: { email?: string; password?: string };
 }
 
-/** Asks who is there. */
-export function loginPage({ formToken, returnTo, email = '', problem, fields = {} }: LoginForm): Page {
-  const title = problem || fields.email || fields.password ? 'Log in: please check' : 'Log in';
+/** The login form. It names the product, and the program on whose behalf it is shown. */
+export function loginPage({ formToken, returnTo, program, email = '', problem, fields = {} }: LoginForm): Page {
   const wrong = (name: 'email' | 'password') =>
     fields[name] ? html`<p class="error" id="${name}-error">${fields[name]}</p>` : null;
   const marks = (name: 'email' | 'password') =>
     fields[name] ? html` aria-invalid="true" aria-describedby="${name}-error"` : null;
+  const purpose = program
+    ? html`<p><strong>${program.name}</strong> asks to read your pipeline. Log in first. The next page asks whether you
+allow it.</p>`
+    : html`<p>Log in to see which programs read your pipeline.</p>`;
   return page(
-    title,
-    html`${problem ? alert(problem) : null}
+    'Log in to Pipeline',
+    html`${problem ? alert(problem) : null}${purpose}
 <form method="post" action="/account/login" class="card">
 <input type="hidden" name="form_token" value="${formToken}">
 <input type="hidden" name="return_to" value="${returnTo}">
@@ -33,6 +39,7 @@ ${wrong('email')}
 ${wrong('password')}
 <button type="submit">Log in</button>
 </form>
-<p class="soft">Accounts are made by the operator of this service, who can also set a new password.</p>`,
+<p class="soft">The operator of this service creates accounts and sets new passwords.</p>`,
+    { refused: Boolean(problem || fields.email || fields.password) },
   );
 }

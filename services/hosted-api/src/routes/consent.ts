@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Account, type Organisation, organisationsOf } from '@pipeline/store';
 import { errors, type InteractionResults } from 'oidc-provider';
+import { REFUSED } from '../oauth/authorization-errors.ts';
+import { type Program, programOf } from '../oauth/program.ts';
 import { interactionPath } from '../oauth/provider.ts';
+import type { TokenLifetimes } from '../oauth/settings.ts';
 import { goTo, type PageAnswer, show, strangeForm } from '../pages/answers.ts';
 import { consentPage } from '../pages/consent-page.ts';
 import { noticePage } from '../pages/notice-page.ts';
+import { authorizationProblemPage } from '../pages/problem-page.ts';
 import { SCOPE } from '../public-address.ts';
 import { formOf, loginFor, type PageDeps, type PageInput } from './account.ts';
 
@@ -12,7 +16,9 @@ interface Asked {
   uid: string;
   /** The request as the library is to see it. */
   seen: IncomingMessage;
-  client: { id: string; name: string; verifiedHost: string | null; redirect: string };
+  program: Program;
+  redirect: string;
+  lifetimes: TokenLifetimes;
   account: Account;
   formToken: string;
   organisations: Organisation[];
@@ -35,13 +41,12 @@ export function consentHandlers(deps: PageDeps & { resource: string }) {
       const form = formOf(input.body);
       if (!sessions.isOurForm(input.request, form)) return strangeForm();
       const decision = form.get('decision');
-      if (decision === 'deny')
-        return settle(deps, asked, { error: 'access_denied', error_description: 'the user refused' });
+      if (decision === 'deny') return settle(deps, asked, { error: REFUSED, error_description: 'the user refused' });
       const organisation = asked.organisations.find(({ externalId }) => externalId === form.get('organisation'));
       if (decision !== 'allow' || !organisation)
         return show(400, consentPage({ ...asked, problem: 'Choose an organisation, then allow or refuse.' }));
       const grantId = await connect(deps, asked, organisation);
-      input.log.info('connection made', { connection: grantId, user: asked.account.id, client: asked.client.id });
+      input.log.info('connection made', { connection: grantId, user: asked.account.id, client: asked.program.id });
       const login = { accountId: String(asked.account.id), remember: false };
       return settle(deps, asked, { login, consent: { grantId } });
     },
@@ -62,28 +67,25 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
     const scopes = String(asked.scope ?? '').split(' ');
     if (!scopes.includes(SCOPE))
       return await settle(deps, { seen }, { error: 'invalid_scope', error_description: `the scope here is ${SCOPE}` });
-    const id = client.clientId;
     return {
       uid,
       seen,
       account,
       formToken,
-      client: {
-        id,
-        name: client.clientName ?? URL.parse(id)?.host ?? 'A program without a name',
-        verifiedHost: URL.parse(id)?.host || null,
-        redirect: String(asked.redirect_uri),
-      },
+      program: programOf(client),
+      redirect: String(asked.redirect_uri),
+      lifetimes: oauth.lifetimes,
       organisations: await organisationsOf(store.fleet, account.id),
     };
   } catch (error) {
     if (!(error instanceof errors.OIDCProviderError)) throw error;
     if (!(error instanceof errors.SessionNotFound)) {
       input.log.info('consent cannot be asked for', { error });
-      const help = 'Go back to the program and start again there. If that does not help, tell its makers.';
-      return show(400, noticePage('This cannot go on', 'What the program says of itself cannot be read.', help));
+      const { error: code, error_description: description } = error as { error?: string; error_description?: string };
+      return show(400, authorizationProblemPage({ error: code ?? '', description, program: null, redirect: null }));
     }
-    const why = 'This request was answered already, took longer than 15 minutes, or began in another browser.';
+    const why =
+      'You have answered this request already, it is older than 15 minutes, or it was started in another browser.';
     return show(400, noticePage('This request is over', why, 'Go back to the program and start again there.'));
   }
 }
@@ -91,12 +93,12 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
 /** Makes the connection: the library's grant, of the chosen organisation. @returns its id. */
 async function connect(
   { oauth, resource }: PageDeps & { resource: string },
-  { account, client }: Asked,
+  { account, program }: Asked,
   { tenantId }: Organisation,
 ): Promise<string> {
-  const grant = new oauth.provider.Grant({ accountId: String(account.id), clientId: client.id });
+  const grant = new oauth.provider.Grant({ accountId: String(account.id), clientId: program.id });
   grant.addResourceScope(resource, SCOPE);
-  return oauth.consents.run({ tenantId, clientName: client.name }, () => grant.save());
+  return oauth.consents.run({ tenantId, clientName: program.name }, () => grant.save());
 }
 
 async function settle(

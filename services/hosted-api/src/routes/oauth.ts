@@ -1,5 +1,5 @@
 import type { oauthRoutes } from '@pipeline/contract';
-import { sanitizeJson } from '@pipeline/domain';
+import { displayText, sanitizeJson } from '@pipeline/domain';
 import type { HandlersOf } from '@pipeline/http';
 import { canonicalParameters } from '../oauth/authorize-query.ts';
 import type { Oauth } from '../oauth/oauth.ts';
@@ -56,7 +56,7 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
         return { status: 200, stream: (response) => oauth.answer(seen, response) };
       } catch (problem) {
         if (!(problem instanceof BadRegistration)) throw problem;
-        log.info('registration refused', { reason: problem.message });
+        log.info('registration refused', { reason: displayText(problem.message, 500) });
         const refusal = JSON.stringify({ error: problem.error, error_description: problem.message });
         return {
           status: 400,

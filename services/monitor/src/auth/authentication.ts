@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@pipeline/domain';
-import { addressKey, createRateLimiter, type Identity } from '@pipeline/http';
+import { addressKey, createLoginLimit, type Identity, type LoginFailure } from '@pipeline/http';
 import type { Request } from 'express';
 import { type Credentials, credentialCheck, parseBasic } from './credentials.ts';
-import { createLoginLimit } from './login-limit.ts';
+import { memoryCounter } from './login-limit.ts';
 import { createSessions } from './sessions.ts';
 
 /** Who acts on surface B; the name stands in the audit of every action. */
@@ -25,34 +25,43 @@ export interface Authentication {
   isAuthenticated(request: IncomingMessage): Promise<boolean>;
 }
 
-/** Wrong Basic credentials from one address: far above any mistake, far below guessing. */
-const BASIC_FAILURES = { name: 'basic', limit: 600, windowSeconds: 300 };
-
 interface AuthenticationOptions {
   /** The configured pairs; null = every endpoint is open. */
   logins: readonly Credentials[] | null;
-  /** Failed logins in five minutes, for each address and each username; 0 = no limit. */
+  /** Failed logins in five minutes of one username from one address, by the login route and Basic together; 0 = no limit. */
   loginAttempts: number;
+  /** Records a failed login; it must not throw. */
+  onLoginFailure?: ((failure: LoginFailure) => Promise<void>) | undefined;
   now: () => Date;
 }
 
-export function createAuthentication({ logins: expected, loginAttempts, now }: AuthenticationOptions): Authentication {
+const unrecorded = async () => undefined;
+
+export function createAuthentication(options: AuthenticationOptions): Authentication {
+  const { logins: expected, loginAttempts, onLoginFailure = unrecorded, now } = options;
   const sessions = createSessions(now);
   if (expected === null) return openToAll(sessions.close);
   const { isKnown, proves } = credentialCheck(expected);
-  const logins = createLoginLimit(loginAttempts);
-  const failures = createRateLimiter(BASIC_FAILURES);
+  const limit = createLoginLimit({ limit: loginAttempts, counter: memoryCounter(), onFailure: onLoginFailure });
+  const oneAtATime = sharedWhileRunning<string>();
+
+  /** @throws AppError AUTH_FAILED, RateLimited. */
+  const usernameOf = (given: Credentials, address: string): Promise<string> =>
+    // Equal attempts at the same time are one guess: requests of a program that share credentials do not add up.
+    oneAtATime(JSON.stringify([address, given.username, given.password]), async () => {
+      const matches = async () => (isKnown(given) || (await proves(given)) ? given.username : null);
+      const username = await limit.attempt({ address, name: given.username }, matches);
+      if (username === null) throw new AppError('AUTH_FAILED', 'Wrong username or password');
+      return username;
+    });
 
   const operator = async (request: IncomingMessage): Promise<Operator> => {
     const { authorization, cookie } = request.headers;
     // Credentials that are sent on purpose decide; a cookie comes along by itself.
     if (authorization !== undefined) {
       const given = parseBasic(authorization);
-      if (given && isKnown(given)) return identity(given.username);
-      // Before the look that costs a core's time.
-      await failures.take(addressKey(addressOf(request)));
-      if (given && (await proves(given))) return identity(given.username);
-      throw new AppError('AUTH_FAILED', 'Wrong username or password');
+      if (!given) throw new AppError('AUTH_FAILED', 'Wrong username or password');
+      return identity(await usernameOf(given, addressOf(request)));
     }
     const username = await sessions.userOf(cookie);
     if (username === null) throw new AppError('AUTH_REQUIRED', '');
@@ -61,14 +70,21 @@ export function createAuthentication({ logins: expected, loginAttempts, now }: A
 
   return {
     operator,
-    async login(given, address) {
-      const takeBack = await logins.attempt(address, given.username);
-      if (!isKnown(given) && !(await proves(given))) throw new AppError('AUTH_FAILED', 'Wrong username or password');
-      await takeBack();
-      return sessions.open(given.username);
-    },
+    login: async (given, address) => sessions.open(await usernameOf(given, address)),
     logout: (request) => sessions.close(request.headers.cookie),
     isAuthenticated: (request) => operator(request).then(() => true, refused),
+  };
+}
+
+/** Runs calls with the same key once while the first of them is under way; all get its result. */
+function sharedWhileRunning<T>(): (key: string, run: () => Promise<T>) => Promise<T> {
+  const running = new Map<string, Promise<T>>();
+  return (key, run) => {
+    const known = running.get(key);
+    if (known) return known;
+    const result = run().finally(() => running.delete(key));
+    running.set(key, result);
+    return result;
   };
 }
 

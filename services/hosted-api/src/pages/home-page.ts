@@ -1,0 +1,34 @@
+import { html } from './html.ts';
+import { type Page, page } from './layout.ts';
+
+/** What a browser finds at the address of the API. */
+export const homePage = ({ origin, monitorUrl }: { origin: string; monitorUrl: string | undefined }): Page =>
+  page(
+    'Pipeline',
+    html`<p>This service moves the issues of repositories through a pipeline of agents. Programs read its state through
+connections that you allow and can end.</p>
+<section aria-labelledby="people">
+<h2 id="people">For people</h2>
+<ul>
+<li><a href="/account/connections">Your connections</a>: which programs read in your name, and how to end that.</li>
+${monitorUrl ? html`<li><a href="${monitorUrl}">Monitor</a>: the view of operators.</li>` : null}
+</ul>
+</section>
+<section aria-labelledby="programs">
+<h2 id="programs">For programs</h2>
+<ul>
+<li><a href="/api/openapi.json">API description</a> (OpenAPI 3.1): every endpoint, parameter and error.</li>
+<li><a href="/.well-known/oauth-authorization-server">Authorization server</a>: the OAuth 2.1 endpoints for getting access.</li>
+<li>Assistants connect by the Model Context Protocol at <code>${origin}/api/mcp</code>.</li>
+</ul>
+<p>A program that calls the API without a token gets 401 and the address where it can register and ask you for access.</p>
+</section>`,
+  );
+
+/** A browser asked for an address where nothing is. */
+export const notFoundPage = (): Page =>
+  page(
+    'Page not found',
+    html`<p>There is nothing at this address. Check it for mistakes.</p>
+<p><a href="/">Start page</a> · <a href="/account/connections">Your connections</a></p>`,
+  );
