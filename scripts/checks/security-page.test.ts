@@ -34,19 +34,10 @@ const exists = ({ path, name }: Threat['tests'][number]): boolean =>
  * page. Once the tests are here, the cell goes to the page and the entry goes away.
  */
 const AWAITED: Readonly<Record<number, string>> = {
-  1: '`libs/engine/test/own-pull-requests.test.ts` "is never reviewed, given a status or merged"',
-  2: '`libs/domain/src/pattern-cost.test.ts` "costs under 50 ms for 1 MiB of any fragment, alone and behind a beginning"<br>`scripts/checks/linear-patterns.test.ts` "has linear regular expressions only"',
-  3: '`libs/domain/src/pattern-cost.test.ts` "costs under 50 ms for any body that the host accepts"',
-  4: '`libs/engine/test/approvals.test.ts` "of another linked pull request releases nothing"<br>`libs/engine/test/approvals.test.ts` "is not carried over to a push that comes after it"',
-  6: '`libs/http/test/bodies.test.ts` "is refused unread when nobody was authenticated"<br>`libs/http/test/bodies.test.ts` "refuses a body that has no room with 503, and has room again after the others"',
   7: '`services/hosted-api/test/login.test.ts` "is refused over all replicas with the time to wait, whether the password is right or wrong"<br>`services/monitor/test/auth.test.ts` "refuses right and wrong Basic credentials alike, before comparing, when the limit is reached"<br>`services/monitor/test/login-audit.test.ts` "records failed logins of both kinds with the name, and the first refusal of a window"',
-  8: '`libs/http/test/closing.test.ts` "what ends with a request ends at once when its connection had closed before"',
   9: '',
-  10: '`libs/http/test/origins.test.ts` "is refused before the credentials are checked"<br>`libs/http/test/origins.test.ts` "is checked on every path, and with what a trusted proxy forwards of it"',
-  11: '',
   13: '`services/hosted-api/test/oauth-errors.test.ts` "is a page that spells the address out, when nobody approved the program"',
   14: '`services/hosted-api/test/oauth-programs.test.ts` "when it comes from a metadata document"',
-  15: '`libs/http/test/address-key.test.ts` "the limits of the stages count a /64 as one caller"',
   16: '',
 };
 
