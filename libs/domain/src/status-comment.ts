@@ -99,7 +99,7 @@ const minute = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)
 
 function textChange({ textChange: change }: StatusCommentInput): string[] {
   if (!change) return [];
-  const who = change.by === null ? '' : ` by @${inertText(change.by, 100)}`;
+  const who = change.by === null ? '' : ` by ${inertText(change.by, 100).replace(/\s+/g, ' ')}`;
   return [
     `**The text was changed since it was enqueued**${who}, at ${minute(change.at)}. Agents work on the text that was ` +
       'enqueued. A person who adds the label `svc:enqueue` again, or an operator, accepts the new text.',

@@ -9,7 +9,7 @@ import type { TextVerdict } from './intake-evidence.ts';
  * put on: takes the label off and says why. Once for each state of the issue, however often polls see it.
  */
 export function refuseEnqueue(unit: Unit, repo: RepoRow, { issue }: IssueEvent, { changedBy }: TextVerdict): void {
-  const who = changedBy === null ? 'somebody' : `@${inertText(changedBy, 100)}`;
+  const who = changedBy === null ? 'somebody' : inertText(changedBy, 100).replace(/\s+/g, ' ');
   const marker = `refused-${issue.updatedAt}`;
   const body =
     `The text of this issue was changed by ${who} after \`${ENQUEUE_LABEL}\` was added, so it was not enqueued. ` +

@@ -148,7 +148,7 @@ describe('a poll', () => {
     const entries = (await bench.entries()).map(({ action }) => action);
     expect(entries).toMatchObject([
       { type: 'removeLabels', labels: ['svc:enqueue'] },
-      { type: 'postComment', body: expect.stringContaining('changed by @alice') },
+      { type: 'postComment', body: expect.stringContaining('changed by alice') },
     ]);
     const relabeled = { ...changed, updatedAt: bench.host.tick() };
     bench.host.log(relabeled, { action: 'labeled', label: 'svc:enqueue', actor: 'anna' });
@@ -168,7 +168,7 @@ describe('a change that waits', () => {
       recommendations: expect.arrayContaining([expect.stringContaining('add the label svc:enqueue again')]),
     });
     expect(await bench.entry('updateComment')).toMatchObject({
-      action: { body: expect.stringContaining('The text was changed since it was enqueued** by @alice') },
+      action: { body: expect.stringContaining('The text was changed since it was enqueued** by alice') },
     });
     await edit({});
     expect((await why()).textChange).toBeNull();

@@ -39,6 +39,14 @@ describe('real deliveries', () => {
     ]);
   });
 
+  test('an edit reports which parts of the text were changed', () => {
+    const [example] = examplesOf('issues', 'edited');
+    const edited = (changes: object) => parseWebhook('issues', { ...(example as object), changes });
+    expect(edited({ body: { from: 'old' } })).toMatchObject([{ action: 'edited', changed: ['body'] }]);
+    expect(edited({ title: { from: 'a' }, body: { from: 'b' } })).toMatchObject([{ changed: ['title', 'body'] }]);
+    expect(edited({})).toMatchObject([{ changed: [] }]);
+  });
+
   test('a label tells its name, its issue and who set it', () => {
     expect(parseWebhook('issues', examplesOf('issues', 'labeled')[0])).toMatchObject([
       {
