@@ -4,6 +4,7 @@ import { AppError, hasUnstorableEscape, sanitizeJson } from '@pipeline/domain';
 import type { z } from 'zod';
 import { readBytes } from './body-bytes.ts';
 import type { BodyMemory } from './body-memory.ts';
+import { isTooDeep } from './json-depth.ts';
 import type { RequestScope } from './request-scope.ts';
 import { isStorableQuery, sanitizeForm, unstorableIn } from './text-stage.ts';
 
@@ -85,6 +86,7 @@ function requireJson({ headers }: IncomingMessage): void {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseJson(route: AnyRoute, bytes: Uint8Array): unknown {
+  if (isTooDeep(bytes)) throw refuse(route.refusals.json ?? DEFAULT_REFUSALS.json, 'JSON nested too deeply');
   let text: string;
   let value: unknown;
   try {
