@@ -4,6 +4,7 @@ import { AppError, hasUnstorableEscape, sanitizeJson } from '@pipeline/domain';
 import type { z } from 'zod';
 import { readBytes } from './body-bytes.ts';
 import type { BodyMemory } from './body-memory.ts';
+import { isTooDeep } from './json-depth.ts';
 import type { RequestScope } from './request-scope.ts';
 import { sanitizeForm, unstorableIn } from './text-stage.ts';
 
@@ -93,6 +94,7 @@ function readJson(route: AnyRoute, schema: z.ZodType, bytes: Uint8Array): unknow
 }
 
 function parseJson(route: AnyRoute, bytes: Uint8Array): { text: string; value: unknown } {
+  if (isTooDeep(bytes)) throw refuse(route.refusals.json ?? DEFAULT_REFUSALS.json, 'JSON nested too deeply');
   try {
     const text = utf8.decode(bytes);
     return { text, value: JSON.parse(text) };

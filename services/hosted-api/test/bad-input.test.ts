@@ -15,6 +15,23 @@ test.each([
   expect(answer.body.error).toContain(text);
 });
 
+test.each([
+  ['arrays', '[', ']'],
+  ['objects', '{"a":', '}'],
+])('a body is refused when it nests %s deeper than 64 levels', async (_what, open, close) => {
+  const { token } = await makeTenant(hosting.api);
+  const nested = (depth: number) => {
+    const details = `${open.repeat(depth)}${open === '[' ? '' : '1'}${close.repeat(depth)}`;
+    const claimToken = '0198c5a4-7c1e-7000-8000-000000000001';
+    const body = `{"claimToken":"${claimToken}","status":"\\"[[{{","details":{"x":${details}}}`;
+    return hosting.api.post('/api/worker/tasks/t/progress', body, { token });
+  };
+  for (const depth of [63, 10_000, 20_000]) {
+    expect([depth, (await nested(depth)).body.code]).toEqual([depth, 'INVALID_JSON']);
+  }
+  expect((await nested(62)).body.code).toBe('CLAIM_LOST');
+});
+
 test('a wait beyond thirty seconds is refused', async () => {
   const { token } = await makeTenant(hosting.api);
   const workerId = await register(hosting.api, token);
