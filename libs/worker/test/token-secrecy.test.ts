@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, closeSync, copyFileSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -57,7 +58,7 @@ async function attack({ args = [], env = { WORKER_TOKEN: TOKEN }, stdin = 'ignor
     },
   );
   children.push(started);
-  const output = Promise.all([text(started.stdout), text(started.stderr)]);
+  const output = Promise.all([text(started.stdout as Readable), text(started.stderr as Readable)]);
   await once(started, 'close');
   const told = (await output).join('');
   try {
