@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { isUsedUp, type TaskPayload, type TaskType } from '@pipeline/domain';
-import { type Claimed, claimTasks, claimWithinLimits, findWorkers } from '@pipeline/store';
+import { type Claimed, claimTasks, claimWithinLimits, findWorkers, isUniqueViolation } from '@pipeline/store';
 import { isDayUsedUp } from './budgets.ts';
 import { hashToken } from './claim-gate.ts';
+import { claimTokenOf, firstHashes, followKey } from './claim-key.ts';
 import { type Engine, inTenant } from './context.ts';
 import { snippetsFor } from './intelligence/snippets-for.ts';
 import { type NewClaim, type Noted, noteClaims } from './note-claims.ts';
@@ -17,6 +17,8 @@ export interface ClaimRequest {
   taskTypes: readonly TaskType[];
   /** Null = all repos of the tenant. */
   repoIds: readonly number[] | null;
+  /** Secret of this claim, the same in each of its retries: they get the same task and token while the claim holds. */
+  claimSecret?: string;
 }
 
 export interface ClaimedTask {
@@ -84,34 +86,69 @@ export async function takeTogether(engine: Engine, requests: readonly ClaimReque
   if (!first) return [];
   const { tenantId, repoIds } = first;
   const ids = requests.map(({ workerId }) => workerId);
-  const known = await findWorkers(engine.store.tenant, tenantId, ids);
+  const known = await findWorkers(engine.store.tenant, tenantId, ids, firstHashes(requests));
   const isLimited = known.some((worker) => worker.has_limited_repos);
   if (isLimited && requests.length > 1) return Promise.allSettled(requests.map((each) => takeAlone(engine, each)));
   const workers = new Map(known.map((worker) => [worker.id, worker]));
   const isClosed = repoIds?.length === 0 || (await isDayUsedUp(engine, tenantId));
   const answers = new Map<ClaimRequest, Taken>();
-  const asking = requests.filter((request) => {
+  const own = requests.filter((request) => {
     const worker = workers.get(request.workerId);
-    if (worker && isOwn(worker, request.tokenId)) return !worker.draining && !isClosed;
+    if (worker && isOwn(worker, request.tokenId)) return true;
     answers.set(request, { status: 'rejected', reason: unknownWorker(request.workerId) });
     return false;
   });
-  await takeInRounds(engine, { asking, answers, claimNext: isLimited ? claimWithinLimits : claimTasks });
-  return requests.map((request) => answers.get(request) ?? { status: 'fulfilled', value: null });
+  const generations = await answerRetries(engine, { requests: own, used: known[0]?.used_tokens ?? [], answers });
+  const asking = own.filter((one) => !answers.has(one) && !isClosed && !workers.get(one.workerId)?.draining);
+  await takeInRounds(engine, { asking, answers, generations, claimNext: isLimited ? claimWithinLimits : claimTasks });
+  return requests.map((request) => answers.get(request) ?? NOTHING);
 }
+
+interface Retries {
+  requests: readonly ClaimRequest[];
+  /** Hashes of first tokens that were given out before. */
+  used: readonly string[];
+  answers: Map<ClaimRequest, Taken>;
+}
+
+/**
+ * Answers those requests that repeat a claim which still holds: with the same task, under the same token.
+ * @returns how often the key of a request was used, where it was.
+ */
+async function answerRetries(engine: Engine, { requests, used, answers }: Retries): Promise<Map<ClaimRequest, number>> {
+  const generations = new Map<ClaimRequest, number>();
+  if (used.length === 0) return generations;
+  const repeated = requests.filter((request) => firstHashes([request]).some((hash) => used.includes(hash)));
+  for (const request of repeated) {
+    const state = await followKey(engine, request);
+    if ('next' in state) {
+      generations.set(request, state.next);
+      continue;
+    }
+    const claim = { request, workerId: request.workerId, ...state };
+    const [end] = await Promise.allSettled(noted(engine, [claim]));
+    if (end) answers.set(request, end.status === 'fulfilled' && end.value === 'put aside' ? NOTHING : (end as Taken));
+  }
+  return generations;
+}
+
+const NOTHING: Taken = { status: 'fulfilled', value: null };
 
 interface Asking {
   asking: ClaimRequest[];
   answers: Map<ClaimRequest, Taken>;
+  /** Of the next token of each request; absent = 0. */
+  generations: Map<ClaimRequest, number>;
   claimNext: typeof claimTasks;
 }
 
 /** Until all have a task or there is none. Those whose task was put aside ask again, and those whom others forestalled. */
-async function takeInRounds(engine: Engine, { asking, answers, claimNext }: Asking): Promise<void> {
+async function takeInRounds(engine: Engine, round: Asking): Promise<void> {
+  const { asking, answers } = round;
   let left = asking;
   try {
     for (let tries = 0; tries <= MOST_PUT_ASIDE && left.length > 0; tries += 1) {
-      const claims = await take(engine, left, claimNext);
+      const claims = await take(engine, left, round);
       if (claims.length === 0) return;
       const ends = await Promise.allSettled(noted(engine, claims));
       for (const [at, { request }] of claims.entries()) {
@@ -121,8 +158,24 @@ async function takeInRounds(engine: Engine, { asking, answers, claimNext }: Aski
       left = left.filter((request) => !answers.has(request));
     }
   } catch (reason) {
-    for (const request of left) answers.set(request, { status: 'rejected', reason });
+    for (const [request, end] of await endsOf(engine, left, reason)) answers.set(request, end);
   }
+}
+
+/** A claim and its retry met in the store: one of them has the task now, and the other finds it. Else all failed. */
+async function endsOf(
+  engine: Engine,
+  left: readonly ClaimRequest[],
+  reason: unknown,
+): Promise<[ClaimRequest, Taken][]> {
+  const isRace = isUniqueViolation(reason, 'runs_by_token');
+  return Promise.all(
+    left.map(async (request) => {
+      if (!isRace) return [request, { status: 'rejected', reason }];
+      const [end] = await Promise.allSettled([takeAlone(engine, request)]);
+      return [request, end];
+    }),
+  );
 }
 
 /** A task that was claimed, for whom and under which token. */
@@ -132,13 +185,15 @@ interface Claim extends NewClaim {
 }
 
 /** @returns a claim for each of the requests that there is a task for. */
-async function take(engine: Engine, requests: ClaimRequest[], claimNext: typeof claimTasks): Promise<Claim[]> {
+async function take(engine: Engine, requests: ClaimRequest[], { claimNext, generations }: Asking): Promise<Claim[]> {
   const [first] = requests;
   if (!first) return [];
   const { tenantId, taskTypes, repoIds } = first;
   const tokens = new Map(
     requests.map((request) => {
-      const claimToken = randomUUID();
+      const generation = generations.get(request) ?? 0;
+      generations.set(request, generation + 1);
+      const claimToken = claimTokenOf(request, generation);
       return [hashToken(claimToken), { request, claimToken, workerId: request.workerId }];
     }),
   );

@@ -1,5 +1,6 @@
 import type { Settings } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import type { Claimed } from './claim-tasks.ts';
 import type { Db, Tx } from './connection.ts';
 import type { Tasks } from './database.generated.ts';
 import { fleetNote, msInterval } from './json.ts';
@@ -74,6 +75,29 @@ export const lockClaimedTask = (
     .where('status', '=', 'claimed')
     .forUpdate()
     .executeTakeFirst();
+
+interface Token {
+  tenantId: number;
+  tokenHash: string;
+}
+
+const keyed = prepared(
+  'keyed-claim',
+  (_db, p: Params<Token>) => sql<Claimed & { alive: boolean }>`
+    select r.task_id as id, r.work_id, r.id as run_id, r.claim_token_hash, r.repo_id, r.issue_id, r.issue_number,
+      r.task_type, coalesce(t.priority, 0) as priority, r.attempt, coalesce(t.max_attempts, 0) as max_attempts,
+      r.lease_expires_at, r.status = 'claimed' and r.lease_expires_at > svc_now() and t.id is not null as alive
+    from runs r
+    left join tasks t on t.tenant_id = ${p('tenantId')} and t.id = r.task_id and t.run_id = r.id
+    where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = ${p('tokenHash')}`,
+);
+
+/** The claim that was made under a token, with whether it still holds (index runs_by_token). */
+export const findKeyedClaim = (
+  db: Db,
+  tenantId: number,
+  tokenHash: string,
+): Promise<(Claimed & { alive: boolean }) | undefined> => keyed.first(db, { tenantId, tokenHash });
 
 const ofWorker = prepared('claims-of-worker', (db, p: Params<{ tenantId: number; workerId: string }>) =>
   db

@@ -78,24 +78,36 @@ interface WorkerKeys {
 /** Those ids, however many: the planner does not see the list, so it keeps its plan. */
 const among = (p: Params<WorkerKeys>) => sql<string>`(select unnest((select ${p('ids')}::text[])))`;
 
-const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys>) =>
+const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys & { tokenHashes: readonly string[] }>) =>
   db
     .selectFrom('workers')
     .select(COLUMNS.workers)
-    .select(
+    .select([
       sql<boolean>`exists (select from repos where tenant_id = ${p('tenantId')} and pool_size is not null)`.as(
         'has_limited_repos',
       ),
-    )
+      sql<string[]>`array(
+        select claim_token_hash from runs
+        where tenant_id = ${p('tenantId')} and claim_token_hash in (select unnest((select ${p('tokenHashes')}::text[]))))`.as(
+        'used_tokens',
+      ),
+    ])
     .where('tenant_id', '=', p('tenantId'))
     .where('id', 'in', among(p)),
 );
 
-/** A worker, and whether its tenant has repos that limit how much is claimed at one time (index repos_limited). */
-export type ClaimingWorker = WorkerRow & { has_limited_repos: boolean };
+/**
+ * A worker, whether its tenant has repos that limit how much is claimed at one time (index repos_limited), and which of
+ * the tokens were given out before (index runs_by_token).
+ */
+export type ClaimingWorker = WorkerRow & { has_limited_repos: boolean; used_tokens: string[] };
 
-export const findWorkers = (db: Db, tenantId: number, ids: readonly string[]): Promise<ClaimingWorker[]> =>
-  byIds.all(db, { tenantId, ids });
+export const findWorkers = (
+  db: Db,
+  tenantId: number,
+  ids: readonly string[],
+  tokenHashes: readonly string[] = [],
+): Promise<ClaimingWorker[]> => byIds.all(db, { tenantId, ids, tokenHashes });
 
 /** Those of these workers that were told to drain. */
 export async function drainingWorkers(db: Db, tenantId: number, ids: readonly string[]): Promise<string[]> {

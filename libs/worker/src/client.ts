@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   ApiFailure,
   type BodyInputOf,
@@ -88,11 +89,14 @@ export function createWorkerClient({ server, token, log, retry = {} }: WorkerCli
         async () => (await api.call(registerWorker, { ...PLAIN, body, signal: within(signal) })).body,
       ),
     heartbeat: async (body, signal) => (await api.call(heartbeat, { ...PLAIN, body, signal: within(signal) })).body,
-    claim: (body, signal) =>
-      again('claim', signal, async () => {
+    claim: (wish, signal) => {
+      // One key for all attempts of this claim: a task whose answer was lost comes back at once.
+      const body = { claimKey: randomUUID(), ...wish };
+      return again('claim', signal, async () => {
         const answer = await api.call(claimTask, { ...PLAIN, body, signal: within(signal, body.waitMs ?? 0) });
         return answer.status === 200 ? answer.body.task : null;
-      }),
+      });
+    },
     start: ({ id, claimToken }, signal) =>
       again('start', signal, async () => {
         await api.call(startTask, { ...PLAIN, params: { id }, body: { claimToken }, signal: within(signal) });

@@ -27,6 +27,17 @@ async function family(): Promise<number[]> {
 }
 
 describe('claims', () => {
+  test('name themselves: one key for all attempts of a claim, another one for the next claim', async () => {
+    bench.service.on('claimTask', (_, nth) => (nth === 0 ? 'drop' : undefined));
+    bench.service.add('analyze');
+    bench.service.add('analyze');
+    bench.start({ handler: done });
+    await bench.service.call('completeTask', (call) => call.taskId === 't-2');
+    const [lost, again, next] = bench.service.of('claimTask').map((call) => call.body.claimKey as string);
+    expect(again).toBe(lost);
+    expect(next).not.toBe(lost);
+  });
+
   test('one after the other, as many at a time as allowed, each in a slot of its own', async () => {
     const slots: number[] = [];
     let release: () => void = () => undefined;
@@ -48,6 +59,7 @@ describe('claims', () => {
     expect(bench.service.of('completeTask')).toHaveLength(4);
     expect(bench.service.of('claimTask')[0]?.body).toEqual({
       ...{ workerId: 'w-1', taskTypes: ['analyze'], repos: ['acme/widgets'], waitMs: 30_000 },
+      claimKey: expect.any(String),
     });
   });
 

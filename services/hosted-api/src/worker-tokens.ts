@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { hashToken } from '@pipeline/engine';
 import { AnswerError, type Authenticate, type Identity } from '@pipeline/http';
@@ -8,6 +9,8 @@ import { LRUCache } from 'lru-cache';
 export interface WorkerIdentity extends Identity {
   readonly tenantId: number;
   readonly repoIds: readonly number[] | null;
+  /** A secret that only this token and this key give. */
+  secretOf(key: string): string;
 }
 
 export type WorkerAuth = { worker: Authenticate<WorkerIdentity> };
@@ -40,10 +43,12 @@ export function workerAuthenticator(store: Store, now: () => Date): Authenticate
     },
   });
   return async (request) => {
-    const found = await scopes.forceFetch(hashToken(bearerToken(request)));
+    const token = bearerToken(request);
+    const found = await scopes.forceFetch(hashToken(token));
     if (!found.scope) throw failed('The worker token is unknown, revoked or expired');
     const { tokenId, tenantId, repoIds } = found.scope;
-    return { key: tokenId, tenantId, repoIds };
+    const secretOf = (key: string) => createHmac('sha256', token).update(key).digest('base64url');
+    return { key: tokenId, tenantId, repoIds, secretOf };
   };
 }
 

@@ -187,3 +187,29 @@ describe('a worker that goes away', () => {
     expect((await claim(0)).body.task).toMatchObject({ issueNumber: 7, attempt: 0 });
   });
 });
+
+describe('a claim with a key', () => {
+  const KEY = '6f1c2a9e-3b4d-4c5e-8f60-718293a4b5c6';
+
+  test('gets the same task again when it is repeated, also at another replica and in other letter case', async () => {
+    const tenant = await makeTenant(hosting.api);
+    const workerId = await register(hosting.api, tenant.token);
+    await labelIssue(hosting.api, tenant.repo, 7);
+    await labelIssue(hosting.api, tenant.repo, 8);
+    const other = await hosting.start({});
+    const body = { workerId, taskTypes: WORK, waitMs: 0, claimKey: KEY };
+    const first = await hosting.api.post('/api/worker/claim', body, tenant);
+    expect(first).toMatchObject({ status: 200, body: { task: { issueNumber: 7 } } });
+    const again = await other.post('/api/worker/claim', { ...body, claimKey: KEY.toUpperCase() }, tenant);
+    expect(again.body).toEqual(first.body);
+    const next = await hosting.api.post('/api/worker/claim', { ...body, claimKey: KEY.replace('6', '7') }, tenant);
+    expect(next.body.task).toMatchObject({ issueNumber: 8 });
+  });
+
+  test('is refused when the key is no UUID', async () => {
+    const tenant = await makeTenant(hosting.api);
+    const workerId = await register(hosting.api, tenant.token);
+    const body = { workerId, taskTypes: WORK, waitMs: 0, claimKey: '1' };
+    expect((await hosting.api.post('/api/worker/claim', body, tenant)).status).toBe(400);
+  });
+});

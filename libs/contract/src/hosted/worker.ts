@@ -100,12 +100,17 @@ export const claimTask = route({
   id: 'claimTask',
   path: '/api/worker/claim',
   summary: 'Claim a task',
-  description: 'Waits up to `waitMs` for one. Lower priority numbers first, fair between repos.',
+  description:
+    'Waits up to `waitMs` for one. Lower priority numbers first, fair between repos. If the answer was lost, repeat the request with the same `claimKey`: while the lease of the claim lasts, the same worker gets the same task and claim token. Without a key, or after the lease has ended, each request claims another task.',
   body: z.object({
     workerId,
     taskTypes: taskTypes.min(1),
     repos: repos.default([]),
     waitMs: z.int().min(0).max(30_000).default(0),
+    claimKey: z
+      .uuid()
+      .optional()
+      .meta({ description: 'Idempotency key: a random UUID, new for each claim and kept for its retries.' }),
   }),
   replies: {
     200: { description: 'A task, held until the lease ends.', body: z.object({ task: ClaimedTask }) },
