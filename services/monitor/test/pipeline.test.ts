@@ -31,7 +31,7 @@ async function pipelineOn(
   repos: string[] = [],
   metrics = createMetrics(),
 ): Promise<Pipeline> {
-  const loaded = await loadConfig(undefined);
+  const loaded = await loadConfig(undefined, {});
   const entries = repos.map((slug) => ({
     slug,
     branch: 'main',
@@ -43,6 +43,7 @@ async function pipelineOn(
   const config = new ConfigInForce({
     loaded: { ...loaded, config: { ...loaded.config, repos: entries, pollIntervals } },
     path: undefined,
+    variables: {},
     log: silentLogger,
     now: () => new Date(),
   });
