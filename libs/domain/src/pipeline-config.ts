@@ -114,7 +114,7 @@ export const RELOADABLE_KEYS = [
 export const DEFERRED_KEYS = ['repos', 'agents', 'consistency'] as const satisfies readonly (keyof PipelineConfig)[];
 
 /**
- * Checks the parsed file. An empty file is the built-in default.
+ * Checks the parsed file; nothing is the built-in default.
  * @throws AppError CONFIG_VALIDATION_FAILED whose message names every wrong key, one a line.
  */
 export function parsePipelineConfig(value: unknown): PipelineConfig {

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AppError, type PipelineConfig, parsePipelineConfig } from '@pipeline/domain';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { requireVariables, type Variables } from './configuration/required-variables.ts';
+import { parseYaml } from './configuration/yaml.ts';
 
 export type RepoConfig = PipelineConfig['repos'][number];
 
@@ -15,36 +16,28 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads the configuration that PIPELINE_CONFIG names; the built-in default without one.
+ * Reads the configuration that PIPELINE_CONFIG names; the built-in default without one. A start and a reload accept the
+ * same files. An empty file is refused: it would be the default, in which the monitor is open to everyone.
+ * @param variables where the variables that it names must be set.
  * @throws AppError CONFIG_LOAD_FAILED or CONFIG_VALIDATION_FAILED, one line for each problem.
  */
-export async function loadConfig(path: string | undefined): Promise<LoadedConfig> {
+export async function loadConfig(path: string | undefined, variables: Variables): Promise<LoadedConfig> {
   const source = path === undefined ? 'default' : resolve(path);
   const value = path === undefined ? {} : parseYaml(await read(source));
+  if (value === null || value === undefined) throw new AppError('CONFIG_VALIDATION_FAILED', EMPTY);
   const config = parsePipelineConfig(value);
+  requireVariables(config, variables);
   const { data } = z.object({ repos: z.array(z.object({ branch: z.unknown().optional() })) }).safeParse(value);
   const ownBranch = new Set(config.repos.filter((_repo, index) => data?.repos[index]?.branch !== undefined));
   return { source, config, ownBranch };
 }
+
+const EMPTY = 'config: is empty, which would leave the monitor open to everyone; write {} for the built-in default';
 
 async function read(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
     throw new AppError('CONFIG_LOAD_FAILED', `cannot be read: ${(cause as Error).message}`, { cause });
-  }
-}
-
-function parseYaml(text: string): unknown {
-  const document = parseDocument(text);
-  if (document.errors.length > 0) {
-    const lines = document.errors.map(({ message }) => message.split('\n', 1)[0]?.replace(/:$/, ''));
-    throw new AppError('CONFIG_LOAD_FAILED', lines.join('\n'));
-  }
-  try {
-    return document.toJS();
-  } catch (cause) {
-    // An alias without its anchor, or more of them than any honest file has.
-    throw new AppError('CONFIG_LOAD_FAILED', (cause as Error).message, { cause });
   }
 }

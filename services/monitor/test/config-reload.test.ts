@@ -91,7 +91,7 @@ describe('a reload', () => {
   };
 
   test.each(Object.entries(CHANGES))('applies %s at once, here and in the store', async (key, line) => {
-    const monitor = await startMonitor('one', '');
+    const monitor = await startMonitor('one', '{}');
     const before = await stored();
     write('one', line);
     expect((await reload(monitor)).json).toEqual({ ok: true, appliedKeys: [key], deferredKeys: [] });
@@ -123,6 +123,19 @@ describe('a reload', () => {
   test.each([
     ['that does not parse', 'costLimits: {dailyUsd: 99', 'CONFIG_LOAD_FAILED', 400],
     ['that is gone', null, 'CONFIG_LOAD_FAILED', 400],
+    ['that was emptied', '', 'CONFIG_VALIDATION_FAILED', 400],
+    [
+      'whose password variable is not set',
+      'agents: {monitor: {auth: {username: olga, passwordEnv: NOT_SET}}}',
+      'CONFIG_VALIDATION_FAILED',
+      400,
+    ],
+    [
+      'whose channel names a variable that is not set',
+      'alertChannels: [{type: webhook, url: "https://x.example", secretEnv: NOT_SET}]',
+      'CONFIG_VALIDATION_FAILED',
+      400,
+    ],
     [
       'with one bad key among good ones',
       'costLimits: {dailyUsd: 99}\nsla: {warnAfterMinutes: {planing: 1}}',
@@ -175,7 +188,7 @@ describe('a reload', () => {
 
   test('names who asked in the audit, and what changed in the log of every enabled repo', async () => {
     const bench = await makeBench(database.store, 'acme/told');
-    const monitor = await startMonitor('one', '');
+    const monitor = await startMonitor('one', '{}');
     write('one', 'sla: {warnAfterMinutes: {planning: 3}}\nconsistency: {orphans: true}');
     await reload(monitor);
     await reload(monitor);
@@ -333,7 +346,7 @@ alertChannels:
 });
 
 test('an older outcome never replaces a newer one', async () => {
-  const monitor = await startMonitor('one', '');
+  const monitor = await startMonitor('one', '{}');
   const at = (second: number): ConfigReloadOutcome => ({
     status: 'unchanged',
     appliedKeys: [],

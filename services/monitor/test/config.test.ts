@@ -19,19 +19,53 @@ const file = (text: string): string => {
   writeFileSync(path, text);
   return path;
 };
-const load = (text: string) => loadConfig(file(text));
+const VARIABLES = { SET: 'x', BAD_HASH: '$argon2id$nonsense' };
+const load = (text: string) => loadConfig(file(text), VARIABLES);
 
 describe('the file', () => {
-  test('none is the built-in default, and so is an empty one', async () => {
-    expect((await loadConfig(undefined)).source).toBe('default');
-    expect((await load('# nothing yet\n')).config).toEqual((await loadConfig(undefined)).config);
-    expect((await load('')).source).toBe(join(folder, 'pipeline.yaml'));
+  test('none is the built-in default, and so is one without keys', async () => {
+    expect((await loadConfig(undefined, {})).source).toBe('default');
+    expect((await load('{} # nothing yet\n')).config).toEqual((await loadConfig(undefined, {})).config);
+    expect((await load('{}')).source).toBe(join(folder, 'pipeline.yaml'));
+  });
+
+  test.each(['', ' \n', '# nothing yet\n', '---\n', 'null'])(
+    'is refused when it is empty, as %j, since it would leave the monitor open',
+    async (text) => {
+      await expect(load(text)).rejects.toMatchObject({
+        code: 'CONFIG_VALIDATION_FAILED',
+        message: expect.stringMatching(/^config: is empty/),
+      });
+    },
+  );
+
+  const channel = (fields: string) => `alertChannels: [{${fields}}]`;
+  const auth = (fields: string) => `agents: {monitor: {auth: {username: olga, ${fields}}}}`;
+  test.each([
+    [auth('passwordEnv: UNSET'), /^UNSET: must be set: agents.monitor.auth names it for olga$/],
+    [auth('passwordEnv: SET, logins: [{username: per, passwordEnv: GONE}]'), /^GONE: must be set.* for per$/],
+    [auth('passwordEnv: BAD_HASH'), /^BAD_HASH: looks like a hash/],
+    [channel('type: webhook, url: "https://x.example", secretEnv: UNSET'), /^UNSET: must be set: alertChannels\[0\]/],
+    [channel('type: slack, urlEnv: UNSET'), /^UNSET: must be set: alertChannels\[0\].urlEnv names it$/],
+    [
+      'retrieval: {embedding: true, embeddingEndpoint: {url: "https://x.example", model: m, apiKeyEnv: UNSET}}',
+      /^UNSET: must be set: retrieval.embeddingEndpoint.apiKeyEnv names it$/,
+    ],
+  ])('is refused when a variable that it names is not set: %s', async (text, message) => {
+    await expect(load(text)).rejects.toMatchObject({
+      code: 'CONFIG_VALIDATION_FAILED',
+      message: expect.stringMatching(message),
+    });
+    await load(text.replace(/UNSET|GONE|BAD_HASH/, 'SET'));
   });
 
   test.each([
-    ['repos: [', ['CONFIG_LOAD_FAILED', /line 1/]],
-    ['a: 1\na: 2', ['CONFIG_LOAD_FAILED', /unique/]],
-    ['repos: *none', ['CONFIG_LOAD_FAILED', /none/]],
+    ['repos: [', ['CONFIG_LOAD_FAILED', /^line 1, at "repos": .* a bracket or brace is not closed$/]],
+    ['a: 1\na: 2', ['CONFIG_LOAD_FAILED', /^line 2, at "a": the key is there twice$/]],
+    ['sla:\n  x: 1\n\ty: 2', ['CONFIG_LOAD_FAILED', /^line 3, at "y": a line begins with a tab/]],
+    ['repos: *none', ['CONFIG_LOAD_FAILED', /^line 1, at "repos": the alias \*none has no anchor$/]],
+    ['a: 1\n b: 2', ['CONFIG_LOAD_FAILED', /^line 1, at "a": .*colons\nline 1, at "a": /]],
+    ['a: "x', ['CONFIG_LOAD_FAILED', /^line 1, at "a": a closing quote, /]],
     [
       'reposs: []\npollIntervals: {monitor: 0}',
       ['CONFIG_VALIDATION_FAILED', /^pollIntervals.monitor: .*\nreposs: .*$/],
@@ -43,7 +77,7 @@ describe('the file', () => {
   });
 
   test('one that is not there is told with its reason', async () => {
-    await expect(loadConfig(join(folder, 'none.yaml'))).rejects.toMatchObject({
+    await expect(loadConfig(join(folder, 'none.yaml'), {})).rejects.toMatchObject({
       code: 'CONFIG_LOAD_FAILED',
       message: expect.stringContaining('ENOENT'),
     });
@@ -141,7 +175,7 @@ repos:
   });
 
   test('a repo that is left out of the file is not disabled', async () => {
-    await (await syncOf('', [])).tick();
+    await (await syncOf('{}', [])).tick();
     expect((await repos()).every(({ enabled }) => enabled)).toBe(true);
   });
 });

@@ -7,6 +7,8 @@ import { parse } from 'yaml';
 import { loadConfig } from '../src/config.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
+/** Every variable that a file may name. */
+const ALL_SET = new Proxy<Record<string, string>>({}, { get: () => 'set' });
 const EXAMPLE = join(ROOT, 'deploy/pipeline.example.yaml');
 
 interface Schema {
@@ -40,9 +42,9 @@ function missingFrom(schema: Schema, sample: unknown, path: string): string[] {
 const uncommented = async () => (await readFile(EXAMPLE, 'utf8')).replace(/^#(?! \S)/gm, '');
 
 test('the example asks for a login, and changes nothing else', async () => {
-  const { config } = await loadConfig(EXAMPLE);
+  const { config } = await loadConfig(EXAMPLE, ALL_SET);
   expect(config.agents.monitor?.auth).toEqual({ username: 'operator', passwordEnv: 'MONITOR_PASSWORD', logins: [] });
-  expect(settingsOf(config)).toEqual(settingsOf((await loadConfig(undefined)).config));
+  expect(settingsOf(config)).toEqual(settingsOf((await loadConfig(undefined, {})).config));
   expect(config.repos).toEqual([]);
 });
 
@@ -50,7 +52,7 @@ test('every setting that it hides is a good one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pipeline-example-'));
   try {
     await writeFile(join(folder, 'all.yaml'), await uncommented());
-    const { config } = await loadConfig(join(folder, 'all.yaml'));
+    const { config } = await loadConfig(join(folder, 'all.yaml'), ALL_SET);
     expect(config.repos).toHaveLength(1);
     expect(config.alertChannels).toHaveLength(3);
   } finally {

@@ -32,7 +32,7 @@ async function pipelineOn(
   repos: string[] = [],
   metrics = createMetrics(),
 ): Promise<Pipeline> {
-  const loaded = await loadConfig(undefined);
+  const loaded = await loadConfig(undefined, {});
   const entries = repos.map((slug) => ({
     slug,
     branch: 'main',
@@ -44,6 +44,7 @@ async function pipelineOn(
   const config = new ConfigInForce({
     loaded: { ...loaded, config: { ...loaded.config, repos: entries, pollIntervals } },
     path: undefined,
+    variables: {},
     log: silentLogger,
     now: () => new Date(),
   });

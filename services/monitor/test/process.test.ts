@@ -128,14 +128,17 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
       `PIPELINE_CONFIG ${path}: repos[0].slug: must be owner/name`,
       expect.stringContaining(`PIPELINE_CONFIG ${path}: pollIntervals.monitor: `),
     ]);
-    expect(await refused({ PIPELINE_CONFIG: configFile('a: [') })).toEqual([expect.stringContaining('at line 1')]);
+    expect(await refused({ PIPELINE_CONFIG: configFile('a: [') })).toEqual([expect.stringContaining('line 1, at "a"')]);
+    expect(await refused({ PIPELINE_CONFIG: configFile('') })).toEqual([expect.stringContaining('config: is empty')]);
     const none = join(folder, 'none.yaml');
     expect(await refused({ PIPELINE_CONFIG: none })).toEqual([expect.stringContaining(`${none}: cannot be read`)]);
   });
 
   test('in the environment', async () => {
     const path = configFile('agents: {monitor: {auth: {username: olga, passwordEnv: OLGAS_WORD}}}');
-    expect(await refused({ PIPELINE_CONFIG: path })).toEqual([expect.stringMatching(/^OLGAS_WORD: must be set/)]);
+    expect(await refused({ PIPELINE_CONFIG: path })).toEqual([
+      expect.stringContaining(`PIPELINE_CONFIG ${path}: OLGAS_WORD: must be set`),
+    ]);
     expect(await refused({ SANDBOX_URL: 'http://127.0.0.1:1' })).toEqual([expect.stringMatching(/^SANDBOX_TOKEN: /)]);
     expect(await refused({ DATABASE_URL: 'mysql://x', PORT: 'http' })).toEqual([
       'monitor: DATABASE_URL: must be a postgres:// address',

@@ -79,9 +79,13 @@ const nothingYet = ({ store }: Connected['engine']) => ({
 export const authOf = (logins: readonly Credentials[] | null, now = () => new Date()) =>
   createAuthentication({ logins, loginAttempts: 10, now });
 
+/** Variables that a configuration may name. */
+const VARIABLES = { HOOK_SECRET: 'secret', SLACK_URL: 'https://slack.example/x' };
+
 /** The configuration of a file; without one the built-in default. */
 export async function configOf(path?: string): Promise<ConfigInForce> {
-  return new ConfigInForce({ loaded: await loadConfig(path), path, log: silentLogger, now: () => new Date() });
+  const loaded = await loadConfig(path, VARIABLES);
+  return new ConfigInForce({ loaded, path, variables: VARIABLES, log: silentLogger, now: () => new Date() });
 }
 
 /** The app on a free port, open to all and without a store unless told otherwise; lists are empty unless given. */

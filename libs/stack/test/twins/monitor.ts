@@ -34,7 +34,7 @@ export async function monitorService(
   { direct, line }: { direct: CutProxy; line: HostLine },
 ): Promise<MonitorService> {
   const metrics = createMetrics();
-  const config = new ConfigInForce({ loaded: LOADED, path: undefined, log, now });
+  const config = new ConfigInForce({ loaded: LOADED, path: undefined, variables: {}, log, now });
   const rate = { remaining: null, limitedMinutes: () => 0 };
   const pipeline = createPipeline({
     ...{ databaseUrl, directUrl: direct.url, poolSize: 4, config, log, metrics, now, clock: now },

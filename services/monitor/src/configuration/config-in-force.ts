@@ -11,12 +11,15 @@ import {
 import { type Actor, changedSettings } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { type LoadedConfig, loadConfig } from '../config.ts';
+import type { Variables } from './required-variables.ts';
 
 interface ConfigDeps {
   /** What the process was started with. */
   loaded: LoadedConfig;
   /** The file; undefined = the built-in default. */
   path: string | undefined;
+  /** Where the variables that the file names must be set. */
+  variables: Variables;
   log: Logger;
   now: () => Date;
 }
@@ -112,11 +115,11 @@ export class ConfigInForce {
   }
 
   async #reload(trigger: ReloadTrigger, actor: Actor): Promise<ConfigReloadOutcome> {
-    const { path, loaded, log } = this.#deps;
+    const { path, variables, loaded, log } = this.#deps;
     if (path === undefined) {
       throw new AppError('NO_CONFIG_FILE', 'PIPELINE_CONFIG names no file: the built-in default is in force');
     }
-    const read = await loadConfig(path).catch((error: unknown) => this.#refuse(error, trigger, actor));
+    const read = await loadConfig(path, variables).catch((error: unknown) => this.#refuse(error, trigger, actor));
     const settings = settingsOf(read.config);
     const appliedKeys = changedSettings(this.#settings, settings);
     const deferredKeys = DEFERRED_KEYS.filter((key) => !isDeepStrictEqual(read.config[key], loaded.config[key]));
