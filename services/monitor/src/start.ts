@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '@pipeline/domain';
-import { isPasswordHash, loginAudit } from '@pipeline/engine';
+import { loginAudit } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { type Logger, type ServiceContext, StartError } from '@pipeline/runtime';
 import { enabledReposWithTenant, reloadReports } from '@pipeline/store';
