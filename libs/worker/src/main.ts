@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { hostname } from 'node:os';
-import { createLogger } from '@pipeline/runtime';
+import { createLogger, makeFolder } from '@pipeline/runtime';
 import manifest from '../package.json' with { type: 'json' };
 import { AgentLogs } from './agent-log.ts';
 import { createWorkerClient, isUnauthorized } from './client.ts';
@@ -16,6 +16,13 @@ const token = process.env[options.tokenEnv] ?? '';
 if (token === '') {
   const told = `${options.tokenEnv} must hold the worker token (wrk_at_…); --token-env names another variable`;
   command.error(`error: ${told}`, { exitCode: EXIT_CONFIG });
+}
+
+try {
+  makeFolder(options.workDir);
+} catch (error) {
+  const { message } = error as Error;
+  command.error(`error: --work-dir ${options.workDir} cannot be used: ${message}`, { exitCode: EXIT_CONFIG });
 }
 
 const log = createLogger({ process: 'pipeline-worker', level: options.logLevel }).child({ worker: options.name });
