@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { CommanderError } from 'commander';
 import { EXIT } from './exit-codes.ts';
 import { pipelineProgram } from './program.ts';
@@ -11,16 +12,30 @@ type Env = Readonly<Record<string, string | undefined>>;
  */
 export async function commandLine(args: readonly string[], env: Env, streams: Streams): Promise<number> {
   let code: number = EXIT.ok;
-  const program = pipelineProgram(async (flags, deed) => {
-    // What talks to the store is loaded only when it is needed: help and wrong usage answer at once.
-    const { run } = await import('./run.ts');
-    code = await run({ flags, deed, env, streams });
-  }, streams);
+  const forPrograms = args.includes('--json');
+  const program = pipelineProgram(
+    async (flags, deed) => {
+      // What talks to the store is loaded only when it is needed: help and wrong usage answer at once.
+      const { run } = await import('./run.ts');
+      code = await run({ flags, deed, env, streams });
+    },
+    forPrograms ? { ...streams, stderr: NOWHERE } : streams,
+  );
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error.exitCode === 0) return EXIT.ok;
+    if (forPrograms) streams.stderr.write(usageJson(error));
+    return EXIT.usage;
   }
+}
+
+/** What commander writes for people. */
+const NOWHERE = new Writable({ write: (_chunk, _encoding, done) => done() });
+
+function usageJson({ code, message }: CommanderError): string {
+  const text = code === 'commander.help' ? 'a command is missing; --help shows them' : message.replace(/^error: /, '');
+  return `${JSON.stringify({ error: { code: 'USAGE', message: text } })}\n`;
 }

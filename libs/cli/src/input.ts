@@ -7,6 +7,9 @@ import type { Streams } from './streams.ts';
 /** What was given cannot be used, or is not there. */
 export class InputError extends Error {}
 
+/** The command line is wrong in a way that only the command knows. */
+export class UsageError extends Error {}
+
 /** @throws InputError naming the file. */
 export async function readText(file: string, stdin: Readable): Promise<string> {
   if (file === '-') return text(stdin);

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import type { Answer, Deed, Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { connectHost } from './hosts.ts';
-import { InputError, readPassword, readText } from './input.ts';
+import { InputError, readPassword, readText, UsageError } from './input.ts';
 import type { Streams } from './streams.ts';
 
 const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
@@ -101,6 +101,7 @@ interface Failure {
 function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message || String(error) : String(error);
   if (error instanceof AppError) return { code: error.code, message, exitCode: EXIT.refused };
+  if (error instanceof UsageError) return { code: 'USAGE', message, exitCode: EXIT.usage };
   if (error instanceof InputError) return { code: 'INVALID_INPUT', message, exitCode: EXIT.refused };
   if (error instanceof EnvError) return { code: 'CONFIG', message, exitCode: EXIT.config };
   if (error instanceof SchemaError) return { code: 'SCHEMA', message, exitCode: EXIT.config };

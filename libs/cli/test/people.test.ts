@@ -142,7 +142,6 @@ test('connections are listed and end one by one or all of a user', async () => {
   const revoke = ['admin', 'connections', 'revoke'];
   expect(await cli.json([...revoke, 'conn_1'])).toEqual({ revoked: ['conn_1'] });
   expect((await cli.refusal([...revoke, 'conn_1'])).message).toBe('there is no live connection conn_1');
-  expect((await cli.refusal(revoke)).message).toBe('say which connection: an id, or --user');
   const list = await cli.json<{ id: string; live: boolean }[]>(['admin', 'connections', 'list', '--org', 'delta']);
   expect(list.map(({ id, live }) => [id, live]).sort()).toEqual([
     ['conn_1', false],

@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { testDatabase } from '@pipeline/testing';
 import { cliOn, runProcess } from './cli.ts';
 
 let url: string | undefined = 'postgres://nobody@127.0.0.1:1/none';
 const cli = cliOn(() => url);
+const database = testDatabase();
+const onStore = cliOn(() => database.url);
 
 describe('the program', () => {
   test('ends with the code, and writes to the streams, of what it is asked for', async () => {
@@ -36,6 +39,44 @@ describe('the command line', () => {
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^error: /);
   });
+
+  test.each([
+    [['nonsense', '--json'], "unknown command 'nonsense'"],
+    [['admin', 'org', 'create', '--json'], "missing required argument 'id'"],
+    [['admin', 'org', 'list', '--colour', '--json'], "unknown option '--colour'"],
+    [['--json', 'admin', 'org', 'list', 'too', 'much'], "unknown option '--json'"],
+    [['admin', 'org', '--json'], "unknown option '--json'"],
+    [['admin', 'worker-token', 'revoke', '--json'], 'say which token: an id, or --name'],
+    [['admin', 'connections', 'revoke', '--json'], 'say which connection: an id, or --user'],
+    [['admin', 'audit', 'list', '--limit', 'x', '--json'], '--limit must be a whole number from 1 to 10000, not x'],
+    [
+      ['admin', 'price', 'set', 'a', '--input', 'x', '--output', '1', '--json'],
+      '--input must be a number of US dollars, not x',
+    ],
+  ])('answers wrong usage %j with one JSON document and 2', async (args, message) => {
+    const { code, stdout, stderr } = await onStore.run(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(JSON.parse(stderr)).toEqual({ error: { code: 'USAGE', message } });
+  });
+
+  test.each([[[]], [['admin']], [['admin', 'org']]])(
+    'shows the help of a group without a command, %j, with 2',
+    async (args) => {
+      const { code, stderr } = await cli.run(args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('Usage: pipeline')]);
+    },
+  );
+
+  test.each(['abc', '7', '0198c5a4-7c1e-7000-8000-000000000001'])(
+    'refuses to revoke a worker token that does not exist, %s, with 1',
+    async (id) => {
+      const { code, stderr } = await onStore.run(['admin', 'worker-token', 'revoke', id, '--json']);
+      expect(code).toBe(1);
+      expect(JSON.parse(stderr)).toMatchObject({
+        error: { code: 'NOT_FOUND', message: expect.stringContaining(`there is no live worker token ${id}`) },
+      });
+    },
+  );
 
   test('a database that is away ends with 69, for programs in JSON', async () => {
     const { code, stdout, stderr } = await cli.run(['admin', 'org', 'list', '--json']);

@@ -102,9 +102,13 @@ describe('workflow of a repo', () => {
     ['an unknown repo', ['show', 'acme/none'], /^there is no repo acme\/none/],
     ['no slug', ['show', 'acme'], /^repo must be owner\/name/],
     ['an unknown version', ['activate', 'acme/shop', '9'], /^there is no version 9; there are (2, )?1$/],
-    ['no version', ['activate', 'acme/shop', 'two'], /^a version is a number such as 2, not "two"$/],
-  ])('%s is told', async (_what, args, message) => {
+  ])('%s is refused', async (_what, args, message) => {
     const [verb = '', ...rest] = args;
     expect((await cli.refusal(workflow(verb, ...rest))).message).toMatch(message);
+  });
+
+  test('ends with 2 when a version is no number', async () => {
+    const { code, stderr } = await cli.run(workflow('activate', 'acme/shop', 'two'));
+    expect([code, stderr]).toEqual([2, 'error: a version is a number such as 2, not "two"\n']);
   });
 });

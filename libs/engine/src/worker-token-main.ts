@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { DEFAULT_SETTINGS, DEFAULT_TENANT } from '@pipeline/domain';
-import { assertSchema, ensureTenant, openStore } from '@pipeline/store';
+import { assertSchema, ensureTenant, isRefusedLogin, isUnavailable, openStore, SchemaError } from '@pipeline/store';
 import { type Admin, machineUser } from './admin/context.ts';
 import { createWorkerToken, revokeWorkerTokens } from './admin/worker-tokens.ts';
 
@@ -14,20 +14,29 @@ Makes a token for workers and prints it; it is kept nowhere, only its SHA-256 is
 DATABASE_URL names the database.
 `;
 const EXIT_USAGE = 2;
+const EXIT_UNAVAILABLE = 69;
 const EXIT_CONFIG = 78;
 
 async function main(): Promise<number> {
   const given = readArguments();
   if (typeof given === 'string') return complain(`${given}\n${USAGE}`, EXIT_USAGE);
   const { DATABASE_URL } = process.env;
-  if (!DATABASE_URL) return complain('DATABASE_URL: must be set: must be a postgres:// URL\n', EXIT_CONFIG);
+  if (!DATABASE_URL || !isPostgresUrl(DATABASE_URL))
+    return complain('DATABASE_URL: must be set: must be a postgres:// URL\n', EXIT_CONFIG);
   try {
     const work = given.revoke ? revokeTokens : makeToken;
     process.stdout.write(`${await withStore(DATABASE_URL, (admin) => work(admin, given))}\n`);
     return 0;
   } catch (error) {
-    return complain(`no token was ${given.revoke ? 'revoked' : 'made'}: ${String(error)}\n`, 1);
+    return complain(`no token was ${given.revoke ? 'revoked' : 'made'}: ${String(error)}\n`, exitCodeOf(error));
   }
+}
+
+const isPostgresUrl = (text: string): boolean => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof SchemaError || isRefusedLogin(error)) return EXIT_CONFIG;
+  return isUnavailable(error) ? EXIT_UNAVAILABLE : 1;
 }
 
 interface Given {

@@ -46,3 +46,17 @@ test('the command says that there is nothing to revoke', async () => {
   const failure = { code: 1, stderr: expect.stringContaining('no live worker token named "nobody"') };
   await expect(workerToken('--name', 'nobody', '--revoke')).rejects.toMatchObject(failure);
 });
+
+test.each([
+  ['2 when the arguments are wrong', ['--nonsense'], {}, 2],
+  ['2 when the name is missing', [], {}, 2],
+  ['78 when DATABASE_URL is not set', ['--name', 'x'], { DATABASE_URL: '' }, 78],
+  ['78 when DATABASE_URL is no postgres address', ['--name', 'x'], { DATABASE_URL: 'mysql://x/y' }, 78],
+  ['69 when the database cannot be reached', ['--name', 'x'], { DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, 69],
+])('the command ends with %s', async (_what, args, env, code) => {
+  const node = ['--disable-warning=ExperimentalWarning', COMMAND, ...args];
+  await expect(run(process.execPath, node, { env: { ...process.env, ...env } })).rejects.toMatchObject({
+    code,
+    stderr: expect.stringMatching(/\S/),
+  });
+});

@@ -1,6 +1,7 @@
 export * from './env.ts';
 export * from './listen.ts';
 export * from './logger.ts';
+export * from './make-folder.ts';
 export * from './metrics.ts';
 export * from './periodic.ts';
 export * from './redact.ts';

@@ -1,7 +1,8 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import winston from 'winston';
 import { LOG_LEVELS, type LogLevel } from './env.ts';
+import { makeFolder } from './make-folder.ts';
 import { loggable } from './redact.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -104,6 +105,7 @@ function addFile(inner: winston.Logger, log: Logger, filename: string): void {
   const lost = (error: unknown) =>
     log.error('log file cannot be written; lines go to stdout only', { filename, error });
   try {
+    makeFolder(dirname(filename));
     const file = new winston.transports.File({ filename, maxsize: ROTATE_AT, maxFiles: 5, tailable: true });
     file.once('error', (error) => {
       inner.remove(file);

@@ -1,6 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartError } from '@pipeline/runtime';
+import { makeFolder, StartError } from '@pipeline/runtime';
 import { releaseData, takeData } from './data-owner.ts';
 import { removeAbandoned } from './postgres.ts';
 import { endLeftovers } from './supervision/process-list.ts';
@@ -22,7 +22,7 @@ export interface DataFolder {
  */
 export async function takeDataFolder(path: string, fresh: boolean): Promise<DataFolder> {
   try {
-    await mkdir(path, { recursive: true });
+    makeFolder(path);
     await takeData(path);
   } catch (error) {
     throw new StartError(`--data-dir ${path} cannot be used: ${(error as Error).message}`, { cause: error });

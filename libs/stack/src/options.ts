@@ -33,9 +33,18 @@ const AFTER = `
 Environment: HOSTED_PORT (8080), MONITOR_PORT (8090), SANDBOX_PORT (8070), POSTGRES_PORT (0); 0 = any free port.
 The demo fleet is a simulation: scripted agents and people, whose commits, reviews and merges are real.`;
 
+const EXIT_USAGE = 2;
+
+/** Ends with 2 on wrong usage, as the other commands do. */
+class UsageCommand extends Command {
+  override error(message: string, options?: Parameters<Command['error']>[1]): never {
+    super.error(message, { exitCode: EXIT_USAGE, ...options });
+  }
+}
+
 /** The command line of `npm start`. */
 export const stackCommand = (): Command =>
-  new Command('npm start --')
+  new UsageCommand('npm start --')
     .description(
       'Runs the whole product on this machine: Postgres, a version-control host, both services, a demo fleet.',
     )

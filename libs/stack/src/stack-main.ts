@@ -12,7 +12,9 @@ const STOP_WITHIN_MS = 10_000;
 /** What a child may need of this environment; everything else is told to each of them. */
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LOG_LEVEL'];
 
-const options = stackOptions(stackCommand().parse());
+const command = stackCommand();
+if (process.argv.includes('--json')) command.configureOutput({ outputError: (text, write) => write(usageJson(text)) });
+const options = stackOptions(command.parse());
 const log = options.json
   ? createLogger({ process: 'stack', stream: process.stderr })
   : plainLog(process.stderr, () => new Date());
@@ -66,4 +68,10 @@ async function start({ env, signal, stack }: Context): Promise<void> {
   process.stdout.write(options.json ? `${JSON.stringify(started.report)}\n` : text);
   // The product can be used; its workers come a moment later.
   if (options.demo) await started.startFleet();
+}
+
+/** Wrong usage for programs, in the form of the other commands. */
+function usageJson(text: string): string {
+  const message = text.replace(/^error: /, '').trimEnd();
+  return `${JSON.stringify({ error: { code: 'USAGE', message } })}\n`;
 }

@@ -1,8 +1,8 @@
-import { lchown, mkdir } from 'node:fs/promises';
+import { lchown } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ClaimedTask } from '@pipeline/contract';
 import { AGENT_OF, branchOf } from '@pipeline/domain';
-import { deadlineSignal } from '@pipeline/runtime';
+import { deadlineSignal, makeFolder } from '@pipeline/runtime';
 import type { AgentLogs } from './agent-log.ts';
 import { runChild } from './child.ts';
 import { defaultVerdict } from './default-outcome.ts';
@@ -87,7 +87,7 @@ export function execHandler(options: ExecOptions): TaskHandler {
 
 async function slotDir({ workDir, concurrency, user }: ExecOptions, slot: number): Promise<string> {
   const dir = resolve(concurrency > 1 ? join(workDir, String(slot + 1)) : workDir);
-  await mkdir(dir, { recursive: true });
+  makeFolder(dir);
   if (user !== null) await lchown(dir, user.uid, user.gid);
   return dir;
 }

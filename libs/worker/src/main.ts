@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { hostname } from 'node:os';
-import { createLogger } from '@pipeline/runtime';
+import { createLogger, makeFolder } from '@pipeline/runtime';
 import manifest from '../package.json' with { type: 'json' };
 import { AgentLogs } from './agent-log.ts';
 import { createWorkerClient, isUnauthorized } from './client.ts';
@@ -34,6 +34,13 @@ function userOf(name: string | undefined): RunAs | null {
   } catch (error) {
     return refuse((error as Error).message);
   }
+}
+
+try {
+  makeFolder(options.workDir);
+} catch (error) {
+  const { message } = error as Error;
+  command.error(`error: --work-dir ${options.workDir} cannot be used: ${message}`, { exitCode: EXIT_CONFIG });
 }
 
 const log = createLogger({ process: 'pipeline-worker', level: options.logLevel }).child({ worker: options.name });

@@ -84,9 +84,18 @@ The program gets the task as JSON on stdin and prints JSON lines on stdout, each
 artefact, finding, invocation, log, outcome or failure. The last outcome or failure decides; without one exit code 0 is
 the task's default outcome, 75 a quota to wait for, anything else a failure that is tried again. See README.md.`;
 
+const EXIT_USAGE = 2;
+
+/** Ends with 2 on wrong usage, unless another code is given. */
+class UsageCommand extends Command {
+  override error(message: string, options?: Parameters<Command['error']>[1]): never {
+    super.error(message, { exitCode: EXIT_USAGE, ...options });
+  }
+}
+
 /** The command line of `pipeline-worker`. */
 export function runnerCommand(version: string): Command {
-  return new Command('pipeline-worker')
+  return new UsageCommand('pipeline-worker')
     .description('Turns any program into a worker of the pipeline.')
     .version(version)
     .requiredOption('--server <url>', 'address of the hosted API', address)

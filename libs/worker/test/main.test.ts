@@ -36,6 +36,20 @@ function start(args: string[], env: Record<string, string> = { WORKER_TOKEN: 'wr
   return { child: started, end };
 }
 
+test.each([
+  ['2 when the usage is wrong', ['--exec', 'true', '--nonsense'], { WORKER_TOKEN: 'wrk_at_x' }, 2],
+  ['2 when an option has a wrong value', ['--exec', 'true', '--concurrency', '0'], { WORKER_TOKEN: 'wrk_at_x' }, 2],
+  ['78 when the token is not set', ['--exec', 'true'], {}, 78],
+  [
+    '78 when the work folder cannot be made',
+    ['--exec', 'true', '--work-dir', '/proc/pipeline'],
+    { WORKER_TOKEN: 'x' },
+    78,
+  ],
+])('ends with %s', async (_what, args, env: Record<string, string>, code) => {
+  expect(await start(args, env).end).toMatchObject({ code, output: expect.stringMatching(/\S/) });
+});
+
 const WAITING = `echo '{"type":"progress","status":"begun"}'; while [ ! -e ../go ]; do sleep 0.02; done; echo '{"type":"outcome","outcome":"replan","result":{"reason":"x"}}'`;
 
 test('SIGTERM: the running task is finished and reported, then the worker says goodbye', async () => {

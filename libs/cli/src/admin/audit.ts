@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { group, leaf, type Run } from '../command.ts';
-import { InputError } from '../input.ts';
+import { UsageError } from '../input.ts';
 import { table } from '../table.ts';
 
 const MOST = 10_000;
@@ -15,7 +15,7 @@ export function auditCommands(admin: Command, run: Run): void {
     async deed({ use, admin }, _args, { limit = '100' }) {
       const wanted = Number(limit);
       if (!Number.isInteger(wanted) || wanted < 1 || wanted > MOST) {
-        throw new InputError(`--limit must be a whole number from 1 to ${MOST}, not ${limit}`);
+        throw new UsageError(`--limit must be a whole number from 1 to ${MOST}, not ${limit}`);
       }
       const data = await use.listAudit(admin, wanted);
       const rows = data.map((one) => [one.at, one.actor, one.action, one.subject, one.reason]);

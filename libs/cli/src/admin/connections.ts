@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { group, leaf, type Run } from '../command.ts';
-import { InputError } from '../input.ts';
+import { UsageError } from '../input.ts';
 import { table } from '../table.ts';
 
 export function connectionCommands(admin: Command, run: Run): void {
@@ -25,7 +25,7 @@ export function connectionCommands(admin: Command, run: Run): void {
     writes: true,
     options: [['--user <email>', 'end all of this user instead']],
     async deed({ use, admin }, [id = ''], { user }) {
-      if ((id === '') === (user === undefined)) throw new InputError('say which connection: an id, or --user');
+      if ((id === '') === (user === undefined)) throw new UsageError('say which connection: an id, or --user');
       const data = user ? await use.endConnectionsOf(admin, user) : await use.endConnection(admin, id);
       return { data, text: `${data.revoked.length} revoked` };
     },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { group, leaf, type Run } from '../command.ts';
-import { InputError } from '../input.ts';
+import { UsageError } from '../input.ts';
 import { table } from '../table.ts';
 
 interface Usd {
@@ -54,8 +54,8 @@ export function modelPriceCommands(admin: Command, run: Run): void {
   });
 }
 
-/** @throws InputError. */
+/** @throws UsageError. */
 function usdOf(option: string, text: string): number {
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new InputError(`${option} must be a number of US dollars, not ${text}`);
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`${option} must be a number of US dollars, not ${text}`);
   return Number(text);
 }

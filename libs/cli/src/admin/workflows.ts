@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { group, leaf, type Run } from '../command.ts';
-import { InputError } from '../input.ts';
+import { InputError, UsageError } from '../input.ts';
 import { table } from '../table.ts';
 
 interface RepoOption {
@@ -103,5 +103,5 @@ async function parsed(file: string, text: string): Promise<unknown> {
 
 function versionNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InputError(`a version is a number such as 2, not "${text}"`);
+  throw new UsageError(`a version is a number such as 2, not "${text}"`);
 }

@@ -8,6 +8,7 @@ import {
   revokeWorkerTokensNamed,
   storeTime,
 } from '@pipeline/store';
+import { validate as isUuid } from 'uuid';
 import { hashToken } from '../claim-gate.ts';
 import { type Admin, administer, audit, notFound, refuse } from './context.ts';
 import { requireOrg } from './orgs.ts';
@@ -70,7 +71,7 @@ export async function listWorkerTokens({ engine }: Admin, orgId: string | null) 
 /** Revokes one token; it ends within two seconds. @throws AppError NOT_FOUND. */
 export function revokeWorkerToken(admin: Admin, id: string) {
   return administer(admin, async (tx) => {
-    if (!(await revokeById(tx, id)))
+    if (!isUuid(id) || !(await revokeById(tx, id)))
       notFound(`there is no live worker token ${id}; pipeline admin worker-token list shows all`);
     await audit(tx, admin, { action: 'worker-token-revoke', subject: `worker token ${id}` });
     return { revoked: 1 };

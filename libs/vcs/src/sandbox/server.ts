@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { withoutTrailing } from '@pipeline/domain';
+import { makeFolder } from '@pipeline/runtime';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './admin.ts';
 import { createApp } from './app.ts';
 import { addApp, type NewApp } from './apps.ts';
@@ -66,7 +66,7 @@ const SPARE_PATH = '/usr/local/bin:/usr/bin:/bin';
  */
 export async function startSandbox(options: SandboxOptions): Promise<SandboxHost> {
   const { now = () => new Date(), log = { info() {}, warn() {} } } = options;
-  mkdirSync(options.dataDir, { recursive: true });
+  makeFolder(options.dataDir);
   const state = new State(path.join(options.dataDir, 'sandbox.db'));
   const { autoDeliver = true, retryDelaysMs = [500, 2000, 5000], fetch: send = fetch } = options;
   const deliveries = new Deliveries({ state, fetch: send, now, log, autoDeliver, retryDelaysMs });
