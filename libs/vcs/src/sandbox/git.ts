@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { makePrivateFolder } from '@pipeline/runtime';
 
 const run = promisify(execFile);
 
@@ -25,7 +26,7 @@ export class Git {
   /** @param dataDir holds one bare repository per repo under `git/`. */
   constructor(dataDir: string, searchPath: string | undefined) {
     this.root = path.join(dataDir, 'git');
-    mkdirSync(this.root, { recursive: true });
+    makePrivateFolder(this.root);
     const config = path.join(dataDir, 'gitconfig');
     // A repository to import may belong to another user; pushes over HTTP are checked before git sees them.
     writeFileSync(config, '[safe]\n\tdirectory = *\n[http]\n\treceivepack = true\n[gc]\n\tauto = 0\n');
