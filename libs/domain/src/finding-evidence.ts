@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { MAX_INTEGER } from './bounds.ts';
 
 /** What a piece of evidence may be besides its `kind`. */
 const FIELDS = {
   ref: z.string().max(2_000),
   path: z.string().max(1_000),
-  lineStart: z.int().nonnegative(),
-  lineEnd: z.int().nonnegative(),
+  lineStart: z.int().min(0).max(MAX_INTEGER),
+  lineEnd: z.int().min(0).max(MAX_INTEGER),
   url: z.string().max(2_000),
   summary: z.string().max(20_000),
 };

@@ -88,6 +88,7 @@ const STORED: readonly [RegExp, string | null][] = [
   [/intelligence\[\]\.confidence$/, 'intelligence_items.confidence'],
   [/result\.files\[\]\.size$/, 'repo_files.size'],
   [/result\.(symbols|comments)\[\]\.line$/, null],
+  [/evidence\[\]\.line(Start|End)$/, null],
   [/\.waitMs$/, null],
   [/\.retryAfterMs$/, null],
   [/Finding body\.issueNumber$/, 'issues.issue_number'],
