@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 
 const OWNER_ALL = 0o700;
 const OWNER_FILE = 0o600;
@@ -11,12 +12,22 @@ const OWNER_FILE = 0o600;
  * @returns whether the folder is private now.
  */
 export function makePrivateFolder(path: string, own: (name: string) => boolean = () => true): boolean {
-  mkdirSync(dirname(path), { recursive: true });
-  const made = mkdirSync(path, { recursive: true, mode: OWNER_ALL }) !== undefined;
-  if (!made && !readdirSync(path).every(own)) return false;
+  makeFolder(dirname(resolve(path)));
+  if (!makesFolder(path) && !readdirSync(path).every(own)) return false;
   // Not by `mode` alone: the folder may be older than this rule.
   chmodSync(path, OWNER_ALL);
   return true;
+}
+
+/** @returns false when the folder exists. */
+function makesFolder(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: OWNER_ALL });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** Makes a file that only its owner can read, unless it exists; then takes wider rights away. */

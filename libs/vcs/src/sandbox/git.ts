@@ -36,7 +36,7 @@ export class Git {
     makePrivateFolder(this.root);
     const config = path.join(dataDir, 'gitconfig');
     this.#hooks = path.join(dataDir, 'hooks');
-    mkdirSync(this.#hooks, { recursive: true });
+    makePrivateFolder(this.#hooks);
     writeFileSync(path.join(this.#hooks, 'update'), UPDATE_HOOK, { mode: 0o755 });
     // A repository to import may belong to another user; pushes over HTTP are checked before git sees them.
     writeFileSync(config, '[safe]\n\tdirectory = *\n[http]\n\treceivepack = true\n[gc]\n\tauto = 0\n');
