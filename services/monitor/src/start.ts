@@ -1,10 +1,7 @@
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '@pipeline/domain';
-<<<<<<< HEAD
-import { isPasswordHash, loginAudit } from '@pipeline/engine';
-=======
->>>>>>> contract
+import { loginAudit } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { type Logger, type ServiceContext, StartError } from '@pipeline/runtime';
 import { enabledReposWithTenant, reloadReports } from '@pipeline/store';
@@ -76,7 +73,6 @@ export async function startMonitor(context: Context, variables: Variables): Prom
   return served.url;
 }
 
-<<<<<<< HEAD
 /** Names that lead to this monitor, beside addresses and localhost. */
 const ownNames = ({ HOST, MONITOR_URL, ALLOWED_HOSTS }: MonitorEnv): string[] => [
   HOST,
@@ -84,10 +80,7 @@ const ownNames = ({ HOST, MONITOR_URL, ALLOWED_HOSTS }: MonitorEnv): string[] =>
   ...ALLOWED_HOSTS,
 ];
 
-async function configOf({ PIPELINE_CONFIG }: MonitorEnv): Promise<LoadedConfig> {
-=======
 async function configOf({ PIPELINE_CONFIG }: MonitorEnv, variables: Variables): Promise<LoadedConfig> {
->>>>>>> contract
   try {
     return await loadConfig(PIPELINE_CONFIG, variables);
   } catch (error) {
