@@ -1,4 +1,4 @@
-import { MAX_ISSUE_NUMBER, parseSince, SLUG_PATTERN } from '@pipeline/domain';
+import { MAX_ISSUE_NUMBER, SLUG_PATTERN } from '@pipeline/domain';
 import { z } from 'zod';
 
 /**
@@ -23,19 +23,3 @@ export const integerText = ({ min, max }: Bounds, message: string) =>
 
 /** The number of an issue. */
 export const issueNumberText = (message: string) => integerText({ min: 1, max: MAX_ISSUE_NUMBER }, message);
-
-const inner = (pattern: RegExp): string => pattern.source.replace(/^\^|\$$/g, '');
-
-const SINCE = [
-  '\\d{1,6}[smhd]',
-  inner(z.core.regexes.date),
-  inner(z.core.regexes.datetime({ offset: true, local: true })),
-];
-
-/** A point in time as a query names it; `parseSince` reads it. */
-export const SinceText = z
-  .string()
-  .refine((text) => parseSince(text, new Date(0)) !== null, {
-    error: 'must be a timestamp, or a duration back from now such as 5s, 30m, 1h or 2d',
-  })
-  .meta({ override: { pattern: `^(?:${SINCE.join('|')})$` } });

@@ -2,7 +2,6 @@ import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
 import { PaginatedResponse, Timestamp } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
-import { SinceText } from '../parameter-texts.ts';
 import { type DeclaredError, route } from '../route.ts';
 import { IssueWhy } from '../shared/issue-why.ts';
 import { SinceInput } from '../shared/timestamp-input.ts';

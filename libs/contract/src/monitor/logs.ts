@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PaginatedResponse, Timestamp } from '../envelopes.ts';
 import { MAX_OFFSET, pageQuery } from '../paging.ts';
-import { issueNumberText, SinceText } from '../parameter-texts.ts';
+import { issueNumberText } from '../parameter-texts.ts';
 import { route } from '../route.ts';
 import { SinceInput } from '../shared/timestamp-input.ts';
 
