@@ -32,6 +32,9 @@ const TEXTS = [
     '2026-03-01T00:00:00Z',
     '2026-03-01T00:00:00+02:00',
     '2026-03-01T24:00:00Z',
+    '2026-03-01T00:00:00',
+    '2026-03-01t00:00:00.123456z',
+    '0001-01-01',
     '2026-03-01 00:00:00Z',
     '03/01/2026',
   ],
@@ -76,7 +79,7 @@ export async function parameterProblems(surface: Surface, route: AnyRoute, probe
 }
 
 function parametersOf(surface: Surface, { path, method }: AnyRoute): Parameter[] {
-  const item = (openApiDocument(surface).paths ?? {})[path.replace('*}', '}')];
+  const item = openApiDocument(surface).paths?.[path.replace('*}', '}')];
   const { parameters = [] } = (item as Record<string, { parameters?: Parameter[] }>)[method] ?? {};
   return parameters.filter((one) => one.in === 'path' || one.in === 'query');
 }
@@ -91,7 +94,8 @@ function problemOf(parameter: Parameter, text: string, { status, code }: Probed)
   if (isValidText(schema, text)) return status === 400 ? `valid by the document, refused with ${code}` : undefined;
   const isRefused = status === 400 || (place === 'path' && status === 404);
   const isClamped = /^-?\d+$/.test(text) && description.includes('clamped');
-  const isDefault = description.includes('means the default');
+  const isDefault =
+    text === '' ? / means the default/.test(description) : description.includes('Anything else means the default');
   return isRefused || isClamped || isDefault ? undefined : `not valid by the document, accepted with ${status}`;
 }
 
@@ -112,7 +116,7 @@ function isValidText(schema: Parameter['schema'], text: string): boolean {
   const key = JSON.stringify(schema);
   const known = schemas.get(key) ?? z.fromJSONSchema(schema as never);
   schemas.set(key, known);
-  if (schema.type === 'integer' && !/^-?\d+$/.test(text)) return false;
+  if (schema.type === 'integer' && !/^(0|-?[1-9]\d*)$/.test(text)) return false;
   if (schema.type === 'number' && !/^-?\d+(\.\d+)?$/.test(text)) return false;
   const value = schema.type === 'integer' || schema.type === 'number' ? Number(text) : text;
   return known.safeParse(value).success;

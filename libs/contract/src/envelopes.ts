@@ -1,4 +1,4 @@
-import { ERROR_CODES, isStorable, parseSince } from '@pipeline/domain';
+import { ERROR_CODES, isStorable } from '@pipeline/domain';
 import { z } from 'zod';
 
 /** The body of every error answer (interface: Shared envelopes; Errors 1). */
@@ -25,11 +25,6 @@ export const UnpaginatedResponse = <T extends z.ZodType>(item: T) =>
 
 /** ISO 8601 in UTC, as every timestamp on the wire. */
 export const Timestamp = z.iso.datetime().meta({ example: '2026-01-02T03:04:05.678Z' });
-
-/** A point in time as a query names it; `parseSince` reads it. */
-export const SinceText = z.string().refine((text) => parseSince(text, new Date(0)) !== null, {
-  error: 'must be a timestamp, or a duration back from now such as 5s, 30m, 1h or 2d',
-});
 
 /** Of what is answered from memory: how old it is, and whether there is anything yet. */
 export const PolledAt = Timestamp.nullable().meta({

@@ -86,7 +86,11 @@ function operation(surface: Surface, route: AnyRoute): ZodOpenApiOperationObject
     description: route.description,
     tags: [...route.tags],
     security: SECURITY[route.auth],
-    requestParams: { ...(route.params && { path: route.params }), ...(route.query && { query: route.query }) },
+    requestParams: {
+      ...(route.params && { path: route.params }),
+      ...(route.query && { query: route.query }),
+      ...(route.headers && { header: route.headers }),
+    },
     ...requestBody(route),
     responses: {
       ...Object.fromEntries(Object.entries(route.replies).map(([status, reply]) => [status, success(reply)])),
@@ -100,11 +104,12 @@ function requestBody({ body, bodyOptional }: AnyRoute): Pick<ZodOpenApiOperation
   if (!isRawBody(body)) {
     return { requestBody: { required: !bodyOptional, content: { 'application/json': { schema: body } } } };
   }
-  const { description, type } = body;
-  return { requestBody: { required: true, description, content: { [type]: { schema: { type: 'object' } } } } };
+  const { description, type, schema = { type: 'object' as const } } = body;
+  return { requestBody: { required: true, description, content: { [type]: { schema } } } };
 }
 
-function success({ description, headers, body, type, example }: Reply) {
+function success(reply: Reply) {
+  const { description, headers, body, type, example } = reply;
   const fields = Object.entries(headers ?? {}).map(([name, header]) => [
     name,
     header.schema.meta({ description: header.description }),
@@ -115,7 +120,13 @@ function success({ description, headers, body, type, example }: Reply) {
     ...(body && {
       content: { [type ?? 'application/json']: { schema: body, ...(example !== undefined && { example }) } },
     }),
+    ...streamedContent(reply),
   };
+}
+
+function streamedContent({ streamed, content }: Reply) {
+  if (!streamed || !content) return {};
+  return { content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])) };
 }
 
 /** One answer for each status, with an example for each code it may carry. */
@@ -149,14 +160,18 @@ function plainSchema({ jsonSchema }: ZodOpenApiOverrideContext) {
 
 /** Tools that try each operation look for examples on the parameter, not in its schema. */
 function withParameterExamples(document: OpenApiDocument): OpenApiDocument {
-  for (const path of Object.values(document.paths ?? {})) {
-    for (const operation of Object.values(path as Record<string, oas31.OperationObject>)) {
-      for (const parameter of operation.parameters ?? []) {
-        if (!('schema' in parameter) || !parameter.schema || !('example' in parameter.schema)) continue;
-        parameter.example = parameter.schema.example;
-        delete parameter.schema.example;
-      }
-    }
+  const operations = Object.values(document.paths ?? {}).flatMap((path) =>
+    Object.values(path as Record<string, oas31.OperationObject>),
+  );
+  for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
+    if ('schema' in parameter && parameter.schema && 'example' in parameter.schema) moveExample(parameter);
   }
   return document;
+}
+
+function moveExample(parameter: oas31.ParameterObject): void {
+  const schema = parameter.schema as { example?: unknown; type?: string };
+  // A text on the wire that the document shows as a number.
+  parameter.example = schema.type === 'integer' ? Number(schema.example) : schema.example;
+  delete schema.example;
 }

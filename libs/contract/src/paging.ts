@@ -8,17 +8,19 @@ interface PageRule {
 
 export const MAX_OFFSET = 2_147_483_647;
 
+const otherwise = { refuse: '', default: ' Anything else means the default.' } as const;
+
 /**
  * `limit` and `offset` of a list. Out of range is clamped; what is no integer is refused or defaulted by rule.
  * The document shows plain integers: a clamped bound is no constraint on the caller.
  */
 export const pageQuery = ({ limit, notANumber }: PageRule) => ({
   limit: clamped({ min: 1, max: limit.max, fallback: limit.default, notANumber }).meta({
-    description: `How many items, 1 to ${limit.max}; clamped.`,
+    description: `How many items, 1 to ${limit.max}; other whole numbers are clamped.${otherwise[notANumber]}`,
     example: limit.default,
   }),
   offset: clamped({ min: 0, max: MAX_OFFSET, fallback: 0, notANumber }).meta({
-    description: 'How many items to skip.',
+    description: `How many items to skip; a number out of range is clamped.${otherwise[notANumber]}`,
     example: 0,
   }),
 });
@@ -33,8 +35,8 @@ interface ClampRule {
 /** A whole number that is moved into its bounds. */
 export function clamped({ min, max, fallback, notANumber }: ClampRule) {
   const read = (value: unknown) => {
-    if (value === undefined || value === '') return undefined;
-    const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
+    if (value === undefined) return undefined;
+    const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
     if (typeof number === 'number') return Math.min(max, Math.max(min, number));
     return notANumber === 'default' ? undefined : value;
   };

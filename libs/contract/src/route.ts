@@ -12,6 +12,8 @@ export interface Reply {
   /** Shown in the document; a test holds it to `body`. */
   example?: unknown;
   streamed?: true;
+  /** What a streamed answer may be, by content type: for the document alone. */
+  content?: Readonly<Record<string, z.ZodType>>;
   headers?: Record<string, { description: string; schema: z.ZodType }>;
 }
 export type Replies = Readonly<Record<number, Reply>>;
@@ -40,6 +42,8 @@ export interface RawBody {
   raw: true;
   type: string;
   description: string;
+  /** What the bytes must hold, for the document; default: any object. */
+  schema?: z.ZodType;
 }
 
 type Body = z.ZodType | RawBody;
@@ -65,6 +69,8 @@ export interface RouteSpec<
   needsStore?: boolean;
   params?: P;
   query?: Q;
+  /** Request headers, for the document; the handler reads and refuses them by the same schema. */
+  headers?: z.ZodObject;
   /** A request without a query string is for no route. */
   needsQuery?: true;
   body?: B;
@@ -134,7 +140,12 @@ export function route<
 /** Whether a request to it is refused when a browser sends it for a page of another origin. */
 export const checksOrigin = ({ method, crossOrigin }: AnyRoute): boolean => method !== 'get' && !crossOrigin;
 
-export const rawBody = (type: string, description: string): RawBody => ({ raw: true, type, description });
+export const rawBody = (type: string, description: string, schema?: z.ZodType): RawBody => ({
+  raw: true,
+  type,
+  description,
+  ...(schema && { schema }),
+});
 
 export const isRawBody = (body: Body | undefined): body is RawBody => body !== undefined && 'raw' in body;
 

@@ -19,14 +19,17 @@ describe('pageQuery', () => {
     );
   });
 
-  test.each([[{}], [{ limit: '', offset: '' }]])('%j takes the defaults', (query) => {
-    expect(refusing.parse(query)).toEqual({ limit: 100, offset: 0 });
+  test('what is absent takes the defaults', () => {
+    for (const schema of [refusing, lenient]) expect(schema.parse({})).toEqual({ limit: 100, offset: 0 });
   });
 
-  test.each(['ten', '1.5', '1e2', '0x10', ' 1', 'NaN'])('%j is refused or defaulted, as the rule says', (limit) => {
-    expect(refusing.safeParse({ limit }).success).toBe(false);
-    expect(lenient.parse({ limit })).toEqual({ limit: 100, offset: 0 });
-  });
+  test.each(['', '+7', 'ten', '1.5', '1e2', '0x10', ' 1', 'NaN'])(
+    '%j is refused or defaulted, as the rule says',
+    (limit) => {
+      expect(refusing.safeParse({ limit }).success).toBe(false);
+      expect(lenient.parse({ limit })).toEqual({ limit: 100, offset: 0 });
+    },
+  );
 
   test('a number with more digits than a number holds is clamped too', () => {
     expect(refusing.parse({ limit: '9'.repeat(400) }).limit).toBe(500);

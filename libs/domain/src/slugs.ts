@@ -6,8 +6,8 @@ export interface Slug {
   name: string;
 }
 
-/** Never `.` or `..`: segments end up in paths and addresses. */
-const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
+/** Two segments separated by one slash, neither of them `.` or `..`: they end up in paths and addresses. */
+export const SLUG_PATTERN = /^(?!\.{1,2}\/)[A-Za-z0-9._-]{1,100}\/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
 
 /** Two segments and the slash. */
 const MAX_SLUG = 201;
@@ -17,9 +17,8 @@ const MAX_SLUG = 201;
  * @returns null when it is not two segments separated by one slash.
  */
 export function parseSlug(value: unknown): Slug | null {
-  if (typeof value !== 'string' || value.length > MAX_SLUG) return null;
-  const [owner, name, ...rest] = value.split('/');
-  if (rest.length > 0 || !owner || !name || !SEGMENT.test(owner) || !SEGMENT.test(name)) return null;
+  if (typeof value !== 'string' || value.length > MAX_SLUG || !SLUG_PATTERN.test(value)) return null;
+  const [owner = '', name = ''] = value.split('/');
   return { owner, name };
 }
 

@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { describe, expect, test } from '@jest/globals';
+import { WebhookHeaders } from '@pipeline/contract';
 import { openDeliveries } from '@pipeline/store';
 import { type Answer, answerOf, testHosted } from './hosted.ts';
 
@@ -37,6 +38,25 @@ async function deliver(body: string | Buffer, more: Record<string, string | null
 
 const kept = async (id: string) =>
   (await openDeliveries(database.store.fleet, 1_000, [])).find((delivery) => delivery.delivery_id === id);
+
+test('reads the headers of a delivery as the document says', async () => {
+  const labeled = exampleOf('issues', 'labeled');
+  const texts = [
+    ...['', ' ', 'x', 'a b', 'a/b', 'a'.repeat(100), 'a'.repeat(101), 'ping', randomUUID(), '1.2:3-4_5'],
+    null,
+  ];
+  for (const [name, schema] of Object.entries(WebhookHeaders.shape)) {
+    const signatures = ['sha256=', `sha256=${'0'.repeat(64)}`, 'sha1=0123456789', sign(labeled), `${sign(labeled)}0`];
+    for (const text of name === 'x-hub-signature-256' ? [...signatures, null] : texts) {
+      // What is around a header's value is no part of it.
+      const isValid = schema.safeParse(text?.trim()).success;
+      const { status } = await deliver(labeled, { [name]: text });
+      const isSigned = name !== 'x-hub-signature-256' || text === sign(labeled);
+      const wanted = isValid && isSigned ? 200 : isSigned ? 400 : 401;
+      expect([name, text, status]).toEqual([name, text, wanted]);
+    }
+  }
+});
 
 describe('a delivery', () => {
   test('is kept for the intake, once however often it comes', async () => {

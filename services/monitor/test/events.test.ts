@@ -269,9 +269,9 @@ describe('filters', () => {
   });
 
   test.each([
-    ['repo=acme', 400, 'repo must be owner/name'],
+    ['repo=acme', 400, 'repo: must be owner/name'],
     ['repo=acme/nothing', 404, 'Repo not found: acme/nothing'],
-    ['types=alert,weather', 400, 'types.1: must be some of state-transition, '],
+    ['types=alert,weather', 400, 'types: must be some of state-transition, '],
   ])('%s is refused with %i', async (query, code, message) => {
     const { url } = await replica();
     const answer = await fetch(`${url}?${query}`);

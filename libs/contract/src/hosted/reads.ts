@@ -48,6 +48,12 @@ export const listIssues = route({
     }),
     ...pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'refuse' }),
   }),
+  headers: z.object({
+    'if-none-match': z.string().optional().meta({
+      description: 'The ETag of a page: answered with 304 when nothing has changed since.',
+      example: '"1-3kq"',
+    }),
+  }),
   replies: {
     200: {
       description: 'One page.',

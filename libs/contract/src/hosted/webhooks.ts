@@ -3,6 +3,22 @@ import { rawBody, route } from '../route.ts';
 
 const MIB = 1024 * 1024;
 
+/** What the host sends beside the body. The signature is read before the others, so that strangers learn nothing. */
+export const WebhookHeaders = z.object({
+  'x-hub-signature-256': z
+    .string()
+    .regex(/^sha256=[0-9a-f]{64}$/)
+    .meta({
+      description: 'HMAC-SHA-256 of the raw body with the secret of the webhook, in hexadecimal. Refused with 401.',
+      example: `sha256=${'0123456789abcdef'.repeat(4)}`,
+    }),
+  'x-github-delivery': z
+    .string()
+    .regex(/^[\w.:-]{1,100}$/)
+    .meta({ description: 'Id of the delivery.', example: '72d3162e-cc78-11e3-81ab-4c9367dc0958' }),
+  'x-github-event': z.string().min(1).meta({ description: 'Name of the event.', example: 'issues' }),
+});
+
 export const receiveGithubWebhook = route({
   id: 'receiveGithubWebhook',
   method: 'post',
@@ -12,6 +28,7 @@ export const receiveGithubWebhook = route({
     'The signature is checked over the bytes as they came, so a Content-Encoding is refused with 415. A delivery without a signature is refused before its body is read. A delivery id counts once.',
   tags: ['Webhooks'],
   auth: 'signature',
+  headers: WebhookHeaders,
   bodyLimit: 25 * MIB,
   body: rawBody('application/json', 'The delivery as the host sent it.'),
   replies: {

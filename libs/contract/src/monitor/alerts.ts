@@ -1,7 +1,8 @@
-import { ALERT_DETECTORS, ALERT_SEVERITIES, type Alert as DomainAlert, isStorable, parseSlug } from '@pipeline/domain';
+import { ALERT_DETECTORS, ALERT_SEVERITIES, type Alert as DomainAlert, isStorable } from '@pipeline/domain';
 import { z } from 'zod';
 import { PaginatedResponse } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
+import { issueNumberText, slugText } from '../parameter-texts.ts';
 import { route } from '../route.ts';
 import { Alert } from '../shared/alert.ts';
 
@@ -26,17 +27,13 @@ const listAlerts = route({
       .meta({ description: 'Which of them.', example: 'open' }),
     severity: z.enum(ALERT_SEVERITIES).optional().meta({ description: 'Only of this severity.', example: 'critical' }),
     detector: z.enum(ALERT_DETECTORS).optional().meta({ description: 'Only of this one.', example: 'queue_age' }),
-    repo: text
-      .refine((value) => parseSlug(value) !== null, 'must be owner/name')
+    repo: slugText('must be owner/name')
       .optional()
       .meta({ description: 'Only about this repo.', example: 'acme/shop' }),
-    issue: z.coerce
-      .number()
-      .int('must be a whole number')
-      .positive()
-      .max(2_147_483_647)
+    issue: issueNumberText('must be a positive whole number')
+      .transform(Number)
       .optional()
-      .meta({ description: 'Only about issues of this number.', example: 7 }),
+      .meta({ description: 'Only about issues of this number.', example: '7' }),
     tenant: text.optional().meta({ description: 'Only of the tenant of this external id.', example: 'default' }),
     ...pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'refuse' }),
   }),

@@ -1,6 +1,7 @@
 import { STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Timestamp } from '../envelopes.ts';
+import { slugText } from '../parameter-texts.ts';
 import { route } from '../route.ts';
 
 const issueNumber = z.int().positive();
@@ -53,6 +54,9 @@ const TYPES = Object.keys(STREAM_EVENTS) as StreamEventType[];
 
 const fields = TYPES.map((type) => `- \`${type}\`: ${Object.keys(STREAM_EVENTS[type].shape).join(', ')}`).join('\n');
 
+const TYPE = `\\s*(?:${TYPES.join('|')})\\s*`;
+const TYPE_LIST = new RegExp(`^${TYPE}(?:,${TYPE}){0,${TYPES.length * 2}}$`);
+
 export const streamEvents = route({
   auth: 'operator',
   tags: ['Event stream'],
@@ -70,9 +74,7 @@ export const streamEvents = route({
     `\n\n${fields}`,
   ].join(' '),
   query: z.object({
-    repo: z
-      .string()
-      .max(201)
+    repo: slugText('must be owner/name')
       .optional()
       .meta({ description: 'owner/repo: only what is about this repo, and heartbeats.', example: 'acme/shop' }),
     tenant: z.string().max(200).optional().meta({
@@ -81,16 +83,32 @@ export const streamEvents = route({
     }),
     types: z
       .string()
-      .max(200)
+      .regex(TYPE_LIST, `must be some of ${TYPES.join(', ')}, separated by commas`)
       .transform((list) => list.split(',').map((type) => type.trim()))
-      .pipe(z.array(z.enum(TYPES, { error: `must be some of ${TYPES.join(', ')}, separated by commas` })))
       .optional()
       .meta({
         description: 'Only these types, separated by commas, and heartbeats.',
         example: 'alert,state-transition',
       }),
   }),
-  replies: { 200: { description: 'The stream.', streamed: true, type: 'text/event-stream' } },
+  headers: z.object({
+    'last-event-id': z.string().optional().meta({
+      description: 'Id of the last event that the client has: newer ones come first. Anything but a number is ignored.',
+      example: '4711',
+    }),
+  }),
+  replies: {
+    200: {
+      description: 'The stream.',
+      streamed: true,
+      type: 'text/event-stream',
+      content: {
+        'text/event-stream': z.string().meta({
+          description: 'Messages of the lines `id: <number>`, `event: <type>`, `data: <JSON>`.',
+        }),
+      },
+    },
+  },
   errors: ['SSE_UNAVAILABLE', { code: 'NOT_FOUND', description: 'Unknown repo.' }],
 });
 

@@ -109,7 +109,7 @@ export const retrieveIntelligence = route({
 
 const Confidence = z
   .string()
-  .refine((value) => value.trim() !== '' && Number(value) >= 0 && Number(value) <= 1, 'must be a number from 0 to 1')
+  .regex(/^(?:[01]|0?\.\d{1,17}|1\.0{1,17})$/, 'must be a number from 0 to 1')
   .transform(Number);
 
 export const listIntelligence = route({
@@ -137,7 +137,7 @@ export const listIntelligence = route({
 const params = z.object({
   id: z
     .string()
-    .refine((id) => id.trim() !== '', 'Invalid id: must not be empty')
+    .regex(/\S/, 'Invalid id: must not be empty')
     .meta({ description: 'Id of the item.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
 });
 const refusals = { params: { code: 'INVALID_INPUT' } } as const;

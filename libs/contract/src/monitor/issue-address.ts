@@ -1,10 +1,10 @@
-import { parseIssueNumber } from '@pipeline/domain';
 import { z } from 'zod';
+import { issueNumberText } from '../parameter-texts.ts';
 
-const number = z
-  .string()
-  .refine((segment) => parseIssueNumber(segment) !== null, 'must be a positive integer')
-  .meta({ description: 'Number of the issue on the host.', example: '7' });
+const number = issueNumberText('must be a positive integer').meta({
+  description: 'Number of the issue on the host.',
+  example: '7',
+});
 
 /** How paths name an issue. */
 export const issueParams = z.object({

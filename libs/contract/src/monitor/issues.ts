@@ -1,4 +1,4 @@
-import { isStorable, parseIssueNumber } from '@pipeline/domain';
+import { isStorable } from '@pipeline/domain';
 import { z } from 'zod';
 import { PaginatedResponse } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
@@ -12,11 +12,8 @@ export const FoundIssue = IssueListItem.extend({
   tenant: z.string().meta({ description: 'External id of its tenant.' }),
 }).meta({ id: 'FoundIssue' });
 
-/** Shorter texts stand in too many titles, and in no index. */
-const MIN_TEXT = 3;
-
-const isSearch = (text: string): boolean =>
-  parseIssueNumber(text.trim().replace(/^#/, '')) !== null || text.trim().length >= MIN_TEXT;
+/** A number of one or two digits, or at least three characters between blanks. */
+const SEARCH = /^\s*(?:#?[1-9]\d?\s*$|\S[\s\S]+\S)/u;
 
 export const searchIssues = route({
   id: 'searchIssues',
@@ -51,7 +48,7 @@ export const searchIssues = route({
       .string()
       .max(200)
       .refine(isStorable, 'must hold no NUL and no half of a surrogate pair')
-      .refine(isSearch, `must be the number of an issue, or at least ${MIN_TEXT} characters of its title`)
+      .regex(SEARCH, 'must be the number of an issue, or at least 3 characters of its title')
       .optional()
       .meta({ description: 'A number such as 7 or #7, or a part of the title in any case.', example: 'checkout' }),
     ...pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'refuse' }),

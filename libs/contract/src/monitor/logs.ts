@@ -1,7 +1,7 @@
-import { parseIssueNumber } from '@pipeline/domain';
 import { z } from 'zod';
 import { PaginatedResponse, Timestamp } from '../envelopes.ts';
 import { MAX_OFFSET, pageQuery } from '../paging.ts';
+import { issueNumberText } from '../parameter-texts.ts';
 import { route } from '../route.ts';
 import { SinceInput } from '../shared/timestamp-input.ts';
 
@@ -37,16 +37,23 @@ export const AgentMessage = z
   .meta({ id: 'AgentMessage', description: 'What an agent said or did during a task.' });
 
 const logs = { auth: 'operator', tags: ['Logs'], method: 'get' } as const;
+/** The document shows the numbers that are accepted; that an empty text means the default is said in words. */
+const asInteger =
+  (minimum: number) =>
+  ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
+    delete jsonSchema.pattern;
+    Object.assign(jsonSchema, { type: 'integer', minimum });
+  };
+
 /** A whole number: below `min` is refused, above `max` is clamped, empty means the default. */
 const whole = (rule: { min: number; max: number; fallback: number; description: string }) =>
   z
     .string()
     .regex(/^-?\d*$/, 'must be a whole number')
-    .transform((text) => (text === '' ? rule.fallback : Number(text)))
+    .transform((text) => (text === '' ? rule.fallback : Math.min(rule.max, Number(text))))
     .pipe(z.number('must be a whole number').min(rule.min, `must be ${rule.min} or more`))
-    .transform((value) => Math.min(rule.max, value))
     .default(rule.fallback)
-    .meta({ description: rule.description, example: String(rule.fallback) });
+    .meta({ description: rule.description, example: String(rule.fallback), override: asInteger(rule.min) });
 
 export const listAgentMessages = route({
   ...logs,
@@ -61,10 +68,10 @@ export const listAgentMessages = route({
       description: 'External id of the tenant; needed only where several have a repo of that name.',
       example: 'default',
     }),
-    issue: z
-      .string()
-      .refine((text) => parseIssueNumber(text) !== null, 'must be a positive integer')
-      .meta({ description: 'Number of the issue on the host.', example: '7' }),
+    issue: issueNumberText('must be a positive integer').meta({
+      description: 'Number of the issue on the host.',
+      example: '7',
+    }),
     taskId: z
       .uuid('must be the id of a task')
       .optional()
@@ -119,9 +126,14 @@ export const listLogs = route({
       min: 1,
       max: 1000,
       fallback: 200,
-      description: 'How many entries, 1 to 1000; more is clamped.',
+      description: 'How many entries, 1 to 1000; more is clamped, empty means the default.',
     }),
-    offset: whole({ min: 0, max: MAX_OFFSET, fallback: 0, description: 'How many entries to skip.' }),
+    offset: whole({
+      min: 0,
+      max: MAX_OFFSET,
+      fallback: 0,
+      description: 'How many entries to skip; a larger number than can be skipped is clamped, empty means the default.',
+    }),
   }),
   replies: { 200: { description: 'One page; its total counts all that match.', body: PaginatedResponse(LogEntry) } },
 });

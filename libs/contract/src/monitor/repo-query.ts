@@ -1,12 +1,11 @@
-import { parseSlug } from '@pipeline/domain';
-import { z } from 'zod';
+import { slugText } from '../parameter-texts.ts';
 import { tenant } from './issue-address.ts';
 
 /** How queries name a repo. */
 export const repoQuery = {
-  repo: z
-    .string()
-    .refine((text) => parseSlug(text) !== null, 'must be owner/repo')
-    .meta({ description: 'The repo, owner/repo, in any case.', example: 'acme/shop' }),
+  repo: slugText('must be owner/repo').meta({
+    description: 'The repo, owner/repo, in any case.',
+    example: 'acme/shop',
+  }),
   tenant,
 };

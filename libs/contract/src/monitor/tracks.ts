@@ -1,6 +1,7 @@
-import { CooldownMinutes, parseSlug, TrackChange, TrackSettings } from '@pipeline/domain';
+import { CooldownMinutes, TrackChange, TrackSettings } from '@pipeline/domain';
 import { z } from 'zod';
 import { Ok, Reason, Timestamp, withReason } from '../envelopes.ts';
+import { slugText } from '../parameter-texts.ts';
 import { route } from '../route.ts';
 import { NEEDS_TENANT, onTrack, TRACK, tenantQuery } from './track-path.ts';
 
@@ -32,10 +33,7 @@ export const listTracks = route({
   tags: ['Tracks'],
   needsQuery: true,
   query: z.object({
-    repo: z
-      .string()
-      .refine((text) => parseSlug(text) !== null, 'must be owner/repo')
-      .meta({ description: 'owner/repo', example: 'acme/shop' }),
+    repo: slugText('must be owner/repo').meta({ description: 'owner/repo', example: 'acme/shop' }),
     ...tenantQuery,
   }),
   replies: { 200: { description: 'All of them.', body: z.object({ tracks: z.array(Track) }) } },

@@ -5,23 +5,20 @@ import {
   INTELLIGENCE_KINDS,
   INTELLIGENCE_SCOPE_KINDS,
   OMISSION_REASONS,
-  parseIssueNumber,
   RETRIEVAL_AGENTS,
 } from '@pipeline/domain';
 import { z } from 'zod';
+import { integerText, issueNumberText } from '../parameter-texts.ts';
 
-const number = z
-  .string()
-  .refine((text) => parseIssueNumber(text) !== null, 'must be a positive whole number')
-  .transform(Number);
+const number = issueNumberText('must be a positive whole number').transform(Number);
 
 /** Who asks, about what, and how much may be given. */
 export const RetrievalQuery = z.object({
   agent: z.enum(RETRIEVAL_AGENTS).meta({ description: 'For whom: each sees other kinds first.', example: 'developer' }),
   issue: number.optional().meta({ description: 'The issue that is worked on.', example: '7' }),
   pr: number.optional().meta({ description: 'The pull request that is reviewed.', example: '12' }),
-  budget: number
-    .refine((tokens) => tokens <= 1_000_000, 'must be at most 1000000')
+  budget: integerText({ min: 1, max: 1_000_000 }, 'must be a whole number from 1 to 1000000')
+    .transform(Number)
     .optional()
     .meta({ description: 'Tokens, in place of the configured budget.', example: '4000' }),
 });

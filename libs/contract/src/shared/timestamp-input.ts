@@ -16,10 +16,23 @@ export const TimestampInput = z
     example: '2026-01-02T03:04:05.678+00:00',
   });
 
+const inner = (pattern: RegExp): string => pattern.source.replace(/^\^/, '').replace(/\$$/, '');
+
+const { date, datetime } = z.core.regexes;
+/** What `parseSince` reads; it takes `t` and `z` in lower case as well. */
+const SINCE_FORMS = [
+  '\\d{1,6}[smhd]',
+  inner(date),
+  inner(datetime({ local: true, offset: true }))
+    .replaceAll('T', '[Tt]')
+    .replaceAll('Z', '[Zz]'),
+];
+
 /** Where a list begins: a date or date-time, in UTC when it names no zone, or a duration back from now. */
 export const SinceInput = z
   .string()
   .max(64)
   .refine((text) => parseSince(text, new Date(0)) !== null, {
     error: 'must be a timestamp, or a duration back from now such as 5s, 30m, 1h or 2d',
-  });
+  })
+  .meta({ override: { pattern: `^(?:${SINCE_FORMS.join('|')})$` } });

@@ -44,7 +44,7 @@ function problemPage(error: unknown, lost: () => void): PageAnswer {
   if (error instanceof RateLimited) {
     return show(
       429,
-      noticePage('Please wait', 'There were too many requests from your network.', `${error.message}.`),
+      noticePage('Please wait', 'There were too many requests from your network.', `Please ${tryAgain(error)}.`),
       error.headers,
     );
   }
@@ -52,6 +52,12 @@ function problemPage(error: unknown, lost: () => void): PageAnswer {
   lost();
   const help = 'Nothing was changed. Try again in a minute.';
   return show(503, noticePage('Not available', 'The service cannot reach its database right now.', help));
+}
+
+/** When to come back, as the end of a sentence. */
+export function tryAgain({ headers }: RateLimited): string {
+  const minutes = Math.ceil(Number(headers['retry-after']) / 60);
+  return `try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}`;
 }
 
 /** The answer to a form that was not made for this browser, or too long ago. */

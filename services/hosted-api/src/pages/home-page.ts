@@ -23,6 +23,7 @@ ${monitorUrl ? html`<li><a href="${monitorUrl}">Monitor</a>: the view of operato
 </ul>
 <p>A program that calls the API without a token gets 401 and the address where it can register and ask you for access.</p>
 </section>`,
+    { isHome: true },
   );
 
 /** A browser asked for an address where nothing is. */

@@ -27,18 +27,21 @@ const policyOf = (formsLeave: boolean): string =>
 const PRODUCT = 'Pipeline';
 
 interface PageOptions {
+  /** The start page names the product in its title, and needs no link to itself. */
+  isHome?: boolean;
   formsLeave?: boolean;
   /** The form on the page was refused: the title says so first, where screen readers begin. */
   refused?: boolean;
 }
 
 /** A whole page. It works without scripts, by keyboard and on a narrow screen. */
-export function page(title: string, content: Html, { formsLeave = false, refused = false }: PageOptions = {}): Page {
+export function page(title: string, content: Html, options: PageOptions = {}): Page {
+  const { isHome = false, formsLeave = false, refused = false } = options;
   const style = `<style>${STYLE}</style>`;
   const body = html`<title>${refused ? 'Please check: ' : null}${title}${title.endsWith(PRODUCT) ? null : ` - ${PRODUCT}`}</title>
 </head>
 <body>
-<header><a href="/">${PRODUCT}</a></header>
+${isHome ? null : html`<header><a href="/">${PRODUCT}</a></header>`}
 <main>
 <h1>${title}</h1>
 ${content}

@@ -15,6 +15,7 @@ main { padding-bottom: 3rem }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 1rem 0; overflow-wrap: anywhere }
 h2 { font-size: 1.125rem; margin: 0 0 .25rem; overflow-wrap: anywhere }
 section, .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 0 0 1rem }
+section > :last-child, .card > :last-child { margin-bottom: 0 }
 label, legend { display: block; font-weight: 600; margin: 0 0 .25rem }
 fieldset { border: 0; margin: 0 0 1rem; padding: 0 }
 fieldset label { font-weight: 400; padding: .5rem 0 }

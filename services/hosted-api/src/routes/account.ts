@@ -5,7 +5,7 @@ import { type Account, findAccount, liveConnectionsOf, revokeConnection, type St
 import { errors } from 'oidc-provider';
 import type { Oauth } from '../oauth/oauth.ts';
 import { type Program, programOf } from '../oauth/program.ts';
-import { goTo, type PageAnswer, show, strangeForm } from '../pages/answers.ts';
+import { goTo, type PageAnswer, show, strangeForm, tryAgain } from '../pages/answers.ts';
 import { connectionsPage, endConnectionPage } from '../pages/connections-page.ts';
 import { type LoginForm, loginPage } from '../pages/login-page.ts';
 import { noticePage } from '../pages/notice-page.ts';
@@ -94,7 +94,7 @@ async function logIn({ store, oauth }: PageDeps, input: PageInput<'logIn'>): Pro
     return goTo(returnTo, await oauth.sessions.begin(request, account.id));
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error;
-    return again(429, { problem: `${error.message}.` }, error.headers);
+    return again(429, { problem: `Too many failed logins. Please ${tryAgain(error)}.` }, error.headers);
   }
 }
 

@@ -2,6 +2,7 @@ import { PAGE_RULES } from '@pipeline/domain';
 import { z } from 'zod';
 import { PaginatedResponse, Timestamp } from '../../envelopes.ts';
 import { pageQuery } from '../../paging.ts';
+import { integerText } from '../../parameter-texts.ts';
 import { route } from '../../route.ts';
 import { analytics, whose } from './query.ts';
 
@@ -30,11 +31,8 @@ export const listPipelineEvents = route({
   query: z.object({
     repo: whose.repo,
     tenant: whose.tenant,
-    issue: z
-      .string()
-      .regex(/^-?\d{1,15}$/, 'must be an integer')
+    issue: integerText({ min: -MAX_INTEGER, max: MAX_INTEGER }, 'must be an integer of 32 bits')
       .transform(Number)
-      .refine((value) => Math.abs(value) <= MAX_INTEGER, 'must be an integer of 32 bits')
       .optional()
       .meta({ description: 'Only of the issue with this number.', example: '7' }),
     type: z.string().min(1).max(100).optional().meta({ description: 'Only of this type.', example: 'operator_action' }),

@@ -1,11 +1,10 @@
-import { parseSlug, WINDOWS } from '@pipeline/domain';
+import { WINDOWS } from '@pipeline/domain';
 import { z } from 'zod';
+import { slugText } from '../../parameter-texts.ts';
 
 /** Whose figures: a repo, a tenant, or everything. */
 export const whose = {
-  repo: z
-    .string()
-    .refine((text) => parseSlug(text) !== null, 'must be owner/name')
+  repo: slugText('must be owner/name')
     .optional()
     .meta({ description: 'Only of this repo, `owner/name`.', example: 'acme/shop' }),
   tenant: z.string().min(1).max(200).optional().meta({
