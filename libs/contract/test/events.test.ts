@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { STREAM_EVENTS, streamEvents } from '../src/monitor/events.ts';
 
-const accepts = (types: string): boolean => streamEvents.query.safeParse({ types }).success;
+const accepts = (types: string): boolean => streamEvents.query?.safeParse({ types }).success === true;
 
 test.each(Object.keys(STREAM_EVENTS))('the parameter types accepts %s', (type) => {
   expect(accepts(type)).toBe(true);

@@ -38,7 +38,9 @@ const EXIT_USAGE = 2;
 /** Ends with 2 on wrong usage, as the other commands do. */
 class UsageCommand extends Command {
   override error(message: string, options?: Parameters<Command['error']>[1]): never {
-    super.error(message, { exitCode: EXIT_USAGE, ...options });
+    // Commander gives 1 for a wrong value of an option.
+    const { exitCode = 1 } = options ?? {};
+    super.error(message, { ...options, exitCode: exitCode === 1 ? EXIT_USAGE : exitCode });
   }
 }
 
