@@ -314,9 +314,12 @@ test('a token says who is asked whatever is asked for: the other organisation ca
   const wish = { ...bearer(alpha.owner.token), 'x-tenant-id': String(beta.tenant.id) };
   for (const { text } of [
     await get(`/api/cli/issues?repo=${SLUG}&tenant=${beta.tenant.id}&tenantId=${beta.tenant.id}`, wish),
-    await use('list_issues', { repo: SLUG, tenantId: beta.tenant.id }, wish),
+    await use('list_issues', { repo: SLUG }, wish),
   ]) {
     expect(text).toContain('ALPHA');
     expect(text).not.toContain('BETA');
   }
+  const named = await use('list_issues', { repo: SLUG, tenantId: beta.tenant.id }, wish);
+  expect(named.text).toContain('Unrecognized key');
+  expect(named.text).not.toMatch(/ALPHA|BETA/);
 });

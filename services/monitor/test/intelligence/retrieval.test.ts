@@ -140,8 +140,8 @@ describe('retrieval', () => {
     });
     await sql`
       insert into pull_requests (tenant_id, repo_id, issue_id, number, title, body, url, head_ref, head_sha, base_ref,
-        state, changed_files, opened_at)
-      select ${world.bench.tenantId}, ${world.bench.repo.id}, id, ${issue}, '', '', '', 'b', 'c', 'main', 'open', '{src/mail.ts}', now()
+        state, changed_files, opened_at, agent_authored)
+      select ${world.bench.tenantId}, ${world.bench.repo.id}, id, ${issue}, '', '', '', 'b', 'c', 'main', 'open', '{src/mail.ts}', now(), true
       from issues where issue_number = ${issue} and repo_id = ${world.bench.repo.id}`.execute(world.database.db);
     for (const query of [`agent=reviewer&issue=${issue}`, `agent=reviewer&pr=${issue}`]) {
       const found = await world.retrieve(query);
