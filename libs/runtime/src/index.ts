@@ -3,6 +3,7 @@ export * from './listen.ts';
 export * from './logger.ts';
 export * from './metrics.ts';
 export * from './periodic.ts';
+export * from './private-folder.ts';
 export * from './redact.ts';
 export * from './run-service.ts';
 export * from './sleep.ts';

@@ -1,12 +1,22 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartError } from '@pipeline/runtime';
+import { makePrivateFolder, StartError } from '@pipeline/runtime';
 import { releaseData, takeData } from './data-owner.ts';
 import { removeAbandoned } from './postgres.ts';
 import { endLeftovers } from './supervision/process-list.ts';
 
 /** What a stack keeps; everything else in the folder is somebody else's. */
-const PARTS = ['stack.json', 'pipeline.yaml', 'processes.json', 'postgres', 'sandbox', 'source', 'work', 'logs'];
+const FILES = ['stack.json', 'pipeline.yaml', 'processes.json'];
+/** `postgres` has an owner of its own, and is made private where it is made. */
+const FOLDERS = ['sandbox', 'source', 'work', 'logs'];
+const PARTS = [...FILES, ...FOLDERS, 'postgres'];
+
+/** Also half-written files (`.new`), and the file that names the owner. */
+const isPart = (name: string): boolean => name === 'owner' || PARTS.includes(name.replace(/\.new$/, ''));
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
 
 export interface DataFolder {
   path: string;
@@ -22,7 +32,7 @@ export interface DataFolder {
  */
 export async function takeDataFolder(path: string, fresh: boolean): Promise<DataFolder> {
   try {
-    await mkdir(path, { recursive: true });
+    makePrivateFolder(path, isPart);
     await takeData(path);
   } catch (error) {
     throw new StartError(`--data-dir ${path} cannot be used: ${(error as Error).message}`, { cause: error });
@@ -33,5 +43,8 @@ export async function takeDataFolder(path: string, fresh: boolean): Promise<Data
     await removeAbandoned(join(path, 'postgres'));
     for (const part of PARTS) await rm(join(path, part), { recursive: true, force: true });
   }
+  // In a folder that is shared with others each part is private by itself.
+  for (const part of FOLDERS) makePrivateFolder(join(path, part));
+  for (const part of FILES) await chmod(join(path, part), 0o600).catch(ignoreMissing);
   return { path, ended, release: () => releaseData(path) };
 }

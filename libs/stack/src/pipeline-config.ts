@@ -24,5 +24,5 @@ export async function writePipelineConfig(dataDir: string, username: string): Pr
     () => true,
     () => false,
   );
-  if (!isThere) await writeFile(file, text(username));
+  if (!isThere) await writeFile(file, text(username), { mode: 0o600 });
 }

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { sleep } from '@pipeline/runtime';
+import { makePrivateFolder, sleep } from '@pipeline/runtime';
 import { dataOwner, processIdentity, releaseData, takeData } from './data-owner.ts';
 import { type Account, postgresAccount } from './postgres-account.ts';
 
@@ -31,6 +31,9 @@ export interface PostgresServer {
 
 const run = promisify(execFile);
 
+/** What is in the data folder of a server. */
+const OWN = new Set(['owner', 'cluster', 'cluster.new', 'password', 'postgres.log']);
+
 /**
  * Starts a Postgres 18 whose binaries come with the npm package, creating its cluster the first time. Whatever a
  * crash left behind is cleared: a half-made cluster, an orphaned server, a stale pid file. The server is a daemon, so
@@ -40,7 +43,7 @@ const run = promisify(execFile);
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const dataDir = resolve(options.dataDir);
-  await mkdir(dataDir, { recursive: true });
+  makePrivateFolder(dataDir, (name) => OWN.has(name));
   await takeData(dataDir);
   try {
     return await startIn(dataDir, options);

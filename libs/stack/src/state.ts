@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_TENANT } from '@pipeline/domain';
 import { StartError } from '@pipeline/runtime';
@@ -76,6 +76,8 @@ export async function loadState(dataDir: string): Promise<StackState> {
 export async function saveState(dataDir: string, state: StackState): Promise<void> {
   const file = join(dataDir, FILE);
   const fresh = `${file}.new`;
+  // One that a crash has left may have other rights.
+  await rm(fresh, { force: true });
   await writeFile(fresh, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
   await rename(fresh, file);
 }

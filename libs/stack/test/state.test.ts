@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -45,11 +45,38 @@ describe('state', () => {
 describe('data folder', () => {
   test('--fresh removes what a stack kept, and nothing else', async () => {
     for (const name of ['postgres', 'sandbox', 'photos']) await mkdir(join(dataDir, name));
+    await writeFile(join(dataDir, 'sandbox/sandbox.db'), 'kept');
     await writeFile(file(), '{}');
     await writeFile(join(dataDir, 'notes.txt'), 'mine');
     const folder = await takeDataFolder(dataDir, true);
     await folder.release();
-    expect((await readdir(dataDir)).sort()).toEqual(['notes.txt', 'photos']);
+    expect((await readdir(dataDir)).sort()).toEqual(['logs', 'notes.txt', 'photos', 'sandbox', 'source', 'work']);
+    expect(await readdir(join(dataDir, 'sandbox'))).toEqual([]);
+  });
+
+  const modeOf = async (path: string) => (await stat(join(dataDir, path))).mode & 0o777;
+
+  test('is private with all its parts, also when it existed with wider rights', async () => {
+    await chmod(dataDir, 0o777);
+    for (const name of ['sandbox', 'logs']) {
+      await mkdir(join(dataDir, name));
+      await chmod(join(dataDir, name), 0o755);
+    }
+    await writeFile(file(), '{}', { mode: 0o644 });
+    const folder = await takeDataFolder(dataDir, false);
+    expect(await modeOf('.')).toBe(0o700);
+    for (const name of ['sandbox', 'source', 'work', 'logs']) expect(await modeOf(name)).toBe(0o700);
+    expect(await modeOf('stack.json')).toBe(0o600);
+    await folder.release();
+  });
+
+  test('keeps its rights when it holds other things, and its parts are private', async () => {
+    await chmod(dataDir, 0o755);
+    await writeFile(join(dataDir, 'notes.txt'), 'mine');
+    const folder = await takeDataFolder(dataDir, false);
+    expect(await modeOf('.')).toBe(0o755);
+    expect(await modeOf('sandbox')).toBe(0o700);
+    await folder.release();
   });
 
   test('one that another process uses is left alone', async () => {

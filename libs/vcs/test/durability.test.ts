@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -78,6 +78,17 @@ test('kill -9 amid writes loses nothing that was answered and hands no number ou
   expect(new Set(answered).size).toBe(answered.length);
   expect(stored).toEqual(expect.arrayContaining(answered));
   expect(await end(child, 'SIGTERM')).toBe(0);
+});
+
+test('keeps its data in a folder that only its owner can enter', async () => {
+  const data = path.join(dir, 'wide');
+  mkdirSync(data);
+  writeFileSync(path.join(data, 'sandbox.db'), '', { mode: 0o644 });
+  chmodSync(data, 0o755);
+  const sandbox = await startSandbox({ dataDir: data });
+  const modeOf = (name: string) => statSync(path.join(data, name)).mode & 0o777;
+  expect(['.', 'git', 'sandbox.db', 'sandbox.db-wal'].map(modeOf)).toEqual([0o700, 0o700, 0o600, 0o600]);
+  await sandbox.stop();
 });
 
 test('a restart goes on with the same data; a second process on it is refused', async () => {

@@ -1,6 +1,7 @@
-import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
+import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { makePrivateFolder } from '@pipeline/runtime';
 import type { Line } from './child-spec.ts';
 
 const ROTATE_AT = 20 * 1024 * 1024;
@@ -19,7 +20,7 @@ export class ChildLog {
   constructor(dir: string, name: string) {
     this.#dir = dir;
     this.#name = name;
-    mkdirSync(dir, { recursive: true });
+    makePrivateFolder(dir);
   }
 
   /** The last errors and lines that were not JSON: why it ended, most likely. */

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { makePrivateFolder } from '@pipeline/runtime';
 
 const run = promisify(execFile);
 
@@ -32,7 +33,7 @@ export class Git {
   /** @param dataDir holds one bare repository per repo under `git/`. */
   constructor(dataDir: string, searchPath: string | undefined) {
     this.root = path.join(dataDir, 'git');
-    mkdirSync(this.root, { recursive: true });
+    makePrivateFolder(this.root);
     const config = path.join(dataDir, 'gitconfig');
     this.#hooks = path.join(dataDir, 'hooks');
     mkdirSync(this.#hooks, { recursive: true });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { withoutTrailing } from '@pipeline/domain';
+import { makePrivateFile, makePrivateFolder } from '@pipeline/runtime';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './admin.ts';
 import { createApp } from './app.ts';
 import { addApp, type NewApp } from './apps.ts';
@@ -60,14 +60,19 @@ export interface SandboxHost {
 
 const SPARE_PATH = '/usr/local/bin:/usr/bin:/bin';
 
+/** What is in the data folder of a sandbox. */
+const OWN = /^(git|gitconfig|sandbox\.db.*)$/;
+
 /**
  * Starts the sandbox host: the part of GitHub's REST API that the pipeline uses, with a real git repository per repo.
  * @throws Error when the port is taken or another process works on the data directory.
  */
 export async function startSandbox(options: SandboxOptions): Promise<SandboxHost> {
   const { now = () => new Date(), log = { info() {}, warn() {} } } = options;
-  mkdirSync(options.dataDir, { recursive: true });
-  const state = new State(path.join(options.dataDir, 'sandbox.db'));
+  makePrivateFolder(options.dataDir, (name) => OWN.test(name));
+  const file = path.join(options.dataDir, 'sandbox.db');
+  makePrivateFile(file);
+  const state = new State(file);
   const { autoDeliver = true, retryDelaysMs = [500, 2000, 5000], fetch: send = fetch } = options;
   const deliveries = new Deliveries({ state, fetch: send, now, log, autoDeliver, retryDelaysMs });
   const server = createServer();
