@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { closedWithFile } from './closing.ts';
 
 /** Where a doomed way breaks: the commit does not arrive, or it is done and nobody is told. */
 export type Doom = 'before the commit' | 'after the commit';
@@ -78,10 +79,10 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     async gone() {
       await Promise.all([...ways].map((way) => way.gone));
     },
-    async close() {
+    close: closedWithFile(async () => {
       cut();
       server.close();
       await once(server, 'close');
-    },
+    }),
   };
 }

@@ -1,6 +1,7 @@
 import type { JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
+import { closeLeftOpen } from './closing.ts';
 
 /** Descriptions of the symbols under which Jest keeps the state of one test file on the global object. */
 const STATE = new Set([
@@ -58,6 +59,7 @@ export default class ProcessEnvironment implements JestEnvironment {
   }
 
   async teardown(): Promise<void> {
+    await closeLeftOpen();
     this.fakeTimersModern.dispose();
     Error.prepareStackTrace = this.#prepareStackTrace;
     globalThis.console = this.#console;

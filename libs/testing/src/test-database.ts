@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Db, openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
 import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
+import { closedWithFile } from './closing.ts';
 import type { Lent } from './lender.ts';
 import type { Statement } from './sql-lint/index.ts';
 import { serviceUrl } from './template.ts';
@@ -42,8 +43,8 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
     if (value === undefined) throw new Error('the database is there from beforeAll on: use it inside tests and hooks');
     return value;
   };
-  const open = (options: Partial<StoreOptions> = {}): Store =>
-    openStore({
+  const open = (options: Partial<StoreOptions> = {}): Store => {
+    const opening = openStore({
       databaseUrl: serviceUrl(opened(lent).url, role),
       applicationName: 'test',
       poolSize: 10,
@@ -55,6 +56,9 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
       onStatement: (pool, text) => statements.set(`${pool} ${text}`, { pool, text }),
       ...options,
     });
+    closedWithFile(() => opening.close());
+    return opening;
+  };
   beforeAll(async () => {
     lent = await borrowDatabase(process.env[BROKER]);
     store = open();

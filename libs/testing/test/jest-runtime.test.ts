@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../../..');
+const CLOSING = join(ROOT, 'libs/testing/src/closing.ts');
 
 interface Outcome {
   name: string;
@@ -66,6 +67,15 @@ const FILES: Record<string, string> = {
       void Promise.reject(new Error('nobody listens'));
       await new Promise((resolve) => setTimeout(resolve, 50));
     });`,
+  'left-open': `
+    import { createServer } from 'node:http';
+    import { closedWithFile } from ${JSON.stringify(CLOSING)};
+    test('fails before it closes its server', async () => {
+      const server = createServer();
+      await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+      closedWithFile(() => new Promise((resolve) => server.close(resolve)));
+      throw new Error('too early');
+    });`,
   syntax: `test('is not closed', () => {`,
   'no-such-file': `import './gone.mts';`,
   'no-such-export': `import { gone } from './helper.mts'; gone();`,
@@ -123,6 +133,8 @@ test.each([
   ['after-all', ['passed is fine itself']],
   ['timer', ['failed throws in a timer']],
   ['rejection', ['failed leaves a rejection']],
+  // That there is an outcome at all: an open server would keep the process, and this file would wait for it.
+  ['left-open', ['failed fails before it closes its server']],
 ])('%s: what each test came to', (name, expected) => {
   const tests = outcomes.get(name)?.assertionResults ?? [];
   expect(tests.map(({ status, title }) => `${status} ${title}`)).toEqual(expected);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closedWithFile } from '@pipeline/testing/closing';
 
 /** A balancer in front of several replicas, as simple as can be: one after the other, request by request. */
 export interface Front {
@@ -35,10 +36,10 @@ export async function startFront(): Promise<Front> {
       targets = urls;
       counts = urls.map(() => 0);
     },
-    close: async () => {
+    close: closedWithFile(async () => {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-    },
+    }),
   };
 }

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { closedWithFile } from '@pipeline/testing/closing';
 
 /** An agent as the monitor sees it: an HTTP server whose answer a test sets. */
 export interface FakeAgent {
@@ -16,7 +17,7 @@ export async function startAgent(answer: RequestListener): Promise<FakeAgent> {
   const server = createServer((request, response) => agent.answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   agent.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/health`;
-  agent.close = () => closed(server);
+  agent.close = closedWithFile(() => closed(server));
   return agent;
 }
 
@@ -43,7 +44,7 @@ export async function startDocker(folder: string, known: readonly string[]): Pro
   });
   const socket = join(folder, `docker-${asked.length}-${Math.random().toString(36).slice(2)}.sock`);
   await new Promise<void>((resolve) => server.listen(socket, resolve));
-  return { dockerHost: `unix://${socket}`, asked, close: () => closed(server) };
+  return { dockerHost: `unix://${socket}`, asked, close: closedWithFile(() => closed(server)) };
 }
 
 export function makeFolder(): { folder: string; file(name: string, text: string): string; remove(): void } {

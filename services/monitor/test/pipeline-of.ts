@@ -1,4 +1,5 @@
 import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { closedWithFile } from '@pipeline/testing/closing';
 import { createPipeline, type Pipeline } from '../src/pipeline.ts';
 import { configOf } from './served-app.ts';
 
@@ -6,8 +7,8 @@ import { configOf } from './served-app.ts';
 export const pipelineOf = async (
   databaseUrl: string,
   over: Partial<Parameters<typeof createPipeline>[0]> = {},
-): Promise<Pipeline> =>
-  createPipeline({
+): Promise<Pipeline> => {
+  const pipeline = createPipeline({
     databaseUrl,
     directUrl: databaseUrl,
     poolSize: 4,
@@ -21,3 +22,6 @@ export const pipelineOf = async (
     now: () => new Date(),
     ...over,
   });
+  pipeline.stop = closedWithFile(pipeline.stop);
+  return pipeline;
+};

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { HostEvent } from '@pipeline/domain';
 import { silentLogger, sleep } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell } from '@pipeline/store';
+import { closedWithFile } from '@pipeline/testing/closing';
 import { parseWebhook, type SandboxHost, startSandbox } from '@pipeline/vcs';
 import { type ConnectedHost, connectHosts } from '../src/hosts.ts';
 import { WriteBudget } from '../src/loops/write-budget.ts';
@@ -67,10 +68,10 @@ export async function makeWorld(slugs: string[], now = () => new Date()): Promis
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
       return (await response.json()) as never;
     },
-    async stop() {
+    stop: closedWithFile(async () => {
       await sandbox.stop();
       rmSync(dataDir, { recursive: true, force: true });
-    },
+    }),
   };
 }
 
@@ -91,6 +92,7 @@ export const labelsOf = async (world: World, slug: string, number: number): Prom
 /** A doorbell that is connected. */
 export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Doorbell> {
   const doorbell = createDoorbell({ directUrl, applicationName: 'test:doorbell', sleep, log: silentLogger, clock });
+  doorbell.close = closedWithFile(doorbell.close.bind(doorbell));
   doorbell.start();
   await new Promise<void>((resolve) => {
     const off = doorbell.on('svc_cache', () => {

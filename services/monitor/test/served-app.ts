@@ -3,6 +3,7 @@ import type { ConsistencyFinding, DeadLetter } from '@pipeline/domain';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { StoreWatch } from '@pipeline/store-watch';
+import { closedWithFile } from '@pipeline/testing/closing';
 import { createMonitorApp, type MonitorApp } from '../src/app.ts';
 import { createAuthentication } from '../src/auth/authentication.ts';
 import type { Credentials } from '../src/auth/credentials.ts';
@@ -124,7 +125,7 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
     ...over,
   });
   const { url, close } = await listen(app, { host: '127.0.0.1', port: 0 });
-  return { url, call: callerOf(url), close };
+  return { url, call: callerOf(url), close: closedWithFile(close) };
 }
 
 /** Whom `serveConnected` knows. */
