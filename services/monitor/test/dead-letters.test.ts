@@ -85,8 +85,8 @@ describe('list', () => {
     const second = await list('?limit=2&offset=2');
     expect([idsOf(second), second.page]).toEqual([ids.slice(2), { total: 3, limit: 2, offset: 2, hasMore: false }]);
     for (const [query, limit, offset] of [
-      ['?limit=0', 1, 0],
-      ['?limit=-4', 1, 0],
+      ['?limit=0', 100, 0],
+      ['?limit=-4', 100, 0],
       ['?limit=501', 500, 0],
       ['?limit=abc&offset=xyz', 100, 0],
       ['?limit=&offset=-1', 100, 0],

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { STATES } from '@pipeline/domain';
 import { createMetrics } from '@pipeline/runtime';
 import { testDatabase, until } from '@pipeline/testing';
 import { registerGauges } from '../src/prometheus/gauges.ts';
@@ -44,7 +45,11 @@ describe('/prometheus', () => {
     const all = await text();
     expect(NAMES.filter((name) => !all.includes(`# TYPE ${name} `))).toEqual([]);
     expect(all).toContain('svc_pipeline_issues{repo="acme/shop",state="analyzing"} 2');
-    expect(all).not.toMatch(/4711|4712/);
+    expect(all).toContain('svc_pipeline_issues{repo="acme/shop",state="done"} 0');
+    expect(all.match(/^svc_pipeline_issues\{.*\} \d+$/gm)).toHaveLength(STATES.length);
+    expect(all).toContain('svc_pipeline_issues_paused{repo="acme/shop"} 0');
+    // As a label or a part of one; a figure may contain the digits.
+    expect(all).not.toMatch(/"[^"]*471[12][^"]*"/);
     await until('tasks are read', async () =>
       (await text()).includes('svc_tasks{repo="acme/shop",task_type="analyze",status="pending"} 2'),
     );

@@ -1,4 +1,4 @@
-import { AGENT_OF, sumUsd, utcMidnight } from '@pipeline/domain';
+import { AGENT_OF, STATES, sumUsd, utcMidnight } from '@pipeline/domain';
 import { consistencyOf } from './consistency.ts';
 import type { Rows } from './rows.ts';
 
@@ -31,6 +31,10 @@ export function samplesOf(rows: Rows, now: number): Record<string, number> {
   const samples = new Samples();
   const slugs = new Map(rows.repos.map(({ id, slug }) => [id, slug]));
   const repoOf = ({ repoId }: { repoId: number }) => slugs.get(repoId) ?? '';
+  for (const repo of slugs.values()) {
+    for (const state of STATES) samples.add('svc_pipeline_issues', { repo, state }, 0);
+    for (const flag of ['blocked', 'paused']) samples.add(`svc_pipeline_issues_${flag}`, { repo }, 0);
+  }
   for (const issue of rows.issues) {
     const repo = repoOf(issue);
     samples.add('svc_pipeline_issues', { repo, state: issue.state });

@@ -1,4 +1,4 @@
-import { TASK_TYPES } from '@pipeline/domain';
+import { STATES, TASK_TYPES } from '@pipeline/domain';
 import { type Counts, type Figures, type Live, workerPools } from '@pipeline/engine';
 import type { Registry } from 'prom-client';
 import type { PolledValue } from '../polled-value.ts';
@@ -26,6 +26,9 @@ function readerOf(polled: PolledDashboard, now: () => Date) {
     });
   };
   const states = () => counts()?.counts ?? [];
+  /** Every enabled repo at zero, so that a series exists before its first issue and after its last one. */
+  const zeros = (labels: readonly Record<string, string>[] = [{}]): Sample[] =>
+    (counts()?.repos ?? []).flatMap((repo) => labels.map((more): Sample => [{ repo: slug(repo), ...more }, 0]));
   const work = () => live()?.work ?? [];
   const claims = () => {
     const oldest = new Map<string, Sample>();
@@ -49,7 +52,7 @@ function readerOf(polled: PolledDashboard, now: () => Date) {
     return oldest.values();
   };
   const known = new Set<string>(TASK_TYPES);
-  return { live, named, states, work, claims, pools, waits, known };
+  return { live, named, states, zeros, work, claims, pools, waits, known };
 }
 
 type Reader = ReturnType<typeof readerOf>;
@@ -64,25 +67,25 @@ export function registerPipelineGauges(registry: Registry, polled: PolledDashboa
   registerFigureGauges(registry, polled);
 }
 
-function registerIssueGauges(registry: Registry, { named, states }: Reader): void {
+function registerIssueGauges(registry: Registry, { named, states, zeros }: Reader): void {
   registerGauges(registry, [
     {
       name: 'svc_pipeline_issues',
       help: 'Issues in each state.',
       labels: ['repo', 'state'],
-      read: () => named(states(), ({ state, n }) => [{ state }, n]),
+      read: () => [...zeros(STATES.map((state) => ({ state }))), ...named(states(), ({ state, n }) => [{ state }, n])],
     },
     {
       name: 'svc_pipeline_issues_blocked',
       help: 'Issues that are blocked.',
       labels: repo,
-      read: () => named(states(), ({ isBlocked, n }) => [{}, isBlocked ? n : 0]),
+      read: () => [...zeros(), ...named(states(), ({ isBlocked, n }) => [{}, isBlocked ? n : 0])],
     },
     {
       name: 'svc_pipeline_issues_paused',
       help: 'Issues that are paused.',
       labels: repo,
-      read: () => named(states(), ({ isPaused, n }) => [{}, isPaused ? n : 0]),
+      read: () => [...zeros(), ...named(states(), ({ isPaused, n }) => [{}, isPaused ? n : 0])],
     },
   ]);
 }
