@@ -90,7 +90,7 @@ test.each([
   ['', 50, 0],
   ['?limit=abc&offset=xyz', 50, 0],
   ['?limit=201', 200, 0],
-  ['?limit=0&offset=-1', 1, 0],
+  ['?limit=0&offset=-1', 50, 0],
   ['?limit=2&offset=1', 2, 1],
 ])('events%s: limit %i, offset %i', async (query, limit, offset) => {
   const { page } = (await call('GET', EVENTS + query)).json as { page: { total: number } };
