@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -97,7 +98,7 @@ let folder: string;
 const outcomes = new Map<string, Outcome>();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'jest-runtime-'));
+  folder = await mkdtemp(join(tmpdir(), 'jest-runner-'));
   await writeFile(join(folder, 'helper.mts'), HELPER);
   const globals = "import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';";
   for (const [name, source] of Object.entries(FILES))
@@ -148,7 +149,7 @@ test.each([
   ['timer', /from a timer[\s\S]*timer\.case\.mts:3:32/],
   ['rejection', /nobody listens[\s\S]*rejection\.case\.mts:3:27/],
   ['syntax', /Test suite failed to run\n\n.*syntax\.case\.mts/],
-  ['no-such-file', /Cannot find module '.*gone\.mts' imported from .*no-such-file\.case\.mts\n\n +at jestAdapter/],
+  ['no-such-file', /Cannot find module '.*gone\.mts' imported from .*no-such-file\.case\.mts\n$/],
   ['no-such-export', /does not provide an export named 'gone'/],
   ['throws', /while loading[\s\S]*throws\.case\.mts:3:11/],
   ['empty', /must contain at least one test/],
@@ -158,3 +159,19 @@ test.each([
 });
 
 test('every file has its outcome', () => expect([...outcomes.keys()].sort()).toEqual(Object.keys(FILES).sort()));
+
+test('counts the lines that tests ran when coverage is collected', async () => {
+  const coverage = join(folder, 'coverage');
+  const argv = ['node_modules/jest/bin/jest.js', 'libs/domain/src/slugs.test.ts', '--coverage'];
+  await promisify(execFile)(
+    process.execPath,
+    [...argv, '--coverageReporters=json-summary', `--coverageDirectory=${coverage}`],
+    { cwd: ROOT },
+  );
+  const summary = JSON.parse(await readFile(join(coverage, 'coverage-summary.json'), 'utf8'));
+  const file = Object.keys(summary).find((path) => path.endsWith('libs/domain/src/slugs.ts')) ?? '';
+  expect(summary[file].lines).toMatchObject({ total: expect.any(Number), pct: expect.any(Number) });
+  expect(summary[file].lines.pct).toBeGreaterThan(50);
+  expect(summary[file].lines.pct).toBeLessThan(100);
+  expect(Object.keys(summary).filter((path) => path.includes('node_modules') || path.endsWith('.test.ts'))).toEqual([]);
+});
