@@ -1,5 +1,4 @@
-export const ALERT_SEVERITIES = ['info', 'warning', 'critical'] as const;
-export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
+import type { AlertSeverity } from './severities.ts';
 
 /** Something that is wrong, or was (interface: Alert). */
 export interface Alert {

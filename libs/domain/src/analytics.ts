@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS, type TimeRange, utcDate, utcMidnight, WINDOWS, windowMs } from './windows.ts';
+import { DAY_MS, MINUTE_MS, type TimeRange, utcDate, utcMidnight } from './windows.ts';
 
 /**
  * The ends of the buckets of a window, oldest first; the last is the end of the window itself. The others lie on whole
@@ -14,16 +14,6 @@ export function bucketEnds({ start, end }: TimeRange, buckets: number): { ends: 
     return new Date(exact ? at : Math.floor(at / MINUTE_MS) * MINUTE_MS);
   };
   return { ends: Array.from({ length: buckets }, (_, index) => endOf(index)), exact };
-}
-
-/** Windows of spending: those of the analytics, and the longer ones that costs are shown for. */
-export const COST_WINDOWS = [...WINDOWS, '30d', 'lifetime'] as const;
-export type CostWindow = (typeof COST_WINDOWS)[number];
-
-/** Where a window of spending begins; null = with the first cent. */
-export function costWindowStart(window: CostWindow, now: Date): Date | null {
-  if (window === 'lifetime') return null;
-  return new Date(now.getTime() - (window === '30d' ? 30 * DAY_MS : windowMs(window)));
 }
 
 /** The UTC dates of a range, oldest first, both ends included. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { PullRequestFacts } from './approvals.ts';
-import { type Cause, type Decision, decide, type IssueFacts } from './decide.ts';
+import { type Decision, decide } from './decide.ts';
 import { STATES, type State } from './states.ts';
 import { DEFAULT_WORKFLOW, TRIGGERS } from './workflow.ts';
+import type { Cause, IssueFacts, PullRequestFacts } from './workflow-facts.ts';
 
 const OLD = 'abc1234';
 const HEAD = 'def5678';

@@ -1,21 +1,5 @@
-import type { Cause, IssueFacts } from './decide.ts';
 import type { State } from './states.ts';
-
-/** A commit that was approved. The review of a person may outlive a push (setting `review.dismissStale`). */
-export interface Approval {
-  sha: string;
-  source: 'agent' | 'person';
-}
-
-/** The pipeline's own open pull request of an issue, as far as decisions depend on it. */
-export interface PullRequestFacts {
-  number: number;
-  /** The head that was seen last. */
-  headSha: string;
-  headRef: string;
-  /** The approval that was given last, whatever was pushed since; null when there was none or it was taken back. */
-  approval: Approval | null;
-}
+import type { Approval, Cause, IssueFacts } from './workflow-facts.ts';
 
 type Facts = Pick<IssueFacts, 'pr' | 'dismissStale'>;
 

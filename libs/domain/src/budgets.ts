@@ -1,4 +1,4 @@
-import type { AlertSeverity } from './alerts.ts';
+import type { AlertSeverity } from './severities.ts';
 
 /** Percent of a budget at which people are told; at the last one no new work begins. */
 export const BUDGET_PERCENTS = [80, 90, 100] as const;

@@ -1,5 +1,5 @@
 import type { AgentStatus } from './agent-health.ts';
-import type { AlertSeverity } from './alerts.ts';
+import type { AlertSeverity } from './severities.ts';
 
 export const DASHBOARD_STATUSES = ['healthy', 'degraded', 'unhealthy'] as const;
 export type DashboardStatus = (typeof DASHBOARD_STATUSES)[number];

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Decision, decide, type IssueFacts, referringBody } from './decide.ts';
+import { type Decision, decide, referringBody } from './decide.ts';
 import { OUTCOMES_OF, type Outcome } from './outcomes.ts';
 import { isBlockedState, STATES, type State } from './states.ts';
 import { DEFAULT_WORKFLOW, TRIGGERS, taskTypeOf, validTargets } from './workflow.ts';
+import type { IssueFacts } from './workflow-facts.ts';
 
 const issue = (state: State, over: Partial<IssueFacts> = {}): IssueFacts => ({
   number: 7,

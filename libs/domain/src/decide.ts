@@ -1,43 +1,11 @@
-import {
-  type Approval,
-  approvalBy,
-  approvedHead,
-  isAboutOtherCommit,
-  isStaleReview,
-  type PullRequestFacts,
-  stateAfterPush,
-} from './approvals.ts';
+import { approvalBy, approvedHead, isAboutOtherCommit, isStaleReview, stateAfterPush } from './approvals.ts';
 import type { Outcome } from './outcomes.ts';
 import { cappedText } from './pattern-text.ts';
 import type { ProjectionAction } from './projections.ts';
 import { isBlockedState, remembersOrigin, type State } from './states.ts';
-import { branchOf, type WorkTaskType } from './tasks.ts';
+import { branchOf, type WorkTaskType } from './task-types.ts';
 import { mayDepend, type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
-
-/** What a decision depends on, and nothing else of the issue. */
-export interface IssueFacts {
-  number: number;
-  state: State;
-  blockedFromState: State | null;
-  blockReason: string | null;
-  /** The pipeline's own open pull request of the issue, if any. */
-  pr: PullRequestFacts | null;
-  /** Setting `review.dismissStale`: a push ends the approval of a person too. */
-  dismissStale: boolean;
-  /** Open or accepted findings that block progress. */
-  openBlockers: number;
-  defaultBranch: string;
-}
-
-/** Why an issue may move. `target` is named by operators only, `blockReason` by a stop. */
-export interface Cause {
-  trigger: Trigger;
-  outcome?: Outcome;
-  target?: State;
-  blockReason?: string;
-  /** The commit that was approved: the head that the task of a reviewer named, or the commit of a person's review. */
-  headSha?: string | null;
-}
+import type { Approval, Cause, IssueFacts } from './workflow-facts.ts';
 
 export interface Decision {
   kind: 'move' | 'stay';

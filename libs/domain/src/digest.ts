@@ -1,4 +1,4 @@
-import { KPI_MAGNITUDES, type Kpi, type KpiMagnitude } from './metrics/index.ts';
+import { KPI_MAGNITUDES, type Kpi, type KpiMagnitude } from './metrics/kpis.ts';
 
 /** What a day came to, over all tenants (interface: Daily digest). USD; null = nothing was booked. */
 export interface DailyDigest {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BLOCK_REASONS } from './blocks.ts';
+import { BLOCK_REASONS, ERROR_CLASSES, type ErrorClass } from './blocks.ts';
 import { blockReasonOf, classifyError } from './error-classification.ts';
-import { ERROR_CLASSES, type ErrorClass } from './outcomes.ts';
-import { TASK_TYPES, type TaskType } from './tasks.ts';
+import { TASK_TYPES, type TaskType } from './task-types.ts';
 
 const plain = 'the agent gave up';
 

@@ -1,6 +1,5 @@
-import { BLOCK_REASONS, type BlockReason } from './blocks.ts';
-import type { ErrorClass } from './outcomes.ts';
-import type { TaskType } from './tasks.ts';
+import { BLOCK_REASONS, type BlockReason, type ErrorClass } from './blocks.ts';
+import type { TaskType } from './task-types.ts';
 
 /** How often one error may come back before trying again is pointless (the wire's "repeated same fingerprint"). */
 export const REPEATED_FINGERPRINT = 3;

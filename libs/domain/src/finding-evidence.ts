@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_INTEGER } from './bounds.ts';
+import { SEVERITIES } from './severities.ts';
 
 /** What a piece of evidence may be besides its `kind`. */
 const FIELDS = {
@@ -39,3 +40,18 @@ export const FindingEvidenceInput = z
     const kept = Object.entries(given).filter(([key, value]) => value !== null || !(key in FIELDS));
     return Object.fromEntries(kept) as FindingEvidence;
   });
+
+/** An observation of an agent about the code or the issue (interface: Agent finding). */
+export const FindingInput = z.object({
+  findingType: z.string().min(1).max(100),
+  category: z.string().min(1).max(100),
+  severity: z.enum(SEVERITIES),
+  confidence: z.number().min(0).max(1).nullable().default(null),
+  title: z.string().min(1).max(500),
+  summary: z.string().min(1).max(20_000),
+  recommendation: z.string().max(20_000).nullable().default(null),
+  evidence: z.array(FindingEvidenceInput).max(100).default([]),
+  metadata: z.record(z.string(), z.unknown()).default({}),
+  blocksProgress: z.boolean().default(false),
+});
+export type FindingInput = z.infer<typeof FindingInput>;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { compareStamps, findRequest, type HistoryEvent, textEditors, textHash } from './host-history.ts';
+import { compareStamps, findRequest, textEditors, textHash } from './host-history.ts';
+import type { HistoryEvent } from './vcs.ts';
 
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 const BOT = 'pipeline[bot]';

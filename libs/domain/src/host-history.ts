@@ -1,25 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ENQUEUE_LABEL } from './labels.ts';
-
-/** An entry of the host's own log of an issue. */
-export interface HistoryEvent {
-  /** Ids grow with time. */
-  id: number;
-  kind: 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'renamed';
-  label: string | null;
-  /** null = an account that is gone. */
-  actor: string | null;
-  /** ISO 8601, whole seconds. */
-  at: string;
-}
-
-/** What the host's own log says of an issue: who did what, and when. */
-export interface HostHistory {
-  /** Oldest first. */
-  events: HistoryEvent[];
-  /** The last edit of the body; null = it was never edited. */
-  bodyEdit: { at: string; editor: string | null } | null;
-}
+import type { HistoryEvent, HostHistory } from './vcs.ts';
 
 /** What a request must be newer than. */
 export interface ActedOn {

@@ -1,5 +1,5 @@
+import type { ErrorClass } from './blocks.ts';
 import { fingerprint, fingerprintOfPattern } from './error-fingerprint.ts';
-import type { ErrorClass } from './outcomes.ts';
 import type { State } from './states.ts';
 
 /** What issues are chosen by, beside their repo; all that is given must hold. */

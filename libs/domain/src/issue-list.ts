@@ -1,6 +1,6 @@
-import type { ErrorClass } from './outcomes.ts';
+import type { ErrorClass } from './blocks.ts';
 import type { State } from './states.ts';
-import type { TaskType } from './tasks.ts';
+import type { TaskType } from './task-types.ts';
 
 /** One row of the issue list of surface A, without `timeInStateMs`: a stored body knows no clock. */
 export interface IssueListItem {

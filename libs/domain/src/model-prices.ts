@@ -1,5 +1,5 @@
 import { MAX_CALL_USD } from './bounds.ts';
-import type { Invocation } from './outcomes.ts';
+import type { Invocation } from './invocations.ts';
 
 /** What a model takes, in USD per million tokens. */
 export interface ModelPrice {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_OUTCOME, OUTCOME_NAMES, OUTCOME_RESULTS, OUTCOMES_OF } from './outcomes.ts';
-import { TASK_TYPES } from './tasks.ts';
+import { TASK_TYPES } from './task-types.ts';
 
 describe('outcomes', () => {
   test('each belongs to a task that may report it', () => {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { MAX_CALL_TOKENS, MAX_CALL_USD, MAX_INTEGER } from './bounds.ts';
+import { MAX_INTEGER } from './bounds.ts';
 import { ScannedResult } from './code-map.ts';
-import { FindingEvidenceInput } from './finding-evidence.ts';
 import { RetrospectiveResult } from './retrospectives.ts';
-import type { TaskType } from './tasks.ts';
+import type { TaskType } from './task-types.ts';
 
 const text = (max: number) => z.string().min(1).max(max);
 const path = z.string().min(1).max(1_000);
@@ -80,57 +79,3 @@ export const DEFAULT_OUTCOME: Partial<Record<TaskType, OutcomeName>> = {
   retrospect: 'retrospective',
   'code-map-scan': 'scanned',
 };
-
-export const ERROR_CLASSES = ['transient', 'permanent', 'quota', 'unknown'] as const;
-export type ErrorClass = (typeof ERROR_CLASSES)[number];
-
-export const STOP_REASONS = ['completed', 'max_turns', 'no_progress', 'error'] as const;
-
-const tokens = z.int().min(0).max(MAX_CALL_TOKENS).default(0).meta({
-  description: 'Tokens of this call so far, at most 1,000,000,000.',
-});
-
-/** One call of a model within a run. Numbers are cumulative for that call: the highest report wins. */
-export const Invocation = z.object({
-  index: z.int().min(0).max(MAX_INTEGER).meta({ description: 'Which call of the run, counted from 0.' }),
-  model: text(200),
-  provider: text(100),
-  inputTokens: tokens,
-  outputTokens: tokens,
-  cacheReadTokens: tokens,
-  cacheWriteTokens: tokens,
-  turns: z.int().min(0).max(MAX_INTEGER).default(0),
-  costUsd: z.number().min(0).max(MAX_CALL_USD).nullable().default(null).meta({
-    description:
-      'Cost of this call so far in USD, at most 100,000; null = unknown, then it is computed from the tokens and the table of model prices.',
-  }),
-  stopReason: z.enum(STOP_REASONS).default('completed'),
-});
-export type Invocation = z.infer<typeof Invocation>;
-
-/** Something a run leaves behind for people to read. */
-export const ArtefactInput = z.object({
-  kind: text(100),
-  mediaType: text(200).default('text/plain'),
-  title: text(500),
-  body: z.string().max(1_048_576),
-});
-export type ArtefactInput = z.infer<typeof ArtefactInput>;
-
-export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
-/** An observation of an agent about the code or the issue (interface: Agent finding). */
-export const FindingInput = z.object({
-  findingType: text(100),
-  category: text(100),
-  severity: z.enum(SEVERITIES),
-  confidence: z.number().min(0).max(1).nullable().default(null),
-  title: text(500),
-  summary: text(20_000),
-  recommendation: z.string().max(20_000).nullable().default(null),
-  evidence: z.array(FindingEvidenceInput).max(100).default([]),
-  metadata: z.record(z.string(), z.unknown()).default({}),
-  blocksProgress: z.boolean().default(false),
-});
-export type FindingInput = z.infer<typeof FindingInput>;

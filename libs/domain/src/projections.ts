@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { backoffMs } from './backoff.ts';
+import { HOUR_MS } from './windows.ts';
 
 const labels = z.array(z.string().min(1)).max(100);
 const pr = z.int().positive();
@@ -115,3 +117,13 @@ export function writesOf(action: ProjectionAction): number {
       return 1;
   }
 }
+
+const PROJECTION_CAP_MS = HOUR_MS;
+
+/**
+ * How long the next attempt of a projection waits, in milliseconds: min(30·2^attempt, 3600) s ±20 %.
+ * @param attempt the attempt that failed, counted from 0.
+ * @param random a number from 0 to 1, drawn anew for each call.
+ */
+export const projectionDelayMs = (attempt: number, random: number): number =>
+  backoffMs(attempt, PROJECTION_CAP_MS, random);

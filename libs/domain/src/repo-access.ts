@@ -1,4 +1,4 @@
-import type { TaskType } from './tasks.ts';
+import type { TaskType } from './task-types.ts';
 import type { RepoRef } from './vcs.ts';
 
 /** Rights on one repo, in the host's words. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ErrorClass } from './outcomes.ts';
+import type { ErrorClass } from './blocks.ts';
 import { repoPath } from './repo-path.ts';
 import type { State } from './states.ts';
-import type { TaskType } from './tasks.ts';
+import type { TaskType } from './task-types.ts';
 
 /** How well an issue went, as its retrospective judges it. */
 export const OUTCOME_CLASSIFICATIONS = ['success', 'partial', 'failure', 'abandoned'] as const;

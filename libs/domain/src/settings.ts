@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { AGENT_KNOWLEDGE } from './intelligence/retrieval.ts';
 import { MAX_PROJECTION_ATTEMPTS } from './projections.ts';
 import { STATES } from './states.ts';
 import { CooldownMinutes, Weight } from './tracks/track.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './windows.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from './windows.ts';
 
 const ms = (standard: number) => z.int().positive().max(DAY_MS).default(standard);
 export const HttpAddress = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
@@ -85,11 +86,6 @@ export const AlertThresholds = z.object({
   storeAwaySeconds: threshold(60).describe('How long the store may be away.'),
   dashboardUrl: HttpAddress.nullable().default(null).describe('Where messages link to.'),
 });
-
-/** What becomes of what agents report before an operator has approved it. */
-export const AGENT_KNOWLEDGE = ['marked', 'approved'] as const;
-export type AgentKnowledge = (typeof AGENT_KNOWLEDGE)[number];
-
 export const Retrieval = z.object({
   agentKnowledge: z
     .enum(AGENT_KNOWLEDGE)
@@ -185,54 +181,3 @@ export type Settings = z.output<typeof Settings>;
 
 /** The built-in defaults; in force where no row says otherwise. */
 export const DEFAULT_SETTINGS: Readonly<Settings> = Object.freeze(Settings.parse({}));
-
-const FIRST_DELAY_MS = 30 * SECOND_MS;
-const RETRY_CAP_MS = 10 * MINUTE_MS;
-const PROJECTION_CAP_MS = HOUR_MS;
-const JITTER = 0.2;
-
-/** Doubles with each attempt up to the cap, then ±20 % so that what failed together does not come back together. */
-function backoffMs(attempt: number, capMs: number, random: number): number {
-  const steps = Math.max(0, Math.trunc(attempt));
-  const delay = Math.min(FIRST_DELAY_MS * 2 ** steps, capMs);
-  return Math.round(delay * (1 - JITTER + 2 * JITTER * random));
-}
-
-/**
- * How long the next attempt of a task waits, in milliseconds: min(30·2^attempt, 600) s ±20 %.
- * @param attempt the attempt that failed, counted from 0.
- * @param random a number from 0 to 1, drawn anew for each call.
- */
-export const retryDelayMs = (attempt: number, random: number): number => backoffMs(attempt, RETRY_CAP_MS, random);
-
-/**
- * How long the next attempt of a projection waits, in milliseconds: min(30·2^attempt, 3600) s ±20 %.
- * @param attempt the attempt that failed, counted from 0.
- * @param random a number from 0 to 1, drawn anew for each call.
- */
-export const projectionDelayMs = (attempt: number, random: number): number =>
-  backoffMs(attempt, PROJECTION_CAP_MS, random);
-
-/** The longest wait that a worker may ask for; one that needs more asks again, so that a slip holds nothing for days. */
-export const MAX_ASKED_WAIT_MS = 6 * HOUR_MS;
-/** How long work on one state waits for a quota, all in all, before its issue is blocked and people see it. */
-export const MAX_QUOTA_WAIT_MS = DAY_MS;
-/** A block by a quota is lifted that late at the earliest: each time the work is tried once. */
-const MIN_QUOTA_BLOCK_MS = HOUR_MS;
-
-/**
- * What a failure by a quota leads to: another wait, or a block when that would be too much in all. Milliseconds.
- * @param waitedMs how long the work has waited already.
- * @param askedMs what the worker asked for, or what the settings say.
- */
-export function quotaWait(waitedMs: number, askedMs: number): { waitMs: number } | { blockMs: number } {
-  const waitMs = Math.min(askedMs, MAX_ASKED_WAIT_MS);
-  if (waitedMs + waitMs <= MAX_QUOTA_WAIT_MS) return { waitMs };
-  return { blockMs: Math.max(waitMs, MIN_QUOTA_BLOCK_MS) };
-}
-
-const AUTO_UNBLOCK_MINUTES = [5, 15, 45] as const;
-
-/** How long a transient block stands before it is lifted by itself, by how often that was done before; milliseconds. */
-export const autoUnblockDelayMs = (count: number): number =>
-  (AUTO_UNBLOCK_MINUTES[Math.max(0, Math.trunc(count))] ?? AUTO_UNBLOCK_MINUTES[2]) * MINUTE_MS;

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BLOCK_REASONS } from './blocks.ts';
-import { ERROR_CLASSES } from './outcomes.ts';
+import { BLOCK_REASONS, ERROR_CLASSES } from './blocks.ts';
 import { STATES } from './states.ts';
 import { type StatusCommentInput, statusComment } from './status-comment.ts';
-import { HOLDS } from './tasks.ts';
+import { HOLDS } from './task-types.ts';
 
 const input = (over: Partial<StatusCommentInput> = {}): StatusCommentInput => ({
   repo: 'acme/shop',

@@ -1,9 +1,8 @@
-import { describeBlock } from './blocks.ts';
+import { describeBlock, type ErrorClass } from './blocks.ts';
 import type { BudgetScope } from './budgets.ts';
 import { fenced, inertText, quoted } from './inert-text.ts';
-import type { ErrorClass } from './outcomes.ts';
 import { SPINE, type State } from './states.ts';
-import type { Hold } from './tasks.ts';
+import type { Hold } from './task-types.ts';
 
 /** What the comment on the host says of an issue; nothing that changes without the issue changing. */
 export interface StatusCommentInput {

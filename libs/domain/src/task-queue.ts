@@ -1,4 +1,4 @@
-import type { TaskType } from './tasks.ts';
+import type { TaskType } from './task-types.ts';
 import { MIN_DURATION_SAMPLES } from './workers.ts';
 
 /** A task that waits or is worked on (interface: Task queue entry). Durations are milliseconds. */

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { priorityOf, SIDE_TASK_TYPES, TASK_TYPES, WORK_TASK_TYPES } from './tasks.ts';
+import { SIDE_TASK_TYPES, TASK_TYPES, WORK_TASK_TYPES } from './task-types.ts';
+import { priorityOf } from './tasks.ts';
 
 test('what is nearly finished is finished before something new begins, and side work comes last', () => {
   const byPriority = [...TASK_TYPES].sort((a, b) => priorityOf(a) - priorityOf(b));

@@ -1,23 +1,7 @@
 import type { Snippet } from './intelligence/choose-snippets.ts';
 import type { IssueHistory } from './retrospectives.ts';
 import type { State } from './states.ts';
-
-/** Work that moves an issue: at most one such task is alive per issue. */
-export const WORK_TASK_TYPES = ['analyze', 'plan', 'develop', 'review', 'merge'] as const;
-/** Work beside the pipeline; it never holds an issue. */
-export const SIDE_TASK_TYPES = ['retrospect', 'code-map-scan'] as const;
-export const TASK_TYPES = [...WORK_TASK_TYPES, ...SIDE_TASK_TYPES] as const;
-
-export type WorkTaskType = (typeof WORK_TASK_TYPES)[number];
-export type SideTaskType = (typeof SIDE_TASK_TYPES)[number];
-export type TaskType = (typeof TASK_TYPES)[number];
-
-export const isSideTask = (taskType: TaskType): taskType is SideTaskType =>
-  (SIDE_TASK_TYPES as readonly string[]).includes(taskType);
-
-/** Why a pending task may not be claimed now; null = it may. Held tasks still count as pending on the wire. */
-export const HOLDS = ['paused', 'budget', 'backoff', 'quota', 'handover'] as const;
-export type Hold = (typeof HOLDS)[number];
+import type { TaskType } from './task-types.ts';
 
 const PRIORITY: Record<TaskType, number> = {
   merge: 10,
@@ -45,12 +29,6 @@ export const AGENT_OF: Record<TaskType, string> = {
   retrospect: 'retrospector',
   'code-map-scan': 'code-mapper',
 };
-
-/** Begins the name of every branch on which agents work. */
-export const OWN_BRANCH_PREFIX = 'svc/issue-';
-
-/** The branch on which the agents of one issue work. */
-export const branchOf = (issueNumber: number): string => `${OWN_BRANCH_PREFIX}${issueNumber}`;
 
 /** What a worker is told about its task. */
 export interface TaskPayload {

@@ -1,4 +1,3 @@
-import type { HostHistory } from './host-history.ts';
 import type { ProjectionAction } from './projections.ts';
 
 /**
@@ -223,3 +222,23 @@ export type HostEvent =
   | { kind: 'repositories'; installationId: number; added: RepoRef[]; removed: RepoRef[]; sender: string | null };
 
 export type IssueAction = 'opened' | 'edited' | 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'seen';
+
+/** An entry of the host's own log of an issue. */
+export interface HistoryEvent {
+  /** Ids grow with time. */
+  id: number;
+  kind: 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'renamed';
+  label: string | null;
+  /** null = an account that is gone. */
+  actor: string | null;
+  /** ISO 8601, whole seconds. */
+  at: string;
+}
+
+/** What the host's own log says of an issue: who did what, and when. */
+export interface HostHistory {
+  /** Oldest first. */
+  events: HistoryEvent[];
+  /** The last edit of the body; null = it was never edited. */
+  bodyEdit: { at: string; editor: string | null } | null;
+}

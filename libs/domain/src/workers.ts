@@ -1,3 +1,4 @@
+import { roundToTenth } from './metrics/formulas.ts';
 import { MINUTE_MS } from './windows.ts';
 
 /** A worker's status as the event stream tells it (interface: Events). */
@@ -55,6 +56,3 @@ export function etaMinutes(estimate: { medianMs: number; samples: number } | und
   if (!estimate || estimate.samples < MIN_DURATION_SAMPLES) return null;
   return roundToTenth(Math.max(0, estimate.medianMs - runningMs) / MINUTE_MS);
 }
-
-/** For figures that people read. */
-export const roundToTenth = (value: number): number => Math.round(value * 10) / 10;

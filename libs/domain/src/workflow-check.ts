@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OUTCOMES_OF, type OutcomeName } from './outcomes.ts';
 import { STATES, type State } from './states.ts';
-import type { WorkTaskType } from './tasks.ts';
+import type { WorkTaskType } from './task-types.ts';
 import { type Trigger, WorkflowSnapshot } from './workflow.ts';
 import { reachableFrom, statesThatReach } from './workflow-ways.ts';
 

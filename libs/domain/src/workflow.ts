@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OUTCOME_NAMES } from './outcomes.ts';
 import { STATES, type State } from './states.ts';
-import { WORK_TASK_TYPES } from './tasks.ts';
+import { WORK_TASK_TYPES } from './task-types.ts';
 
 /** What can move an issue besides the outcomes that agents report. */
 export const EVENT_TRIGGERS = [

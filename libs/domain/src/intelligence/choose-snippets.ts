@@ -1,8 +1,14 @@
 import { withoutTrailing } from '../pattern-text.ts';
-import type { AgentKnowledge } from '../settings.ts';
 import { normalizedTitle } from './finding-moves.ts';
 import type { IntelligenceEvidenceType, IntelligenceKind, IntelligenceScopeKind, IntelligenceStatus } from './items.ts';
-import { type Fit, MIN_CONFIDENCE, type OmissionReason, type RetrievalAgent, relevance } from './retrieval.ts';
+import {
+  type AgentKnowledge,
+  type Fit,
+  MIN_CONFIDENCE,
+  type OmissionReason,
+  type RetrievalAgent,
+  relevance,
+} from './retrieval.ts';
 
 /** An item of intelligence as an agent is given it. */
 export interface Snippet {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
-import type { FindingInput } from '../outcomes.ts';
+import type { FindingInput } from '../finding-evidence.ts';
 import { cappedText } from '../pattern-text.ts';
 
 export const FINDING_STATUSES = ['open', 'accepted', 'resolved', 'dismissed', 'superseded'] as const;

@@ -1,4 +1,4 @@
-import type { TaskType } from '../tasks.ts';
+import type { TaskType } from '../task-types.ts';
 import type { IntelligenceKind } from './items.ts';
 
 /** Who asks for intelligence: each sees other kinds first. */
@@ -98,3 +98,7 @@ export function relevance(agent: RetrievalAgent, fit: Fit, { kind, status, ...tr
 
 /** Less than this and an item is not shown to agents. */
 export const MIN_CONFIDENCE = 0.3;
+
+/** What becomes of what agents report before an operator has approved it. */
+export const AGENT_KNOWLEDGE = ['marked', 'approved'] as const;
+export type AgentKnowledge = (typeof AGENT_KNOWLEDGE)[number];

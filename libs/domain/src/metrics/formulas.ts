@@ -1,5 +1,3 @@
-import { roundToTenth } from '../workers.ts';
-
 /** Null without a denominator: nothing happened, so nothing can be said. */
 export const ratio = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
@@ -26,3 +24,6 @@ export const mean = (values: readonly number[]): number | null => ratio(sum(valu
 /** USD to four decimals. Added up in millionths, so that no order of the amounts gives another sum. */
 export const sumUsd = (amounts: readonly number[]): number =>
   Math.round(sum(amounts.map((usd) => Math.round(usd * 1_000_000))) / 100) / 10_000;
+
+/** For figures that people read. */
+export const roundToTenth = (value: number): number => Math.round(value * 10) / 10;

@@ -1,5 +1,5 @@
 import type { State } from '../states.ts';
-import type { TaskType } from '../tasks.ts';
+import type { TaskType } from '../task-types.ts';
 import type { TrackTimes } from '../tracks/track.ts';
 import type { WorkerPeriodKind } from '../workers.ts';
 import type { Trigger } from '../workflow.ts';

@@ -1,6 +1,5 @@
 import type { State } from '../states.ts';
-import { roundToTenth } from '../workers.ts';
-import { percent, ratio } from './formulas.ts';
+import { percent, ratio, roundToTenth } from './formulas.ts';
 import { BLOCKED_STATES, IN_FLIGHT_STATES, IN_PROGRESS_STATES } from './issue-metrics.ts';
 
 export const METRIC_WINDOWS_DAYS = [7, 30] as const;

@@ -1,4 +1,4 @@
-import { WORK_TASK_TYPES } from '../tasks.ts';
+import { WORK_TASK_TYPES } from '../task-types.ts';
 import { HOUR_MS, SECOND_MS } from '../windows.ts';
 import type { Metric, Period } from './definition.ts';
 import { percentile, sum } from './formulas.ts';

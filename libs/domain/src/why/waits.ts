@@ -1,7 +1,7 @@
-import type { ErrorClass } from '../outcomes.ts';
+import type { ErrorClass } from '../blocks.ts';
 import type { ProjectionStatus, ProjectionType } from '../projections.ts';
 import type { State } from '../states.ts';
-import type { Hold, TaskType } from '../tasks.ts';
+import type { Hold, TaskType } from '../task-types.ts';
 
 /** What an issue can wait for (interface: the issue why record). */
 export const WAIT_KINDS = [
