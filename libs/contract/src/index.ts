@@ -6,6 +6,7 @@ export * from './declared-errors.ts';
 export * from './envelopes.ts';
 export * from './errors.ts';
 export * from './hosted/bootstrap.ts';
+export { RepoQuery } from './hosted/connection-read.ts';
 export * from './hosted/index.ts';
 export * from './hosted/mcp.ts';
 export * from './hosted/oauth.ts';

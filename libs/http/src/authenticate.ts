@@ -1,7 +1,7 @@
 import type { AnyRoute, Surface } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import type { Limits } from './app-options.ts';
 import type { Authenticate, Authenticators, CheckedAuth, Identity } from './handler.ts';
+import type { Limits } from './rate-limit.ts';
 import type { RequestScope } from './request-scope.ts';
 
 interface Guard {

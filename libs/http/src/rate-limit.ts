@@ -1,6 +1,7 @@
+import type { AnyRoute } from '@pipeline/contract';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { AnswerError } from './answer-error.ts';
-import type { Identity } from './handler.ts';
+import type { CheckedAuth, Identity } from './handler.ts';
 
 export interface RateLimitOptions {
   /** Name of the policy in the RateLimit fields. */
@@ -25,6 +26,16 @@ export interface RateLimiter {
 /** Counts one request of a caller, by more than its credential. */
 export interface IdentityLimiter {
   takeFor(identity: Identity): Promise<Fields>;
+}
+
+/** The limits of a service, by what they count. */
+export interface Limits<Routes extends readonly AnyRoute[]> {
+  /** Per address, before authentication, on every path. */
+  address?: RateLimiter;
+  /** Per address, before authentication, on these routes. */
+  routes?: { readonly [Id in Routes[number]['id']]?: RateLimiter };
+  /** Per credential, after authentication. */
+  identity?: { readonly [K in CheckedAuth]?: RateLimiter | IdentityLimiter };
 }
 
 /** 429, with the time to wait. */

@@ -1,6 +1,8 @@
 import { ROLES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Timestamp } from '../envelopes.ts';
+import { route } from '../route.ts';
+import { RepoQuery, read, repoNotFound } from './connection-read.ts';
 
 const RepoSummary = z
   .object({
@@ -41,3 +43,42 @@ export const Bootstrap = z
     serverTimestamp: Timestamp,
   })
   .meta({ id: 'Bootstrap' });
+
+const bootstrapExample = {
+  org: { id: 1, slug: 'acme', name: 'Acme Inc', createdAt: '2026-01-01T00:00:00.000Z' },
+  repos: [
+    {
+      id: 7,
+      slug: 'acme/shop',
+      owner: 'acme',
+      name: 'shop',
+      defaultBranch: 'main',
+      vcsHost: 'github',
+      enabled: true,
+    },
+  ],
+  repo: null,
+  pipelineStore: {
+    kind: 'postgres',
+    connected: true,
+    schemaVersion: '0013-issue-lists',
+    host: null,
+    port: null,
+    database: null,
+    sslMode: null,
+  },
+  monitorUrl: 'https://monitor.example.org',
+  viewer: { userId: '3', login: 'ann@example.org', role: 'member', scopes: ['pipeline:read'] },
+  serverTimestamp: '2026-01-02T03:20:00.000Z',
+};
+
+export const bootstrap = route({
+  ...read,
+  id: 'bootstrap',
+  path: '/api/cli/bootstrap',
+  summary: 'Show the organisation and its repos',
+  description: 'What this connection stands for, and what it reaches now.',
+  query: z.object({ repo: RepoQuery.optional() }),
+  replies: { 200: { description: 'What there is.', body: Bootstrap, example: bootstrapExample } },
+  errors: [repoNotFound],
+});

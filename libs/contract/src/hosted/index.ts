@@ -1,12 +1,17 @@
 import { healthRoutes } from '../shared/health.ts';
 import { defineSurface } from '../surface.ts';
 import { CONTRACT_VERSION } from '../version.ts';
+import { bootstrap } from './bootstrap.ts';
 import { mcpRoutes } from './mcp.ts';
 import { oauthRoutes } from './oauth.ts';
+import { pipelineOverview } from './overview.ts';
 import { pageRoutes } from './pages.ts';
-import { readRoutes } from './reads.ts';
+import { explainIssue, listIssues } from './reads.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workerRoutes } from './worker.ts';
+
+/** What connections read. */
+export const readRoutes = [bootstrap, listIssues, explainIssue, pipelineOverview] as const;
 
 /** Surface A with the worker protocol and the webhooks. */
 export const hostedSurface = defineSurface({

@@ -1,8 +1,10 @@
 import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Timestamp } from '../envelopes.ts';
+import { route } from '../route.ts';
 import { CostByWindow } from '../shared/cost-by-window.ts';
 import { WorkerPoolSnapshot } from '../shared/worker-pool.ts';
+import { RepoQuery, read, repoNotFound } from './connection-read.ts';
 
 const count = z.int().nonnegative();
 
@@ -64,3 +66,55 @@ export const PipelineOverview = z
     serverTimestamp: Timestamp,
   })
   .meta({ id: 'PipelineOverview' });
+
+const zeros = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, 0]));
+
+const overviewExample = {
+  repo: 'acme/shop',
+  openIssues: 1,
+  issuesByState: { ...zeros(STATES), 'in-review': 1 },
+  queueDepth: { total: 1, byTaskType: { ...zeros(TASK_TYPES), review: 1 } },
+  inFlightTasks: [],
+  workerPool: {
+    repo: 'acme/shop',
+    total: 1,
+    idle: 1,
+    busy: 0,
+    draining: 0,
+    offline: 0,
+    utilizationPct: 0,
+    queueDepth: 1,
+    oldestPendingAgeMs: 954_322,
+    lastHeartbeat: '2026-01-02T03:19:58.000Z',
+    degradedSince: null,
+    workers: [
+      {
+        id: 'wkr_1',
+        status: 'idle',
+        taskType: null,
+        issueNumber: null,
+        lastHeartbeat: '2026-01-02T03:19:58.000Z',
+        lastClaimAt: null,
+      },
+    ],
+  },
+  blockedIssues: [],
+  recentFailures: [],
+  cost: { last24hUsd: 0.25, last7dUsd: 0.25, last30dUsd: 0.25, lifetimeUsd: 0.25, todayUsd: 0.25 },
+  dlqDepth: 0,
+  vcsWriteQueueDepth: 0,
+  vcsWriteQueueFailed: 0,
+  truncated: false,
+  serverTimestamp: '2026-01-02T03:20:00.000Z',
+};
+
+export const pipelineOverview = route({
+  ...read,
+  id: 'pipelineOverview',
+  path: '/api/cli/pipeline/overview',
+  summary: 'Show how the pipeline of a repo does',
+  description: 'Issues, queue, workers, what is blocked, what failed lately, what it costs.',
+  query: z.object({ repo: RepoQuery }),
+  replies: { 200: { description: 'The snapshot.', body: PipelineOverview, example: overviewExample } },
+  errors: [repoNotFound],
+});

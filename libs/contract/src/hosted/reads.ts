@@ -1,37 +1,11 @@
 import { z } from 'zod';
 import { PaginatedResponse } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
-import { type DeclaredError, route } from '../route.ts';
+import { route } from '../route.ts';
 import { ISSUE_FILTERS, IssueListItem } from '../shared/issue-list-item.ts';
 import { IssueWhy } from '../shared/issue-why.ts';
-import { Bootstrap } from './bootstrap.ts';
-import { PipelineOverview } from './overview.ts';
-import { bootstrapExample, issuesExample, overviewExample, whyExample } from './read-examples.ts';
-
-/** `owner/name` in any case. Whether there is such a repo is not the schema's affair: that is told by 404. */
-export const RepoQuery = z
-  .string()
-  .max(300)
-  .regex(/^[^/]+\/[^/]+$/, 'must be owner/name')
-  .meta({ description: 'owner/name, in any case.', example: 'acme/shop' });
-
-const repoNotFound: DeclaredError = {
-  code: 'REPO_NOT_FOUND',
-  description: 'No enabled repo of that name is within reach of this connection',
-};
-
-const read = { method: 'get', auth: 'connection', tags: ['Reads'] } as const;
-
-export const bootstrap = route({
-  ...read,
-  id: 'bootstrap',
-  path: '/api/cli/bootstrap',
-  summary: 'Show the organisation and its repos',
-  description: 'What this connection stands for, and what it reaches now.',
-  query: z.object({ repo: RepoQuery.optional() }),
-  replies: { 200: { description: 'What there is.', body: Bootstrap, example: bootstrapExample } },
-  errors: [repoNotFound],
-});
+import { RepoQuery, read, repoNotFound } from './connection-read.ts';
+import { issuesExample, whyExample } from './read-examples.ts';
 
 export const listIssues = route({
   ...read,
@@ -86,16 +60,3 @@ export const explainIssue = route({
   errors: [repoNotFound, 'ISSUE_NOT_FOUND'],
   refusals: { params: { code: 'INVALID_INPUT', message: 'The number of the issue must be a positive integer' } },
 });
-
-export const pipelineOverview = route({
-  ...read,
-  id: 'pipelineOverview',
-  path: '/api/cli/pipeline/overview',
-  summary: 'Show how the pipeline of a repo does',
-  description: 'Issues, queue, workers, what is blocked, what failed lately, what it costs.',
-  query: z.object({ repo: RepoQuery }),
-  replies: { 200: { description: 'The snapshot.', body: PipelineOverview, example: overviewExample } },
-  errors: [repoNotFound],
-});
-
-export const readRoutes = [bootstrap, listIssues, explainIssue, pipelineOverview] as const;

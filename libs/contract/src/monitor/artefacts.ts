@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Timestamp, UnpaginatedResponse } from '../envelopes.ts';
 import { route } from '../route.ts';
-import { anyIssueParams, tenantQuery } from './issue-address.ts';
+import { anyIssueParams } from './issue-address.ts';
+import { tenantQuery } from './repo-query.ts';
 
 /** interface: Artefact. */
 export const Artefact = z

@@ -4,8 +4,8 @@ import { keptText, PaginatedResponse, Reason } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
 import { AgentFinding } from '../shared/finding.ts';
-import { anyIssueParams, tenant } from './issue-address.ts';
-import { repoQuery } from './repo-query.ts';
+import { anyIssueParams } from './issue-address.ts';
+import { repoQuery, tenant } from './repo-query.ts';
 
 /** What the list of one issue shows of a finding (interface: Agent finding). */
 export const IssueFinding = AgentFinding.pick({

@@ -2,7 +2,8 @@ import { STATES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Ok, REASON_REFUSAL, RequiredReason, withReason } from '../envelopes.ts';
 import { route } from '../route.ts';
-import { issueParams, tenantQuery } from './issue-address.ts';
+import { issueParams } from './issue-address.ts';
+import { tenantQuery } from './repo-query.ts';
 
 const state = z.enum(STATES);
 

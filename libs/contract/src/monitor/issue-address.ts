@@ -18,10 +18,3 @@ export const anyIssueParams = issueParams.extend({
   owner: z.string().meta({ description: 'Owner of the repo.', example: 'acme' }),
   repo: z.string().meta({ description: 'Name of the repo.', example: 'shop' }),
 });
-
-export const tenant = z.string().max(200).optional().meta({
-  description: 'External id of the tenant; needed only where several have a repo of that name.',
-  example: 'default',
-});
-
-export const tenantQuery = z.object({ tenant });

@@ -5,7 +5,8 @@ import { pageQuery } from '../paging.ts';
 import { type DeclaredError, route } from '../route.ts';
 import { IssueWhy } from '../shared/issue-why.ts';
 import { SinceInput } from '../shared/timestamp-input.ts';
-import { anyIssueParams, issueParams, tenantQuery } from './issue-address.ts';
+import { anyIssueParams, issueParams } from './issue-address.ts';
+import { tenantQuery } from './repo-query.ts';
 
 const count = z.int().nonnegative();
 

@@ -4,7 +4,7 @@ import { PaginatedResponse } from '../envelopes.ts';
 import { pageQuery } from '../paging.ts';
 import { route } from '../route.ts';
 import { ISSUE_FILTERS, IssueListItem } from '../shared/issue-list-item.ts';
-import { tenant } from './issue-address.ts';
+import { tenant } from './repo-query.ts';
 
 /** A row of the list over all repos. */
 export const FoundIssue = IssueListItem.extend({

@@ -1,5 +1,12 @@
+import { z } from 'zod';
 import { slugText } from '../parameter-texts.ts';
-import { tenant } from './issue-address.ts';
+
+export const tenant = z.string().max(200).optional().meta({
+  description: 'External id of the tenant; needed only where several have a repo of that name.',
+  example: 'default',
+});
+
+export const tenantQuery = z.object({ tenant });
 
 /** How queries name a repo. */
 export const repoQuery = {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { route } from '../route.ts';
 import { IssueTimeline } from '../shared/timeline.ts';
-import { anyIssueParams, tenantQuery } from './issue-address.ts';
+import { anyIssueParams } from './issue-address.ts';
+import { tenantQuery } from './repo-query.ts';
 
 export const WholeTimeline = IssueTimeline.extend({
   totalEntries: z
