@@ -3,9 +3,9 @@ import type { AnyRoute, Surface } from '@pipeline/contract';
 import type { Logger } from '@pipeline/runtime';
 import type { HelmetOptions } from 'helmet';
 import type { Registry } from 'prom-client';
-import type { BodyMemoryLimits } from './body-memory.ts';
-import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './handler.ts';
-import type { Limits } from './rate-limit.ts';
+import type { BodyMemoryLimits } from './body/body-memory.ts';
+import type { Limits } from './limits/rate-limit.ts';
+import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './request/handler.ts';
 
 /** One authenticator for every kind of credentials that the routes ask for. */
 export type AuthenticatorsFor<Routes extends readonly AnyRoute[]> = {
