@@ -1,4 +1,6 @@
-import type { ErrorClass } from './outcomes.ts';
+/** The class of an error: whether another try, a person or the reset of a quota mends it. */
+export const ERROR_CLASSES = ['transient', 'permanent', 'quota', 'unknown'] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 /** What a block reason means to a person: sentences that stand alone, plain text without Markdown. */
 export interface BlockInfo {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorable } from '../storable-text.ts';
+import { isStorable } from '../text/storable.ts';
 import { SLATE_SIZES } from '../tracks/slate.ts';
 
 const Term = z

@@ -1,4 +1,4 @@
-import type { SEVERITIES } from '../outcomes.ts';
+import type { SEVERITIES } from '../severities.ts';
 import type { Slate } from '../tracks/slate.ts';
 import type { CharterEnvelope } from './charter.ts';
 import type { StrategyChange } from './snapshot.ts';

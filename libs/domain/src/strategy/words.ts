@@ -1,4 +1,4 @@
-import { cappedText } from '../pattern-text.ts';
+import { cappedText } from '../text/pattern.ts';
 
 const MAX_NAME = 1_000;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isOutputLabel } from '../labels.ts';
-import { isStorable } from '../storable-text.ts';
+import { isStorable } from '../text/storable.ts';
 
 /** How much work an issue may be, from least to most. */
 export const SLATE_SIZES = ['small', 'medium', 'large', 'epic'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isOutputLabel } from '../labels.ts';
-import { isStorable } from '../storable-text.ts';
+import { isStorable } from '../text/storable.ts';
 import { MINUTE_MS } from '../windows.ts';
 import { LABEL_LENGTH, OWN_LABEL, Slate } from './slate.ts';
 

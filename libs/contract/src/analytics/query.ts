@@ -1,0 +1,35 @@
+import { WINDOWS } from '@pipeline/domain';
+import { z } from 'zod';
+import { slugText } from '../wire/parameter-texts.ts';
+
+/** Whose figures: a repo, a tenant, or everything. */
+export const whose = {
+  repo: slugText('must be owner/name')
+    .optional()
+    .meta({ description: 'Only of this repo, `owner/name`.', example: 'acme/shop' }),
+  tenant: z.string().min(1).max(200).optional().meta({
+    description: 'Only of this tenant, by its external id; needed where several tenants have a repo of that name.',
+    example: 'default',
+  }),
+};
+
+const WINDOW_REFUSAL = `must be one of ${WINDOWS.join(', ')}`;
+
+export const windowParam = (standard: (typeof WINDOWS)[number]) =>
+  z
+    .enum(WINDOWS, WINDOW_REFUSAL)
+    .default(standard)
+    .meta({ description: 'How far back, ending now.', example: standard });
+
+export const Window = z.enum(WINDOWS);
+export const count = z.int().nonnegative();
+export const rate = z.number().min(0).max(100);
+export const usd = z.number().nonnegative();
+
+/** What all of these routes have in common. */
+export const analytics = {
+  method: 'get',
+  tags: ['Analytics'],
+  auth: 'operator',
+  errors: ['NOT_FOUND', 'INVALID_INPUT'],
+} as const;
