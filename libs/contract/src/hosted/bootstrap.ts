@@ -5,7 +5,7 @@ import { Timestamp } from '../envelopes.ts';
 const RepoSummary = z
   .object({
     id: z.int(),
-    slug: z.string().meta({ description: 'owner/name, as the host spells it.', example: 'acme/shop' }),
+    slug: z.string().meta({ description: '`owner/name` in the case used by the host.', example: 'acme/shop' }),
     owner: z.string(),
     name: z.string(),
     defaultBranch: z.string(),
@@ -14,14 +14,16 @@ const RepoSummary = z
   })
   .meta({ id: 'RepoSummary' });
 
-const told = 'Null unless the operator chose to tell.';
+const told = 'Null unless the operator publishes the store address (`TELL_STORE_DETAILS`).';
 
-/** What a connection begins with: whose it is and what it reaches. */
+/** Organisation, user, enabled repos and store information of a connection. */
 export const Bootstrap = z
   .object({
     org: z.object({ id: z.int(), slug: z.string(), name: z.string(), createdAt: Timestamp }),
-    repos: z.array(RepoSummary).meta({ description: 'Enabled repos that this connection reaches, by name.' }),
-    repo: RepoSummary.nullable().meta({ description: 'The one that was asked for.' }),
+    repos: z
+      .array(RepoSummary)
+      .meta({ description: 'Enabled repos that the connection has access to, ordered by name.' }),
+    repo: RepoSummary.nullable().meta({ description: 'The repo given by `repo`. Null without the parameter.' }),
     pipelineStore: z.object({
       kind: z.literal('postgres'),
       connected: z.boolean(),

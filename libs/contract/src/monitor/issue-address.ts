@@ -2,25 +2,25 @@ import { z } from 'zod';
 import { issueNumberText } from '../parameter-texts.ts';
 
 const number = issueNumberText('must be a positive integer').meta({
-  description: 'Number of the issue on the host.',
+  description: 'Issue number on the host.',
   example: '7',
 });
 
-/** How paths name an issue. */
+/** Path parameters of an issue. */
 export const issueParams = z.object({
   owner: z.string().min(1).max(100).meta({ description: 'Owner of the repo.', example: 'acme' }),
   repo: z.string().min(1).max(100).meta({ description: 'Name of the repo.', example: 'shop' }),
   issue: number,
 });
 
-/** The same where only the number is looked at: a name that can be no repo's is answered like an unknown one. */
+/** Like `issueParams`, but only the number is validated: an invalid repo name is treated like an unknown repo. */
 export const anyIssueParams = issueParams.extend({
   owner: z.string().meta({ description: 'Owner of the repo.', example: 'acme' }),
   repo: z.string().meta({ description: 'Name of the repo.', example: 'shop' }),
 });
 
 export const tenant = z.string().max(200).optional().meta({
-  description: 'External id of the tenant; needed only where several have a repo of that name.',
+  description: 'External id of the tenant. Required only when several tenants have a repo with this name.',
   example: 'default',
 });
 

@@ -1,10 +1,10 @@
 import { slugText } from '../parameter-texts.ts';
 import { tenant } from './issue-address.ts';
 
-/** How queries name a repo. */
+/** Query parameters of a repo. */
 export const repoQuery = {
   repo: slugText('must be owner/repo').meta({
-    description: 'The repo, owner/repo, in any case.',
+    description: 'Repo as `owner/repo`, case-insensitive.',
     example: 'acme/shop',
   }),
   tenant,
