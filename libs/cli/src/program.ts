@@ -43,7 +43,7 @@ export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'std
 function settle(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
   command
     .exitOverride()
-    .showHelpAfterError('(--help shows how)')
+    .showHelpAfterError('(see --help)')
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
       writeErr: (text) => void streams.stderr.write(text),

@@ -53,7 +53,7 @@ const restartable = {
 const AgentConfig = section({ url: HttpAddress.describe('Its health address.'), ...restartable });
 
 const login = {
-  username: text.regex(/^[^:]*$/, 'must hold no colon, which Basic could not carry').describe('What the audit names.'),
+  username: text.regex(/^[^:]*$/, 'must not contain a colon, which Basic authentication does not support').describe('What the audit names.'),
   passwordEnv: EnvName.describe('Variable that holds the password, or its argon2id hash.'),
 };
 
@@ -129,7 +129,7 @@ export const settingsOf = (config: PipelineConfig): Settings =>
 
 function requireEndpoint(retrieval: z.output<typeof Retrieval>, context: z.RefinementCtx): void {
   if (!retrieval.embedding || retrieval.embeddingEndpoint) return;
-  context.addIssue({ code: 'custom', path: ['embeddingEndpoint'], message: 'must be set where embedding is true' });
+  context.addIssue({ code: 'custom', path: ['embeddingEndpoint'], message: 'must be set when embedding is true' });
 }
 
 function refuseTwins(repos: { slug: string; tenant: string }[], context: z.RefinementCtx): void {
@@ -148,7 +148,7 @@ function refuseSameName(auth: { username: string; logins: { username: string }[]
   const seen = new Set([auth.username]);
   for (const [index, { username }] of auth.logins.entries()) {
     if (seen.has(username)) {
-      context.addIssue({ code: 'custom', path: ['logins', index, 'username'], message: `${username} is there twice` });
+      context.addIssue({ code: 'custom', path: ['logins', index, 'username'], message: `${username} is listed twice` });
     }
     seen.add(username);
   }

@@ -59,7 +59,7 @@ function readArguments(): Given | string {
     });
     const { name, tenant, revoke, expires = null } = values;
     if (revoke && expires !== null) return '--expires is for a new token, not for --revoke';
-    return name ? { name, tenant, revoke, expires } : '--name must be given';
+    return name ? { name, tenant, revoke, expires } : '--name is required';
   } catch (error) {
     return (error as Error).message;
   }

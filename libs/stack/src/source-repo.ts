@@ -34,7 +34,7 @@ export async function chooseRepos(options: SourceOptions): Promise<Repo[]> {
   if (path === undefined && known.length > 0) return [...known];
   if (path !== undefined) {
     const top = await topOf(path, env);
-    if (top === null) throw new StartError(`--repo ${path} is no git repository with a commit`);
+    if (top === null) throw new StartError(`--repo ${path} is not a git repository with a commit`);
     return withRepo(known, top, basename(top));
   }
   // A checkout inside some other repository is not that repository.
@@ -63,7 +63,7 @@ async function topOf(path: string, env: Record<string, string>): Promise<string 
     return await realpath(await git('rev-parse', isBare ? '--absolute-git-dir' : '--show-toplevel'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return null;
-    throw new StartError('git is needed and was not found on the PATH: install it', { cause: error });
+    throw new StartError('git was not found on the PATH: install git', { cause: error });
   }
 }
 

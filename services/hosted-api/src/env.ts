@@ -7,7 +7,7 @@ const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postg
 const publicUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .refine((text) => /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/.test(text), {
-    error: 'must be https://, for passwords and tokens go there; http:// is for localhost only',
+    error: 'must be https://, because passwords and tokens are sent there; http:// is allowed for localhost only',
     abort: true,
   })
   .refine((text) => /^\w+:\/\/[^/?#@]+\/?$/.test(text), { error: 'must be scheme, host and port, without a path' });
@@ -15,7 +15,7 @@ const cookieKeys = z
   .string()
   .transform((text) => text.split(',').map((key) => key.trim()))
   .refine((keys) => keys.every((key) => key.length >= 32), {
-    error: 'must be secrets of 32 characters or more, separated by commas: openssl rand -hex 32 makes one',
+    error: 'must be comma-separated secrets of 32 characters or more; generate one with openssl rand -hex 32',
   });
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 

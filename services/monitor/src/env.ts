@@ -17,7 +17,7 @@ export const monitorEnv = {
   SANDBOX_URL: http.optional().describe('A sandbox host, for trials; SANDBOX_TOKEN goes with it.'),
   SANDBOX_TOKEN: z.string().optional().describe('What the sandbox host is asked with.'),
   DOCKER_HOST: z
-    .url({ protocol: /^(unix|tcp|https?)$/, error: 'must be like unix:///var/run/docker.sock or tcp://127.0.0.1:2375' })
+    .url({ protocol: /^(unix|tcp|https?)$/, error: 'must be a URL such as unix:///var/run/docker.sock or tcp://127.0.0.1:2375' })
     .default('unix:///var/run/docker.sock')
     .describe('The Docker engine that restarts agents, for the restart strategy docker.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 in the images.'),

@@ -25,7 +25,7 @@ export function connectionCommands(admin: Command, run: Run): void {
     writes: true,
     options: [['--user <email>', 'end all of this user instead']],
     async deed({ use, admin }, [id = ''], { user }) {
-      if ((id === '') === (user === undefined)) throw new UsageError('say which connection: an id, or --user');
+      if ((id === '') === (user === undefined)) throw new UsageError('give a connection id or --user');
       const data = user ? await use.endConnectionsOf(admin, user) : await use.endConnection(admin, id);
       return { data, text: `${data.revoked.length} revoked` };
     },

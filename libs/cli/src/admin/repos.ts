@@ -8,7 +8,7 @@ async function checksOf({ use, admin, hostOf }: Session, { org, repo }: { org: s
     return (await use.examineRepo(admin, { slug: repo, org, hostOf })).checks;
   } catch (error) {
     return [
-      { check: 'push-protection', status: 'unknown', message: `the host did not answer: ${String(error)}` } as const,
+      { check: 'push-protection', status: 'unknown', message: `the host did not respond: ${String(error)}` } as const,
     ];
   }
 }

@@ -43,7 +43,7 @@ export function workerTokenCommands(admin: Command, run: Run): void {
       ['--org <id>', 'of this organisation, for --name (default: default)'],
     ],
     async deed({ use, admin }, [id = ''], { name, org = 'default' }) {
-      if ((id === '') === (name === undefined)) throw new UsageError('say which token: an id, or --name');
+      if ((id === '') === (name === undefined)) throw new UsageError('give a token id or --name');
       const data = name ? await use.revokeWorkerTokens(admin, { org, name }) : await use.revokeWorkerToken(admin, id);
       return { data, text: `${data.revoked} revoked` };
     },

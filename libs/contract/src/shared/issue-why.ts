@@ -31,7 +31,7 @@ export const Wait = z
       .string()
       .meta({
         description: 'Text that completes the sentence "it waits for …".',
-        example: 'a free worker to take its review task',
+        example: 'a free worker to claim its review task',
       }),
     since: Timestamp.nullable(),
   })
@@ -67,7 +67,7 @@ export const IssueWhy = z
     explanation: z.string().meta({
       description: 'Human-readable explanation in one sentence.',
       example:
-        'acme/shop#7 is in review and waits for a free worker to take its review task, since 2026-01-02 03:04 UTC.',
+        'acme/shop#7 is in review and waits for a free worker to claim its review task, since 2026-01-02 03:04 UTC.',
     }),
     waitingOn: z
       .array(Wait)

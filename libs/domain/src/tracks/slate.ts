@@ -7,11 +7,11 @@ export const SLATE_SIZES = ['small', 'medium', 'large', 'epic'] as const;
 export type SlateSize = (typeof SLATE_SIZES)[number];
 
 const text = (max: number) =>
-  z.string().min(1).max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+  z.string().min(1).max(max).refine(isStorable, 'must not contain NUL or unpaired surrogates');
 
 /** Hosts take no longer names of labels. */
 export const LABEL_LENGTH = 50;
-export const OWN_LABEL = 'must be no label by which the pipeline shows where an issue is';
+export const OWN_LABEL = 'must not be a state label of the pipeline';
 
 const SlateEntry = z.strictObject(
   {
