@@ -36,7 +36,7 @@ export const OUTCOME_RESULTS = {
     body: z.string().max(60_000).default(''),
     headSha: sha
       .optional()
-      .describe('The commit that was read; another one than the task names makes the review void.'),
+      .describe('The reviewed commit. The review is void when it differs from the commit of the task.'),
   }),
   'changes-requested': z.object({
     body: text(60_000),
@@ -92,7 +92,7 @@ const tokens = z.int().min(0).max(MAX_CALL_TOKENS).default(0).meta({
 
 /** One call of a model within a run. Numbers are cumulative for that call: the highest report wins. */
 export const Invocation = z.object({
-  index: z.int().min(0).max(MAX_INTEGER).meta({ description: 'Which call of the run, counted from 0.' }),
+  index: z.int().min(0).max(MAX_INTEGER).meta({ description: 'Invocation index within the run, zero-based.' }),
   model: text(200),
   provider: text(100),
   inputTokens: tokens,

@@ -73,7 +73,9 @@ describe('the pipeline configuration', () => {
     expect(told([...auth.logins, { username: 'olga', passwordEnv: 'O2' }])).toEqual([
       'agents.monitor.auth.logins[1].username: olga is there twice',
     ]);
-    expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([expect.stringContaining('must not contain a colon')]);
+    expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([
+      expect.stringContaining('must not contain a colon'),
+    ]);
     expect(told([{ username: 'a', password: 'secret' }])).toEqual(
       expect.arrayContaining([expect.stringContaining('.password: is no key here; keys are username, passwordEnv')]),
     );

@@ -74,7 +74,9 @@ test('an undeclared field is a 500 in tests and a log line in production', async
   const lenient = await serveSample({ answerCheck: 'log' });
   const answer = await fetch(`${lenient.url}/odd/leak`, { headers: { authorization: 'Basic good' } });
   expect(answer.status).toBe(202);
-  expect(await logged('response is not declared by the contract', lenient)).toMatchObject({ problems: ['body.leak is not declared'] });
+  expect(await logged('response is not declared by the contract', lenient)).toMatchObject({
+    problems: ['body.leak is not declared'],
+  });
   await lenient.close();
 });
 

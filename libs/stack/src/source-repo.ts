@@ -39,9 +39,7 @@ export async function chooseRepos(options: SourceOptions): Promise<Repo[]> {
   }
   // A checkout inside some other repository is not that repository.
   if ((await topOf(root, env)) === (await realpath(root))) return withRepo(known, root, 'pipeline');
-  say(
-    'this folder is no git checkout, so a small sample repository is served instead (--repo PATH serves one of yours)',
-  );
+  say('this folder is not a git checkout; serving a small sample repository (use --repo PATH to serve another one)');
   const sample = join(dataDir, 'source', 'sample');
   await makeSampleRepo(sample, env);
   return withRepo(known, sample, 'sample');

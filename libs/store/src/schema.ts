@@ -71,13 +71,19 @@ export async function assertSchema(db: Db, migrations: MigrationList = MIGRATION
   }
   if (!status.ok) {
     const newer = status.unknown.join(', ');
-    throw new SchemaError(`the database schema is newer than this release (${newer}): deploy the newer release`, status);
+    throw new SchemaError(
+      `the database schema is newer than this release (${newer}): deploy the newer release`,
+      status,
+    );
   }
   const { rows } = await db.executeQuery<{ schema: string | null }>(
     CompiledQuery.raw('select current_schema() as schema'),
   );
   if (rows[0]?.schema !== SCHEMA) {
     const hint = `behind PgBouncer set connect_query = 'set search_path to ${SCHEMA}, public'`;
-    throw new SchemaError(`the search_path of connections starts with ${rows[0]?.schema}, not ${SCHEMA}: ${hint}`, status);
+    throw new SchemaError(
+      `the search_path of connections starts with ${rows[0]?.schema}, not ${SCHEMA}: ${hint}`,
+      status,
+    );
   }
 }

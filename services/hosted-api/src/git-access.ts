@@ -37,7 +37,9 @@ export function gitIssuers(apps: readonly AppKey[], { log, now }: { log: Logger;
     const name = kind.toUpperCase();
     if ((id === undefined) !== (key === undefined)) {
       const missing = id === undefined ? 'APP_ID' : 'APP_PRIVATE_KEY';
-      throw new StartError(`${name}_${missing}: must be set; ${name}_APP_ID and ${name}_APP_PRIVATE_KEY are required together`);
+      throw new StartError(
+        `${name}_${missing}: must be set; ${name}_APP_ID and ${name}_APP_PRIVATE_KEY are required together`,
+      );
     }
     if (id === undefined || key === undefined) return [];
     if (apiUrl === undefined) throw new StartError(`${name}_URL: must be set when ${name}_APP_ID is set`);

@@ -162,7 +162,8 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
     log.warn('DATABASE_URL is not set: routes that require the store return 503');
     return null;
   }
-  if (hosts.length === 0) log.warn('neither GITHUB_TOKEN nor SANDBOX_URL is set: no repo is polled and no host writes are sent');
+  if (hosts.length === 0)
+    log.warn('neither GITHUB_TOKEN nor SANDBOX_URL is set: no repo is polled and no host writes are sent');
   const pipeline = createPipeline({
     databaseUrl: env.DATABASE_URL,
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,

@@ -9,11 +9,9 @@ export const IssueHistory = z
       .meta({ description: '`merged` = done by a merge; `ended` = done without a merge.' }),
     enteredAt: z.string(),
     endedAt: z.string().nullable(),
-    changedFiles: z
-      .array(z.string())
-      .meta({
-        description: 'Files changed by the merged pull requests, or by the last submission when none was merged.',
-      }),
+    changedFiles: z.array(z.string()).meta({
+      description: 'Files changed by the merged pull requests, or by the last submission when none was merged.',
+    }),
     pullRequests: z.array(
       z.object({
         number: z.int().positive(),

@@ -16,13 +16,10 @@ export const claimToken = z
   .uuid()
   .meta({ description: 'Token returned by the claim.', example: '0198c5a4-7c1e-7000-8000-000000000001' });
 
-export const invocations = z
-  .array(Invocation)
-  .max(1_000)
-  .meta({
-    description:
-      'Model invocations of this attempt so far, with cumulative figures. Of several reports of one invocation, the highest values count.',
-  });
+export const invocations = z.array(Invocation).max(1_000).meta({
+  description:
+    'Model invocations of this attempt so far, with cumulative figures. Of several reports of one invocation, the highest values count.',
+});
 
 const report = <N extends OutcomeName>(outcome: N) =>
   z.object({
@@ -66,14 +63,9 @@ export const FailReport = z.object({
   claimToken,
   errorMessage: z.string().min(1).max(20_000),
   errorClass: z.enum(ERROR_CLASSES),
-  retryAfterMs: z
-    .int()
-    .nonnegative()
-    .max(86_400_000)
-    .optional()
-    .meta({
-      description: 'Minimum delay before the retry, in milliseconds. Values above 6 hours are treated as 6 hours.',
-    }),
+  retryAfterMs: z.int().nonnegative().max(86_400_000).optional().meta({
+    description: 'Minimum delay before the retry, in milliseconds. Values above 6 hours are treated as 6 hours.',
+  }),
   invocations: invocations.default([]),
 });
 export type FailReport = z.output<typeof FailReport>;

@@ -7,12 +7,10 @@ import { route } from '../route.ts';
 /** interface: Consistency finding. */
 export const ConsistencyFinding = z
   .object({
-    id: z
-      .string()
-      .meta({
-        description:
-          'Stable id `kind:owner/repo#N`, followed by `@tenant` when several tenants have a repo with this name.',
-      }),
+    id: z.string().meta({
+      description:
+        'Stable id `kind:owner/repo#N`, followed by `@tenant` when several tenants have a repo with this name.',
+    }),
     kind: z.enum(CONSISTENCY_KINDS),
     repoOwner: z.string(),
     repoName: z.string(),

@@ -60,13 +60,10 @@ export const Dashboard = z
     costTotalUsd: usd.meta({ description: 'Total cost of all tenants in USD over all time.' }),
     costByWindow: CostByWindow.optional(),
     tenants: TenantBudgetDashboard.optional(),
-    metrics: z
-      .record(z.string(), PipelineMetrics)
-      .optional()
-      .meta({
-        description:
-          'Metrics by `owner/repo`, or by `owner/repo@tenant` when several tenants have a repo with this name.',
-      }),
+    metrics: z.record(z.string(), PipelineMetrics).optional().meta({
+      description:
+        'Metrics by `owner/repo`, or by `owner/repo@tenant` when several tenants have a repo with this name.',
+    }),
     workerPool: z.array(WorkerPoolSnapshot).optional().meta({ description: 'One entry per enabled repo.' }),
     pipelineSummary: z.object(summaryShape).meta({
       description: 'Number of issues by state. `paused` and `blocked` count open issues with that flag in any state.',

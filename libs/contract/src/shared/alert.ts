@@ -9,11 +9,9 @@ export const Alert = z
     severity: z.enum(ALERT_SEVERITIES),
     detector: z.enum(ALERT_DETECTORS),
     message: z.string(),
-    fingerprint: z
-      .string()
-      .meta({
-        description: 'Identifies the condition. Repeated detections with the same fingerprint update one alert.',
-      }),
+    fingerprint: z.string().meta({
+      description: 'Identifies the condition. Repeated detections with the same fingerprint update one alert.',
+    }),
     repo: z.string().nullable(),
     issueNumber: z.int().nullable(),
     workerId: z.string().nullable(),

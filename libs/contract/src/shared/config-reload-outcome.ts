@@ -17,11 +17,9 @@ export const ConfigReloadOutcome = z
     deferredKeys: z.array(z.string()).meta({ description: 'Changed keys that take effect after the next restart.' }),
     error: z.string().nullable().meta({ description: 'Reason why the reload was rejected. Null on success.' }),
     errorCode: z.enum(ERROR_CODES).nullable(),
-    trigger: z
-      .enum(RELOAD_TRIGGERS)
-      .meta({
-        description: 'What triggered the reload: an API request, SIGHUP, or settings written by another process.',
-      }),
+    trigger: z.enum(RELOAD_TRIGGERS).meta({
+      description: 'What triggered the reload: an API request, SIGHUP, or settings written by another process.',
+    }),
     at: Timestamp,
   })
   .meta({ id: 'ConfigReloadOutcome', description: 'Result of a configuration reload in one process.' });

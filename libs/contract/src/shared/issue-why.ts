@@ -27,12 +27,10 @@ export const Wait = z
       description:
         'Object that the issue waits for: a worker id, `#N`, `owner/name#N`, or the id of a host write, dead letter or finding.',
     }),
-    detail: z
-      .string()
-      .meta({
-        description: 'Text that completes the sentence "it waits for …".',
-        example: 'a free worker to claim its review task',
-      }),
+    detail: z.string().meta({
+      description: 'Text that completes the sentence "it waits for …".',
+      example: 'a free worker to claim its review task',
+    }),
     since: Timestamp.nullable(),
   })
   .meta({ id: 'Wait' });

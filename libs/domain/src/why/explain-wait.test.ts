@@ -222,7 +222,10 @@ describe('what an issue waits for', () => {
       { state: 'failure-blocked' as const, blockReason: 'merge_conflict' },
       'Resolve the conflict on the branch, then unblock the issue.',
     ],
-    [{ projections: [write('createPR', 'no')] }, 'Fix the cause of the rejected host write, then retry the write, or discard it.'],
+    [
+      { projections: [write('createPR', 'no')] },
+      'Fix the cause of the rejected host write, then retry the write, or discard it.',
+    ],
   ])('what a person can do: %j', (over, advice) => {
     expect(explainWait(facts(over)).recommendations).toEqual([advice]);
   });

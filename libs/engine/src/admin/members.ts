@@ -28,7 +28,9 @@ export async function addMember(admin: Admin, member: Membership & { role: strin
   return administer(admin, async (tx) => {
     const { org, user } = await found(tx, member);
     if (!(await insertMembership(tx, org.id, user.id, role))) {
-      refuse(`${user.email} is already a member of ${org.external_id}; use pipeline admin member role to change the role`);
+      refuse(
+        `${user.email} is already a member of ${org.external_id}; use pipeline admin member role to change the role`,
+      );
     }
     await audit(tx, admin, { action: 'member-add', subject: subjectOf(org, user), details: { role } });
     return { org: org.external_id, email: user.email, role };

@@ -26,7 +26,8 @@ export async function seedIssues({ host, repo, files, count, log, signal }: Seed
   const page = await host.listIssues(repo, { state: 'all' });
   const mine = new Map(page?.issues.filter((issue) => issue.author === login).map((i) => [i.title, i.number]));
   const wanted = demoIssues(files).slice(0, count);
-  if (wanted.length < count) log.warn('the repository has chores for fewer issues than requested', { issues: wanted.length });
+  if (wanted.length < count)
+    log.warn('the repository has chores for fewer issues than requested', { issues: wanted.length });
   for (const [index, issue] of wanted.entries()) {
     if (mine.size >= count || signal.aborted) return;
     if (mine.has(issue.title)) continue;

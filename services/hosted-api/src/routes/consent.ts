@@ -66,7 +66,11 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
     if (!account) return goTo(loginFor(interactionPath(uid)));
     const scopes = String(asked.scope ?? '').split(' ');
     if (!scopes.includes(SCOPE))
-      return await settle(deps, { seen }, { error: 'invalid_scope', error_description: `the only supported scope is ${SCOPE}` });
+      return await settle(
+        deps,
+        { seen },
+        { error: 'invalid_scope', error_description: `the only supported scope is ${SCOPE}` },
+      );
     return {
       uid,
       seen,

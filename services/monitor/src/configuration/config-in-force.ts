@@ -134,7 +134,11 @@ export class ConfigInForce {
   #refuse(error: unknown, trigger: ReloadTrigger, actor: Actor): never {
     if (error instanceof AppError) {
       const { code: errorCode, message } = error;
-      this.#deps.log.error('configuration reload failed; the configuration is unchanged', { trigger, actor: actor.id, error });
+      this.#deps.log.error('configuration reload failed; the configuration is unchanged', {
+        trigger,
+        actor: actor.id,
+        error,
+      });
       const nothing = reloadOutcome({ appliedKeys: [], deferredKeys: [] }, { trigger, at: this.#at() });
       this.#ended({ ...nothing, status: 'failed', error: message, errorCode }, actor);
     }

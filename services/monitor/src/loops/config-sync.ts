@@ -64,7 +64,9 @@ export class ConfigSync {
   async #ask(host: ConnectedHost | undefined, slug: Slug) {
     const repo = `${slug.owner}/${slug.name}`;
     if (!host) {
-      this.#deps.log.warn('no credentials for the host of this repo: it is not polled and receives no writes', { repo });
+      this.#deps.log.warn('no credentials for the host of this repo: it is not polled and receives no writes', {
+        repo,
+      });
       return null;
     }
     return host.vcs.getRepo(slug).catch((error: unknown) => {

@@ -21,7 +21,7 @@ export function addRollups({ engine, doorbell, loops, metrics, log }: Wiring): v
 export const differencesCounter = (registry: Registry): Counter<'table'> =>
   new Counter({
     name: 'svc_rollup_differences_total',
-    help: 'Sums of analytics that did not say what the rows of the history say; they were mended.',
+    help: 'Analytics rollups that differed from the history and were repaired.',
     labelNames: ['table'],
     registers: [registry],
   });

@@ -28,7 +28,8 @@ export const bulkActionHandlers = (deps: () => { engine: Engine }): Handlers => 
     const actor = actorOf(identity, body.reason);
     const until = deadlineSignal(BEGIN_FOR_MS, signal);
     const result = await actOnMany(deps().engine, requestOf(body), actor, until);
-    if (result.unrecorded !== null) log.error('bulk action was not recorded in the audit log', { error: result.unrecorded });
+    if (result.unrecorded !== null)
+      log.error('bulk action was not recorded in the audit log', { error: result.unrecorded });
     return { status: 200, body: { ok: true, dryRun: body.dryRun, ...answerOf(result, log) } };
   },
 });
