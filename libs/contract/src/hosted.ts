@@ -13,20 +13,20 @@ import { CONTRACT_VERSION } from './wire/version.ts';
 /** What connections read. */
 export const readRoutes = [bootstrap, listIssues, explainIssue, pipelineOverview] as const;
 
-/** Surface A with the worker protocol and the webhooks. */
+/** Surface A, the worker protocol, the webhooks and the OAuth server. */
 export const hostedSurface = defineSurface({
   name: 'hosted',
   title: 'Pipeline hosted API',
   version: CONTRACT_VERSION,
   description:
-    'What the pipeline does with the issues of an organisation, for its people and their programs; work for agents; what the version-control host has to say.',
+    'Read-only access to the pipeline of one organisation for users and their programs (REST and MCP), the worker protocol for agents, the webhook endpoint of the version-control host, and the OAuth 2.1 server.',
   tags: [
-    { name: 'Service', description: 'The process itself.' },
-    { name: 'Reads', description: 'What a connection may see: one organisation, read-only.' },
-    { name: 'MCP', description: 'The same reads as tools for assistants.' },
-    { name: 'Connections', description: 'How programs get access in the name of a user (OAuth 2.1).' },
-    { name: 'Worker protocol', description: 'How workers get tasks and report on them.' },
-    { name: 'Webhooks', description: 'Deliveries of the version-control host.' },
+    { name: 'Service', description: 'Health, readiness and the OpenAPI document.' },
+    { name: 'Reads', description: 'Read-only endpoints for one organisation, authenticated with a connection token.' },
+    { name: 'MCP', description: 'The read endpoints as Model Context Protocol tools for assistants.' },
+    { name: 'Connections', description: 'OAuth 2.1 endpoints that give programs access on behalf of a user.' },
+    { name: 'Worker protocol', description: 'Endpoints that workers use to claim tasks and report results.' },
+    { name: 'Webhooks', description: 'Webhook deliveries of the version-control host.' },
   ],
   routes: [
     ...healthRoutes,

@@ -33,7 +33,7 @@ import { defineSurface, type PathFallback } from './wire/surface.ts';
 import { CONTRACT_VERSION } from './wire/version.ts';
 import { workerOperationRoutes } from './workers/monitor.ts';
 
-/** How a family answers a path with too few or too many segments. */
+/** Fallback error for a path with too few or too many segments. */
 const expected = (prefix: PathFallback['prefix'], form: string, suffix?: `/${string}`): PathFallback => ({
   prefix,
   ...(suffix !== undefined && { suffixes: [suffix] }),
@@ -41,33 +41,40 @@ const expected = (prefix: PathFallback['prefix'], form: string, suffix?: `/${str
   refusal: { code: 'INVALID_INPUT', message: `Expected ${form}${suffix ?? ''}` },
 });
 
-/** Surface B: what operators see and do. */
+/** Surface B: the monitor API for operators. */
 export const monitorSurface = defineSurface({
   name: 'monitor',
   title: 'Pipeline monitor API',
   version: CONTRACT_VERSION,
-  description: 'What the pipeline is doing, and the actions that mend it.',
+  description:
+    'Observability of the pipeline and the actions of its operators: issues, queue, workers, tracks, strategy, configuration, metrics and the event stream.',
   tags: [
-    { name: 'Service', description: 'The process itself.' },
-    { name: 'Session', description: 'Logging in and out.' },
-    { name: 'Issues', description: 'Where issues are, why, and what happened to them.' },
-    { name: 'Issue actions', description: 'What an operator can do to an issue.' },
-    { name: 'Observability', description: 'What stands, and how it all goes.' },
-    { name: 'Findings', description: 'What agents noticed, and what is made of it.' },
-    { name: 'Intelligence', description: 'What is known of a repo, and what agents are given of it.' },
-    { name: 'Dead letters', description: 'Transitions that failed for good.' },
-    { name: 'Consistency', description: 'Records that contradict each other.' },
-    { name: 'Projections', description: 'What is to be written to the host.' },
-    { name: 'Analytics', description: 'How the pipeline has done over time.' },
-    { name: 'Queue', description: 'What waits to be done.' },
-    { name: 'Workers', description: 'Who does it.' },
-    { name: 'Tracks', description: 'Streams of self-improvement work and what their agents are told.' },
-    { name: 'Strategy', description: 'Where self-improvement is going, and how far by itself.' },
-    { name: 'Event stream', description: 'What happens, as it happens.' },
-    { name: 'Logs', description: 'What processes and agents said.' },
-    { name: 'Alerts', description: 'What is wrong, and what was.' },
-    { name: 'Config', description: 'What is in force, and reading it again.' },
-    { name: 'Dashboard', description: 'The pipeline at a glance, and the pages and files for browsers.' },
+    { name: 'Service', description: 'Health, readiness and the OpenAPI document.' },
+    { name: 'Session', description: 'Login, logout and session status.' },
+    { name: 'Issues', description: 'Issue state, explanation, events and timeline.' },
+    {
+      name: 'Issue actions',
+      description: 'Operator actions on issues: pause, resume, unblock, retry, cancel, transition.',
+    },
+    { name: 'Observability', description: 'Blocked issues, regressions, the daily digest and metric definitions.' },
+    { name: 'Findings', description: 'Observations reported by agents, and their triage.' },
+    { name: 'Intelligence', description: 'Knowledge items about repos, and their retrieval for agent tasks.' },
+    { name: 'Dead letters', description: 'State transitions that failed permanently.' },
+    { name: 'Consistency', description: 'Contradicting records, and their repair.' },
+    { name: 'Projections', description: 'Queued writes to the version-control host.' },
+    {
+      name: 'Analytics',
+      description: 'Pipeline analytics over time: states, throughput, autonomy, cost, reliability.',
+    },
+    { name: 'Queue', description: 'Task queue and its depth.' },
+    { name: 'Workers', description: 'Workers and worker control.' },
+    { name: 'Tracks', description: 'Self-improvement tracks and their prompt versions.' },
+    { name: 'Strategy', description: 'Strategy snapshots, charters and automation of self-improvement.' },
+    { name: 'Event stream', description: 'Real-time events.' },
+    { name: 'Logs', description: 'Process logs and agent messages.' },
+    { name: 'Alerts', description: 'Open and resolved alerts.' },
+    { name: 'Config', description: 'Current configuration and its reload.' },
+    { name: 'Dashboard', description: 'Dashboard data, the dashboard pages and the metrics endpoint.' },
   ],
   routes: [
     ...healthRoutes,

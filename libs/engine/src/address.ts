@@ -40,7 +40,7 @@ export function findRepoAmong(repos: readonly RepoWithTenant[], address: RepoAdd
 function requireOne([repo, another]: readonly RepoRow[], { owner, repo: name }: RepoAddress): RepoRow {
   if (!repo) throw new AppError('NOT_FOUND', `Repo not found: ${owner}/${name}`);
   if (!another) return repo;
-  throw new AppError('INVALID_INPUT', `Several tenants have ${owner}/${name}: name one by the parameter tenant`);
+  throw new AppError('INVALID_INPUT', `Several tenants have ${owner}/${name}: set the parameter tenant`);
 }
 
 /**

@@ -42,8 +42,8 @@ export async function behindClaim<T>(
 ): Promise<T> {
   const gate = await inTenant(engine, ref.tenantId, (unit) => pass(unit, ref, work, behind));
   if ('answer' in gate) return gate.answer;
-  if (gate.refused === 'cancelled') throw new AppError('TASK_CANCELLED', 'The task was withdrawn; drop the work.');
-  throw new AppError('CLAIM_LOST', 'The claim is not held any more; drop the work and claim again.');
+  if (gate.refused === 'cancelled') throw new AppError('TASK_CANCELLED', 'The task was cancelled. Discard the work.');
+  throw new AppError('CLAIM_LOST', 'The claim is no longer held. Discard the work and claim again.');
 }
 
 async function pass<T>(

@@ -221,7 +221,7 @@ function noted(engine: Engine, claims: readonly Claim[]): Promise<End>[] {
         return (await note([claim]))[0];
       },
     );
-    if (!found) throw new Error(`the claim of task ${claim.claimed.id} was not noted`);
+    if (!found) throw new Error(`the claim of task ${claim.claimed.id} was not recorded`);
     return conclude(engine, claim, found);
   });
 }

@@ -52,7 +52,7 @@ export function loginAudit({ store, service, storeReady, log, now }: LoginAuditO
       ...{ reason: `${REASONS[failure.kind]}, from ${address}`, details: { address } },
     };
     await inTransaction(store.tenant, (tx) => insertAuditEntry(tx, entry)).catch((error: unknown) =>
-      log.warn('a failed login was not recorded in the audit', { cause: String(error) }),
+      log.warn('failed login was not recorded in the audit log', { cause: String(error) }),
     );
   };
 }

@@ -87,7 +87,7 @@ export class ParentWatch {
     } catch (error) {
       if (isLeadershipLost(error)) throw error;
       const issue = `${repo.owner}/${repo.name}#${parent.number}`;
-      log.warn('the host did not tell of an issue that others wait for', { issue, error });
+      log.warn('a blocking issue could not be read from the host', { issue, error });
       return false;
     }
   }

@@ -25,7 +25,7 @@ const alertOf = ({ fingerprint, owner, name, issue_number, state, minutes, limit
   severity: 'warning' as const,
   detector: 'sla_breach' as const,
   fingerprint,
-  message: `${owner}/${name}#${issue_number} is in ${state} for ${minutes} minutes; warned of after ${limit_minutes}`,
+  message: `${owner}/${name}#${issue_number} is in ${state} for ${minutes} minutes; the warning threshold is ${limit_minutes}`,
   repo: `${owner}/${name}`,
   issueNumber: issue_number,
   value: minutes,

@@ -32,7 +32,7 @@ export async function accessForTask(engine: Engine, ref: ClaimRef, issuerOf: Iss
   const issuer = issuerOf(repo);
   if (!issuer) {
     const why = `No app is configured for the host of ${slug} (${repo.vcs_host})`;
-    throw new AppError('CREDENTIALS_UNAVAILABLE', `${why}: git has to use what the worker's machine gives it`);
+    throw new AppError('CREDENTIALS_UNAVAILABLE', `${why}: use the git credentials of the worker machine`);
   }
   const { installation_id: installationId } = repo;
   const wish = { repo, installationId, permissions: permissionsFor(taskType) };

@@ -11,7 +11,7 @@ Makes a token for workers and prints it; it is kept nowhere, only its SHA-256 is
   --expires WHEN  after how long (30d, 12h) or from when (2027-01-31) it is refused; default never
   --revoke      make none: revoke those of that name; they end within two seconds, and their workers' names are free
   --tenant ID   external id of the tenant whose work it may do; made if it is not there; default "${DEFAULT_TENANT}"
-DATABASE_URL names the database.
+Set DATABASE_URL to the database.
 `;
 const EXIT_USAGE = 2;
 const EXIT_UNAVAILABLE = 69;
@@ -59,7 +59,7 @@ function readArguments(): Given | string {
     });
     const { name, tenant, revoke, expires = null } = values;
     if (revoke && expires !== null) return '--expires is for a new token, not for --revoke';
-    return name ? { name, tenant, revoke, expires } : '--name must be given';
+    return name ? { name, tenant, revoke, expires } : '--name is required';
   } catch (error) {
     return (error as Error).message;
   }

@@ -78,6 +78,6 @@ export class Stages {
     if (problems.length === 0) return;
     this.#metrics.undeclared.inc({ route: route.id });
     if (strict) throw new Error(`${route.id} -> ${answer.status}: ${problems.join('; ')}`);
-    scope.log.error('answer is not declared', { route: route.id, status: answer.status, problems });
+    scope.log.error('response is not declared by the contract', { route: route.id, status: answer.status, problems });
   }
 }

@@ -36,7 +36,7 @@ export async function addDailySpend(
   { repoId, usd }: { repoId: number; usd: number },
 ): Promise<DailySpend> {
   const [day] = await add.all(tx, { tenantId, repoId, usd });
-  if (!day) throw new Error(`spending of tenant ${tenantId} was not booked`);
+  if (!day) throw new Error(`spending of tenant ${tenantId} was not recorded`);
   return day;
 }
 

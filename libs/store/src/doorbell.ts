@@ -122,7 +122,7 @@ class ListeningDoorbell implements Doorbell {
     try {
       handle();
     } catch (error) {
-      this.#options.log.warn('a handler of the doorbell threw', { channel, error });
+      this.#options.log.warn('a notification handler failed', { channel, error });
     }
   }
 
@@ -138,7 +138,7 @@ class ListeningDoorbell implements Doorbell {
       () => undefined,
       (error: unknown) => {
         this.#unsent.add(channel);
-        this.#options.log.warn('a ring was not sent and waits for the next connection', { channel, error });
+        this.#options.log.warn('a notification was not sent; it is retried on the next connection', { channel, error });
       },
     );
     this.#track(noted);
@@ -151,7 +151,7 @@ class ListeningDoorbell implements Doorbell {
 
   #of(channel: Channel): Set<RingHandler> {
     const handlers = this.#handlers.get(channel);
-    if (!handlers) throw new TypeError(`${channel} is no channel of the doorbell`);
+    if (!handlers) throw new TypeError(`${channel} is not a notification channel`);
     return handlers;
   }
 }

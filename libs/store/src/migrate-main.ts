@@ -45,8 +45,8 @@ async function prepareRoles(url: string, env: Env): Promise<RoleReport> {
   const report = await applyRoles(url, { prefix: env.DATABASE_ROLE_PREFIX, passwords });
   if (report.missing.length > 0) {
     process.stderr.write(
-      `these roles do not exist and this login may not create them: ${report.missing.join(', ')}. Services that log in as the ` +
-        `owner keep the right to change the schema. To take it from them, run as an administrator ` +
+      `these roles do not exist and this login cannot create them: ${report.missing.join(', ')}. Services that log in as the ` +
+        `owner can change the schema. To prevent this, run as an administrator ` +
         `"${report.missing.map((role) => `create role ${role} nologin`).join('; ')}", migrate again, and grant each role ` +
         `to the login of its service.\n`,
     );

@@ -235,7 +235,7 @@ export async function withdrawProjections(
 ): Promise<void> {
   await tx
     .updateTable('projections')
-    .set({ status: 'discarded', retry_after: null, error: 'not wanted any more', updated_at: svcNow })
+    .set({ status: 'discarded', retry_after: null, error: 'superseded', updated_at: svcNow })
     .where('tenant_id', '=', issue.tenant_id)
     .where('repo_id', '=', issue.repo_id)
     .where('issue_number', '=', issue.issue_number)

@@ -67,17 +67,23 @@ export async function assertSchema(db: Db, migrations: MigrationList = MIGRATION
   if (status.pending.length > 0) {
     const at = status.current ?? 'empty';
     const hint = 'run `pnpm migrate` (node libs/store/src/migrate-main.ts) with the same DATABASE_URL';
-    throw new SchemaError(`the database schema is ${at}, this code needs ${status.latest}: ${hint}`, status);
+    throw new SchemaError(`the database schema is ${at}, this release requires ${status.latest}: ${hint}`, status);
   }
   if (!status.ok) {
     const newer = status.unknown.join(', ');
-    throw new SchemaError(`the database schema is newer than this code (${newer}): deploy the newer release`, status);
+    throw new SchemaError(
+      `the database schema is newer than this release (${newer}): deploy the newer release`,
+      status,
+    );
   }
   const { rows } = await db.executeQuery<{ schema: string | null }>(
     CompiledQuery.raw('select current_schema() as schema'),
   );
   if (rows[0]?.schema !== SCHEMA) {
     const hint = `behind PgBouncer set connect_query = 'set search_path to ${SCHEMA}, public'`;
-    throw new SchemaError(`connections look into schema ${rows[0]?.schema}, not ${SCHEMA}: ${hint}`, status);
+    throw new SchemaError(
+      `the search_path of connections starts with ${rows[0]?.schema}, not ${SCHEMA}: ${hint}`,
+      status,
+    );
   }
 }

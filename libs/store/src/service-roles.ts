@@ -131,7 +131,7 @@ async function allowLogin(client: pg.Client, role: string, password: string): Pr
     await client.query(`alter role ${quoted(role)} login password '${scramVerifier(password)}'`);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`the role ${role} cannot be given its password by this login: ${why}`, { cause });
+    throw new Error(`this login cannot set the password of the role ${role}: ${why}`, { cause });
   }
 }
 

@@ -57,7 +57,7 @@ export class SharingDriver implements Driver {
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
     const shared = this.#shared.get(connection);
-    if (shared === undefined) throw new TypeError('a connection that nobody shares is released');
+    if (shared === undefined) throw new TypeError('released a connection that is not shared');
     shared.users -= 1;
     if (shared.users > 0) return;
     this.#shared.delete(connection);
@@ -65,7 +65,7 @@ export class SharingDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    throw new TypeError('a transaction needs a connection of its own, not one that others share');
+    throw new TypeError('a transaction requires a dedicated connection, not a shared one');
   }
 
   commitTransaction = this.beginTransaction;

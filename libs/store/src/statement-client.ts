@@ -5,7 +5,8 @@ const MARK = /^\/\*prepared:([a-z0-9-]{1,60})\*\//;
 /** Marks a statement text to be run as a named prepared statement. The mark is a comment, so it shows in pg_stat_activity. */
 export const markPrepared = (name: string, text: string): string => {
   const marked = `/*prepared:${name}*/ ${text}`;
-  if (!MARK.test(marked)) throw new Error(`"${name}" is no statement name: use a-z, 0-9 and -, at most 60 characters`);
+  if (!MARK.test(marked))
+    throw new Error(`"${name}" is not a statement name: use a-z, 0-9 and -, at most 60 characters`);
   return marked;
 };
 

@@ -7,7 +7,7 @@ import { route } from '../wire/route.ts';
 const RepoSummary = z
   .object({
     id: z.int(),
-    slug: z.string().meta({ description: 'owner/name, as the host spells it.', example: 'acme/shop' }),
+    slug: z.string().meta({ description: '`owner/name` in the case used by the host.', example: 'acme/shop' }),
     owner: z.string(),
     name: z.string(),
     defaultBranch: z.string(),
@@ -16,14 +16,16 @@ const RepoSummary = z
   })
   .meta({ id: 'RepoSummary' });
 
-const told = 'Null unless the operator chose to tell.';
+const told = 'Null unless the operator publishes the store address (`TELL_STORE_DETAILS`).';
 
-/** What a connection begins with: whose it is and what it reaches. */
+/** Organisation, user, enabled repos and store information of a connection. */
 export const Bootstrap = z
   .object({
     org: z.object({ id: z.int(), slug: z.string(), name: z.string(), createdAt: Timestamp }),
-    repos: z.array(RepoSummary).meta({ description: 'Enabled repos that this connection reaches, by name.' }),
-    repo: RepoSummary.nullable().meta({ description: 'The one that was asked for.' }),
+    repos: z
+      .array(RepoSummary)
+      .meta({ description: 'Enabled repos that the connection has access to, ordered by name.' }),
+    repo: RepoSummary.nullable().meta({ description: 'The repo given by `repo`. Null without the parameter.' }),
     pipelineStore: z.object({
       kind: z.literal('postgres'),
       connected: z.boolean(),
@@ -76,9 +78,10 @@ export const bootstrap = route({
   ...read,
   id: 'bootstrap',
   path: '/api/cli/bootstrap',
-  summary: 'Show the organisation and its repos',
-  description: 'What this connection stands for, and what it reaches now.',
+  summary: 'Get organisation and repos',
+  description:
+    'Returns the organisation and user of the connection, the enabled repos that it has access to, and pipeline store information.',
   query: z.object({ repo: RepoQuery.optional() }),
-  replies: { 200: { description: 'What there is.', body: Bootstrap, example: bootstrapExample } },
+  replies: { 200: { description: 'Bootstrap data.', body: Bootstrap, example: bootstrapExample } },
   errors: [repoNotFound],
 });

@@ -5,7 +5,9 @@ const metadata = { method: 'get', auth: 'none', needsStore: false, tags: ['Conne
 
 const ProtectedResource = z
   .object({
-    resource: z.url().meta({ description: 'What an access token must be for.', example: 'https://host/api' }),
+    resource: z
+      .url()
+      .meta({ description: 'Resource identifier (audience) of access tokens.', example: 'https://host/api' }),
     authorization_servers: z.array(z.url()),
     scopes_supported: z.array(z.string()),
     bearer_methods_supported: z.array(z.literal('header')),
@@ -35,9 +37,10 @@ const AuthorizationServer = z
 
 const resource = {
   ...metadata,
-  summary: 'What this API asks of access tokens',
-  description: 'RFC 9728: where a program that has no access token yet finds out how to get one.',
-  replies: { 200: { description: 'The metadata.', body: ProtectedResource } },
+  summary: 'Get the protected resource metadata',
+  description:
+    'RFC 9728 metadata: the resource identifier, its authorization server and scopes. Clients use it to find out how to obtain an access token.',
+  replies: { 200: { description: 'The metadata document.', body: ProtectedResource } },
 } as const;
 
 const getProtectedResource = route({
@@ -56,14 +59,14 @@ const getAuthorizationServer = route({
   ...metadata,
   id: 'getAuthorizationServer',
   path: '/.well-known/oauth-authorization-server',
-  summary: 'How a program gets access tokens',
+  summary: 'Get the authorization server metadata',
   description:
-    'RFC 8414: the addresses of the OAuth 2.1 server and what it can do. The endpoints themselves speak OAuth, not the errors of this API.',
-  replies: { 200: { description: 'The metadata.', body: AuthorizationServer } },
+    'RFC 8414 metadata: endpoints and capabilities of the OAuth 2.1 server. The OAuth endpoints return OAuth errors, not the ApiError of this API.',
+  replies: { 200: { description: 'The metadata document.', body: AuthorizationServer } },
 });
 
 const answers = [200, 201, 204, 302, 303, 400, 401, 403, 404, 413, 500] as const;
-/** Answers of the OAuth library, in the forms that its RFCs give. */
+/** Responses of the OAuth library, in the form defined by the RFCs. */
 const speaksOauth = {
   auth: 'none',
   tags: ['Connections'],
@@ -73,15 +76,15 @@ const speaksOauth = {
   ) as Record<(typeof answers)[number], { description: string; type: '*/*'; streamed: true }>,
 } as const;
 
-const form = rawBody('application/x-www-form-urlencoded', 'Parameters of the request.');
+const form = rawBody('application/x-www-form-urlencoded', 'Request parameters.');
 
 const authorize = route({
   ...speaksOauth,
   id: 'authorize',
   method: 'get',
   path: '/oauth/authorize',
-  summary: 'Ask a user for access',
-  description: 'OAuth 2.1 authorization request: code, PKCE S256.',
+  summary: 'Request authorization',
+  description: 'OAuth 2.1 authorization request: authorization code with PKCE (S256).',
 });
 
 const resumeAuthorization = route({
@@ -90,8 +93,8 @@ const resumeAuthorization = route({
   method: 'get',
   path: '/oauth/authorize/{uid}',
   params: z.object({ uid: z.string() }),
-  summary: 'Go on after the consent',
-  description: 'Sends the browser back to the program.',
+  summary: 'Resume after consent',
+  description: 'Redirects the browser to the client.',
 });
 
 const token = route({
@@ -103,7 +106,7 @@ const token = route({
   body: form,
   bodyLimit: 16 * 1024,
   summary: 'Get tokens',
-  description: 'By authorization code or refresh token.',
+  description: 'Exchanges an authorization code or a refresh token.',
 });
 
 const registerClient = route({
@@ -114,8 +117,8 @@ const registerClient = route({
   path: '/oauth/register',
   body: rawBody('application/json', 'RFC 7591 client metadata.'),
   bodyLimit: 16 * 1024,
-  summary: 'Register a program',
-  description: 'RFC 7591.',
+  summary: 'Register a client',
+  description: 'Dynamic client registration (RFC 7591).',
 });
 
 const revokeToken = route({
@@ -127,7 +130,7 @@ const revokeToken = route({
   body: form,
   bodyLimit: 16 * 1024,
   summary: 'End a connection',
-  description: 'RFC 7009: either token ends the whole connection.',
+  description: 'Token revocation (RFC 7009). Revoking either token ends the connection.',
 });
 
 export const oauthRoutes = [

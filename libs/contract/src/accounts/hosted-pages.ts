@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { rawBody, route } from '../wire/route.ts';
 
-const html = { description: 'A page.', type: 'text/html', body: z.string() };
-const elsewhere = { description: 'Go there.', headers: { location: { description: 'Where to.', schema: z.string() } } };
+const html = { description: 'HTML page.', type: 'text/html', body: z.string() };
+const elsewhere = { description: 'Redirect.', headers: { location: { description: 'Target.', schema: z.string() } } };
 
-/** Pages for people: forms without scripts. They say themselves what is wrong, the store included. */
+/** HTML pages: forms without scripts. They render their own error pages, also when the store is unavailable. */
 const page = {
   auth: 'none',
   needsStore: false,
@@ -15,7 +15,7 @@ const page = {
 
 const form = {
   method: 'post',
-  body: rawBody('application/x-www-form-urlencoded', 'The fields of the form.'),
+  body: rawBody('application/x-www-form-urlencoded', 'Form fields.'),
   bodyLimit: 16 * 1024,
 } as const;
 
@@ -27,7 +27,7 @@ const showHome = route({
   method: 'get',
   path: '/',
   summary: 'Start page',
-  description: 'Links to the pages and to the descriptions for programs.',
+  description: 'Links to the pages and to the machine-readable documents.',
 });
 
 const showConsent = route({
@@ -37,7 +37,7 @@ const showConsent = route({
   method: 'get',
   path: '/oauth/interaction/{uid}',
   summary: 'Consent',
-  description: 'Asks whether a program may read in the name of whoever is logged in.',
+  description: 'Requests consent for a client to read on behalf of the logged-in user.',
 });
 
 const decideConsent = route({
@@ -47,7 +47,7 @@ const decideConsent = route({
   id: 'decideConsent',
   path: '/oauth/interaction/{uid}/confirm',
   summary: 'Allow or refuse',
-  description: 'Takes the answer and sends the browser on.',
+  description: 'Records the decision and redirects the browser.',
 });
 
 const showLogin = route({
@@ -57,7 +57,7 @@ const showLogin = route({
   path: '/account/login',
   query: z.object({ return_to: z.string().max(500).optional().meta({ example: '/account/connections' }) }),
   summary: 'Login',
-  description: 'Asks for email and password.',
+  description: 'Login form with email and password.',
 });
 
 const logIn = route({
@@ -66,7 +66,7 @@ const logIn = route({
   id: 'logIn',
   path: '/account/login',
   summary: 'Log in',
-  description: 'Begins a session.',
+  description: 'Starts a browser session.',
 });
 
 const logOut = route({
@@ -75,7 +75,7 @@ const logOut = route({
   id: 'logOut',
   path: '/account/logout',
   summary: 'Log out',
-  description: 'Ends the session.',
+  description: 'Ends the browser session.',
 });
 
 const showConnections = route({
@@ -85,7 +85,7 @@ const showConnections = route({
   path: '/account/connections',
   query: z.object({ ended: z.string().optional().meta({ example: '1' }) }),
   summary: 'Your connections',
-  description: 'Lists the programs that read in the name of whoever is logged in.',
+  description: 'Lists the clients that read on behalf of the logged-in user.',
 });
 
 const showEndConnection = route({
@@ -95,7 +95,7 @@ const showEndConnection = route({
   path: '/account/connections/{id}/end',
   params: z.object({ id: z.string() }),
   summary: 'End a connection?',
-  description: 'Asks once before a connection is ended.',
+  description: 'Confirmation form for ending a connection.',
 });
 
 const endConnection = route({
@@ -105,7 +105,7 @@ const endConnection = route({
   path: '/account/connections/{id}/revoke',
   params: z.object({ id: z.string() }),
   summary: 'End a connection',
-  description: 'At once, with all its tokens.',
+  description: 'Ends a connection and revokes its tokens immediately.',
 });
 
 export const pageRoutes = [

@@ -10,14 +10,19 @@ export const login = route({
   id: 'login',
   method: 'post',
   path: '/api/auth/login',
-  summary: 'Begin a session',
-  description: 'Sets the cookie SVC_SESSION for 12 hours. Where no authentication is configured, no cookie is set.',
+  summary: 'Log in',
+  description:
+    'Sets the session cookie SVC_SESSION, valid for 12 hours. Without configured authentication, returns 200 and sets no cookie.',
   body: z.object({
     username: z.string().max(500).meta({ example: 'admin' }),
     password: z.string().max(1_000).meta({ example: 'correct horse battery staple' }),
   }),
   replies: {
-    200: { description: 'Logged in.', body: Ok, headers: setCookie('The session, if authentication is on.') },
+    200: {
+      description: 'Logged in.',
+      body: Ok,
+      headers: setCookie('Session cookie. Absent when authentication is off.'),
+    },
   },
   errors: ['AUTH_FAILED'],
 });
@@ -27,9 +32,11 @@ export const logout = route({
   id: 'logout',
   method: 'post',
   path: '/api/auth/logout',
-  summary: 'End the session',
-  description: 'Clears the cookie. It is no error to have none.',
-  replies: { 200: { description: 'Logged out.', body: Ok, headers: setCookie('The cookie, cleared by Max-Age 0.') } },
+  summary: 'Log out',
+  description: 'Clears the session cookie. Returns 200 also without a session.',
+  replies: {
+    200: { description: 'Logged out.', body: Ok, headers: setCookie('Clears the session cookie (Max-Age 0).') },
+  },
 });
 
 export const getSession = route({
@@ -37,9 +44,9 @@ export const getSession = route({
   id: 'getSession',
   method: 'get',
   path: '/api/auth/session',
-  summary: 'Is the caller logged in',
-  description: 'True also where no authentication is configured.',
-  replies: { 200: { description: 'The answer.', body: z.object({ authenticated: z.boolean() }) } },
+  summary: 'Get the session status',
+  description: 'Returns whether the caller is authenticated. Always true when no authentication is configured.',
+  replies: { 200: { description: 'Session status.', body: z.object({ authenticated: z.boolean() }) } },
 });
 
 export const authRoutes = [login, logout, getSession] as const;

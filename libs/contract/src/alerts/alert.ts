@@ -9,16 +9,18 @@ export const Alert = z
     severity: z.enum(ALERT_SEVERITIES),
     detector: z.enum(ALERT_DETECTORS),
     message: z.string(),
-    fingerprint: z.string().meta({ description: 'What makes two alerts the same one.' }),
+    fingerprint: z.string().meta({
+      description: 'Identifies the condition. Repeated detections with the same fingerprint update one alert.',
+    }),
     repo: z.string().nullable(),
     issueNumber: z.int().nullable(),
     workerId: z.string().nullable(),
-    value: z.number().nullable().meta({ description: 'What was measured; the message says in which unit.' }),
-    threshold: z.number().nullable().meta({ description: 'The limit that it passed.' }),
+    value: z.number().nullable().meta({ description: 'Measured value. The message states the unit.' }),
+    threshold: z.number().nullable().meta({ description: 'Limit that the value exceeded.' }),
     firstSeenAt: Timestamp,
     lastSeenAt: Timestamp,
-    count: z.int().positive().meta({ description: 'How often it was seen since then.' }),
+    count: z.int().positive().meta({ description: 'Number of detections since `firstSeenAt`.' }),
     resolved: z.boolean(),
     resolvedAt: Timestamp.nullable(),
   })
-  .meta({ id: 'Alert', description: 'Something that is wrong, or was.' });
+  .meta({ id: 'Alert', description: 'An open or resolved problem reported by a failure detector.' });

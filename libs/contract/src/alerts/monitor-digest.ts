@@ -3,24 +3,24 @@ import { z } from 'zod';
 import { route } from '../wire/route.ts';
 
 const count = z.int().nonnegative();
-const fingerprint = z.string().meta({ description: 'Names the error across issues and repos.' });
+const fingerprint = z.string().meta({ description: 'Fingerprint of the error, the same across issues and repos.' });
 const usd = z.number().nonnegative().nullable();
 
 /** interface: Daily digest. */
 export const DailyDigest = z
   .object({
-    date: z.iso.date().meta({ description: 'Of today, UTC.' }),
+    date: z.iso.date().meta({ description: 'Current date, UTC.' }),
     pipelineByState: z.record(z.string(), count).meta({
       description:
-        'Issues by `state:owner/repo`, without those that are 0; `@tenant` follows where several tenants have one of that name.',
+        'Number of issues by `state:owner/repo`, followed by `@tenant` when several tenants have a repo with this name. Zero counts are omitted.',
       example: { 'planning:acme/shop': 3 },
     }),
-    blockedCount: count.meta({ description: 'Open issues that are marked as blocked.' }),
+    blockedCount: count.meta({ description: 'Number of open blocked issues.' }),
     recentErrors: z.array(z.object({ fingerprint, message: z.string(), count: z.int().positive() })).meta({
-      description: 'Of runs of the last 24 hours, the most frequent first, with the newest message: at most 50.',
+      description: 'Errors of runs in the last 24 hours with their latest message, most frequent first; at most 50.',
     }),
-    dailyCostUsd: usd.meta({ description: 'Last 24 hours; null when nothing was booked.' }),
-    monthlyCostUsd: usd.meta({ description: 'Last 30 days; null when nothing was booked.' }),
+    dailyCostUsd: usd.meta({ description: 'Cost of the last 24 hours in USD. Null without cost events.' }),
+    monthlyCostUsd: usd.meta({ description: 'Cost of the last 30 days in USD. Null without cost events.' }),
     topRegressedKpis: z
       .array(
         z.object({
@@ -35,10 +35,11 @@ export const DailyDigest = z
         }),
       )
       .meta({
-        description: 'What got worse, the largest magnitude first: at most 10; with what went wrong in 7 days.',
+        description:
+          'Regressed KPIs, largest magnitude first; at most 10. Block reasons and fingerprints cover the last 7 days.',
       }),
   })
-  .meta({ id: 'DailyDigest', description: 'What the day came to.' });
+  .meta({ id: 'DailyDigest', description: 'Daily summary of the pipeline.' });
 
 const wire: (digest: DomainDigest) => z.input<typeof DailyDigest> = (digest) => digest;
 void wire;
@@ -47,11 +48,11 @@ const readDigest = route({
   id: 'readDigest',
   method: 'get',
   path: '/api/digest',
-  summary: 'Show what the day came to',
-  description: 'Of all tenants and enabled repos, as of now.',
+  summary: 'Get the daily digest',
+  description: 'Covers the enabled repos of all tenants, as of now.',
   tags: ['Observability'],
   auth: 'operator',
-  replies: { 200: { description: 'The digest.', body: z.object({ digest: DailyDigest }) } },
+  replies: { 200: { description: 'Daily digest.', body: z.object({ digest: DailyDigest }) } },
 });
 
 export const digestRoutes = [readDigest] as const;

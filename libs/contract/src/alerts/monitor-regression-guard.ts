@@ -10,36 +10,38 @@ const count = z.int().nonnegative();
 export const RegressionKpi = z
   .object({
     kpi: z.enum(KPIS),
-    currentValue: value.meta({ description: 'Of the last 7 days; null where nothing can be said.' }),
-    baselineValue: value.meta({ description: 'Mean of the four weeks before, of those that have a value.' }),
-    relativeDelta: value.meta({ description: '(current - baseline) / baseline; null with a baseline of 0 or none.' }),
-    currentSampleSize: count.meta({ description: 'Issues that the value is taken over.' }),
+    currentValue: value.meta({ description: 'Value of the last 7 days. Null without samples.' }),
+    baselineValue: value.meta({ description: 'Mean of the four preceding weeks; weeks without a value are skipped.' }),
+    relativeDelta: value.meta({
+      description: '(current - baseline) / baseline. Null when the baseline is 0 or missing.',
+    }),
+    currentSampleSize: count.meta({ description: 'Number of issues in the current window.' }),
     baselineSampleSize: count,
     regressed: z.boolean().meta({
-      description: 'Worse by a fifth or more, with 5 issues at least on either side.',
+      description: 'True when the KPI is worse by 20 % or more, with at least 5 issues in both windows.',
     }),
     magnitude: z.enum(KPI_MAGNITUDES).meta({
-      description: 'Of the change either way: below 0.2, below 0.5, below 1, from 1 on.',
+      description: 'Absolute relative change: `low` below 0.2, `medium` below 0.5, `high` below 1, `large` from 1.',
     }),
-    direction: z.enum(['rise', 'fall']).meta({ description: 'The way in which it gets worse.' }),
+    direction: z.enum(['rise', 'fall']).meta({ description: 'Direction of change that makes the KPI worse.' }),
     history: z
       .array(z.object({ computedAt: Timestamp, value }))
-      .meta({ description: 'One entry a day, newest first: at most 30.' }),
+      .meta({ description: 'One entry per day, newest first; at most 30.' }),
   })
-  .meta({ id: 'RegressionKpi', description: 'How a figure of a repo does against its own past.' });
+  .meta({ id: 'RegressionKpi', description: 'A KPI of a repo compared with its baseline.' });
 
 const readRegressionGuard = route({
   id: 'readRegressionGuard',
   method: 'get',
   path: '/api/regression-guard',
-  summary: 'Show what got worse',
+  summary: 'Get regression KPIs',
   description:
-    'Every enabled repo that the guard has looked at, as of the last poll. Units are those of the metric definitions.',
+    'Returns all KPIs of every enabled repo that has been evaluated, as of the last poll. Units are given by the metric definitions.',
   tags: ['Observability'],
   auth: 'operator',
   replies: {
     200: {
-      description: 'The repos by name, each with all KPIs.',
+      description: 'Repos ordered by name, each with all KPIs.',
       body: z.object({
         repos: z.array(z.object({ owner: z.string(), repo: z.string(), kpis: z.array(RegressionKpi) })),
         polledAt: PolledAt,

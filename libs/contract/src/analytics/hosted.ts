@@ -8,19 +8,21 @@ import { WorkerPoolSnapshot } from '../workers/pool.ts';
 
 const count = z.int().nonnegative();
 
-/** An object with a count for each of the keys. */
+/** Object schema with a count for each key. */
 const countsOf = <K extends string>(keys: readonly K[]) =>
   z.object(Object.fromEntries(keys.map((key) => [key, count])) as Record<K, typeof count>);
 
-/** How a repo's pipeline does. */
+/** Health snapshot of one repo's pipeline. */
 export const PipelineOverview = z
   .object({
-    repo: z.string().meta({ description: 'As the host spells it.', example: 'acme/shop' }),
-    openIssues: count.meta({ description: 'Neither done nor paused.' }),
-    issuesByState: countsOf(STATES).meta({ description: 'Every state, paused issues too.' }),
+    repo: z.string().meta({ description: '`owner/name` in the case used by the host.', example: 'acme/shop' }),
+    openIssues: count.meta({ description: 'Issues in any state except done and paused.' }),
+    issuesByState: countsOf(STATES).meta({
+      description: 'Number of issues by state, including paused issues. All states are present.',
+    }),
     queueDepth: z.object({
-      total: count.meta({ description: 'Pending tasks, held ones too.' }),
-      byTaskType: countsOf(TASK_TYPES).meta({ description: 'Every type.' }),
+      total: count.meta({ description: 'Pending tasks, including held tasks.' }),
+      byTaskType: countsOf(TASK_TYPES).meta({ description: 'Pending tasks by type. All types are present.' }),
     }),
     inFlightTasks: z
       .array(
@@ -33,7 +35,7 @@ export const PipelineOverview = z
           runningMs: z.number().nonnegative(),
         }),
       )
-      .meta({ description: 'Longest running first, at most 50.' }),
+      .meta({ description: 'Claimed tasks, longest running first; at most 50.' }),
     workerPool: WorkerPoolSnapshot,
     blockedIssues: z
       .array(
@@ -46,7 +48,7 @@ export const PipelineOverview = z
           blockedSince: Timestamp.nullable(),
         }),
       )
-      .meta({ description: 'Longest blocked first, at most 50.' }),
+      .meta({ description: 'Blocked issues, longest blocked first; at most 50.' }),
     recentFailures: z
       .array(
         z.object({
@@ -57,12 +59,12 @@ export const PipelineOverview = z
           finishedAt: Timestamp,
         }),
       )
-      .meta({ description: 'Newest first, at most 50.' }),
+      .meta({ description: 'Failed runs, newest first; at most 50.' }),
     cost: CostByWindow,
     dlqDepth: count.meta({ description: 'Unresolved dead letters.' }),
-    vcsWriteQueueDepth: count.meta({ description: 'Writes to the host that are pending or failed.' }),
-    vcsWriteQueueFailed: count.meta({ description: 'Those of them that failed.' }),
-    truncated: z.boolean().meta({ description: 'True when one of the lists was cut.' }),
+    vcsWriteQueueDepth: count.meta({ description: 'Host writes with status pending or failed.' }),
+    vcsWriteQueueFailed: count.meta({ description: 'Host writes with status failed.' }),
+    truncated: z.boolean().meta({ description: 'True when a list was truncated.' }),
     serverTimestamp: Timestamp,
   })
   .meta({ id: 'PipelineOverview' });
@@ -112,9 +114,10 @@ export const pipelineOverview = route({
   ...read,
   id: 'pipelineOverview',
   path: '/api/cli/pipeline/overview',
-  summary: 'Show how the pipeline of a repo does',
-  description: 'Issues, queue, workers, what is blocked, what failed lately, what it costs.',
+  summary: 'Get the pipeline overview of a repo',
+  description:
+    'Returns issue counts, queue depth, in-flight tasks, workers, blocked issues, recent failures and LLM cost.',
   query: z.object({ repo: RepoQuery }),
-  replies: { 200: { description: 'The snapshot.', body: PipelineOverview, example: overviewExample } },
+  replies: { 200: { description: 'Pipeline snapshot.', body: PipelineOverview, example: overviewExample } },
   errors: [repoNotFound],
 });

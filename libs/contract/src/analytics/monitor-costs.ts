@@ -7,10 +7,10 @@ import { analytics, count, rate, usd, whose } from './query.ts';
 
 const summary = {
   ...analytics,
-  summary: 'Show what everything has cost',
-  description: 'By window, by repo and by agent; what agents have cost is over all time. USD with four decimals.',
+  summary: 'Get the cost summary',
+  description: 'LLM cost by window, by repo and by agent, in USD with four decimals. Costs by agent cover all time.',
   query: z.object(whose),
-  replies: { 200: { description: 'The costs.', body: CostSummary } },
+  replies: { 200: { description: 'Cost summary.', body: CostSummary } },
 } as const;
 
 export const pipelineCostSummary = route({ ...summary, id: 'pipelineCostSummary', path: '/api/pipeline/cost-summary' });
@@ -22,19 +22,19 @@ export const pipelineCostSummaryByName = route({
 
 const byModel = {
   ...analytics,
-  summary: 'Show what each model has cost',
+  summary: 'Get costs by model',
   description:
-    'Money by the time of its booking, calls by the time at which they were first booked. A call that came without a price is priced by the table of model prices. A sum above 9,007,199,254,740,991 (2^53 - 1) is given as that number.',
+    'Costs are assigned to the time of each cost event, invocations to the time of their first cost event. An invocation reported without a price is priced from the model price table. Sums above 9,007,199,254,740,991 (2^53 - 1) are capped at that value.',
   query: z.object({
     window: z
       .enum(COST_WINDOWS, `must be one of ${COST_WINDOWS.join(', ')}`)
       .default('7d')
-      .meta({ description: 'How far back, ending now.', example: '7d' }),
+      .meta({ description: 'Length of the window, which ends now. Default: 7d.', example: '7d' }),
     ...whose,
   }),
   replies: {
     200: {
-      description: 'The models, the dearest first.',
+      description: 'Models, highest cost first.',
       body: z
         .object({
           window: z.enum(COST_WINDOWS),
@@ -44,14 +44,14 @@ const byModel = {
               model: z.string(),
               provider: z.string(),
               usd,
-              sharePct: rate.meta({ description: 'Percent of all spending of the window.' }),
+              sharePct: rate.meta({ description: 'Percentage of the total spending in the window.' }),
               invocations: count,
               inputTokens: count,
               outputTokens: count,
               cacheReadTokens: count,
               cacheWriteTokens: count,
-              maxTurnsRate: rate.meta({ description: 'Percent of calls that hit the turn limit.' }),
-              noProgressRate: rate.meta({ description: 'Percent of calls without meaningful progress.' }),
+              maxTurnsRate: rate.meta({ description: 'Percentage of invocations that hit the turn limit.' }),
+              noProgressRate: rate.meta({ description: 'Percentage of invocations without meaningful progress.' }),
             }),
           ),
           serverTimestamp: Timestamp,

@@ -20,66 +20,68 @@ const summaryShape = Object.fromEntries(
 export const AgentHealthSnapshot = z
   .object({
     agentName: z.string(),
-    reachable: z.boolean().meta({ description: 'Whether it answered at all, be it with an error.' }),
-    timestamp: z.int().meta({ description: 'Of the look, in epoch milliseconds.' }),
+    reachable: z
+      .boolean()
+      .meta({ description: 'Whether the agent responded to the health check, including with an error status.' }),
+    timestamp: z.int().meta({ description: 'Time of the health check in epoch milliseconds.' }),
     responseTimeMs: z.number().nonnegative(),
     health: z.object({
       status: z.enum(AGENT_STATUSES),
-      uptime: z.number().nonnegative().nullable().meta({ description: 'Seconds, as it says itself.' }),
+      uptime: z.number().nonnegative().nullable().meta({ description: 'Uptime in seconds as reported by the agent.' }),
       version: z.string().nullable(),
       lastError: z.string().nullable(),
       consecutiveFailures: count,
       currentTaskId: z.string().nullable(),
     }),
-    costUsd: usd.meta({ description: 'What its work has cost since midnight UTC.' }),
-    inFlightIssues: z.array(z.string()).meta({ description: 'As owner/repo#N.' }),
+    costUsd: usd.meta({ description: 'Cost of the agent in USD since midnight UTC.' }),
+    inFlightIssues: z.array(z.string()).meta({ description: 'Issues as `owner/repo#N`.' }),
     tenantSpend: z
       .record(z.string(), usd)
-      .meta({ description: 'The same cost by the external id of the tenant, without those that spent nothing.' }),
+      .meta({ description: 'The same cost by external id of the tenant. Tenants without spending are omitted.' }),
     restarts: count,
     lastRestartAt: Timestamp.nullable(),
     configReload: ConfigReloadOutcome.nullable(),
   })
-  .meta({ id: 'AgentHealthSnapshot', description: 'An agent as of the last look.' });
+  .meta({ id: 'AgentHealthSnapshot', description: 'Result of the latest health check of an agent.' });
 
 /** interface: Dashboard. */
 export const Dashboard = z
   .object({
     status: z.enum(DASHBOARD_STATUSES).meta({
       description:
-        'unhealthy = the store is away, or an alert is critical; degraded = an alert is a warning, an agent is not well, or what is shown is out of date.',
+        '`unhealthy` = the store is unavailable or a critical alert is open; `degraded` = a warning is open, an agent is unhealthy, or the data is stale.',
     }),
-    uptime: z.number().nonnegative().meta({ description: 'Of the monitor, in seconds.' }),
+    uptime: z.number().nonnegative().meta({ description: 'Uptime of the monitor in seconds.' }),
     agents: z.record(z.string(), AgentHealthSnapshot).meta({
       description:
-        'By name: the monitor itself, the configured agents, and one for each task type that has run. One without a health address is reachable while a worker that takes its tasks is online; it does not count for `status`.',
+        'Agents by name: the monitor, the configured agents, and one agent per task type that has run. An agent without a health address counts as reachable while a worker for its task type is online; it does not affect `status`.',
     }),
-    alerts: z.array(Alert).meta({ description: 'The open ones, the worst first and then the newest; at most 500.' }),
-    costTotalUsd: usd.meta({ description: 'Of all tenants, ever.' }),
+    alerts: z.array(Alert).meta({ description: 'Open alerts, most severe first, then newest first; at most 500.' }),
+    costTotalUsd: usd.meta({ description: 'Total cost of all tenants in USD over all time.' }),
     costByWindow: CostByWindow.optional(),
     tenants: TenantBudgetDashboard.optional(),
-    metrics: z
-      .record(z.string(), PipelineMetrics)
-      .optional()
-      .meta({ description: 'By owner/repo; `owner/repo@tenant` where several tenants have one of that name.' }),
-    workerPool: z.array(WorkerPoolSnapshot).optional().meta({ description: 'One for each enabled repo.' }),
+    metrics: z.record(z.string(), PipelineMetrics).optional().meta({
+      description:
+        'Metrics by `owner/repo`, or by `owner/repo@tenant` when several tenants have a repo with this name.',
+    }),
+    workerPool: z.array(WorkerPoolSnapshot).optional().meta({ description: 'One entry per enabled repo.' }),
     pipelineSummary: z.object(summaryShape).meta({
-      description: 'Issues by state; paused and blocked count open issues that are marked so, in whatever state.',
+      description: 'Number of issues by state. `paused` and `blocked` count open issues with that flag in any state.',
     }),
     polledAt: PolledAt,
   })
   .meta({
     id: 'Dashboard',
-    description: 'The whole pipeline at a glance. Optional parts are absent until they have been read.',
+    description: 'Summary of the whole pipeline. Optional sections are absent until they have been loaded.',
   });
 
 const readDashboard = route({
   id: 'readDashboard',
   method: 'get',
   path: '/dashboard',
-  summary: 'Show the whole pipeline at a glance',
+  summary: 'Get the dashboard',
   description:
-    'From memory: counts of issues are at most seconds old, what is alive a poll of the monitor, figures of repos a refresh of the metrics. Answered also while the store is away, with what was known last.',
+    'Served from memory. Issue counts are a few seconds old at most, agents and workers one poll interval, repo metrics one metrics refresh interval. While the store is unavailable, returns the last known data.',
   tags: ['Dashboard'],
   auth: 'operator',
   needsStore: false,
@@ -87,9 +89,9 @@ const readDashboard = route({
     window: z
       .enum(['7d', '30d'])
       .default('7d')
-      .meta({ description: 'What the figures of repos look back over.', example: '7d' }),
+      .meta({ description: 'Window of the repo metrics. Default: 7d.', example: '7d' }),
   }),
-  replies: { 200: { description: 'The dashboard.', body: Dashboard } },
+  replies: { 200: { description: 'Dashboard data.', body: Dashboard } },
 });
 
 export const dashboardRoutes = [readDashboard] as const;

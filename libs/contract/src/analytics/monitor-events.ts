@@ -14,19 +14,19 @@ export const PipelineEvent = z
     id: z.int(),
     repoOwner: z.string(),
     repoName: z.string(),
-    issueNumber: z.int().nullable().meta({ description: 'null for what concerns a whole repo.' }),
+    issueNumber: z.int().nullable().meta({ description: 'Null for repo-level events.' }),
     eventType: z.string(),
     agent: z.string(),
     payload: z.record(z.string(), z.unknown()),
     createdAt: Timestamp,
   })
-  .meta({ id: 'PipelineEvent', description: 'Something that happened in the pipeline.' });
+  .meta({ id: 'PipelineEvent', description: 'An event in the pipeline.' });
 
 export const listPipelineEvents = route({
   ...analytics,
   id: 'listPipelineEvents',
   path: '/api/pipeline-events',
-  summary: 'List what happened',
+  summary: 'List pipeline events',
   description: 'Newest first. An invalid limit or offset falls back to its default.',
   query: z.object({
     repo: whose.repo,
@@ -34,11 +34,19 @@ export const listPipelineEvents = route({
     issue: integerText({ min: -MAX_INTEGER, max: MAX_INTEGER }, 'must be an integer of 32 bits')
       .transform(Number)
       .optional()
-      .meta({ description: 'Only of the issue with this number.', example: '7' }),
-    type: z.string().min(1).max(100).optional().meta({ description: 'Only of this type.', example: 'operator_action' }),
+      .meta({ description: 'Returns only events of the issue with this number.', example: '7' }),
+    type: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'Returns only events of this type.', example: 'operator_action' }),
     ...pageQuery({ limit: PAGE_RULES.pipelineEvents, notANumber: 'default' }),
   }),
   replies: {
-    200: { description: 'One page; its total counts all that match.', body: PaginatedResponse(PipelineEvent) },
+    200: {
+      description: 'One page of events. `page.total` counts all matching events.',
+      body: PaginatedResponse(PipelineEvent),
+    },
   },
 });

@@ -5,13 +5,13 @@ import { analytics, count, rate, Window, whose, windowParam } from './query.ts';
 
 const alone = {
   ...analytics,
-  summary: 'Show how many issues went through without a person',
+  summary: 'Get the autonomous merge rate',
   description:
-    'Issues whose first pull request was merged within the window; autonomous are those for which agents opened every pull request and nobody asked for changes before that merge. Rates are percent with one decimal, 0 when nothing was merged.',
+    'Counts issues whose first pull request was merged in the window. An issue is autonomous when agents opened every pull request and no review requested changes before that merge. Rates are percentages with one decimal; 0 when nothing was merged.',
   query: z.object({ window: windowParam('7d'), ...whose }),
   replies: {
     200: {
-      description: 'The figures, and those of the window before.',
+      description: 'Counts and rates, with a comparison to the previous window.',
       body: z
         .object({
           window: Window,
@@ -19,12 +19,12 @@ const alone = {
           fullyAutonomousIssues: count,
           ratePct: rate,
           byDay: z.array(z.object({ date: z.iso.date(), merged: count, autonomous: count })).meta({
-            description: 'Every UTC day that the window touches, oldest first.',
+            description: 'One entry per UTC day of the window, oldest first.',
           }),
           weekOverWeek: z.object({
             current: z.object({ ratePct: rate }),
-            previous: z.object({ ratePct: rate }).meta({ description: 'The window of equal length before.' }),
-            deltaPp: z.number().meta({ description: 'Percentage points.' }),
+            previous: z.object({ ratePct: rate }).meta({ description: 'The previous window of equal length.' }),
+            deltaPp: z.number().meta({ description: 'Difference in percentage points.' }),
           }),
           serverTimestamp: Timestamp,
         })
@@ -38,12 +38,13 @@ export const autonomyByName = route({ ...alone, id: 'autonomyByName', path: '/pi
 
 const spec = {
   ...analytics,
-  summary: 'Show who opened the pull requests that were merged',
-  description: 'Of the pull requests merged within the window. Percent with one decimal; null when none was merged.',
+  summary: 'Get the attribution of merged pull requests',
+  description:
+    'Shares of agents and humans in the pull requests merged in the window. Percentages have one decimal; null when none was merged.',
   query: z.object({ window: windowParam('7d'), ...whose }),
   replies: {
     200: {
-      description: 'The shares.',
+      description: 'Counts and shares.',
       body: z
         .object({
           window: Window,

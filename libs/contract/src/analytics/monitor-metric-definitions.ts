@@ -9,12 +9,12 @@ export const MetricDefinition = z
     id: z.string().meta({ example: 'cycle_time' }),
     group: z.enum(METRIC_GROUPS),
     label: z.string().meta({ example: 'Cycle Time' }),
-    unit: z.enum(METRIC_UNITS).nullable().meta({ description: 'null for a word or a rule that is no figure.' }),
-    window: z.string().meta({ description: 'The time that it looks at.', example: '7 d or 30 d' }),
-    formula: z.string().meta({ description: 'In words, for tooltips.' }),
-    source: z.string().meta({ description: 'Where it is served.' }),
+    unit: z.enum(METRIC_UNITS).nullable().meta({ description: 'Null for a definition without a numeric value.' }),
+    window: z.string().meta({ description: 'Time window of the metric.', example: '7 d or 30 d' }),
+    formula: z.string().meta({ description: 'Definition in words, for tooltips.' }),
+    source: z.string().meta({ description: 'Endpoint or field that returns the metric.' }),
   })
-  .meta({ id: 'MetricDefinition', description: 'What a figure of the dashboard means.' });
+  .meta({ id: 'MetricDefinition', description: 'Definition of a dashboard metric.' });
 
 const wire: (definition: Definition) => z.input<typeof MetricDefinition> = (definition) => definition;
 void wire;
@@ -23,13 +23,13 @@ const listMetricDefinitions = route({
   id: 'listMetricDefinitions',
   method: 'get',
   path: '/api/metric-definitions',
-  summary: 'List what every figure means',
+  summary: 'List metric definitions',
   description:
-    'The one registry that tooltips, documents and the figures themselves go by. It changes with releases only.',
+    'Returns the registry of metric definitions used by tooltips, documentation and calculations. It changes only with releases.',
   tags: ['Observability'],
   auth: 'operator',
   needsStore: false,
-  replies: { 200: { description: 'All definitions, by group.', body: UnpaginatedResponse(MetricDefinition) } },
+  replies: { 200: { description: 'All definitions, ordered by group.', body: UnpaginatedResponse(MetricDefinition) } },
 });
 
 export const metricDefinitionRoutes = [listMetricDefinitions] as const;

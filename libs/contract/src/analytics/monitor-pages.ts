@@ -9,7 +9,7 @@ export const getDashboardPage = route({
   id: 'getDashboardPage',
   path: '/',
   summary: 'The dashboard',
-  description: 'The dashboard, or a page that says it has not been built.',
+  description: 'Returns the dashboard, or a placeholder page when it has not been built.',
   replies: { 200: { description: 'The page.', type: 'text/html', body: z.string() } },
 });
 
@@ -19,7 +19,7 @@ export const getAsset = route({
   id: 'getAsset',
   path: '/assets/{path*}',
   summary: 'A file of the dashboard',
-  description: 'A missing file and a path that leaves the folder get the same empty 404.',
+  description: 'Missing files and paths outside the asset folder return 404 with an empty body.',
   params: z.object({ path: z.string() }),
   replies: {
     200: { description: 'The file.', streamed: true, type: '*/*' },
@@ -31,9 +31,10 @@ export const getMetricsText = route({
   ...page,
   id: 'getMetricsText',
   path: '/prometheus',
-  summary: 'The metrics',
-  description: 'Text for Prometheus, from memory. It asks nobody who they are: keep it from the outside.',
-  replies: { 200: { description: 'The metrics.', type: 'text/plain; version=0.0.4', body: z.string() } },
+  summary: 'Get Prometheus metrics',
+  description:
+    'Metrics in the Prometheus text format, served from memory. Unauthenticated. Do not expose this endpoint to the public internet.',
+  replies: { 200: { description: 'Metrics.', type: 'text/plain; version=0.0.4', body: z.string() } },
 });
 
 export const staticRoutes = [getDashboardPage, getMetricsText, getAsset] as const;

@@ -7,12 +7,12 @@ const seconds = z.number().nonnegative();
 
 const weekly = {
   ...analytics,
-  summary: 'Show how reliably each repo worked',
-  description: 'The last seven days, by repo; the degraded time is of the whole fleet.',
+  summary: 'Get the weekly reliability',
+  description: 'Covers the last seven days, by repo. The degraded time covers the whole fleet.',
   query: z.object(whose),
   replies: {
     200: {
-      description: 'Every enabled repo.',
+      description: 'Reliability of every enabled repo.',
       body: z
         .object({
           windowDays: z.literal(7),
@@ -20,15 +20,17 @@ const weekly = {
             z.object({
               repo: z.string(),
               completedCount: count,
-              recoveredCount: count.meta({ description: 'Those of them that had been blocked.' }),
+              recoveredCount: count.meta({ description: 'Completed issues that had been blocked.' }),
               cycleTime: z
                 .object({ p50Seconds: seconds.nullable(), p90Seconds: seconds.nullable() })
-                .meta({ description: 'From the first transition to done; null when nothing was completed.' }),
+                .meta({ description: 'Time from the first transition to done. Null when no issue was completed.' }),
               deadLetters: z.object({ count }),
               retryBudget: z.object({ tasksRetried: count, totalRetriesConsumed: count }),
             }),
           ),
-          degradedSeconds: seconds.meta({ description: 'With at least one worker silent or stalled.' }),
+          degradedSeconds: seconds.meta({
+            description: 'Seconds during which at least one worker was silent or stalled.',
+          }),
         })
         .meta({ id: 'WeeklyReliability' }),
     },
@@ -48,20 +50,23 @@ export const weeklyReliabilityByName = route({
 
 const retrospectives = {
   ...analytics,
-  summary: 'Show what retrospectives say',
-  description: 'Of the retrospectives written within the window.',
+  summary: 'Get the retrospective summary',
+  description: 'Summarizes the retrospectives written in the window.',
   query: z.object({ window: windowParam('7d'), ...whose }),
   replies: {
     200: {
-      description: 'The figures.',
+      description: 'Plan drift and outcomes.',
       body: z
         .object({
           window: Window,
           planDriftRatio: z.number().min(0).max(1).nullable().meta({
-            description: 'Share of those with file data that strayed from their plan; null without any.',
+            description:
+              'Share of retrospectives with file data whose changed files differ from the plan. Null without such retrospectives.',
           }),
           withFileData: count,
-          byOutcome: z.record(z.string(), count).meta({ description: 'Those that were classified, by outcome.' }),
+          byOutcome: z
+            .record(z.string(), count)
+            .meta({ description: 'Number of classified retrospectives by outcome.' }),
           serverTimestamp: Timestamp,
         })
         .meta({ id: 'RetrospectiveSummary' }),

@@ -14,26 +14,26 @@ export const stateTimeseries = route({
   ...analytics,
   id: 'stateTimeseries',
   path: '/api/pipeline/state-timeseries',
-  summary: 'Show how many issues were in each state over time',
+  summary: 'Get issue counts by state over time',
   description:
-    'Counts at the end of each bucket. Ends lie on whole minutes unless buckets are shorter; the last is now.',
+    'Returns the number of issues in each state at the end of each bucket. Bucket ends are aligned to whole minutes unless buckets are shorter than a minute; the last bucket ends now.',
   query: z.object({
     window: windowParam('24h'),
     buckets: clamped({ ...BUCKETS, fallback: BUCKETS.default, notANumber: 'refuse' }).meta({
-      description: `How many buckets, ${BUCKETS.min} to ${BUCKETS.max}; clamped.`,
+      description: `Number of buckets, ${BUCKETS.min} to ${BUCKETS.max}; values out of range are clamped. Default ${BUCKETS.default}.`,
       example: BUCKETS.default,
     }),
     ...whose,
   }),
   replies: {
     200: {
-      description: 'The buckets, oldest first.',
+      description: 'Buckets, oldest first.',
       body: z
         .object({
           window: Window,
           buckets: z.array(
             z.object({
-              ts: Timestamp.meta({ description: 'The end of the bucket.' }),
+              ts: Timestamp.meta({ description: 'End of the bucket.' }),
               states: StateCounts,
             }),
           ),
@@ -48,13 +48,13 @@ export const cohortFunnel = route({
   ...analytics,
   id: 'cohortFunnel',
   path: '/api/pipeline/cohort-funnel',
-  summary: 'Show how far new issues came',
+  summary: 'Get the cohort funnel',
   description:
-    'Of the issues that entered the pipeline within the window: how many have been in each state, and the median time that they stayed there. Up to 20,000 stays medians are exact; beyond, within 1 %, and of the issues since the beginning of that hour.',
+    'For the issues that entered the pipeline in the window: how many reached each state, and the median time in it. Medians are exact up to 20,000 state visits; above that they are within 1 % and the window starts at the full hour.',
   query: z.object({ window: windowParam('24h'), ...whose }),
   replies: {
     200: {
-      description: 'The funnel.',
+      description: 'Cohort funnel.',
       body: z
         .object({
           window: Window,
@@ -64,13 +64,19 @@ export const cohortFunnel = route({
               z.object({
                 state: State,
                 count,
-                medianMinutes: z.number().nonnegative().nullable().meta({ description: 'null when none has left it.' }),
+                medianMinutes: z
+                  .number()
+                  .nonnegative()
+                  .nullable()
+                  .meta({ description: 'Median time in the state. Null while no issue has left it.' }),
               }),
             )
-            .meta({ description: 'The states of a plain issue always, others where one has been.' }),
+            .meta({
+              description: 'Always includes the standard states; other states appear when an issue reached them.',
+            }),
           drops: z
             .array(z.object({ from: State, to: State, count }))
-            .meta({ description: 'Between consecutive states of a plain issue.' }),
+            .meta({ description: 'Losses between consecutive standard states.' }),
           serverTimestamp: Timestamp,
         })
         .meta({ id: 'CohortFunnel' }),
@@ -82,18 +88,18 @@ export const throughput = route({
   ...analytics,
   id: 'throughput',
   path: '/api/pipeline/throughput',
-  summary: 'Count the issues that were done',
-  description: 'Issues that moved to done since then, each once.',
+  summary: 'Get the throughput',
+  description: 'Counts the issues that moved to done since the start of the window. Each issue counts once.',
   query: z.object({
     since: z
       .enum(SINCE_VALUES, `must be one of ${SINCE_VALUES.join(', ')}`)
       .default('today')
-      .meta({ description: 'How far back; today = since midnight UTC.', example: 'today' }),
+      .meta({ description: 'Start of the window; `today` (default) = since midnight UTC.', example: 'today' }),
     ...whose,
   }),
   replies: {
     200: {
-      description: 'The count.',
+      description: 'Number of completed issues.',
       body: z
         .object({ since: z.enum(SINCE_VALUES), count, windowStart: Timestamp, serverTimestamp: Timestamp })
         .meta({ id: 'Throughput' }),

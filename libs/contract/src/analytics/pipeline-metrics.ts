@@ -8,12 +8,14 @@ const ms = z.number().nonnegative().nullable();
 const share = z.number().nonnegative().nullable();
 const percentage = z.number().min(0).max(100).nullable();
 
-/** interface: PipelineMetrics; each figure is defined at /api/metric-definitions. */
+/** interface: PipelineMetrics. /api/metric-definitions defines each metric. */
 export const PipelineMetrics = z
   .object({
     repo: z.string(),
     windowDays: z.literal(METRIC_WINDOWS_DAYS),
-    computedAt: Timestamp.meta({ description: 'Of what looks back over the window; counts are newer.' }),
+    computedAt: Timestamp.meta({
+      description: 'Time at which the metrics of the window were computed. Counts are more recent.',
+    }),
     openIssues: count,
     inFlight: count,
     inProgress: count,
@@ -39,7 +41,7 @@ export const PipelineMetrics = z
     vcsWriteQueueFailed: count,
     sampleSizes: z.object({ resolved: count, merged: count }),
   })
-  .meta({ id: 'PipelineMetrics', description: 'The figures of a repo. Null = there is nothing to take them of.' });
+  .meta({ id: 'PipelineMetrics', description: 'Metrics of one repo. A metric is null when it has no samples.' });
 
 const wire: (metrics: DomainMetrics) => z.input<typeof PipelineMetrics> = (metrics) => metrics;
 void wire;

@@ -13,16 +13,18 @@ const counts = {
   method: 'get',
   auth: 'operator',
   tags: ['Consistency'],
-  summary: 'Count what contradicts itself',
-  description: 'As of the last look, over all tenants.',
+  summary: 'Count consistency findings',
+  description: 'Counts over all tenants as of the latest scan.',
   replies: {
     200: {
-      description: 'How many findings there are.',
+      description: 'Number of findings.',
       body: z
         .object({
           total: count,
-          byKind: z.object(byKind).meta({ description: 'Every kind, also those without findings.' }),
-          computedAt: Timestamp.nullable().meta({ description: 'null = the first look has not ended.' }),
+          byKind: z.object(byKind).meta({ description: 'Number of findings by kind. All kinds are present.' }),
+          computedAt: Timestamp.nullable().meta({
+            description: 'Time of the scan. Null before the first scan completes.',
+          }),
         })
         .meta({ id: 'ConsistencyCounts' }),
     },

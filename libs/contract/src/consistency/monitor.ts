@@ -7,14 +7,17 @@ import { route } from '../wire/route.ts';
 /** interface: Consistency finding. */
 export const ConsistencyFinding = z
   .object({
-    id: z.string().meta({ description: 'Stable: `kind:owner/repo#N`, and `@tenant` where several have the repo.' }),
+    id: z.string().meta({
+      description:
+        'Stable id `kind:owner/repo#N`, followed by `@tenant` when several tenants have a repo with this name.',
+    }),
     kind: z.enum(CONSISTENCY_KINDS),
     repoOwner: z.string(),
     repoName: z.string(),
     issueNumber: z.int().nullable(),
-    detail: z.record(z.string(), z.unknown()).meta({ description: 'Depends on the kind.' }),
+    detail: z.record(z.string(), z.unknown()).meta({ description: 'Details, specific to the kind.' }),
   })
-  .meta({ id: 'ConsistencyFinding', description: 'Two records that should agree and do not.' });
+  .meta({ id: 'ConsistencyFinding', description: 'Two records that contradict each other.' });
 
 const wire: (finding: DomainFinding) => z.input<typeof ConsistencyFinding> = (finding) => finding;
 void wire;
@@ -26,13 +29,14 @@ export const listConsistencyFindings = route({
   id: 'listConsistencyFindings',
   method: 'get',
   path: '/api/consistency',
-  summary: 'List what contradicts itself',
-  description: 'As of the last look, by kind, repo and issue. A limit or offset that is no number counts as not given.',
+  summary: 'List consistency findings',
+  description:
+    'Returns the findings of the latest scan, ordered by kind, repo and issue. An invalid limit or offset falls back to its default.',
   query: z.object(pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'default' })),
-  replies: { 200: { description: 'One page.', body: CachedPage(ConsistencyFinding) } },
+  replies: { 200: { description: 'One page of findings.', body: CachedPage(ConsistencyFinding) } },
 });
 
-/** What all repairs have in common: each mends one kind, and may be repeated. */
+/** Settings shared by all repairs. Each repairs one kind of finding and is idempotent. */
 const repair = {
   ...consistency,
   ...withReason,
@@ -42,17 +46,17 @@ const repair = {
       .string()
       .min(1)
       .max(1_000)
-      .meta({ description: 'Id of the finding, percent-encoded.', example: 'stale_blocked:octo/shop#7' }),
+      .meta({ description: 'Finding id, percent-encoded.', example: 'stale_blocked:octo/shop#7' }),
   }),
   replies: {
     200: {
-      description: 'The finding as it is now; null when it is gone, or was.',
+      description: 'The re-evaluated finding. Null when it is resolved.',
       body: z.object({ ok: z.literal(true), finding: ConsistencyFinding.nullable() }),
     },
   },
   errors: [
     'CONSISTENCY_FINDING_NOT_FOUND',
-    { code: 'INVALID_ARGUMENT', status: 422, description: 'The finding has no issue number.' },
+    { code: 'INVALID_ARGUMENT', status: 422, description: 'The finding has no issue number' },
   ],
   refusals: { params: { code: 'CONSISTENCY_FINDING_NOT_FOUND' } },
 } as const;
@@ -62,7 +66,7 @@ export const clearFlag = route({
   id: 'clearFlag',
   path: '/api/consistency/{id}/clear-flag',
   summary: 'Clear a stale blocked flag',
-  description: 'Mends stale_blocked. An issue that stands in a blocked state is unblocked; else only the flag goes.',
+  description: 'Repairs `stale_blocked`. An issue in a blocked state is unblocked; otherwise only the flag is cleared.',
 });
 
 export const resolveSubtaskEdges = route({
@@ -70,15 +74,16 @@ export const resolveSubtaskEdges = route({
   id: 'resolveSubtaskEdges',
   path: '/api/consistency/{id}/resolve-subtask-edges',
   summary: 'Resolve the subtask edges of a finished epic',
-  description: 'Mends stale_subtask_edge. Every active one is marked as resolved.',
+  description: 'Repairs `stale_subtask_edge`. Marks every active subtask edge of the epic as resolved.',
 });
 
 export const enqueueOrphan = route({
   ...repair,
   id: 'enqueueOrphan',
   path: '/api/consistency/{id}/enqueue-orphan',
-  summary: 'Ask for the intake of an unknown issue',
-  description: 'Mends orphan_missing_from_pg. The host is to label it svc:enqueue; the outbox does it, intake follows.',
+  summary: 'Enqueue an issue that has no pipeline record',
+  description:
+    'Repairs `orphan_missing_from_pg`. Adds the label svc:enqueue on the host through the outbox; the intake then creates the record.',
 });
 
 export const linkSi = route({
@@ -86,15 +91,16 @@ export const linkSi = route({
   id: 'linkSi',
   path: '/api/consistency/{id}/link-si',
   summary: 'Mark a self-improvement issue as completed',
-  description: 'Mends si_linkage_gap.',
+  description: 'Repairs `si_linkage_gap`. Marks the self-improvement issue as completed.',
 });
 
 export const deleteOrphanEdges = route({
   ...repair,
   id: 'deleteOrphanEdges',
   path: '/api/consistency/{id}/delete-orphan-edges',
-  summary: 'Delete edges without a record',
-  description: 'Mends orphan_dependency_edge. Every edge in orphanEdgeIds is deleted, not marked as resolved.',
+  summary: 'Delete orphan dependency edges',
+  description:
+    'Repairs `orphan_dependency_edge`. Deletes every edge in `orphanEdgeIds` instead of marking it as resolved.',
 });
 
 export const consistencyRoutes = [

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const usd = z.number().nonnegative();
 
-/** USD, rounded to four decimals; 0 when there was none. */
+/** Cost by rolling window in USD, rounded to four decimals; 0 without cost events. */
 export const CostByWindow = z
   .object({
     last24hUsd: usd,

@@ -14,26 +14,26 @@ export const TenantBudgetDashboard = z
         tenantId: z.int(),
         externalId: z.string(),
         name: z.string(),
-        dailyUsd: usd.nullable().meta({ description: 'Null = there is no limit.' }),
+        dailyUsd: usd.nullable().meta({ description: 'Daily budget in USD. Null = no limit.' }),
         monthlyUsd: usd.nullable(),
         spentTodayUsd: usd.meta({ description: 'Since midnight UTC.' }),
-        spentMonthUsd: usd.meta({ description: 'Since the first of the month, UTC.' }),
+        spentMonthUsd: usd.meta({ description: 'Since the first day of the month, UTC.' }),
         percentUsedDaily: percentage,
         percentUsedMonthly: percentage,
         projectedMonthUsd: usd
           .nullable()
-          .meta({ description: 'At the pace so far; null in the first instant of a month.' }),
+          .meta({ description: 'Linear projection of the current month. Null at the first instant of a month.' }),
         status: z.enum(['ok', 'warning', 'exceeded']),
         thresholdsPct: z.array(threshold),
         lastThresholdPct: threshold
           .nullable()
-          .meta({ description: 'The highest one of today that people were told of.' }),
+          .meta({ description: 'Highest threshold reported by an alert today. Null when none was reported.' }),
         inFlightIssues: z.int().nonnegative(),
-        resetAt: Timestamp.meta({ description: 'When the day ends.' }),
+        resetAt: Timestamp.meta({ description: 'End of the current UTC day, when daily spending resets.' }),
       }),
     ),
     totalSpentTodayUsd: usd,
     totalSpentMonthUsd: usd,
     generatedAt: Timestamp,
   })
-  .meta({ id: 'TenantBudgetDashboard', description: 'What tenants spend, and what they may.' });
+  .meta({ id: 'TenantBudgetDashboard', description: 'Spending and budgets by tenant.' });

@@ -17,14 +17,17 @@ export const DeadLetter = z
     error: z.string(),
     createdAt: Timestamp,
   })
-  .meta({ id: 'DeadLetter', description: 'A transition that failed for good and was recorded instead of retried.' });
+  .meta({
+    id: 'DeadLetter',
+    description: 'A state transition that failed permanently and was recorded instead of retried.',
+  });
 
 const wire: (row: DomainDeadLetter) => z.input<typeof DeadLetter> = (row) => row;
 void wire;
 
 const letters = { auth: 'operator', tags: ['Dead letters'] } as const;
 const params = z.object({
-  id: z.string().min(1).meta({ description: 'Id of the letter.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
+  id: z.string().min(1).meta({ description: 'Dead letter id.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
 });
 
 export const listDeadLetters = route({
@@ -33,27 +36,28 @@ export const listDeadLetters = route({
   method: 'get',
   path: '/api/dead-letters',
   summary: 'List unresolved dead letters',
-  description: 'Newest first. A limit or offset that is no number counts as not given.',
+  description: 'Newest first. An invalid limit or offset falls back to its default.',
   query: z.object(pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'default' })),
-  replies: { 200: { description: 'One page.', body: CachedPage(DeadLetter) } },
+  replies: { 200: { description: 'One page of dead letters.', body: CachedPage(DeadLetter) } },
 });
 
-// Before the routes with {id}: the first match wins.
+// Declared before the routes with {id}: the first match wins.
 export const resolveAllDeadLetters = route({
   ...letters,
   ...withReason,
   id: 'resolveAllDeadLetters',
   method: 'post',
   path: '/api/dead-letters/resolve-all',
-  summary: 'Resolve every dead letter',
-  description: 'Retries no transition. One that fails does not stop the others; it is named in `failed`.',
+  summary: 'Resolve all dead letters',
+  description:
+    'Marks all dead letters as resolved without retrying their transitions. A failure does not stop the others; its id is listed in `failed`.',
   replies: {
     200: {
-      description: 'All were attempted.',
+      description: 'Result of the batch.',
       body: z.object({
         ok: z.literal(true),
-        resolved: z.int().nonnegative().meta({ description: 'How many were attempted.' }),
-        failed: z.array(z.string()).meta({ description: 'Ids of those that could not be resolved.' }),
+        resolved: z.int().nonnegative().meta({ description: 'Number of dead letters attempted.' }),
+        failed: z.array(z.string()).meta({ description: 'Ids of dead letters that could not be resolved.' }),
       }),
     },
   },
@@ -65,11 +69,14 @@ export const retryDeadLetter = route({
   id: 'retryDeadLetter',
   method: 'post',
   path: '/api/dead-letters/{id}/retry',
-  summary: 'Attempt the transition again',
-  description: 'On success the letter is resolved and the new state is told.',
+  summary: 'Retry a dead letter',
+  description: 'Retries the transition. On success, resolves the dead letter and returns the new state.',
   params,
   replies: {
-    200: { description: 'Attempted.', body: z.object({ ok: z.literal(true), newState: z.string().optional() }) },
+    200: {
+      description: 'Result of the retry. `newState` is set on success.',
+      body: z.object({ ok: z.literal(true), newState: z.string().optional() }),
+    },
   },
   errors: ['DEAD_LETTER_NOT_FOUND'],
   refusals: { params: { code: 'DEAD_LETTER_NOT_FOUND' } },
@@ -81,8 +88,9 @@ export const resolveDeadLetter = route({
   id: 'resolveDeadLetter',
   method: 'post',
   path: '/api/dead-letters/{id}/resolve',
-  summary: 'Resolve one dead letter',
-  description: 'Retries no transition. An unknown id is answered alike, so that repeating is safe.',
+  summary: 'Resolve a dead letter',
+  description:
+    'Marks the dead letter as resolved without retrying its transition. Idempotent: an unknown id also returns 200.',
   params,
   replies: { 200: { description: 'Resolved.', body: Ok } },
 });

@@ -40,9 +40,9 @@ export const whyExample = {
   blockClassification: null,
   blockedFromState: null,
   explanation:
-    'acme/shop#7 is in review and waits for a free worker to take its review task (attempt 1 of 3), since 2026-01-02 03:04 UTC.',
+    'acme/shop#7 is in review and waits for a free worker to claim its review task (attempt 1 of 3), since 2026-01-02 03:04 UTC.',
   waitingOn: [
-    { kind: 'worker', ref: null, detail: 'a free worker to take its review task (attempt 1 of 3)', since: AT },
+    { kind: 'worker', ref: null, detail: 'a free worker to claim its review task (attempt 1 of 3)', since: AT },
   ],
   recentTransitions: [
     {
@@ -59,7 +59,7 @@ export const whyExample = {
   ],
   lastError: null,
   activeTasks: [{ taskType: 'review', status: 'pending', claimedBy: null }],
-  recommendations: ['Start a worker for this kind of task if none is free for long.'],
+  recommendations: ['Start a worker for this task type if none becomes free.'],
   textChange: null,
   serverTimestamp: NOW,
 };

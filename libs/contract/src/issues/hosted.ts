@@ -13,31 +13,32 @@ export const listIssues = route({
   path: '/api/cli/issues',
   summary: 'List the issues of a repo',
   description:
-    'Those longest in their state first. A page has at most 2 MiB: `page.limit` is what was given, less than what was asked for if need be. Send the ETag of a page as If-None-Match to be told cheaply that nothing changed.',
+    'Ordered by time in the current state, longest first. A page holds at most 2 MiB; `page.limit` is the applied limit and may be lower than the requested one. Send the ETag of a page as If-None-Match to receive 304 while the list is unchanged.',
   query: z.object({
     repo: RepoQuery,
     state: z.enum(ISSUE_FILTERS).default('open').meta({
-      description: 'open = not done; blocked, paused = open and marked so; or one state exactly.',
+      description:
+        '`open` = not done; `blocked` or `paused` = not done and flagged so; or a state name (exact match). Default: open.',
       example: 'open',
     }),
     ...pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'refuse' }),
   }),
   headers: z.object({
     'if-none-match': z.string().optional().meta({
-      description: 'The ETag of a page: answered with 304 when nothing has changed since.',
+      description: 'ETag of an earlier page. Returns 304 when the list has not changed.',
       example: '"1-3kq"',
     }),
   }),
   replies: {
     200: {
-      description: 'One page.',
+      description: 'One page of issues.',
       body: PaginatedResponse(IssueListItem),
       example: issuesExample,
-      headers: { etag: { description: 'Names what the list shows now.', schema: z.string() } },
+      headers: { etag: { description: 'Version of the list.', schema: z.string() } },
     },
     304: {
-      description: 'Nothing changed since the page that If-None-Match names.',
-      headers: { etag: { description: 'The same as before.', schema: z.string() } },
+      description: 'The list has not changed since the page given by If-None-Match.',
+      headers: { etag: { description: 'Version of the list, unchanged.', schema: z.string() } },
     },
   },
   errors: [repoNotFound],
@@ -47,16 +48,17 @@ export const explainIssue = route({
   ...read,
   id: 'explainIssue',
   path: '/api/cli/issues/{number}/why',
-  summary: 'Explain why an issue is where it is',
-  description: 'In one sentence, and in detail: what it waits for, its last moves, its last error, what would help.',
+  summary: 'Explain why an issue is in its state',
+  description:
+    'Returns a one-sentence explanation, what the issue waits for, its recent transitions, its last error and suggested actions.',
   params: z.object({
     number: z
       .string()
       .regex(/^[1-9]\d{0,14}$/, 'must be a positive integer')
-      .meta({ description: 'Number of the issue.', example: '7' }),
+      .meta({ description: 'Issue number on the host, a positive integer.', example: '7' }),
   }),
   query: z.object({ repo: RepoQuery }),
-  replies: { 200: { description: 'Why.', body: IssueWhy, example: whyExample } },
+  replies: { 200: { description: 'The explanation.', body: IssueWhy, example: whyExample } },
   errors: [repoNotFound, 'ISSUE_NOT_FOUND'],
-  refusals: { params: { code: 'INVALID_INPUT', message: 'The number of the issue must be a positive integer' } },
+  refusals: { params: { code: 'INVALID_INPUT', message: 'The issue number must be a positive integer' } },
 });

@@ -2,14 +2,14 @@ import { type IssueListItem as DomainItem, ERROR_CLASSES, LIST_CAPS, STATES, TAS
 import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
-/** What a list of issues can be cut down to. */
+/** Filter values for the state of listed issues. */
 export const ISSUE_FILTERS = ['open', 'blocked', 'paused', ...STATES] as const;
 
-/** One row of a list of issues. */
+/** One row of an issue list. */
 export const IssueListItem = z
   .object({
     issueNumber: z.int(),
-    title: z.string().meta({ description: `Cut at ${LIST_CAPS.title} characters.` }),
+    title: z.string().meta({ description: `Truncated to ${LIST_CAPS.title} characters.` }),
     url: z.string(),
     state: z.enum(STATES),
     isBlocked: z.boolean(),
@@ -21,22 +21,28 @@ export const IssueListItem = z
       .string()
       .nullable()
       .meta({
-        description: `What its agent said last, cut at ${LIST_CAPS.status} characters; renewed at most every five seconds.`,
+        description: `Latest status message of the agent, truncated to ${LIST_CAPS.status} characters; updated at most every 5 seconds.`,
       }),
-    activeTaskType: z.enum(TASK_TYPES).nullable().meta({ description: 'Of the task that waits or is worked on.' }),
-    assignedAgent: z.string().nullable().meta({ description: 'Null while no worker has its task.' }),
-    prNumber: z.int().nullable().meta({ description: 'Its open pull request, else its last one.' }),
-    labels: z.array(z.string()).meta({ description: `At most ${LIST_CAPS.labels}.` }),
-    parentIssueNumber: z.int().nullable().meta({ description: 'The epic that it is a part of.' }),
+    activeTaskType: z.enum(TASK_TYPES).nullable().meta({ description: 'Type of the pending or claimed task.' }),
+    assignedAgent: z
+      .string()
+      .nullable()
+      .meta({ description: 'Agent of the claimed task. Null while no task is claimed.' }),
+    prNumber: z
+      .int()
+      .nullable()
+      .meta({ description: 'Number of the open pull request, or of the latest one when none is open.' }),
+    labels: z.array(z.string()).meta({ description: `At most ${LIST_CAPS.labels} labels.` }),
+    parentIssueNumber: z.int().nullable().meta({ description: 'Number of the parent epic.' }),
     dependsOn: z.array(z.int()).meta({
-      description: `Issues of this repo that it was found to depend on, done ones too; at most ${LIST_CAPS.dependsOn}.`,
+      description: `Numbers of issues in this repo that this issue depends on, including completed ones; at most ${LIST_CAPS.dependsOn}.`,
     }),
-    costUsd: z.number().meta({ description: 'So far; renewed at most every five seconds.' }),
-    createdAt: Timestamp.meta({ description: 'On the host.' }),
+    costUsd: z.number().meta({ description: 'Total cost to date in USD; updated at most every 5 seconds.' }),
+    createdAt: Timestamp.meta({ description: 'Creation time on the version-control host.' }),
     updatedAt: Timestamp,
   })
   .meta({ id: 'IssueListItem' });
 
-// Bodies are stored as text where the domain's type is written, so the two may not drift apart.
+// The store keeps serialized rows of the domain type; this assignment keeps both types in step.
 const wire: (item: DomainItem) => z.input<typeof IssueListItem> = (item) => item;
 void wire;

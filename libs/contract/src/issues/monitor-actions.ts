@@ -7,24 +7,25 @@ import { issueParams } from './address.ts';
 
 const state = z.enum(STATES);
 
-/** What all of them share: who may call, and how a path that names no issue is answered (interface: Issue actions). */
+/** Settings shared by all issue actions (interface: Issue actions). */
 const onIssue = {
   auth: 'operator',
   tags: ['Issue actions'],
   params: issueParams,
   query: tenantQuery,
-  errors: ['ISSUE_NOT_FOUND', { code: 'NOT_FOUND', description: 'Unknown repo, or a malformed path.' }],
+  errors: ['ISSUE_NOT_FOUND', { code: 'NOT_FOUND', description: 'Unknown repo or malformed path' }],
 } as const;
 const refusals = { params: { code: 'NOT_FOUND', message: 'Not found' } } as const;
 const plain = { ...onIssue, ...withReason, method: 'post', refusals } as const;
-const withState = z.object({ ok: z.literal(true), state: state.meta({ description: 'Where the issue is now.' }) });
+const withState = z.object({ ok: z.literal(true), state: state.meta({ description: 'Current state of the issue.' }) });
 
 export const pauseIssue = route({
   ...plain,
   id: 'pauseIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/pause',
   summary: 'Pause an issue',
-  description: 'Nothing new is claimed for it; work under way may finish. Repeating changes nothing.',
+  description:
+    'Adds the label svc:paused. No new tasks of the issue are claimed; a running task may finish. Idempotent.',
   replies: { 200: { description: 'Paused.', body: Ok } },
 });
 
@@ -33,7 +34,7 @@ export const resumeIssue = route({
   id: 'resumeIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/resume',
   summary: 'Resume a paused issue',
-  description: 'Its work may be claimed again.',
+  description: 'Removes the label svc:paused and re-enqueues the work task.',
   replies: { 200: { description: 'Resumed.', body: withState } },
 });
 
@@ -42,7 +43,8 @@ export const unblockIssue = route({
   id: 'unblockIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/unblock',
   summary: 'Unblock an issue',
-  description: 'Sends it back to where it was stopped. Dependencies it waited for count as resolved.',
+  description:
+    'Removes the label svc:blocked, returns the issue to the state it was blocked in and re-enqueues the work task. Pending dependencies are treated as resolved.',
   replies: { 200: { description: 'Unblocked.', body: withState } },
 });
 
@@ -50,8 +52,9 @@ export const retryIssue = route({
   ...plain,
   id: 'retryIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/retry',
-  summary: 'Have the work of the state done again',
-  description: 'Leaves the state. A blocked issue is freed when the outcome of the retry is applied.',
+  summary: 'Retry the work of the current state',
+  description:
+    'Re-enqueues the work task; the state does not change. A blocked issue is unblocked when the outcome of the retry is applied.',
   replies: { 200: { description: 'Enqueued.', body: withState } },
 });
 
@@ -60,7 +63,8 @@ export const cancelIssue = route({
   id: 'cancelIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/cancel',
   summary: 'Cancel an issue',
-  description: 'It is done without its work. A worker that is still at it learns so at its next heartbeat.',
+  description:
+    'Moves the issue to done and cancels its tasks. A worker that holds a task is notified by its next heartbeat.',
   replies: { 200: { description: 'Cancelled.', body: Ok } },
 });
 
@@ -70,20 +74,20 @@ export const acceptIssueText = route({
   path: '/api/issues/{owner}/{repo}/{issue}/accept-text',
   summary: 'Accept the changed text of an issue',
   description:
-    'Title and body that agents work on are the ones that were enqueued; a change by somebody without write permission has no effect. This accepts the change that `textChange` of the issue’s explanation reports. Repeating changes nothing.',
+    'Agents use the title and body that were enqueued; a later change by a user without write permission has no effect until it is accepted. This action accepts the change reported as `textChange` by the explanation of the issue. Idempotent.',
   body: plain.body.extend({
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .optional()
-      .meta({ description: '`textChange.sha256` of the text that was read: another text is not accepted.' }),
+      .meta({ description: '`textChange.sha256` of the reviewed text. A different text is not accepted.' }),
   }),
   replies: {
     200: {
-      description: 'Done.',
+      description: 'Result.',
       body: z.object({
         ok: z.literal(true),
-        accepted: z.boolean().meta({ description: 'False when there was no such change to accept.' }),
+        accepted: z.boolean().meta({ description: 'False when there was no matching change to accept.' }),
       }),
     },
   },
@@ -95,7 +99,8 @@ export const transitionIssue = route({
   method: 'post',
   path: '/api/issues/{owner}/{repo}/{issue}/transition',
   summary: 'Force a transition',
-  description: 'To any outgoing edge of the current state. The reason is kept as it was given.',
+  description:
+    'Moves the issue to the target of any outgoing edge of its current state. The reason is stored unchanged.',
   body: z.object({ targetState: z.string(), reason: RequiredReason }),
   replies: {
     200: { description: 'Moved.', body: z.object({ ok: z.literal(true), from: state, to: state }) },
@@ -120,10 +125,13 @@ export const validTransitions = route({
   id: 'validTransitions',
   method: 'get',
   path: '/api/issues/{owner}/{repo}/{issue}/valid-transitions',
-  summary: 'List where an issue may be moved',
-  description: 'Every outgoing edge of the current state in the active workflow.',
+  summary: 'List valid transitions',
+  description: 'Returns the targets of all outgoing edges of the current state in the active workflow.',
   replies: {
-    200: { description: 'The targets.', body: z.object({ currentState: state, validTargets: z.array(state) }) },
+    200: {
+      description: 'Current state and valid targets.',
+      body: z.object({ currentState: state, validTargets: z.array(state) }),
+    },
   },
   errors: [...onIssue.errors, { code: 'WORKFLOW_UNAVAILABLE', status: 400 }],
   refusals,

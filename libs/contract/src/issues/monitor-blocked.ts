@@ -11,14 +11,17 @@ export const BlockedIssue = z
     issueNumber: z.int().positive(),
     title: z.string(),
     state: z.enum(STATES),
-    blockReason: z.string().nullable().meta({ description: 'Code of the taxonomy.', example: 'ci_hard_failure' }),
+    blockReason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Code of the block reason taxonomy.', example: 'ci_hard_failure' }),
     blockedSince: Timestamp.nullable(),
     lastError: z.string().nullable(),
     errorPattern: z.string().nullable().meta({
-      description: 'What stays of the error when numbers, paths, names and times are left out.',
+      description: 'Error message with numbers, paths, names and times removed.',
     }),
   })
-  .meta({ id: 'BlockedIssue', description: 'An issue that cannot go on, and why.' });
+  .meta({ id: 'BlockedIssue', description: 'A blocked issue with its block reason and last error.' });
 
 const ErrorPattern = z.object({
   pattern: z.string(),
@@ -35,18 +38,18 @@ const listBlockedIssues = route({
   id: 'listBlockedIssues',
   method: 'get',
   path: '/api/blocked-issues',
-  summary: 'List the blocked issues',
+  summary: 'List blocked issues',
   description:
-    'Of the enabled repos, as of the last poll, those that stand longest first: at most 5,000. `patterns` groups them by their error, the largest group first.',
+    'Returns the blocked issues of all enabled repos as of the last poll, longest blocked first; at most 5,000. `patterns` groups them by error pattern, largest group first.',
   tags: ['Observability'],
   auth: 'operator',
   replies: {
     200: {
-      description: 'The issues and their patterns.',
+      description: 'Blocked issues and error patterns.',
       body: z.object({
         issues: z.array(BlockedIssue),
         patterns: z.array(ErrorPattern),
-        total: z.int().nonnegative().meta({ description: 'Of all, also those that are not listed.' }),
+        total: z.int().nonnegative().meta({ description: 'Number of all blocked issues, including those not listed.' }),
         polledAt: PolledAt,
       }),
     },

@@ -25,10 +25,10 @@ export const IssueDiagnostic = z
         stateEnteredAt: Timestamp.nullable(),
       })
       .nullable()
-      .meta({ description: 'Null when the pipeline has no record of it.' }),
-    blockClassification: z.enum(ERROR_CLASSES).nullable().meta({ description: 'Null when it is not blocked.' }),
-    autoUnblockCount: count.meta({ description: 'How often it was unblocked by itself.' }),
-    maxAutoUnblocks: count.meta({ description: 'How often it may be.' }),
+      .meta({ description: 'Null when the pipeline has no record of the issue.' }),
+    blockClassification: z.enum(ERROR_CLASSES).nullable().meta({ description: 'Null when the issue is not blocked.' }),
+    autoUnblockCount: count.meta({ description: 'Number of automatic unblocks.' }),
+    maxAutoUnblocks: count.meta({ description: 'Maximum number of automatic unblocks.' }),
     recentFailedRuns: z
       .array(
         z.object({
@@ -37,7 +37,7 @@ export const IssueDiagnostic = z
           finishedAt: Timestamp.nullable(),
         }),
       )
-      .meta({ description: 'Newest first, at most 10.' }),
+      .meta({ description: 'Failed runs, newest first; at most 10.' }),
     activeTasks: z.array(
       z.object({
         taskType: z.enum(TASK_TYPES),
@@ -45,14 +45,14 @@ export const IssueDiagnostic = z
         claimedBy: z.string().nullable(),
       }),
     ),
-    recommendations: z.array(z.string()).meta({ description: 'What would bring it on.' }),
+    recommendations: z.array(z.string()).meta({ description: 'Suggested actions.' }),
   })
-  .meta({ id: 'IssueDiagnostic', description: 'What is wrong with an issue, and what would mend it.' });
+  .meta({ id: 'IssueDiagnostic', description: 'Diagnosis of an issue with suggested actions.' });
 
 /** interface: Issue status. */
 export const IssueStatus = z
   .object({
-    currentStatus: z.string().nullable().meta({ description: 'What an agent said last.' }),
+    currentStatus: z.string().nullable().meta({ description: 'Latest status message of an agent.' }),
     state: z.enum(STATES),
     stateEnteredAt: Timestamp.nullable(),
     lastEventAt: Timestamp.nullable(),
@@ -63,14 +63,14 @@ export const IssueStatus = z
 export const IssueEvent = z
   .object({
     id: z.int(),
-    issueId: z.int().meta({ description: 'Internal number of the issue, not that of the host.' }),
+    issueId: z.int().meta({ description: 'Internal issue id, not the issue number on the host.' }),
     actorType: z.enum(['agent', 'workflow-engine', 'operator', 'system']),
     actorId: z.string().nullable(),
     status: z.string(),
     details: z.record(z.string(), z.unknown()).nullable(),
     state: z.string(),
     createdAt: Timestamp.meta({
-      description: 'With microseconds. Later events of an issue have a later time.',
+      description: 'Timestamp with microseconds, strictly increasing within an issue.',
       example: '2026-01-02T03:04:05.678901Z',
     }),
   })
@@ -93,20 +93,21 @@ export const Retrospective = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .meta({ id: 'Retrospective', description: 'A look back on an issue that is done.' });
+  .meta({ id: 'Retrospective', description: 'Retrospective of a completed issue.' });
 
 const ofIssue = { method: 'get', auth: 'operator', tags: ['Issues'], query: tenantQuery } as const;
-const noRepo: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown repo, or a malformed path.' };
+const noRepo: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown repo or malformed path' };
 const refusals = { params: { code: 'NOT_FOUND', message: 'Not found' } } as const;
 
 export const explainIssueTo = route({
   ...ofIssue,
   id: 'explainIssueTo',
   path: '/api/issues/{owner}/{repo}/{issue}/why',
-  summary: 'Explain why an issue is where it is',
-  description: 'In one sentence, and in detail: what it waits for, its last moves, its last error, what would help.',
+  summary: 'Explain why an issue is in its state',
+  description:
+    'Returns a one-sentence explanation, what the issue waits for, its recent transitions, its last error and suggested actions.',
   params: issueParams,
-  replies: { 200: { description: 'Why.', body: IssueWhy } },
+  replies: { 200: { description: 'The explanation.', body: IssueWhy } },
   errors: ['ISSUE_NOT_FOUND', noRepo],
   refusals,
 });
@@ -116,7 +117,7 @@ export const diagnoseIssue = route({
   id: 'diagnoseIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/digest',
   summary: 'Diagnose an issue',
-  description: 'What stops it, what failed lately, what is under way and what would help.',
+  description: 'Returns the block, recent failed runs, active tasks and suggested actions of an issue.',
   params: issueParams,
   replies: { 200: { description: 'The diagnosis.', body: IssueDiagnostic } },
   errors: [noRepo],
@@ -127,11 +128,11 @@ export const issueStatus = route({
   ...ofIssue,
   id: 'issueStatus',
   path: '/api/issues/{owner}/{repo}/{issue}/status',
-  summary: 'Show what an issue is at',
-  description: 'Its state and the last word of its agent.',
+  summary: 'Get the status of an issue',
+  description: 'Returns the state and the latest agent status message.',
   params: issueParams,
-  replies: { 200: { description: 'The status.', body: IssueStatus } },
-  errors: [{ code: 'NOT_FOUND', description: 'Not in the pipeline, or a malformed path.' }],
+  replies: { 200: { description: 'Issue status.', body: IssueStatus } },
+  errors: [{ code: 'NOT_FOUND', description: 'Issue not in the pipeline, or malformed path' }],
   refusals,
 });
 
@@ -139,19 +140,19 @@ export const issueEvents = route({
   ...ofIssue,
   id: 'issueEvents',
   path: '/api/issues/{owner}/{repo}/{issue}/events',
-  summary: 'List what happened to an issue',
-  description: 'Newest first. `page.total` is null: the events are not counted.',
+  summary: 'List events of an issue',
+  description: 'Newest first. `page.total` is null because events are not counted.',
   params: issueParams,
   query: tenantQuery.extend({
     since: SinceInput.optional().meta({
       description:
-        'Only events later than this: a timestamp (UTC unless it names a zone) or a duration back from now. Compared with microseconds: to poll, pass the newest `createdAt` unchanged.',
+        'Returns only events after this time: a timestamp (UTC without a zone) or a duration before now, such as 1h. Compared with microsecond precision; to poll, pass the latest `createdAt` unchanged.',
       example: '2026-01-02T03:04:05.678901Z',
     }),
     ...pageQuery({ limit: { default: 50, max: 200 }, notANumber: 'refuse' }),
   }),
-  replies: { 200: { description: 'One page.', body: PaginatedResponse(IssueEvent) } },
-  errors: [{ code: 'NOT_FOUND', description: 'Not in the pipeline, or a malformed path.' }],
+  replies: { 200: { description: 'One page of events.', body: PaginatedResponse(IssueEvent) } },
+  errors: [{ code: 'NOT_FOUND', description: 'Issue not in the pipeline, or malformed path' }],
   refusals,
 });
 
@@ -159,12 +160,12 @@ export const issueRetrospective = route({
   ...ofIssue,
   id: 'issueRetrospective',
   path: '/api/issues/{owner}/{repo}/{issue}/retrospective',
-  summary: 'Show how an issue went',
-  description: 'Its newest retrospective. An unknown issue has none.',
+  summary: 'Get the retrospective of an issue',
+  description: 'Returns the latest retrospective, or null. An unknown issue has none.',
   params: anyIssueParams,
   replies: {
     200: {
-      description: 'The retrospective; null while there is none.',
+      description: 'The retrospective, or null.',
       body: z.object({ retrospective: Retrospective.nullable() }),
     },
   },

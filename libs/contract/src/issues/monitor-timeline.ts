@@ -8,27 +8,28 @@ export const WholeTimeline = IssueTimeline.extend({
   totalEntries: z
     .int()
     .nonnegative()
-    .meta({ description: 'How many entries there are; the newest 5,000 of them are told.' }),
+    .meta({ description: 'Number of all entries. At most the latest 5,000 are returned.' }),
 }).meta({ id: 'WholeTimeline' });
 
 export const readTimeline = route({
   id: 'readTimeline',
   method: 'get',
   path: '/api/timeline/{owner}/{repo}/{issue}',
-  summary: 'Tell the story of an issue',
-  description: 'Moves, runs, events, writes to the host, findings and dead letters, oldest first.',
+  summary: 'Get the timeline of an issue',
+  description:
+    'Returns transitions, runs, events, host writes, findings, operator actions and dead letters, oldest first.',
   tags: ['Issues'],
   auth: 'operator',
-  // Without a store there is no context of any repo, and the answer says so in its own words.
+  // Without a store, the handler returns the message that the interface specifies.
   needsStore: false,
   params: anyIssueParams,
   query: tenantQuery,
-  replies: { 200: { description: 'The story.', body: WholeTimeline } },
+  replies: { 200: { description: 'Issue timeline.', body: WholeTimeline } },
   errors: [
     'ISSUE_NOT_FOUND',
     {
       code: 'STORE_UNAVAILABLE',
-      description: 'No repo context available for owner/repo: it is unknown, or the store is away.',
+      description: 'No repo context available for owner/repo: the repo is unknown or the store is unavailable',
     },
   ],
   refusals: { params: { code: 'INVALID_ISSUE_NUMBER', message: 'Invalid issue number' } },

@@ -6,22 +6,22 @@ import { pageQuery } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';
 import { ISSUE_FILTERS, IssueListItem } from './list-item.ts';
 
-/** A row of the list over all repos. */
+/** A row of the issue list over all repos. */
 export const FoundIssue = IssueListItem.extend({
-  repo: z.string().meta({ description: 'As the host spells it.', example: 'acme/shop' }),
-  tenant: z.string().meta({ description: 'External id of its tenant.' }),
+  repo: z.string().meta({ description: '`owner/repo` in the case used by the host.', example: 'acme/shop' }),
+  tenant: z.string().meta({ description: 'External id of the tenant.' }),
 }).meta({ id: 'FoundIssue' });
 
-/** A number of one or two digits, or at least three characters between blanks. */
+/** An issue number, or a search term of at least three characters. */
 const SEARCH = /^\s*(?:#?[1-9]\d?\s*$|\S[\s\S]+\S)/u;
 
 export const searchIssues = route({
   id: 'searchIssues',
   method: 'get',
   path: '/api/issues',
-  summary: 'Find issues',
+  summary: 'Search issues',
   description:
-    'Over all repos, those longest in their state first. `page.total` is null with `q`: what is found is not counted.',
+    'Searches all repos, ordered by time in the current state, longest first. `page.total` is null when `q` is given.',
   tags: ['Issues'],
   auth: 'operator',
   query: z.object({
@@ -30,31 +30,34 @@ export const searchIssues = route({
       .max(300)
       .regex(/^[^/]+\/[^/]+$/, 'must be owner/repo')
       .optional()
-      .meta({ description: 'Only of this repo: owner/repo, in any case.', example: 'acme/shop' }),
+      .meta({ description: 'Returns only issues of this repo, `owner/repo`, case-insensitive.', example: 'acme/shop' }),
     tenant,
     state: z
       .enum(['all', ...ISSUE_FILTERS])
       .optional()
       .meta({
         description:
-          'open = not done; blocked, paused = open and marked so; one state exactly; or all. Without it open, with `q` all.',
+          '`open` = not done; `blocked` or `paused` = not done and flagged so; a state name (exact match); or `all`. Default: open, or all when `q` is given.',
         example: 'open',
       }),
     flag: z
       .enum(['blocked', 'paused'])
       .optional()
-      .meta({ description: 'Only those that are marked so, in whatever state.', example: 'paused' }),
+      .meta({ description: 'Returns only issues with this flag, in any state.', example: 'paused' }),
     q: z
       .string()
       .max(200)
-      .refine(isStorable, 'must hold no NUL and no half of a surrogate pair')
-      .regex(SEARCH, 'must be the number of an issue, or at least 3 characters of its title')
+      .refine(isStorable, 'must not contain NUL or unpaired surrogates')
+      .regex(SEARCH, 'must be an issue number, or at least 3 characters of the title')
       .optional()
-      .meta({ description: 'A number such as 7 or #7, or a part of the title in any case.', example: 'checkout' }),
+      .meta({
+        description: 'Issue number such as 7 or #7, or a part of the title, case-insensitive.',
+        example: 'checkout',
+      }),
     ...pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'refuse' }),
   }),
-  replies: { 200: { description: 'One page.', body: PaginatedResponse(FoundIssue) } },
-  errors: [{ code: 'NOT_FOUND', description: 'No enabled repo, or no tenant, of that name.' }],
+  replies: { 200: { description: 'One page of issues.', body: PaginatedResponse(FoundIssue) } },
+  errors: [{ code: 'NOT_FOUND', description: 'Unknown or disabled repo, or unknown tenant' }],
 });
 
 export const issueRoutes = [searchIssues] as const;

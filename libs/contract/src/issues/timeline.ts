@@ -34,7 +34,7 @@ export const TimelineEntry = z
   })
   .meta({ id: 'TimelineEntry' });
 
-/** The story of an issue. */
+/** Timeline of an issue. */
 export const IssueTimeline = z
   .object({
     repo: z.string(),
@@ -42,7 +42,9 @@ export const IssueTimeline = z
     title: z.string(),
     entries: z.array(TimelineEntry).meta({ description: 'Oldest first.' }),
     totalCostUsd: z.number(),
-    totalDurationMs: z.number().meta({ description: 'From its entry until it was done, or until now.' }),
+    totalDurationMs: z
+      .number()
+      .meta({ description: 'Time from pipeline entry until completion, or until now, in milliseconds.' }),
     currentState: z.enum(STATES),
     staleSinceMs: z.number().optional(),
     stateTransitions: z.array(StateTransition).meta({ description: 'Oldest first.' }),

@@ -2,18 +2,21 @@ import { ERROR_CLASSES, STATES, TASK_TYPES, WAIT_KINDS } from '@pipeline/domain'
 import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
-/** A move of an issue from one state to another. */
+/** A change of an issue's state. */
 export const StateTransition = z
   .object({
     from: z.enum(STATES).nullable(),
     to: z.enum(STATES),
     at: Timestamp,
-    agent: z.string().nullable().meta({ description: 'Whose outcome it was; null for people and loops.' }),
+    agent: z
+      .string()
+      .nullable()
+      .meta({ description: 'Agent whose outcome caused the transition. Null for operators and background loops.' }),
     actorType: z.enum(['agent', 'workflow-engine', 'operator', 'system']),
     actorId: z.string().nullable(),
     reason: z.string().nullable(),
-    forced: z.boolean().meta({ description: 'An operator chose the target.' }),
-    durationInFromMs: z.number().nullable().meta({ description: 'Milliseconds in the state that it left.' }),
+    forced: z.boolean().meta({ description: 'True when an operator chose the target state.' }),
+    durationInFromMs: z.number().nullable().meta({ description: 'Time spent in the previous state, in milliseconds.' }),
   })
   .meta({ id: 'StateTransition' });
 
@@ -21,22 +24,27 @@ export const Wait = z
   .object({
     kind: z.enum(WAIT_KINDS),
     ref: z.string().nullable().meta({
-      description: 'What it is about: a worker, `#N`, `owner/name#N`, or the id of a write, letter or finding.',
+      description:
+        'Object that the issue waits for: a worker id, `#N`, `owner/name#N`, or the id of a host write, dead letter or finding.',
     }),
-    detail: z
-      .string()
-      .meta({ description: 'Completes "it waits for …".', example: 'a free worker to take its review task' }),
+    detail: z.string().meta({
+      description: 'Text that completes the sentence "it waits for …".',
+      example: 'a free worker to claim its review task',
+    }),
     since: Timestamp.nullable(),
   })
   .meta({ id: 'Wait' });
 
-/** What somebody without write permission changed of an issue's text. */
+/** A change of an issue's title or body by a user without write permission. */
 export const TextChange = z
   .object({
-    changedAt: Timestamp.meta({ description: 'By the clock of the host, in whole seconds.' }),
-    changedBy: z.string().nullable().meta({ description: 'Login; null when the host did not report it.' }),
+    changedAt: Timestamp.meta({ description: 'Time on the clock of the version-control host, in whole seconds.' }),
+    changedBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'Login of the author. Null when the host did not report it.' }),
     sha256: z.string().meta({
-      description: 'SHA-256 of title, line feed and body of the changed text, in hexadecimal.',
+      description: 'SHA-256 of the changed title, a line feed and the changed body, in hexadecimal.',
       example: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     }),
   })
@@ -44,7 +52,7 @@ export const TextChange = z
 
 export const IssueWhy = z
   .object({
-    repo: z.string().meta({ description: 'As the host spells it.', example: 'acme/shop' }),
+    repo: z.string().meta({ description: '`owner/name` in the case used by the host.', example: 'acme/shop' }),
     issueNumber: z.int(),
     title: z.string(),
     state: z.enum(STATES),
@@ -55,12 +63,14 @@ export const IssueWhy = z
     blockClassification: z.enum(ERROR_CLASSES).nullable(),
     blockedFromState: z.enum(STATES).nullable(),
     explanation: z.string().meta({
-      description: 'One sentence for people.',
+      description: 'Human-readable explanation in one sentence.',
       example:
-        'acme/shop#7 is in review and waits for a free worker to take its review task, since 2026-01-02 03:04 UTC.',
+        'acme/shop#7 is in review and waits for a free worker to claim its review task, since 2026-01-02 03:04 UTC.',
     }),
-    waitingOn: z.array(Wait).meta({ description: 'What matters most first; empty for an issue that is done.' }),
-    recentTransitions: z.array(StateTransition).meta({ description: 'Newest first, at most 20.' }),
+    waitingOn: z
+      .array(Wait)
+      .meta({ description: 'What the issue waits for, most important first. Empty when the issue is done.' }),
+    recentTransitions: z.array(StateTransition).meta({ description: 'Latest transitions, newest first; at most 20.' }),
     lastError: z
       .object({
         message: z.string(),
@@ -68,12 +78,12 @@ export const IssueWhy = z
         errorPattern: z
           .string()
           .nullable()
-          .meta({ description: 'The message without what differs from time to time.' }),
+          .meta({ description: 'Message with variable parts (numbers, paths, names, times) removed.' }),
         fingerprint: z.string().nullable(),
         occurredAt: Timestamp,
       })
       .nullable()
-      .meta({ description: 'Of the newest run that failed.' }),
+      .meta({ description: 'Error of the latest failed run.' }),
     activeTasks: z.array(
       z.object({
         taskType: z.enum(TASK_TYPES),
@@ -81,11 +91,11 @@ export const IssueWhy = z
         claimedBy: z.string().nullable(),
       }),
     ),
-    recommendations: z.array(z.string()).meta({ description: 'What would bring it on.' }),
+    recommendations: z.array(z.string()).meta({ description: 'Suggested actions.' }),
     textChange: TextChange.nullable().meta({
       description:
-        'Set when title or body on the host were changed since the issue was enqueued, by somebody without write permission. Agents work on the text that was enqueued until the change is accepted.',
+        'Set when a user without write permission changed the title or body on the host after the issue was enqueued. Agents use the enqueued text until an operator accepts the change.',
     }),
     serverTimestamp: Timestamp,
   })
-  .meta({ id: 'IssueWhy', description: 'Why an issue is where it is.' });
+  .meta({ id: 'IssueWhy', description: 'Explains the current state of an issue.' });

@@ -31,4 +31,4 @@ export const AgentFinding = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .meta({ id: 'AgentFinding', description: 'What an agent noticed.' });
+  .meta({ id: 'AgentFinding', description: 'An observation that an agent reported.' });

@@ -1,15 +1,17 @@
 import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
 
-/** What a retrospective looks back on. */
+/** History of a completed issue, the input of a retrospective. */
 export const IssueHistory = z
   .object({
-    end: z.enum(['merged', 'ended']).meta({ description: '`ended` = done without a merge.' }),
+    end: z
+      .enum(['merged', 'ended'])
+      .meta({ description: '`merged` = done by a merge; `ended` = done without a merge.' }),
     enteredAt: z.string(),
     endedAt: z.string().nullable(),
-    changedFiles: z
-      .array(z.string())
-      .meta({ description: 'Of the merged pull requests, else of the last submission.' }),
+    changedFiles: z.array(z.string()).meta({
+      description: 'Files changed by the merged pull requests, or by the last submission when none was merged.',
+    }),
     pullRequests: z.array(
       z.object({
         number: z.int().positive(),
@@ -18,7 +20,7 @@ export const IssueHistory = z
         mergeSha: z.string().nullable(),
       }),
     ),
-    reviewCycles: z.int().nonnegative().meta({ description: 'How often changes were asked for.' }),
+    reviewCycles: z.int().nonnegative().meta({ description: 'Number of reviews that requested changes.' }),
     failures: z
       .array(
         z.object({
@@ -29,7 +31,7 @@ export const IssueHistory = z
           at: z.string().nullable(),
         }),
       )
-      .meta({ description: 'The newest 50, oldest first.' }),
+      .meta({ description: 'The latest 50 failures, oldest first.' }),
     costs: z.object({
       totalUsd: z.number(),
       byAgent: z.array(z.object({ agent: z.string(), usd: z.number(), runs: z.int().nonnegative() })),
@@ -41,9 +43,9 @@ export const IssueHistory = z
           from: z.enum(STATES).nullable(),
           to: z.enum(STATES),
           trigger: z.string(),
-          minutes: z.number().nullable().meta({ description: 'In the state that it left.' }),
+          minutes: z.number().nullable().meta({ description: 'Minutes spent in the previous state.' }),
         }),
       )
-      .meta({ description: 'The newest 100 moves, oldest first.' }),
+      .meta({ description: 'The latest 100 transitions, oldest first.' }),
   })
   .meta({ id: 'IssueHistory' });

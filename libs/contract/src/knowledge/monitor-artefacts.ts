@@ -9,17 +9,19 @@ export const Artefact = z
   .object({
     id: z.int(),
     runId: z.int(),
-    issueId: z.int().nullable().meta({ description: 'Internal number of the issue; null for work on a whole repo.' }),
+    issueId: z.int().nullable().meta({ description: 'Internal issue id. Null for repo-level work.' }),
     kind: z.string(),
     mediaType: z.string(),
     title: z.string(),
     body: z.string(),
     createdAt: Timestamp,
   })
-  .meta({ id: 'Artefact', description: 'What a run left to be read.' });
+  .meta({ id: 'Artefact', description: 'A document produced by a run.' });
 
 const Artefacts = UnpaginatedResponse(Artefact).extend({
-  truncated: z.boolean().meta({ description: 'Older ones were left out: all together weigh more than 32 MiB.' }),
+  truncated: z
+    .boolean()
+    .meta({ description: 'True when older artefacts were omitted because the total size exceeds 32 MiB.' }),
 });
 
 const artefacts = { method: 'get', auth: 'operator', tags: ['Issues'] } as const;
@@ -28,11 +30,11 @@ export const issueArtefacts = route({
   ...artefacts,
   id: 'issueArtefacts',
   path: '/api/issues/{owner}/{repo}/{issue}/artefacts',
-  summary: 'Read what the runs of an issue left',
-  description: 'Of all its runs, oldest first. An unknown issue has none.',
+  summary: 'List artefacts of an issue',
+  description: 'Returns the artefacts of all runs, oldest first. An unknown issue returns an empty list.',
   params: anyIssueParams,
   query: tenantQuery,
-  replies: { 200: { description: 'All of them.', body: Artefacts } },
+  replies: { 200: { description: 'All artefacts.', body: Artefacts } },
   refusals: { params: { code: 'INVALID_ISSUE_NUMBER', message: 'Invalid issue number' } },
 });
 
@@ -40,15 +42,15 @@ export const runArtefacts = route({
   ...artefacts,
   id: 'runArtefacts',
   path: '/api/runs/{runId}/artefacts',
-  summary: 'Read what one run left',
-  description: 'Oldest first. An unknown run has none.',
+  summary: 'List artefacts of a run',
+  description: 'Oldest first. An unknown run returns an empty list.',
   params: z.object({
     runId: z
       .string()
       .regex(/^\d{1,15}$/)
-      .meta({ description: 'Number of the run.', example: '12' }),
+      .meta({ description: 'Run id.', example: '12' }),
   }),
-  replies: { 200: { description: 'All of them.', body: Artefacts } },
+  replies: { 200: { description: 'All artefacts.', body: Artefacts } },
   refusals: { params: { code: 'INVALID_INPUT', message: 'runId must be a whole number' } },
 });
 

@@ -7,7 +7,7 @@ import { pageQuery } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';
 import { AgentFinding } from './finding.ts';
 
-/** What the list of one issue shows of a finding (interface: Agent finding). */
+/** Fields of a finding in the list of one issue (interface: Agent finding). */
 export const IssueFinding = AgentFinding.pick({
   id: true,
   agentName: true,
@@ -25,7 +25,7 @@ export const IssueFinding = AgentFinding.pick({
   issueNumber: true,
   createdAt: true,
   updatedAt: true,
-}).meta({ id: 'IssueFinding', description: 'What an agent noticed while it worked on an issue.' });
+}).meta({ id: 'IssueFinding', description: 'An observation that an agent reported while working on an issue.' });
 
 const findings = { auth: 'operator', tags: ['Findings'] } as const;
 const page = pageQuery({ limit: { default: 100, max: 200 }, notANumber: 'refuse' });
@@ -35,11 +35,14 @@ export const listIssueFindings = route({
   id: 'listIssueFindings',
   method: 'get',
   path: '/api/issues/{owner}/{repo}/{issue}/findings',
-  summary: 'List what agents noticed about an issue',
-  description: 'Newest first, those included that another issue had met before. An unknown issue has none.',
+  summary: 'List findings of an issue',
+  description:
+    'Newest first, including findings first reported for another issue. An unknown issue returns an empty list.',
   params: anyIssueParams,
   query: z.object({ ...page, tenant }),
-  replies: { 200: { description: 'One page; its total is not counted.', body: PaginatedResponse(IssueFinding) } },
+  replies: {
+    200: { description: 'One page of findings. `page.total` is null.', body: PaginatedResponse(IssueFinding) },
+  },
   refusals: { params: { code: 'INVALID_ISSUE_NUMBER' } },
 });
 
@@ -48,43 +51,52 @@ export const listFindings = route({
   id: 'listFindings',
   method: 'get',
   path: '/api/findings',
-  summary: 'List what agents noticed in a repo',
-  description: 'Newest first. What was found several times is one finding.',
+  summary: 'List findings of a repo',
+  description: 'Newest first. Repeated reports of the same observation are one finding.',
   query: z.object({
     ...repoQuery,
-    status: z.enum(FINDING_STATUSES).optional().meta({ description: 'Only of this status.', example: 'open' }),
-    category: keptText(100).optional().meta({ description: 'Only of this category.', example: 'tests' }),
-    severity: z.enum(SEVERITIES).optional().meta({ description: 'Only of this severity.', example: 'high' }),
+    status: z
+      .enum(FINDING_STATUSES)
+      .optional()
+      .meta({ description: 'Returns only findings with this status.', example: 'open' }),
+    category: keptText(100)
+      .optional()
+      .meta({ description: 'Returns only findings of this category.', example: 'tests' }),
+    severity: z
+      .enum(SEVERITIES)
+      .optional()
+      .meta({ description: 'Returns only findings of this severity.', example: 'high' }),
     ...page,
   }),
-  replies: { 200: { description: 'One page.', body: PaginatedResponse(AgentFinding) } },
-  errors: [{ code: 'NOT_FOUND', description: 'Unknown repo.' }],
+  replies: { 200: { description: 'One page of findings.', body: PaginatedResponse(AgentFinding) } },
+  errors: [{ code: 'NOT_FOUND', description: 'Unknown repo' }],
 });
 
 const IssueNumber = z.int().positive().max(2_147_483_647);
 
-/** What all moves share. */
+/** Settings shared by all status changes. */
 const move = {
   ...findings,
   method: 'post',
   params: z.object({
-    id: z.string().min(1).meta({ description: 'Id of the finding.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
+    id: z.string().min(1).meta({ description: 'Finding id.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
   }),
   body: z.object({
     reason: Reason.optional(),
     issueNumber: IssueNumber.optional().meta({
-      description: 'The issue of the same repo that is to settle it, or has: done, it resolves the finding.',
+      description:
+        'Number of an issue in the same repo that fixes the finding. The finding is resolved when that issue is done.',
     }),
   }),
   bodyOptional: true,
   replies: {
-    200: { description: 'The finding as it is now.', body: z.object({ ok: z.literal(true), finding: AgentFinding }) },
+    200: { description: 'The updated finding.', body: z.object({ ok: z.literal(true), finding: AgentFinding }) },
   },
   errors: [
-    { code: 'NOT_FOUND', description: 'Unknown finding.' },
-    { code: 'INVALID_TRANSITION', status: 400, description: 'Its status does not allow this.' },
-    { code: 'ISSUE_NOT_FOUND', description: 'The repo of the finding has no such issue.' },
-    { code: 'INVALID_INPUT', description: 'The issue that is to settle it is done already.' },
+    { code: 'NOT_FOUND', description: 'Unknown finding' },
+    { code: 'INVALID_TRANSITION', status: 400, description: 'The current status does not allow this action' },
+    { code: 'ISSUE_NOT_FOUND', description: 'The repo of the finding has no issue with this number' },
+    { code: 'INVALID_INPUT', description: 'The given issue is already done' },
   ],
 } as const;
 
@@ -93,7 +105,7 @@ export const acceptFinding = route({
   id: 'acceptFinding',
   path: '/api/findings/{id}/accept',
   summary: 'Accept a finding',
-  description: 'It is true and something is to be done about it; a merge that it blocks stays blocked.',
+  description: 'Confirms the finding. A merge blocked by it stays blocked.',
 });
 
 export const resolveFinding = route({
@@ -101,7 +113,7 @@ export const resolveFinding = route({
   id: 'resolveFinding',
   path: '/api/findings/{id}/resolve',
   summary: 'Resolve a finding',
-  description: 'It is mended. Found again, it opens again.',
+  description: 'Marks the finding as fixed. If it is reported again, it reopens.',
 });
 
 export const dismissFinding = route({
@@ -109,7 +121,7 @@ export const dismissFinding = route({
   id: 'dismissFinding',
   path: '/api/findings/{id}/dismiss',
   summary: 'Dismiss a finding',
-  description: 'Nothing is to be done about it. Found again, it stays dismissed.',
+  description: 'Marks the finding as not actionable. If it is reported again, it stays dismissed.',
 });
 
 export const reopenFinding = route({
@@ -117,7 +129,7 @@ export const reopenFinding = route({
   id: 'reopenFinding',
   path: '/api/findings/{id}/reopen',
   summary: 'Reopen a finding',
-  description: 'One that was resolved or dismissed is open again.',
+  description: 'Reopens a resolved or dismissed finding.',
 });
 
 export const findingRoutes = [

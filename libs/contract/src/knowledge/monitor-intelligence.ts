@@ -56,7 +56,7 @@ export const IntelligenceItem = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .meta({ id: 'IntelligenceItem', description: 'Something about a repo that is worth knowing next time.' });
+  .meta({ id: 'IntelligenceItem', description: 'A piece of knowledge about a repo.' });
 
 /** interface: Intelligence scope. */
 export const IntelligenceScope = z
@@ -68,7 +68,7 @@ export const IntelligenceScope = z
     metadata: notes.nullable(),
     createdAt: Timestamp,
   })
-  .meta({ id: 'IntelligenceScope', description: 'What an item is about.' });
+  .meta({ id: 'IntelligenceScope', description: 'Scope that an item applies to.' });
 
 /** interface: Intelligence evidence. */
 export const IntelligenceEvidence = z
@@ -83,27 +83,28 @@ export const IntelligenceEvidence = z
     metadata: notes.nullable(),
     createdAt: Timestamp,
   })
-  .meta({ id: 'IntelligenceEvidence', description: 'What an item rests on.' });
+  .meta({ id: 'IntelligenceEvidence', description: 'Evidence that supports an item.' });
 
 export const IntelligenceItemDetail = IntelligenceItem.extend({
   scopes: z.array(IntelligenceScope),
-  evidence: z.array(IntelligenceEvidence).meta({ description: 'Newest first, 200 at most.' }),
-}).meta({ id: 'IntelligenceItemDetail', description: 'An item with what it is about and what it rests on.' });
+  evidence: z.array(IntelligenceEvidence).meta({ description: 'Newest first; at most 200.' }),
+}).meta({ id: 'IntelligenceItemDetail', description: 'An item with its scopes and evidence.' });
 
 const intelligence = { auth: 'operator', tags: ['Intelligence'] } as const;
-const unknownRepo = { code: 'NOT_FOUND', description: 'Unknown repo.' } as const;
-const unknownItem = { code: 'NOT_FOUND', description: 'Unknown item.' } as const;
+const unknownRepo = { code: 'NOT_FOUND', description: 'Unknown repo' } as const;
+const unknownItem = { code: 'NOT_FOUND', description: 'Unknown item' } as const;
 
-// Before the route with {id}: the first match wins.
+// Declared before the route with {id}: the first match wins.
 export const retrieveIntelligence = route({
   ...intelligence,
   id: 'retrieveIntelligence',
   method: 'get',
   path: '/api/intelligence/retrieve',
-  summary: 'Show what an agent would be given',
-  description: 'What fits an issue and the budget of an agent, why, and what was left out. Changes nothing.',
+  summary: 'Debug a retrieval',
+  description:
+    'Returns the items and files that an agent would receive for an issue within its token budget, why each was selected, and what was omitted. Read-only.',
   query: RetrievalQuery.extend(repoQuery),
-  replies: { 200: { description: 'What was retrieved.', body: RetrievalResult } },
+  replies: { 200: { description: 'Retrieval result.', body: RetrievalResult } },
   errors: [unknownRepo],
 });
 
@@ -117,20 +118,33 @@ export const listIntelligence = route({
   id: 'listIntelligence',
   method: 'get',
   path: '/api/intelligence',
-  summary: 'List what is known of a repo',
-  description: 'Those observed last first, without scopes and evidence.',
+  summary: 'List intelligence items of a repo',
+  description: 'Most recently observed first, without scopes and evidence.',
   query: z.object({
     ...repoQuery,
-    kind: z.enum(INTELLIGENCE_KINDS).optional().meta({ description: 'Only of this kind.', example: 'invariant' }),
-    status: z.enum(INTELLIGENCE_STATUSES).optional().meta({ description: 'Only so far.', example: 'proposed' }),
-    scope_kind: z.enum(INTELLIGENCE_SCOPE_KINDS).optional().meta({ description: 'Only about one.', example: 'file' }),
-    scope_ref: keptText(500).optional().meta({ description: 'Only about this one.', example: 'src/refunds.ts' }),
-    tag: keptText(50).optional().meta({ description: 'Only with this tag.', example: 'ledger' }),
-    source: keptText(100).optional().meta({ description: 'Only from there.', example: 'retrospective' }),
-    min_confidence: Confidence.optional().meta({ description: 'At least so sure, 0 to 1.', example: '0.7' }),
+    kind: z
+      .enum(INTELLIGENCE_KINDS)
+      .optional()
+      .meta({ description: 'Returns only items of this kind.', example: 'invariant' }),
+    status: z
+      .enum(INTELLIGENCE_STATUSES)
+      .optional()
+      .meta({ description: 'Returns only items with this status.', example: 'proposed' }),
+    scope_kind: z
+      .enum(INTELLIGENCE_SCOPE_KINDS)
+      .optional()
+      .meta({ description: 'Returns only items with a scope of this kind.', example: 'file' }),
+    scope_ref: keptText(500)
+      .optional()
+      .meta({ description: 'Returns only items with this scope reference.', example: 'src/refunds.ts' }),
+    tag: keptText(50).optional().meta({ description: 'Returns only items with this tag.', example: 'ledger' }),
+    source: keptText(100)
+      .optional()
+      .meta({ description: 'Returns only items from this source.', example: 'retrospective' }),
+    min_confidence: Confidence.optional().meta({ description: 'Minimum confidence, 0 to 1.', example: '0.7' }),
     ...pageQuery({ limit: { default: 200, max: 500 }, notANumber: 'refuse' }),
   }),
-  replies: { 200: { description: 'One page.', body: PaginatedResponse(IntelligenceItem) } },
+  replies: { 200: { description: 'One page of items.', body: PaginatedResponse(IntelligenceItem) } },
   errors: [unknownRepo],
 });
 
@@ -138,7 +152,7 @@ const params = z.object({
   id: z
     .string()
     .regex(/\S/, 'Invalid id: must not be empty')
-    .meta({ description: 'Id of the item.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
+    .meta({ description: 'Item id.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
 });
 const refusals = { params: { code: 'INVALID_INPUT' } } as const;
 
@@ -147,26 +161,29 @@ export const getIntelligence = route({
   id: 'getIntelligence',
   method: 'get',
   path: '/api/intelligence/{id}',
-  summary: 'Show an item of intelligence',
-  description: 'With what it is about and what it rests on.',
+  summary: 'Get an intelligence item',
+  description: 'Returns the item with its scopes and evidence.',
   params,
   replies: { 200: { description: 'The item.', body: z.object({ item: IntelligenceItemDetail }) } },
   errors: [unknownItem],
   refusals,
 });
 
-/** What all moves share. */
+/** Settings shared by all status changes. */
 const move = {
   ...intelligence,
   method: 'post',
   params,
   replies: {
     200: {
-      description: 'The item as it is now.',
+      description: 'The updated item.',
       body: z.object({ ok: z.literal(true), item: IntelligenceItemDetail }),
     },
   },
-  errors: [unknownItem, { code: 'INVALID_TRANSITION', status: 400, description: 'Its status does not allow this.' }],
+  errors: [
+    unknownItem,
+    { code: 'INVALID_TRANSITION', status: 400, description: 'The current status does not allow this action' },
+  ],
 } as const;
 
 export const approveIntelligence = route({
@@ -174,8 +191,8 @@ export const approveIntelligence = route({
   ...withReason,
   id: 'approveIntelligence',
   path: '/api/intelligence/{id}/approve',
-  summary: 'Approve an item',
-  description: 'One that is proposed: agents are given it before others.',
+  summary: 'Approve an intelligence item',
+  description: 'Approves a proposed item. Retrieval ranks approved items before others.',
   refusals,
 });
 
@@ -183,8 +200,9 @@ export const dismissIntelligence = route({
   ...move,
   id: 'dismissIntelligence',
   path: '/api/intelligence/{id}/dismiss',
-  summary: 'Dismiss an item',
-  description: 'It is wrong, or of no use: agents are not given it. Observed again, it stays dismissed.',
+  summary: 'Dismiss an intelligence item',
+  description:
+    'Marks the item as wrong or useless and excludes it from retrieval. If it is observed again, it stays dismissed.',
   body: z.object({ reason: RequiredReason }),
   refusals: { ...refusals, fields: { reason: REASON_REFUSAL } },
 });
@@ -193,13 +211,13 @@ export const supersedeIntelligence = route({
   ...move,
   id: 'supersedeIntelligence',
   path: '/api/intelligence/{id}/supersede',
-  summary: 'Supersede an item',
-  description: 'An approved one gives way to another one of its repo.',
+  summary: 'Supersede an intelligence item',
+  description: 'Replaces an approved item by another item of the same repo.',
   body: z.object({
     supersededBy: z.uuid('supersededBy must be the id of another item of the same repo'),
     reason: Reason.optional(),
   }),
-  errors: [...move.errors, { code: 'INVALID_INPUT', description: 'The other item cannot stand for it.' }],
+  errors: [...move.errors, { code: 'INVALID_INPUT', description: 'The other item cannot replace this item' }],
   refusals,
 });
 

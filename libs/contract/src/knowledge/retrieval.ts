@@ -12,15 +12,20 @@ import { integerText, issueNumberText } from '../wire/parameter-texts.ts';
 
 const number = issueNumberText('must be a positive whole number').transform(Number);
 
-/** Who asks, about what, and how much may be given. */
+/** Parameters of a retrieval: the agent role, the issue or pull request, and the token budget. */
 export const RetrievalQuery = z.object({
-  agent: z.enum(RETRIEVAL_AGENTS).meta({ description: 'For whom: each sees other kinds first.', example: 'developer' }),
-  issue: number.optional().meta({ description: 'The issue that is worked on.', example: '7' }),
-  pr: number.optional().meta({ description: 'The pull request that is reviewed.', example: '12' }),
+  agent: z
+    .enum(RETRIEVAL_AGENTS)
+    .meta({ description: 'Agent role. Each role ranks the kinds of items differently.', example: 'developer' }),
+  issue: number.optional().meta({ description: 'Number of the issue.', example: '7' }),
+  pr: number.optional().meta({ description: 'Number of the pull request under review.', example: '12' }),
   budget: integerText({ min: 1, max: 1_000_000 }, 'must be a whole number from 1 to 1000000')
     .transform(Number)
     .optional()
-    .meta({ description: 'Tokens, in place of the configured budget.', example: '4000' }),
+    .meta({
+      description: 'Token budget, 1 to 1000000. Default: `retrieval.tokenBudget` of the configuration.',
+      example: '4000',
+    }),
 });
 
 export const Snippet = z
@@ -38,16 +43,16 @@ export const Snippet = z
       }),
     ),
     confidence: z.number().min(0).max(1).nullable(),
-    reason: z.string().meta({ description: 'Why it is given.' }),
+    reason: z.string().meta({ description: 'Why the item was selected.' }),
     source: z.string(),
     itemId: z.string(),
-    origin: z.literal('agent').meta({ description: 'Who wrote it: items are learnt from what agents report.' }),
+    origin: z.literal('agent').meta({ description: 'Author of the item. Items are derived from agent reports.' }),
     approved: z.boolean().meta({
       description:
-        'Whether an operator has approved it. Where not, title and summary begin with a mark that says so; with `retrieval.agentKnowledge: approved` such items are not given.',
+        'Whether an operator approved the item. Title and summary of an unapproved item begin with a marker. With `retrieval.agentKnowledge: approved`, unapproved items are omitted.',
     }),
   })
-  .meta({ id: 'IntelligenceSnippet', description: 'An item of intelligence as an agent is given it.' });
+  .meta({ id: 'IntelligenceSnippet', description: 'An intelligence item as included in an agent task.' });
 
 const count = z.int().nonnegative();
 
@@ -58,28 +63,34 @@ export const RetrievalResult = z
     omitted: z.array(z.object({ reason: z.enum(OMISSION_REASONS), count: z.int().positive() })),
     candidateFiles: z
       .array(z.object({ path: z.string(), score: z.number(), method: z.enum(FILE_METHODS), why: z.string() }))
-      .meta({ description: 'Files that the work may touch, most likely first.' }),
-    tokenEstimate: count.meta({ description: 'Of the snippets as JSON, counted with the o200k_base vocabulary.' }),
-    truncated: z.boolean().meta({ description: 'Whether the budget left something out.' }),
+      .meta({ description: 'Files that the work is likely to change, most likely first.' }),
+    tokenEstimate: count.meta({ description: 'Size of the snippets as JSON, in tokens of the o200k_base vocabulary.' }),
+    truncated: z.boolean().meta({ description: 'True when the token budget excluded items.' }),
     methodBreakdown: z.object({
-      anchorsExtracted: count.meta({ description: 'Paths, names and words that were looked for.' }),
-      anchorHits: count.meta({ description: 'Those of them that something was found by.' }),
-      precedentHits: count.meta({ description: 'Earlier issues like this one.' }),
-      embeddingHits: count.meta({ description: 'Items that are near in meaning.' }),
-      corpusSize: count.meta({ description: 'Files in the map of the repo.' }),
-      entityCount: count.meta({ description: 'Symbols in it.' }),
+      anchorsExtracted: count.meta({ description: 'Number of search terms: paths, names and words.' }),
+      anchorHits: count.meta({ description: 'Number of search terms with a match.' }),
+      precedentHits: count.meta({ description: 'Number of similar earlier issues.' }),
+      embeddingHits: count.meta({ description: 'Number of items found by embedding similarity.' }),
+      corpusSize: count.meta({ description: 'Number of files in the code map of the repo.' }),
+      entityCount: count.meta({ description: 'Number of symbols in the code map.' }),
     }),
     retrievalContext: z.object({
       issueFound: z.boolean(),
-      prFound: z.boolean().nullable().meta({ description: 'Null when no pull request was looked for.' }),
+      prFound: z.boolean().nullable().meta({ description: 'Null when no pull request was requested.' }),
       titleUsed: z.string().nullable(),
       bodyLength: count,
       labelsUsed: z.array(z.string()),
-      plannedFilesCount: count.nullable().meta({ description: 'Null for agents that are not told the plan.' }),
-      changedFilesCount: count.nullable().meta({ description: 'Null when none could be looked at.' }),
+      plannedFilesCount: count.nullable().meta({ description: 'Null for agent roles that do not receive the plan.' }),
+      changedFilesCount: count.nullable().meta({ description: 'Null when changed files were not available.' }),
       changedFilesSource: z.enum(CHANGED_FILES_SOURCES),
       embeddingEnabled: z.boolean(),
-      embeddingError: z.string().nullable().meta({ description: 'Why meanings were not looked at, though enabled.' }),
+      embeddingError: z
+        .string()
+        .nullable()
+        .meta({ description: 'Why embedding search failed although it is enabled.' }),
     }),
   })
-  .meta({ id: 'RetrievalResult', description: 'What an agent would be given, and how it was found.' });
+  .meta({
+    id: 'RetrievalResult',
+    description: 'Retrieved intelligence for an agent task, with diagnostics of the search.',
+  });

@@ -13,10 +13,10 @@ export const LogEntry = z
     timestamp: Timestamp,
     level: z.enum(LEVELS),
     msg: z.string(),
-    agent: z.string().meta({ description: 'From the name of the log file.' }),
-    context: z.record(z.string(), z.unknown()).meta({ description: 'All other fields of the entry.' }),
+    agent: z.string().meta({ description: 'Agent name, taken from the log file name.' }),
+    context: z.record(z.string(), z.unknown()).meta({ description: 'All other fields of the log entry.' }),
   })
-  .meta({ id: 'LogEntry', description: 'A line in the log of a process or an agent.' });
+  .meta({ id: 'LogEntry', description: 'A log entry of a process or an agent.' });
 
 /** interface: Agent message. */
 export const AgentMessage = z
@@ -28,16 +28,19 @@ export const AgentMessage = z
     role: z.enum(['assistant', 'user', 'system']),
     subtype: z.enum(['text', 'thinking', 'tool_use', 'tool_result', 'system']),
     toolName: z.string().nullable(),
-    toolInput: z.unknown().optional().meta({ description: 'Of tool_use, with include=tools.' }),
-    toolOutput: z.unknown().optional().meta({ description: 'Of tool_result, with include=tools.' }),
-    content: z.string().nullable().meta({ description: 'Null for tool_use and tool_result unless include=tools.' }),
+    toolInput: z.unknown().optional().meta({ description: 'Set for tool_use messages when include=tools.' }),
+    toolOutput: z.unknown().optional().meta({ description: 'Set for tool_result messages when include=tools.' }),
+    content: z
+      .string()
+      .nullable()
+      .meta({ description: 'Message content. Null for tool_use and tool_result messages unless include=tools.' }),
     truncated: z.boolean(),
     createdAt: Timestamp,
   })
-  .meta({ id: 'AgentMessage', description: 'What an agent said or did during a task.' });
+  .meta({ id: 'AgentMessage', description: 'A message of an agent transcript.' });
 
 const logs = { auth: 'operator', tags: ['Logs'], method: 'get' } as const;
-/** The document shows the numbers that are accepted; that an empty text means the default is said in words. */
+/** Documents the accepted integers; the description states that an empty value means the default. */
 const asInteger =
   (minimum: number) =>
   ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
@@ -45,7 +48,7 @@ const asInteger =
     Object.assign(jsonSchema, { type: 'integer', minimum });
   };
 
-/** A whole number: below `min` is refused, above `max` is clamped, empty means the default. */
+/** Integer parameter: values below `min` are refused, values above `max` are clamped, empty means the default. */
 const whole = (rule: { min: number; max: number; fallback: number; description: string }) =>
   z
     .string()
@@ -59,36 +62,38 @@ export const listAgentMessages = route({
   ...logs,
   id: 'listAgentMessages',
   path: '/api/logs/messages',
-  summary: 'Read what agents said',
-  description: 'The messages of the agents at work on an issue, in their order. An unknown issue has none.',
+  summary: 'List agent messages of an issue',
+  description: 'Returns transcript messages in order. An unknown issue returns an empty list.',
   query: z.object({
     owner: z.string().min(1).max(100).meta({ description: 'Owner of the repo.', example: 'acme' }),
     repo: z.string().min(1).max(100).meta({ description: 'Name of the repo.', example: 'shop' }),
     tenant: z.string().max(200).optional().meta({
-      description: 'External id of the tenant; needed only where several have a repo of that name.',
+      description: 'External id of the tenant. Required only when several tenants have a repo with this name.',
       example: 'default',
     }),
     issue: issueNumberText('must be a positive integer').meta({
-      description: 'Number of the issue on the host.',
+      description: 'Issue number on the host.',
       example: '7',
     }),
     taskId: z
-      .uuid('must be the id of a task')
+      .uuid('must be a task id')
       .optional()
-      .meta({ description: 'Only of this task.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
+      .meta({ description: 'Returns only messages of this task.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
     invocation: z
       .string()
       .regex(/^\d{1,9}$/, 'must be a whole number, 0 or more')
       .transform(Number)
       .optional()
-      .meta({ description: 'Only of this call of the model, counted from 0.', example: '0' }),
+      .meta({ description: 'Returns only messages of this invocation, zero-based.', example: '0' }),
     include: z
       .literal('tools', 'must be tools')
       .optional()
-      .meta({ description: 'Adds what tools were given and what they answered.', example: 'tools' }),
+      .meta({ description: '`tools` adds the content of tool_use and tool_result messages.', example: 'tools' }),
     ...pageQuery({ limit: { default: 500, max: 2000 }, notANumber: 'refuse' }),
   }),
-  replies: { 200: { description: 'One page; its total is null.', body: PaginatedResponse(AgentMessage) } },
+  replies: {
+    200: { description: 'One page of messages. `page.total` is null.', body: PaginatedResponse(AgentMessage) },
+  },
 });
 
 export const listLogs = route({
@@ -96,39 +101,45 @@ export const listLogs = route({
   id: 'listLogs',
   path: '/api/logs',
   needsStore: false,
-  summary: 'Search the logs',
-  description: 'Entries of the log files, rotated ones included, newest first. Without a log folder there are none.',
+  summary: 'Search logs',
+  description:
+    'Returns entries of the log files, including rotated files, newest first. A missing or unreadable log directory returns an empty list.',
   query: z.object({
     agent: z
       .string()
       .optional()
-      .meta({ description: 'Name of the log file without its extension; empty = all.', example: 'monitor' }),
+      .meta({ description: 'Log file name without extension. Empty = all files.', example: 'monitor' }),
     level: z
       .enum(LEVELS, `must be one of ${LEVELS.join(', ')}`)
       .optional()
-      .meta({ description: 'The least severe level wanted.', example: 'warn' }),
-    issue: z.string().optional().meta({ description: 'Value of the field `issue`; empty = any.', example: '7' }),
+      .meta({ description: 'Minimum level.', example: 'warn' }),
+    issue: z.string().optional().meta({ description: 'Value of the `issue` field. Empty = any.', example: '7' }),
     since: SinceInput.optional().meta({
       description:
-        'Only entries of that time and later: a date or RFC 3339 date-time (UTC without a zone), or a duration back from now.',
+        'Returns only entries at or after this time: a date or RFC 3339 date-time (UTC without a zone), or a duration before now, such as 1h.',
       example: '1h',
     }),
-    search: z.string().optional().meta({ description: 'A part of the message, in any case.', example: 'refused' }),
+    search: z
+      .string()
+      .optional()
+      .meta({ description: 'Substring of the message, case-insensitive.', example: 'refused' }),
     limit: whole({
       min: 1,
       max: 1000,
       fallback: 200,
-      description: 'How many entries, 1 to 1000; more is clamped, empty means the default.',
+      description: 'Maximum number of entries, 1 to 1000; larger values are clamped, empty means the default of 200.',
     }),
     offset: whole({
       min: 0,
       max: MAX_OFFSET,
       fallback: 0,
-      description: 'How many entries to skip; a larger number than can be skipped is clamped, empty means the default.',
+      description: 'Number of entries to skip; values above the maximum are clamped, empty means the default of 0.',
     }),
   }),
-  replies: { 200: { description: 'One page; its total counts all that match.', body: PaginatedResponse(LogEntry) } },
+  replies: {
+    200: { description: 'One page of entries. `page.total` counts all matches.', body: PaginatedResponse(LogEntry) },
+  },
 });
 
-// The first match wins.
+// Declaration order matters: the first match wins.
 export const logRoutes = [listAgentMessages, listLogs] as const;

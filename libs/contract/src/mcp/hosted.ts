@@ -10,17 +10,19 @@ const mcp = {
 } as const;
 
 const Id = z.union([z.string(), z.int()]);
-const version = z.literal('2.0').meta({ description: 'Version of JSON-RPC.' });
+const version = z.literal('2.0').meta({ description: 'JSON-RPC version.' });
 
-/** A JSON-RPC 2.0 message. Batches (arrays) are no such message. */
+/** A single JSON-RPC 2.0 message. Batches (arrays) are rejected. */
 export const McpRequest = z
   .object({
     jsonrpc: version,
-    id: Id.optional().meta({ description: 'Absent in a notification, which is answered with 202.' }),
-    method: z.string().meta({ description: 'Such as initialize, tools/list or tools/call.', example: 'tools/list' }),
+    id: Id.optional().meta({ description: 'Request id. Absent in a notification, which returns 202.' }),
+    method: z
+      .string()
+      .meta({ description: 'Method name, such as initialize, tools/list or tools/call.', example: 'tools/list' }),
     params: z.record(z.string(), z.unknown()).optional(),
   })
-  .meta({ id: 'McpRequest', description: 'One message of the Model Context Protocol.' });
+  .meta({ id: 'McpRequest', description: 'One Model Context Protocol message.' });
 
 export const McpResponse = z
   .object({
@@ -29,18 +31,20 @@ export const McpResponse = z
     result: z.record(z.string(), z.unknown()).optional(),
     error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
   })
-  .meta({ id: 'McpResponse', description: 'The result of a message, or its error.' });
+  .meta({ id: 'McpResponse', description: 'Result or error of a request.' });
 
-const EventStream = z.string().meta({ description: 'Server-sent events, each with one message as its data.' });
+const EventStream = z
+  .string()
+  .meta({ description: 'Server-sent events; the data of each event is one JSON-RPC message.' });
 
-/** The answer is a message of the protocol, or a stream with one. */
+/** The response is a protocol message, or an event stream with one. */
 const message = (description: string, content: Readonly<Record<string, z.ZodType>> = {}) =>
   ({ description, streamed: true, type: '*/*', content }) as const;
 const withMessage = (description: string) => message(description, { 'application/json': McpResponse });
 
 const McpHeaders = z.object({
   'mcp-protocol-version': z.string().optional().meta({
-    description: 'Revision of the protocol that was negotiated; one that is not supported is refused with 400.',
+    description: 'Negotiated protocol revision. An unsupported revision returns 400.',
     example: '2025-06-18',
   }),
 });
@@ -49,36 +53,36 @@ const postMcp = route({
   ...mcp,
   id: 'postMcp',
   method: 'post',
-  summary: 'Speak the Model Context Protocol',
+  summary: 'Send a Model Context Protocol message',
   description:
-    'Streamable HTTP, without sessions: each POST is one JSON-RPC 2.0 message, sent as application/json with an Accept that names application/json and text/event-stream; batches are refused. All tools are read-only and reach what the connection reaches.',
+    'Streamable HTTP transport without sessions. Each POST carries one JSON-RPC 2.0 message of at most 256 KiB as application/json. The Accept header must include application/json and text/event-stream. Batches are rejected. All tools are read-only and limited to the access of the connection.',
   headers: McpHeaders,
   body: rawBody('application/json', 'A JSON-RPC 2.0 message of the Model Context Protocol.', McpRequest),
   bodyLimit: 256 * KIB,
   replies: {
-    200: message('The answer, as JSON or as an event stream.', {
+    200: message('The response message, as JSON or as an event stream.', {
       'application/json': McpResponse,
       'text/event-stream': EventStream,
     }),
-    202: message('A notification was taken.'),
-    400: withMessage('No message of the protocol, or of a revision that is not spoken here.'),
-    404: withMessage('No such method.'),
-    405: withMessage('A method that this endpoint does not have.'),
-    406: withMessage('Accept must name application/json and text/event-stream.'),
+    202: message('Notification accepted.'),
+    400: withMessage('The body is not a protocol message, or the protocol revision is not supported.'),
+    404: withMessage('Unknown method.'),
+    405: withMessage('HTTP method not allowed.'),
+    406: withMessage('The Accept header must include application/json and text/event-stream.'),
     415: withMessage('The content type must be application/json.'),
   },
 });
 
-// Part of the protocol, served for its clients; an operation that always refuses is no news to readers of the document.
-const NO_SESSION = 'There are no sessions: nothing to listen to and nothing to end.';
+// The protocol requires these methods to exist. They always return 405 and are therefore not documented.
+const NO_SESSION = 'Always returns 405: the server has no sessions.';
 
 const getMcp = route({
   ...mcp,
   id: 'getMcp',
   method: 'get',
-  summary: 'Listen to a session of the Model Context Protocol',
+  summary: 'Open a Model Context Protocol session stream',
   description: NO_SESSION,
-  replies: { 405: message('There is no session to listen to.') },
+  replies: { 405: message('Sessions are not supported.') },
   undocumented: true,
 });
 
@@ -88,14 +92,11 @@ const deleteMcp = route({
   method: 'delete',
   summary: 'End a session of the Model Context Protocol',
   description: NO_SESSION,
-  replies: { 405: message('There is no session to end.') },
+  replies: { 405: message('Sessions are not supported.') },
   undocumented: true,
 });
 
 export const mcpRoutes = [postMcp, getMcp, deleteMcp] as const;
 
-/** Where the next page of a tool's list begins; absent on the last one. */
-export const NextOffset = z
-  .int()
-  .optional()
-  .meta({ description: 'Where the next page begins; absent on the last one.' });
+/** Offset of the next page of a tool's list; absent on the last page. */
+export const NextOffset = z.int().optional().meta({ description: 'Offset of the next page. Absent on the last page.' });

@@ -20,7 +20,7 @@ export const Projection = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .meta({ id: 'Projection', description: 'A change that is to be made on the version-control host.' });
+  .meta({ id: 'Projection', description: 'A queued write to the version-control host.' });
 
 const projections = { auth: 'operator', tags: ['Projections'] } as const;
 const onOne = {
@@ -31,9 +31,9 @@ const onOne = {
     id: z
       .string()
       .regex(/^[1-9]\d{0,14}$/, 'must be a positive integer')
-      .meta({ description: 'Id of the projection.', example: '42' }),
+      .meta({ description: 'Projection id.', example: '42' }),
   }),
-  errors: [{ code: 'NOT_FOUND', description: 'Unknown projection.' }],
+  errors: [{ code: 'NOT_FOUND', description: 'Unknown projection' }],
   refusals: { params: { code: 'INVALID_INPUT', message: 'Invalid request' } },
 } as const;
 
@@ -42,29 +42,33 @@ export const listProjections = route({
   id: 'listProjections',
   method: 'get',
   path: '/api/projections',
-  summary: 'List what is to be written to the host',
-  description: 'Newest first, at most 500. Without a status: pending and failed.',
+  summary: 'List projections',
+  description: 'Newest first; at most 500. Default: pending and failed.',
   query: z.object({
-    status: z.enum(PROJECTION_STATUSES).optional().meta({ description: 'Only these.', example: 'failed' }),
+    status: z
+      .enum(PROJECTION_STATUSES)
+      .optional()
+      .meta({ description: 'Returns only projections with this status.', example: 'failed' }),
   }),
-  replies: { 200: { description: 'The list.', body: z.object({ projections: z.array(Projection) }) } },
+  replies: { 200: { description: 'Projections.', body: z.object({ projections: z.array(Projection) }) } },
 });
 
 export const retryProjection = route({
   ...onOne,
   id: 'retryProjection',
   path: '/api/projections/{id}/retry',
-  summary: 'Write it again',
-  description: 'From any status, from the first attempt on. What the host has already is not made twice.',
-  replies: { 200: { description: 'Pending again.', body: Ok } },
+  summary: 'Retry a projection',
+  description:
+    'Resets a projection in any status to pending with zero attempts. Writes that the host already has are not repeated.',
+  replies: { 200: { description: 'The projection is pending.', body: Ok } },
 });
 
 export const discardProjection = route({
   ...onOne,
   id: 'discardProjection',
   path: '/api/projections/{id}/discard',
-  summary: 'Give it up',
-  description: 'No further attempts; what waited behind it in its lane goes on.',
+  summary: 'Discard a projection',
+  description: 'Stops further attempts. Projections queued behind it in the same lane continue.',
   replies: { 200: { description: 'Discarded.', body: Ok } },
 });
 

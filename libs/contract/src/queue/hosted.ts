@@ -6,13 +6,17 @@ import { AgentMessageInput, CompleteReport, claimToken, FailReport, invocations 
 import { TaskPayload } from './task-payload.ts';
 
 const MIB = 1024 * 1024;
-const workerId = z.string().min(1).max(100).meta({ description: 'From the registration.', example: 'w-7f3a' });
+const workerId = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({ description: 'Worker id returned by the registration.', example: 'w-7f3a' });
 const taskTypes = z.array(z.enum(TASK_TYPES)).max(TASK_TYPES.length);
 const repos = z
   .array(z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name'))
   .max(500)
-  .meta({ description: 'Only these; empty = all that the token reaches.' });
-const attempt = z.int().nonnegative().meta({ description: 'Counts from zero.' });
+  .meta({ description: 'Repos to serve, `owner/name`. Empty = all repos that the token has access to.' });
+const attempt = z.int().nonnegative().meta({ description: 'Attempt number, zero-based.' });
 
 export const ClaimedTask = z
   .object({
@@ -28,17 +32,17 @@ export const ClaimedTask = z
     payload: TaskPayload,
     promptVersion: z.int().nullable(),
     maxTurns: z.int().nullable(),
-    budgetUsd: z.number().nullable().meta({ description: 'What is left of the budget of its issue; null = no limit.' }),
+    budgetUsd: z.number().nullable().meta({ description: 'Remaining budget of the issue in USD. Null = no limit.' }),
   })
   .meta({ id: 'ClaimedTask' });
 export type ClaimedTask = z.output<typeof ClaimedTask>;
 
-// What agents print holds NUL characters and halves of surrogate pairs now and then; one must not cost a report.
+// Agent output may contain NUL and unpaired surrogates; replace them rather than reject the report.
 const worker = { auth: 'worker', method: 'post', tags: ['Worker protocol'], unstorableText: 'replace' } as const;
-const unknownWorker: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown worker: register again' };
+const unknownWorker: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown worker. Register again' };
 const onTask = {
   ...worker,
-  params: z.object({ id: z.string().min(1).max(100).meta({ description: 'Id of the task.', example: 't-1' }) }),
+  params: z.object({ id: z.string().min(1).max(100).meta({ description: 'Task id.', example: 't-1' }) }),
   errors: ['CLAIM_LOST', 'TASK_CANCELLED', { code: 'NOT_FOUND', description: 'Unknown task' }],
 } as const;
 
@@ -48,8 +52,8 @@ export const registerWorker = route({
   path: '/api/worker/register',
   summary: 'Register a worker',
   description:
-    'A name registers once: again, it is the same worker, and what its earlier life had claimed is given back. A name ' +
-    'belongs to the token that registered it until that token is revoked.',
+    'Returns the worker id and the heartbeat and lease intervals. Registering an existing name returns the same worker ' +
+    'and releases the tasks it had claimed. A name belongs to the token that registered it until that token is revoked.',
   errors: [{ code: 'INSUFFICIENT_SCOPE', description: 'The name belongs to another worker token' }],
   body: z.object({
     name: z.string().min(1).max(200),
@@ -71,8 +75,9 @@ export const heartbeat = route({
   ...worker,
   id: 'heartbeat',
   path: '/api/worker/heartbeat',
-  summary: 'Keep a worker and its claims alive',
-  description: 'Extends the leases whose tokens are right. `leaving` ends the worker.',
+  summary: 'Send a heartbeat',
+  description:
+    'Keeps the worker online and extends the leases of the listed tasks whose claim token is valid. Status `leaving` signs the worker off.',
   body: z.object({
     workerId,
     status: z.enum(['idle', 'busy', 'draining', 'leaving']),
@@ -83,11 +88,13 @@ export const heartbeat = route({
   }),
   replies: {
     200: {
-      description: 'Heard.',
+      description: 'Heartbeat recorded.',
       body: z.object({
         ok: z.literal(true),
-        draining: z.boolean().meta({ description: 'True = finish, and claim nothing new.' }),
-        cancelTaskIds: z.array(z.string()).meta({ description: 'Withdrawn or lost: drop the work.' }),
+        draining: z.boolean().meta({ description: 'True = finish the current task and claim no new ones.' }),
+        cancelTaskIds: z
+          .array(z.string())
+          .meta({ description: 'Tasks that were cancelled or whose claim was lost. Discard their work.' }),
         serverTimestamp: Timestamp,
       }),
     },
@@ -101,7 +108,7 @@ export const claimTask = route({
   path: '/api/worker/claim',
   summary: 'Claim a task',
   description:
-    'Waits up to `waitMs` for one. Lower priority numbers first, fair between repos. If the answer was lost, repeat the request with the same `claimKey`: while the lease of the claim lasts, the same worker gets the same task and claim token. Without a key, or after the lease has ended, each request claims another task.',
+    'Waits up to `waitMs` milliseconds (0 to 30000, default 0) for a task. Tasks with a lower priority number come first; repos are served fairly. If the response was lost, repeat the request with the same `claimKey`: while the lease lasts, the same worker receives the same task and claim token. Without a key, or after the lease has expired, each request claims another task.',
   body: z.object({
     workerId,
     taskTypes: taskTypes.min(1),
@@ -110,11 +117,11 @@ export const claimTask = route({
     claimKey: z
       .uuid()
       .optional()
-      .meta({ description: 'Idempotency key: a random UUID, new for each claim and kept for its retries.' }),
+      .meta({ description: 'Idempotency key: a random UUID, unique per claim and reused for its retries.' }),
   }),
   replies: {
-    200: { description: 'A task, held until the lease ends.', body: z.object({ task: ClaimedTask }) },
-    204: { description: 'Nothing to do; ask again.' },
+    200: { description: 'The claimed task, held until its lease expires.', body: z.object({ task: ClaimedTask }) },
+    204: { description: 'No task available. Repeat the request.' },
   },
   errors: [unknownWorker],
 });
@@ -125,10 +132,10 @@ export const startTask = route({
   ...onTask,
   id: 'startTask',
   path: '/api/worker/tasks/{id}/start',
-  summary: 'Say that work on a task has begun',
-  description: 'A claim that is not started within two minutes is given back.',
+  summary: 'Start a claimed task',
+  description: 'Confirms that work on the task has begun. A claim that is not started within two minutes is released.',
   body: z.object({ claimToken }),
-  replies: { 200: { description: 'Begun.', body: lease } },
+  replies: { 200: { description: 'Started.', body: lease } },
 });
 
 export const extendTask = route({
@@ -136,7 +143,7 @@ export const extendTask = route({
   id: 'extendTask',
   path: '/api/worker/tasks/{id}/extend',
   summary: 'Extend the lease of one task',
-  description: 'The heartbeat does this for all tasks of a worker.',
+  description: 'The heartbeat extends the leases of all tasks of a worker; this call extends one.',
   body: z.object({ claimToken }),
   replies: { 200: { description: 'Extended.', body: lease } },
 });
@@ -147,18 +154,18 @@ export const issueTaskCredentials = route({
   path: '/api/worker/tasks/{id}/credentials',
   summary: 'Get git credentials for the repo of a task',
   description:
-    'A token of the GitHub App for this one repo, with the rights that the type of the task needs. It lives for at most ' +
-    'an hour; ask again when it ends. It must not be stored.',
+    'Returns an installation token of the GitHub App, limited to this repo and to the permissions that the task type ' +
+    'needs. It expires after at most one hour; request a new one then. Do not store it.',
   body: z.object({ claimToken }),
   replies: {
     200: {
-      description: 'Credentials.',
-      headers: { 'cache-control': { description: 'Keep no copy.', schema: z.literal('no-store') } },
+      description: 'Git credentials.',
+      headers: { 'cache-control': { description: 'Always `no-store`.', schema: z.literal('no-store') } },
       body: z.object({
         repo: z.string(),
-        cloneUrl: z.string().meta({ description: 'git asks for the credentials at this address.' }),
+        cloneUrl: z.string().meta({ description: 'Clone address that the credentials are valid for.' }),
         username: z.string(),
-        token: z.string().meta({ description: 'Password of git, bearer token of the API.' }),
+        token: z.string().meta({ description: 'Password for git, bearer token for the host API.' }),
         expiresAt: Timestamp,
         permissions: z.record(z.string(), z.enum(['read', 'write'])),
       }),
@@ -171,23 +178,23 @@ export const reportProgress = route({
   ...onTask,
   id: 'reportProgress',
   path: '/api/worker/tasks/{id}/progress',
-  summary: 'Say how a task is going',
-  description: 'The text becomes the status of the issue, and an issue event.',
+  summary: 'Report progress on a task',
+  description: 'Sets the status message of the issue and appends an issue event.',
   body: z.object({
     claimToken,
     status: z.string().min(1).max(2_000),
     details: z.record(z.string(), z.unknown()).nullable().default(null),
     invocations: invocations.default([]),
   }),
-  replies: { 200: { description: 'Noted.', body: Ok } },
+  replies: { 200: { description: 'Recorded.', body: Ok } },
 });
 
 export const recordMessages = route({
   ...onTask,
   id: 'recordMessages',
   path: '/api/worker/tasks/{id}/messages',
-  summary: "Record an agent's messages",
-  description: 'At most 500 at once. A message sent twice is stored once.',
+  summary: 'Record agent messages',
+  description: 'Stores up to 500 messages (4 MiB) of the transcript. A repeated message is stored once.',
   bodyLimit: 4 * MIB,
   body: z.object({ claimToken, items: z.array(AgentMessageInput).max(500) }),
   replies: {
@@ -200,11 +207,15 @@ export const completeTask = route({
   id: 'completeTask',
   path: '/api/worker/tasks/{id}/complete',
   summary: 'Report the outcome of a task',
-  description: 'The engine decides what follows. The same report again gives the same answer.',
-  // A code map at its bounds weighs about 9 MiB.
+  description:
+    'The engine derives the next state from the outcome. Repeating the same report returns the same response. Limit 16 MiB.',
+  // A code map at its limits takes about 9 MiB.
   bodyLimit: 16 * MIB,
   body: CompleteReport,
-  errors: [...onTask.errors, { code: 'INVALID_ARGUMENT', description: 'A task of this type cannot end so' }],
+  errors: [
+    ...onTask.errors,
+    { code: 'INVALID_ARGUMENT', description: 'The outcome is not valid for the type of the task' },
+  ],
   replies: {
     200: {
       description: 'Applied.',
@@ -212,7 +223,10 @@ export const completeTask = route({
         ok: z.literal(true),
         requeued: z.literal(false),
         attempt,
-        state: z.enum(STATES).nullable().meta({ description: 'Where the issue is now; null without an issue.' }),
+        state: z
+          .enum(STATES)
+          .nullable()
+          .meta({ description: 'State of the issue after the outcome. Null for tasks without an issue.' }),
       }),
     },
   },
@@ -222,12 +236,12 @@ export const failTask = route({
   ...onTask,
   id: 'failTask',
   path: '/api/worker/tasks/{id}/fail',
-  summary: 'Report that a task failed',
-  description: 'Tried again after a pause while attempts are left; then the issue is blocked.',
+  summary: 'Report a failed task',
+  description: 'The task is retried after a backoff while attempts remain; then the issue is blocked.',
   body: FailReport,
   replies: {
     200: {
-      description: 'Noted.',
+      description: 'Recorded.',
       body: z.object({ ok: z.literal(true), requeued: z.boolean(), attempt }),
     },
   },

@@ -17,26 +17,29 @@ export const QueueDepth = z
           taskType: z.enum(TASK_TYPES),
           pending: count,
           claimed: count,
-          oldestPendingAgeMs: ageMs.meta({ description: 'null when none is pending.' }),
+          oldestPendingAgeMs: ageMs.meta({
+            description: 'Age of the oldest pending task in milliseconds. Null when none is pending.',
+          }),
         }),
       )
-      .meta({ description: 'Every type, also those without tasks.' }),
+      .meta({ description: 'Depth by task type. All types are present.' }),
     dlqDepth: count.meta({ description: 'Unresolved dead letters.' }),
-    vcsWriteQueueDepth: count.meta({ description: 'Projections that are pending or failed.' }),
-    vcsWriteQueueFailed: count.meta({ description: 'Those of them that failed.' }),
+    vcsWriteQueueDepth: count.meta({ description: 'Projections with status pending or failed.' }),
+    vcsWriteQueueFailed: count.meta({ description: 'Projections with status failed.' }),
     serverTimestamp: Timestamp,
   })
-  .meta({ id: 'QueueDepth', description: 'How much waits in the enabled repos, and for what.' });
+  .meta({ id: 'QueueDepth', description: 'Queue depth of the enabled repos.' });
 
 const queueDepth = route({
   id: 'queueDepth',
   method: 'get',
   path: '/api/queue/depth',
-  summary: 'Show how much waits',
-  description: 'Tasks, dead letters and writes to the host, of all tenants. Held tasks count as pending.',
+  summary: 'Get the queue depth',
+  description:
+    'Returns the number of tasks, dead letters and host writes over all tenants. Held tasks count as pending.',
   tags: ['Queue'],
   auth: 'operator',
-  replies: { 200: { description: 'The depths.', body: QueueDepth } },
+  replies: { 200: { description: 'Queue depths.', body: QueueDepth } },
 });
 
 export const queueRoutes = [queueDepth] as const;

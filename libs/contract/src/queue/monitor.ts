@@ -11,35 +11,39 @@ export const TaskQueueEntry = z
   .object({
     id: z.uuid(),
     taskType: z.enum(TASK_TYPES),
-    issueNumber: count.meta({ description: '0 for work on a whole repo.' }),
+    issueNumber: count.meta({ description: 'Issue number. 0 for repo-level work.' }),
     repoOwner: z.string(),
     repoName: z.string(),
     status: z.enum(['pending', 'claimed']),
-    priority: z.int().meta({ description: 'Lower goes first.' }),
+    priority: z.int().meta({ description: 'A lower number means a higher priority.' }),
     claimedBy: z.string().nullable(),
     createdAt: Timestamp,
     claimedAt: Timestamp.nullable(),
-    waitTimeMs: ms.meta({ description: 'Until it was claimed, or until the poll.' }),
+    waitTimeMs: ms.meta({
+      description: 'Time from creation until the claim, or until the poll while pending, in milliseconds.',
+    }),
     estimatedDurationMs: ms.nullable().meta({
-      description: 'Median of the last 7 days in its repo; null with fewer than 5 samples.',
+      description: 'Median duration over the last 7 days in the repo, in milliseconds. Null with fewer than 5 samples.',
     }),
   })
-  .meta({ id: 'TaskQueueEntry', description: 'A task that waits or is worked on.' });
+  .meta({ id: 'TaskQueueEntry', description: 'A pending or claimed task.' });
 
 const wire: (entry: DomainEntry) => z.input<typeof TaskQueueEntry> = (entry) => entry;
 void wire;
 
 const TaskQueue = z.object({
-  tasks: z.array(TaskQueueEntry).meta({ description: 'By priority, the oldest first: at most 2,000.' }),
+  tasks: z.array(TaskQueueEntry).meta({ description: 'Tasks ordered by priority, then oldest first; at most 2,000.' }),
   summary: z
     .object({
       totalPending: count,
       totalClaimed: count,
-      avgWaitMs: ms.meta({ description: 'Mean over the tasks listed; 0 without any.' }),
-      oldestPendingAgeMs: ms.nullable().meta({ description: 'null when none is pending.' }),
+      avgWaitMs: ms.meta({ description: 'Average wait time of the listed tasks in milliseconds; 0 without tasks.' }),
+      oldestPendingAgeMs: ms
+        .nullable()
+        .meta({ description: 'Age of the oldest pending task in milliseconds. Null when none is pending.' }),
     })
     .meta({ id: 'TaskQueueSummary' }),
-  truncated: z.boolean().meta({ description: 'Whether there are more tasks than are listed.' }),
+  truncated: z.boolean().meta({ description: 'True when tasks were omitted from the list.' }),
   polledAt: PolledAt,
 });
 
@@ -53,22 +57,22 @@ const listTaskQueue = route({
   ...queue,
   id: 'listTaskQueue',
   path: '/api/task-queue',
-  summary: 'List what waits and what is worked on',
-  description: 'Of the enabled repos of all tenants, as of the last poll.',
-  replies: { 200: { description: 'The queue.', body: TaskQueue } },
+  summary: 'List the task queue',
+  description: 'Returns pending and claimed tasks of the enabled repos of all tenants, as of the last poll.',
+  replies: { 200: { description: 'Task queue.', body: TaskQueue } },
 });
 
 const byName = {
   ...queue,
-  summary: 'List what waits, and how long it will take',
-  description: 'Of the enabled repos of all tenants, as of the last poll.',
+  summary: 'List the task queue with the projected drain time',
+  description: 'Returns pending and claimed tasks of the enabled repos of all tenants, as of the last poll.',
   replies: {
     200: {
-      description: 'The queue.',
+      description: 'Task queue.',
       body: TaskQueue.extend({
         pendingTaskCount: count,
         projectedDrainMs: ms.nullable().meta({
-          description: 'Sum of the estimates of all pending tasks; null when none has one.',
+          description: 'Sum of the estimated durations of pending tasks, in milliseconds. Null without estimates.',
         }),
       }),
     },

@@ -11,15 +11,15 @@ import {
 import { z } from 'zod';
 import { TimestampInput } from '../wire/timestamp-input.ts';
 
-/** The fencing token of a claim; whoever holds the newest one holds the task. */
+/** Fencing token of a claim: only the token of the latest claim of a task is valid. */
 export const claimToken = z
   .uuid()
-  .meta({ description: 'From the claim.', example: '0198c5a4-7c1e-7000-8000-000000000001' });
+  .meta({ description: 'Token returned by the claim.', example: '0198c5a4-7c1e-7000-8000-000000000001' });
 
-export const invocations = z
-  .array(Invocation)
-  .max(1_000)
-  .meta({ description: 'Calls of models so far, cumulative; the highest report of each wins.' });
+export const invocations = z.array(Invocation).max(1_000).meta({
+  description:
+    'Model invocations of this attempt so far, with cumulative figures. Of several reports of one invocation, the highest values count.',
+});
 
 const report = <N extends OutcomeName>(outcome: N) =>
   z.object({
@@ -32,11 +32,11 @@ const report = <N extends OutcomeName>(outcome: N) =>
       .array(IntelligenceInput)
       .max(50)
       .default([])
-      .meta({ description: 'What is worth knowing about the repo next time.' }),
+      .meta({ description: 'Knowledge about the repo for later tasks.' }),
     invocations: invocations.default([]),
   });
 
-/** The report of a finished task: the outcome, and what it carries. It never names a state. */
+/** Report of a completed task: the outcome with its result. The engine derives the next state. */
 export const CompleteReport = z
   .discriminatedUnion('outcome', [
     report('analyzed'),
@@ -63,17 +63,14 @@ export const FailReport = z.object({
   claimToken,
   errorMessage: z.string().min(1).max(20_000),
   errorClass: z.enum(ERROR_CLASSES),
-  retryAfterMs: z
-    .int()
-    .nonnegative()
-    .max(86_400_000)
-    .optional()
-    .meta({ description: 'Not before; more than six hours count as six: ask again then.' }),
+  retryAfterMs: z.int().nonnegative().max(86_400_000).optional().meta({
+    description: 'Minimum delay before the retry, in milliseconds. Values above 6 hours are treated as 6 hours.',
+  }),
   invocations: invocations.default([]),
 });
 export type FailReport = z.output<typeof FailReport>;
 
-/** One message of an agent's transcript; sent twice, it is stored once. */
+/** One message of an agent's transcript; a repeated message is stored once. */
 export const AgentMessageInput = z.object({
   invocationIndex: z.int().min(0).max(MAX_INTEGER),
   sequence: z.int().min(0).max(MAX_INTEGER),

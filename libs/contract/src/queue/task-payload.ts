@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { IssueHistory } from '../knowledge/issue-history.ts';
 import { Snippet } from '../knowledge/retrieval.ts';
 
-/** What a worker is told about its task. Its type is the domain's, held to it by the compiler below. */
+/** Task payload for the worker. The compiler checks below that it equals the domain type. */
 export const TaskPayload = z
   .object({
     issue: z
@@ -43,19 +43,20 @@ export const TaskPayload = z
           line: z.int().nullable(),
         }),
       )
-      .meta({ description: 'What reviewers asked for since the last submission, oldest first.' }),
+      .meta({ description: 'Review comments since the last submission, oldest first.' }),
     answers: z
       .array(z.object({ author: z.string(), body: z.string() }))
-      .meta({ description: 'Answers to the question that the pipeline asked, oldest first.' }),
-    snippets: z
-      .array(Snippet)
-      .meta({ description: 'What is known of the repo and fits the issue, most relevant first.' }),
+      .meta({ description: 'Answers to the clarification request of the pipeline, oldest first.' }),
+    snippets: z.array(Snippet).meta({ description: 'Intelligence items relevant to the issue, most relevant first.' }),
     instructions: z.string().nullable(),
     previousAttempts: z.array(
       z.object({ attempt: z.int(), errorMessage: z.string().nullable(), outcome: z.string().nullable() }),
     ),
-    state: z.enum(STATES).nullable().meta({ description: 'The state that the outcome will be decided from.' }),
-    history: IssueHistory.nullable().meta({ description: 'For a retrospective; null for other work.' }),
+    state: z
+      .enum(STATES)
+      .nullable()
+      .meta({ description: 'State of the issue when the task was claimed; the outcome is evaluated from it.' }),
+    history: IssueHistory.nullable().meta({ description: 'Set for retrospective tasks only.' }),
   })
   .meta({ id: 'TaskPayload' });
 

@@ -3,12 +3,12 @@ import { route } from '../wire/route.ts';
 import { ConfigReloadOutcome } from './reload-outcome.ts';
 
 const count = z.int().nonnegative();
-const usd = z.number().nullable().meta({ description: 'US dollars; null = no limit.' });
+const usd = z.number().nullable().meta({ description: 'Limit in USD. Null = no limit.' });
 const keys = (description: string) => z.array(z.string()).meta({ description });
 
 const Database = z.object({
-  host: z.string().nullable().meta({ description: 'null when no database is configured.' }),
-  port: z.int().meta({ description: '5432 unless it is configured.' }),
+  host: z.string().nullable().meta({ description: 'Null when no database is configured.' }),
+  port: z.int().meta({ description: 'Configured port. Default 5432.' }),
   migrationVersion: z.null().meta({ description: 'Always null.' }),
   poolSize: count,
   connected: z.boolean(),
@@ -17,7 +17,7 @@ const Database = z.object({
 const AgentHealthLine = z.object({
   name: z.string(),
   status: z.enum(['healthy', 'unhealthy', 'stopped']),
-  uptime: z.number().nonnegative().nullable().meta({ description: 'Seconds, as it says itself.' }),
+  uptime: z.number().nonnegative().nullable().meta({ description: 'Uptime in seconds as reported by the agent.' }),
   consecutiveFailures: count,
   lastError: z.string().nullable(),
   configReload: ConfigReloadOutcome.nullable(),
@@ -26,13 +26,13 @@ const AgentHealthLine = z.object({
 /** interface: Config summary. */
 export const ConfigSummary = z
   .object({
-    configSource: z.string().meta({ description: 'Absolute path of the file, or `default`.' }),
+    configSource: z.string().meta({ description: 'Absolute path of the configuration file, or `default`.' }),
     database: Database,
     repos: z.array(
       z.object({
         slug: z.string(),
         branch: z.string(),
-        poolSize: count.nullable().meta({ description: 'null = no limit.' }),
+        poolSize: count.nullable().meta({ description: 'Maximum number of concurrent tasks. Null = no limit.' }),
         setupCommand: z.string().nullable(),
       }),
     ),
@@ -57,16 +57,18 @@ export const ConfigSummary = z
     alertChannels: z.array(
       z.object({
         type: z.string(),
-        configured: z.boolean().meta({ description: 'Whether the variables that it names are set.' }),
+        configured: z
+          .boolean()
+          .meta({ description: 'Whether the environment variables named by the channel are set.' }),
       }),
     ),
     agentHealth: z.array(AgentHealthLine),
-    configReload: ConfigReloadOutcome.nullable().meta({ description: 'The last one of this process.' }),
+    configReload: ConfigReloadOutcome.nullable().meta({ description: 'Latest reload of this process.' }),
     agentConfigReload: z
       .array(z.object({ agentName: z.string(), instance: z.string(), outcome: ConfigReloadOutcome }))
-      .meta({ description: 'The last one of every process, by name and instance; empty without a store.' }),
+      .meta({ description: 'Latest reload of every process, by name and instance. Empty without a store.' }),
   })
-  .meta({ id: 'ConfigSummary', description: 'What is in force. It holds no secret and no name of one.' });
+  .meta({ id: 'ConfigSummary', description: 'Current configuration. Contains no secrets and no names of secrets.' });
 
 const config = { auth: 'operator', needsStore: false, tags: ['Config'] } as const;
 
@@ -75,10 +77,10 @@ const configSummary = route({
   id: 'configSummary',
   method: 'get',
   path: '/api/config-summary',
-  summary: 'Show the configuration in force',
+  summary: 'Get the configuration summary',
   description:
-    'Answered also without a store. `repos` are the enabled ones of the store with what the configuration file says of them; without a store those of the file. `agentHealth` lists the monitor, the configured agents and those whose tasks have run.',
-  replies: { 200: { description: 'The summary.', body: ConfigSummary } },
+    'Always returns 200, also without a store. `repos` lists the enabled repos of the store with their settings from the configuration file; without a store, the repos of the file. `agentHealth` lists the monitor, the configured agents and the agents whose tasks have run.',
+  replies: { 200: { description: 'Configuration summary.', body: ConfigSummary } },
 });
 
 const reloadConfig = route({
@@ -86,15 +88,16 @@ const reloadConfig = route({
   id: 'reloadConfig',
   method: 'post',
   path: '/api/config/reload',
-  summary: 'Read the configuration file again',
-  description: 'The whole file is good, or nothing changes. Deferred keys changed too, and wait for a restart.',
+  summary: 'Reload the configuration file',
+  description:
+    'Validates the whole file and applies its reloadable keys. An invalid file changes nothing. Deferred keys take effect after a restart.',
   replies: {
     200: {
-      description: 'Reloaded.',
+      description: 'Reload result.',
       body: z.object({
         ok: z.literal(true),
-        appliedKeys: keys('In force now, in every process.'),
-        deferredKeys: keys('Wait for a restart.'),
+        appliedKeys: keys('Changed keys that took effect, in every process.'),
+        deferredKeys: keys('Changed keys that take effect after a restart.'),
       }),
     },
   },

@@ -10,7 +10,7 @@ const repo = z.object({
 });
 const query = z.object({
   tenant: z.string().max(200).optional().meta({
-    description: 'External id of the tenant; needed only where several have a repo of that name.',
+    description: 'External id of the tenant. Required only when several tenants have a repo with this name.',
     example: 'default',
   }),
 });
@@ -18,16 +18,16 @@ const snapshot = repo.extend({
   version: z
     .string()
     .regex(/^-?\d+$/, 'must be an integer')
-    .meta({ description: 'Version of the snapshot.', example: '3' }),
+    .meta({ description: 'Snapshot version.', example: '3' }),
 });
 
-/** What all of them share. A malformed path, query or small body is answered alike (interface: Strategy). */
+/** Settings shared by all strategy routes. Malformed paths, queries and small bodies return INVALID_INPUT. */
 const onRepo = {
   auth: 'operator',
   tags: ['Strategy'],
   params: repo,
   query,
-  errors: [{ code: 'NOT_FOUND', description: 'Unknown repo.' }],
+  errors: [{ code: 'NOT_FOUND', description: 'Unknown repo' }],
   refusals: { params: { code: 'INVALID_INPUT' } },
 } as const;
 const onSnapshot = { ...onRepo, params: snapshot, errors: [...onRepo.errors, 'SNAPSHOT_NOT_FOUND'] } as const;
@@ -42,12 +42,12 @@ const deciding = {
   },
 } as const;
 
-/** How people are named who are not known by a login. */
+/** Name of a person, given by the caller. */
 const Person = keptText(200)
   .refine((text) => text.trim() !== '', 'must not be blank')
   .default('operator');
 
-/** Of a charter, in bytes. */
+/** Maximum size of a charter in bytes. */
 const CHARTER_LIMIT = 1024 * 1024;
 
 export const listSnapshots = route({
@@ -57,11 +57,14 @@ export const listSnapshots = route({
   path: '/api/strategy/{owner}/{repo}/snapshots',
   summary: 'List strategy snapshots',
   description:
-    'Newest first, at most 500. Without a status: proposed and active. A rejected one is read by its version.',
+    'Newest first; at most 500. Default: proposed and active. Rejected snapshots are not listed; read them by version.',
   query: query.extend({
-    status: z.enum(LISTED_SNAPSHOT_STATUSES).optional().meta({ description: 'Only these.', example: 'proposed' }),
+    status: z
+      .enum(LISTED_SNAPSHOT_STATUSES)
+      .optional()
+      .meta({ description: 'Returns only snapshots with this status.', example: 'proposed' }),
   }),
-  replies: { 200: { description: 'The list.', body: UnpaginatedResponse(StrategySnapshot) } },
+  replies: { 200: { description: 'Snapshots.', body: UnpaginatedResponse(StrategySnapshot) } },
 });
 
 export const readSnapshot = route({
@@ -69,8 +72,8 @@ export const readSnapshot = route({
   id: 'readStrategySnapshot',
   method: 'get',
   path: '/api/strategy/{owner}/{repo}/snapshots/{version}',
-  summary: 'Read a strategy snapshot',
-  description: 'In any status.',
+  summary: 'Get a strategy snapshot',
+  description: 'Returns a snapshot in any status.',
   replies: { 200: { description: 'The snapshot.', body: z.object({ snapshot: StrategySnapshot }) } },
 });
 
@@ -80,12 +83,12 @@ export const approveSnapshot = route({
   path: '/api/strategy/{owner}/{repo}/snapshots/{version}/approve',
   summary: 'Approve a strategy snapshot',
   description:
-    'Applies it to the tracks and makes it the active one, or changes nothing: when another one became active since it was made, when a track says something else by now, and when the charter forbids it.',
+    'Applies the snapshot to the tracks and activates it in one transaction. Returns 422 and changes nothing when another snapshot became active since the proposal, when a track was changed since, or when the charter forbids it.',
   body: z.object({
-    approver: Person.meta({ description: 'Who approves; shown with the snapshot.' }),
+    approver: Person.meta({ description: 'Name of the approver, stored with the snapshot. Default: operator.' }),
     reason: Reason.optional(),
   }),
-  replies: { 200: { description: 'It is active.', body: Ok } },
+  replies: { 200: { description: 'The snapshot is active.', body: Ok } },
   errors: [...onSnapshot.errors, 'STRATEGY_APPLY_FAILED'],
 });
 
@@ -94,7 +97,7 @@ export const rejectSnapshot = route({
   id: 'rejectStrategySnapshot',
   path: '/api/strategy/{owner}/{repo}/snapshots/{version}/reject',
   summary: 'Reject a strategy snapshot',
-  description: 'For good. Only one that is proposed can be rejected.',
+  description: 'Rejects a proposed snapshot permanently.',
   body: z.object({ reason: Reason.optional() }),
   replies: { 200: { description: 'Rejected.', body: Ok } },
   errors: [...onSnapshot.errors, 'INVALID_INPUT'],
@@ -105,9 +108,11 @@ export const readCharter = route({
   id: 'readStrategyCharter',
   method: 'get',
   path: '/api/strategy/{owner}/{repo}/charter',
-  summary: 'Read the charter of a repo',
-  description: 'The one in force; null before there is one.',
-  replies: { 200: { description: 'The charter.', body: z.object({ charter: StrategyCharter.nullable() }) } },
+  summary: 'Get the charter of a repo',
+  description: 'Returns the active charter, or null when the repo has none.',
+  replies: {
+    200: { description: 'The active charter, or null.', body: z.object({ charter: StrategyCharter.nullable() }) },
+  },
 });
 
 export const putCharter = route({
@@ -116,19 +121,22 @@ export const putCharter = route({
   method: 'put',
   path: '/api/strategy/{owner}/{repo}/charter',
   summary: 'Replace the charter of a repo',
-  description: 'At most 1 MiB. It is in force at once, as the next version; the former ones are kept.',
+  description: 'Stores the charter as the next version, effective immediately. Earlier versions are kept. Limit 1 MiB.',
   body: z.object({
     goals: z
       .string()
       .refine((text) => text.trim() !== '', 'must not be blank')
-      .refine(isStorable, 'must hold no NUL and no half of a surrogate pair'),
+      .refine(isStorable, 'must not contain NUL or unpaired surrogates'),
     envelope: CharterEnvelope,
-    author: Person.meta({ description: 'Who wrote it; shown with the charter.' }),
+    author: Person.meta({ description: 'Name of the author, stored with the charter. Default: operator.' }),
     reason: Reason.optional(),
   }),
   bodyLimit: CHARTER_LIMIT,
   replies: {
-    200: { description: 'In force.', body: z.object({ ok: z.literal(true), version: z.int().positive() }) },
+    200: {
+      description: 'Version of the new charter.',
+      body: z.object({ ok: z.literal(true), version: z.int().positive() }),
+    },
   },
 });
 
@@ -137,9 +145,9 @@ export const readRunState = route({
   id: 'readStrategyRunState',
   method: 'get',
   path: '/api/strategy/{owner}/{repo}/run-state',
-  summary: 'Read how the weekly cycle stands',
-  description: 'The latest cycle; null before there was one.',
-  replies: { 200: { description: 'The cycle.', body: z.object({ run: StrategyRun.nullable() }) } },
+  summary: 'Get the run state of the weekly cycle',
+  description: 'Returns the latest cycle, or null before the first one.',
+  replies: { 200: { description: 'The latest cycle, or null.', body: z.object({ run: StrategyRun.nullable() }) } },
 });
 
 export const readAutomation = route({
@@ -147,9 +155,9 @@ export const readAutomation = route({
   id: 'readStrategyAutomation',
   method: 'get',
   path: '/api/strategy/{owner}/{repo}/automation',
-  summary: 'Read whether a proposal is made every week',
-  description: 'It is off where nobody has turned it on.',
-  replies: { 200: { description: 'The toggle.', body: z.object({ automation: StrategyAutomation }) } },
+  summary: 'Get the automation setting',
+  description: 'Returns whether weekly proposals are created automatically. Default: disabled.',
+  replies: { 200: { description: 'Automation setting.', body: z.object({ automation: StrategyAutomation }) } },
 });
 
 export const putAutomation = route({
@@ -157,12 +165,15 @@ export const putAutomation = route({
   id: 'putStrategyAutomation',
   method: 'put',
   path: '/api/strategy/{owner}/{repo}/automation',
-  summary: 'Have a proposal made every week, or not',
+  summary: 'Enable or disable automatic weekly proposals',
   description:
-    'One in each ISO week, once there is a charter; the first one at once. What the charter lets pass is applied by itself, the rest waits as proposed.',
+    'When enabled, one proposal is created per ISO week for a repo with an active charter; the first one immediately. Proposals within the risk envelope are applied automatically, others wait for approval.',
   body: z.object({ enabled: z.boolean(), reason: Reason.optional() }),
   replies: {
-    200: { description: 'Set.', body: z.object({ ok: z.literal(true), automation: StrategyAutomation }) },
+    200: {
+      description: 'The updated setting.',
+      body: z.object({ ok: z.literal(true), automation: StrategyAutomation }),
+    },
   },
   refusals: {
     ...onRepo.refusals,

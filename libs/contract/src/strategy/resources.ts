@@ -14,18 +14,20 @@ import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 const version = z.int().positive();
-const isoWeek = z.string().meta({ description: 'Week by ISO 8601, in UTC.', example: '2026-W47' });
-const track = z.string().meta({ description: 'Name of the track.', example: 'tests' });
+const isoWeek = z.string().meta({ description: 'ISO 8601 week, UTC.', example: '2026-W47' });
+const track = z.string().meta({ description: 'Track name.', example: 'tests' });
 
 const Change = z.object({
   track,
   field: z.enum(STRATEGY_FIELDS),
-  from: z.unknown().meta({ description: 'What the track must still say when the change is applied.' }),
+  from: z
+    .unknown()
+    .meta({ description: 'Expected current value. The change is applied only while the track still has it.' }),
   to: z.unknown(),
-  rule: z.string().meta({ description: 'The rule that it comes from.', example: 'regressed-kpi' }),
-  reason: z.string().meta({ description: 'In a sentence, for whoever decides.' }),
-  evidence: z.array(z.string()).meta({ description: 'Refs of the evidence that it rests on.' }),
-  about: z.array(z.string()).meta({ description: 'KPIs, and types, categories and severities of findings.' }),
+  rule: z.string().meta({ description: 'Rule that produced the change.', example: 'regressed-kpi' }),
+  reason: z.string().meta({ description: 'Reason in one sentence, for the approver.' }),
+  evidence: z.array(z.string()).meta({ description: 'References to the supporting evidence.' }),
+  about: z.array(z.string()).meta({ description: 'Related KPIs, and types, categories and severities of findings.' }),
 });
 
 /** interface: Strategy, snapshot. */
@@ -33,35 +35,42 @@ export const StrategySnapshot = z
   .object({
     version,
     status: z.enum(SNAPSHOT_STATUSES),
-    intent: z.string().meta({ description: 'What it is for, in a line.' }),
-    rationale: z.string().meta({ description: 'Why: a line for each change, and what it leaves open.' }),
-    parentVersion: version.nullable().meta({ description: 'The active snapshot on which it was made.' }),
+    intent: z.string().meta({ description: 'Purpose in one line.' }),
+    rationale: z.string().meta({ description: 'Rationale: one line per change, and open points.' }),
+    parentVersion: version.nullable().meta({ description: 'Active snapshot at the time of the proposal.' }),
     charterVersion: version.nullable(),
     proposedBy: z.string(),
     createdAt: Timestamp,
-    isoWeek: isoWeek.nullable().meta({ description: 'null where a person proposed it.' }),
+    isoWeek: isoWeek.nullable().meta({ description: 'Null for a manual proposal.' }),
     source: z.enum(STRATEGY_SOURCES),
     changes: z.array(Change),
     slate: z
       .array(z.object({ track, size: z.enum(SLATE_SIZES), count: z.int().positive() }))
-      .meta({ description: 'What work the tracks ask for under it.' }),
+      .meta({ description: 'Work that the tracks create under this snapshot.' }),
     risk: z.object({
-      maxSize: z.enum(SLATE_SIZES).meta({ description: 'The largest size of work that it asks more of.' }),
+      maxSize: z.enum(SLATE_SIZES).meta({ description: 'Largest work size that the snapshot increases.' }),
       withinEnvelope: z.boolean(),
-      violations: z.array(z.string()).meta({ description: 'What the charter forbids; it cannot be applied.' }),
-      needsApproval: z.array(z.string()).meta({ description: 'Why it waits for an operator; empty = it need not.' }),
+      violations: z
+        .array(z.string())
+        .meta({ description: 'Violations of the charter. A snapshot with violations cannot be applied.' }),
+      needsApproval: z
+        .array(z.string())
+        .meta({ description: 'Reasons why operator approval is required. Empty = not required.' }),
     }),
     evidence: z.array(z.object({ kind: z.string(), ref: z.string(), summary: z.string() })),
     approvedAt: Timestamp.nullable(),
     approvedBy: z.string().nullable(),
     activatedAt: Timestamp.nullable(),
     supersededAt: Timestamp.nullable(),
-    supersededBy: version.nullable().meta({ description: 'Version of the snapshot that took its place.' }),
+    supersededBy: version.nullable().meta({ description: 'Version of the snapshot that replaced this one.' }),
     rejectedAt: Timestamp.nullable(),
     rejectionReason: z.string().nullable(),
     costUsd: z.number().nonnegative().nullable(),
   })
-  .meta({ id: 'StrategySnapshot', description: 'Changes to the tracks of a repo, decided upon as one.' });
+  .meta({
+    id: 'StrategySnapshot',
+    description: 'A set of track changes of a repo that is approved or rejected as a whole.',
+  });
 
 /** interface: Strategy, charter. */
 export const StrategyCharter = z
@@ -72,21 +81,21 @@ export const StrategyCharter = z
     author: z.string(),
     created_at: Timestamp,
   })
-  .meta({ id: 'StrategyCharter', description: 'What self-improvement is for, and how far it may go.' });
+  .meta({ id: 'StrategyCharter', description: 'Goals and risk envelope of self-improvement in a repo.' });
 
 /** interface: Strategy, run state. */
 export const StrategyRun = z
   .object({
     outcome: z.enum(STRATEGY_OUTCOMES),
-    failureReason: z.string().nullable().meta({ description: 'Of a cycle that failed or was skipped.' }),
+    failureReason: z.string().nullable().meta({ description: 'Reason of a failed or skipped cycle.' }),
     costUsd: z.number().nonnegative().nullable(),
     nextDueAt: Timestamp,
     createdAt: Timestamp,
     consecutiveFailures: z.int().nonnegative(),
     isoWeek,
-    snapshotVersion: version.nullable().meta({ description: 'The snapshot that it made.' }),
+    snapshotVersion: version.nullable().meta({ description: 'Snapshot created by the cycle.' }),
   })
-  .meta({ id: 'StrategyRun', description: 'The latest weekly cycle of a repo.' });
+  .meta({ id: 'StrategyRun', description: 'Latest weekly strategy cycle of a repo.' });
 
 /** interface: automation toggle. */
 export const StrategyAutomation = z
@@ -94,11 +103,13 @@ export const StrategyAutomation = z
     enabled: z.boolean(),
     cadence: z.literal('weekly'),
     lastProposedIsoWeek: isoWeek.nullable(),
-    nextProposalAt: Timestamp.nullable().meta({ description: 'null while it is off or there is no charter.' }),
+    nextProposalAt: Timestamp.nullable().meta({
+      description: 'Null while automation is off or the repo has no charter.',
+    }),
     updatedAt: Timestamp.nullable(),
     updatedBy: z.string().nullable(),
   })
-  .meta({ id: 'StrategyAutomation', description: 'Whether a proposal is made every week.' });
+  .meta({ id: 'StrategyAutomation', description: 'Setting for automatic weekly proposals.' });
 
 const snapshotOnWire: (row: DomainSnapshot) => z.input<typeof StrategySnapshot> = (row) => row;
 const charterOnWire: (row: DomainCharter) => z.input<typeof StrategyCharter> = (row) => row;

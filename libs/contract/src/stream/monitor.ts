@@ -8,7 +8,7 @@ const issueNumber = z.int().positive();
 const repo = z.string().meta({ description: 'owner/repo' });
 const state = z.enum(STATES);
 
-/** The data of each type of event (interface: Real-time stream). */
+/** Payload of each event type (interface: Real-time stream). */
 export const STREAM_EVENTS = {
   'state-transition': z.object({
     issueNumber,
@@ -19,9 +19,9 @@ export const STREAM_EVENTS = {
     timestamp: Timestamp,
   }),
   'cost-update': z.object({
-    issueNumber: z.int().nonnegative().meta({ description: '0 = work on the repo as a whole.' }),
+    issueNumber: z.int().nonnegative().meta({ description: 'Issue number. 0 for repo-level work.' }),
     repo,
-    costUsd: z.number().nonnegative().meta({ description: 'All that the issue has cost so far.' }),
+    costUsd: z.number().nonnegative().meta({ description: 'Total cost of the issue to date in USD.' }),
     agent: z.string(),
     timestamp: Timestamp,
   }),
@@ -54,7 +54,7 @@ const TYPES = Object.keys(STREAM_EVENTS) as StreamEventType[];
 
 const fields = TYPES.map((type) => `- \`${type}\`: ${Object.keys(STREAM_EVENTS[type].shape).join(', ')}`).join('\n');
 
-/** Every type of STREAM_EVENTS; written out so that the pattern can be proven linear. */
+/** Every type of STREAM_EVENTS. Written out so that a test can prove the pattern linear. */
 const TYPE = '\\s*(?:state-transition|cost-update|worker-status|alert|issue-status|heartbeat)\\s*';
 const TYPE_LIST = new RegExp(`^${TYPE}(?:,${TYPE}){0,12}$`);
 
@@ -64,53 +64,55 @@ export const streamEvents = route({
   id: 'streamEvents',
   method: 'get',
   path: '/api/events',
-  // While the store is away, an open stream stays open and a new one begins with what is in memory.
+  // Without the store, open streams stay open and new ones start with the buffered events.
   needsStore: false,
-  summary: 'Follow what happens',
+  summary: 'Stream events',
   description: [
-    'Server-sent events. Each has a numeric `id`; ids strictly increase, on every replica and across restarts, but for',
-    'a heartbeat while the store is away, which repeats the newest one. A client that comes back with `Last-Event-ID`',
-    'gets what it missed out of the newest 100 events; when that is not all, the comment `: gap` comes first.',
-    'A client that does not keep up is cut and may resume. Types and the fields of their data:',
+    'Server-sent events. Each event has a numeric `id`. Ids increase strictly, across replicas and restarts, except that',
+    'a heartbeat sent while the store is unavailable repeats the latest id. A heartbeat is sent every 30 seconds. A client',
+    'that reconnects with `Last-Event-ID` receives the missed events from a buffer of the latest 100; if events are',
+    'missing, the comment `: gap` comes first. A client that reads too slowly is disconnected and may reconnect.',
+    'Event types and their payload fields:',
     `\n\n${fields}`,
   ].join(' '),
   query: z.object({
     repo: slugText('must be owner/name')
       .optional()
-      .meta({ description: 'owner/repo: only what is about this repo, and heartbeats.', example: 'acme/shop' }),
+      .meta({ description: 'Streams only events of this repo, `owner/repo`, and heartbeats.', example: 'acme/shop' }),
     tenant: z.string().max(200).optional().meta({
-      description: 'External id of the tenant; needed only where several have a repo of that name.',
+      description: 'External id of the tenant. Required only when several tenants have a repo with this name.',
       example: 'default',
     }),
     types: z
       .string()
-      .regex(TYPE_LIST, `must be some of ${TYPES.join(', ')}, separated by commas`)
+      .regex(TYPE_LIST, `must be a comma-separated list of ${TYPES.join(', ')}`)
       .transform((list) => list.split(',').map((type) => type.trim()))
       .optional()
       .meta({
-        description: 'Only these types, separated by commas, and heartbeats.',
+        description: 'Comma-separated list of event types to stream, in addition to heartbeats. Default: all types.',
         example: 'alert,state-transition',
       }),
   }),
   headers: z.object({
     'last-event-id': z.string().optional().meta({
-      description: 'Id of the last event that the client has: newer ones come first. Anything but a number is ignored.',
+      description:
+        'Id of the last event received. Buffered events with a greater id are replayed first. A value that is not a number is ignored.',
       example: '4711',
     }),
   }),
   replies: {
     200: {
-      description: 'The stream.',
+      description: 'The event stream.',
       streamed: true,
       type: 'text/event-stream',
       content: {
         'text/event-stream': z.string().meta({
-          description: 'Messages of the lines `id: <number>`, `event: <type>`, `data: <JSON>`.',
+          description: 'Messages with the lines `id: <number>`, `event: <type>`, `data: <JSON>`.',
         }),
       },
     },
   },
-  errors: ['SSE_UNAVAILABLE', { code: 'NOT_FOUND', description: 'Unknown repo.' }],
+  errors: ['SSE_UNAVAILABLE', { code: 'NOT_FOUND', description: 'Unknown repo' }],
 });
 
 export const eventRoutes = [streamEvents] as const;

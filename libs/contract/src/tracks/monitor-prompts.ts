@@ -3,7 +3,7 @@ import { keptText, Ok, Reason, Timestamp, withReason } from '../wire/envelopes.t
 import { route } from '../wire/route.ts';
 import { NEEDS_TENANT, onTrack, TRACK } from './path.ts';
 
-/** Bytes. */
+/** Maximum size of a prompt in bytes. */
 const PROMPT_LIMIT = 1024 * 1024;
 
 const version = z.int().positive();
@@ -11,26 +11,26 @@ const version = z.int().positive();
 /** interface: Track prompt version. */
 export const TrackPrompt = z
   .object({ version, seed_title: z.string(), seed_body: z.string(), instructions: z.string() })
-  .meta({ id: 'TrackPrompt', description: 'What a track writes into its issues and tells the agents of them.' });
+  .meta({ id: 'TrackPrompt', description: 'Issue text and agent instructions of a track.' });
 
 const onVersion = {
   ...onTrack,
   params: onTrack.params.extend({
-    version: z.string().meta({ description: 'Number of the version.', example: '2' }),
+    version: z.string().meta({ description: 'Prompt version.', example: '2' }),
   }),
 } as const;
-const VERSION_NOT_FOUND = { code: 'NOT_FOUND', description: 'The track has no such version.' } as const;
+const VERSION_NOT_FOUND = { code: 'NOT_FOUND', description: 'The track has no such version' } as const;
 
 export const listTrackPrompts = route({
   ...onTrack,
   id: 'listTrackPrompts',
   method: 'get',
   path: `${TRACK}/prompts`,
-  summary: 'List the prompt versions of a track',
+  summary: 'List prompt versions',
   description: 'Newest first.',
   replies: {
     200: {
-      description: 'All of them.',
+      description: 'All versions.',
       body: z.object({ versions: z.array(z.object({ version, created_at: Timestamp, notes: z.string() })) }),
     },
   },
@@ -42,19 +42,17 @@ export const createTrackPrompt = route({
   id: 'createTrackPrompt',
   method: 'post',
   path: `${TRACK}/prompts`,
-  summary: 'Add a prompt version to a track',
-  description: 'It is used once it is activated. Versions are never changed.',
+  summary: 'Create a prompt version',
+  description: 'Adds an immutable version. It takes effect when it is activated. Limit 1 MiB.',
   bodyLimit: PROMPT_LIMIT,
   body: z.object({
-    seed_title: keptText(200)
-      .default('')
-      .meta({ description: 'Title of the issues; without it the name of the track.' }),
-    seed_body: keptText(60_000).default('').meta({ description: 'Text of the issues.' }),
-    instructions: keptText(PROMPT_LIMIT).default('').meta({ description: 'What agents are told with every task.' }),
-    notes: keptText(10_000).default('').meta({ description: 'For whoever reads the list of versions.' }),
+    seed_title: keptText(200).default('').meta({ description: 'Title of created issues. Default: the track name.' }),
+    seed_body: keptText(60_000).default('').meta({ description: 'Body of created issues.' }),
+    instructions: keptText(PROMPT_LIMIT).default('').meta({ description: 'Instructions added to every agent task.' }),
+    notes: keptText(10_000).default('').meta({ description: 'Notes shown in the list of versions.' }),
     reason: Reason.optional(),
   }),
-  replies: { 200: { description: 'Added.', body: z.object({ version }) } },
+  replies: { 200: { description: 'Created.', body: z.object({ version }) } },
   errors: ['TRACK_NOT_FOUND', NEEDS_TENANT],
 });
 
@@ -63,8 +61,8 @@ export const readTrackPrompt = route({
   id: 'readTrackPrompt',
   method: 'get',
   path: `${TRACK}/prompts/{version}`,
-  summary: 'Read a prompt version',
-  description: 'An unknown track has no version either.',
+  summary: 'Get a prompt version',
+  description: 'Returns 404 for an unknown version and for an unknown track.',
   replies: { 200: { description: 'The version.', body: z.object({ prompt: TrackPrompt }) } },
   errors: [VERSION_NOT_FOUND, NEEDS_TENANT],
 });
@@ -75,9 +73,9 @@ export const activateTrackPrompt = route({
   id: 'activateTrackPrompt',
   method: 'post',
   path: `${TRACK}/prompts/{version}/activate`,
-  summary: 'Have a track use a prompt version',
-  description: 'From its next run on; issues that it made before keep theirs.',
-  replies: { 200: { description: 'Active.', body: Ok } },
+  summary: 'Activate a prompt version',
+  description: 'Takes effect with the next run. Existing issues keep the version they were created with.',
+  replies: { 200: { description: 'Activated.', body: Ok } },
   errors: ['TRACK_NOT_FOUND', VERSION_NOT_FOUND, NEEDS_TENANT],
 });
 

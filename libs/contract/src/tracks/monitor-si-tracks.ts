@@ -6,30 +6,35 @@ import { route } from '../wire/route.ts';
 export const SiTrack = z
   .object({
     repo: z.string().meta({ description: 'owner/repo', example: 'acme/shop' }),
-    tenant: z.string().meta({ description: 'External id of the owner.', example: 'default' }),
+    tenant: z.string().meta({ description: 'External id of the tenant.', example: 'default' }),
     name: z.string(),
     label: z.string(),
     enabled: z.boolean(),
     cadenceKind: z.enum(['cooldown', 'cron']),
-    cooldownMinutes: z.int().positive().nullable().meta({ description: 'null for a track on a schedule.' }),
-    cronExpr: z.string().nullable().meta({ description: 'In UTC; null for a track with a cooldown.' }),
+    cooldownMinutes: z
+      .int()
+      .positive()
+      .nullable()
+      .meta({ description: 'Minutes between runs. Null for a cron track.' }),
+    cronExpr: z.string().nullable().meta({ description: 'Cron expression in UTC. Null for a cooldown track.' }),
     lastRunAt: Timestamp.nullable(),
-    nextRunAt: Timestamp.nullable().meta({ description: 'null while it is off.' }),
+    nextRunAt: Timestamp.nullable().meta({ description: 'Null while the track is disabled.' }),
     overdue: z.boolean().meta({
-      description: 'By its cooldown: more than that has passed since its last run. On a schedule: a time has passed.',
+      description:
+        'Cooldown track: the cooldown since the last run has elapsed. Cron track: a scheduled run was missed.',
     }),
     activeVersion: z.int().nonnegative(),
     weight: z.number().nonnegative(),
   })
-  .meta({ id: 'SiTrack', description: 'A self-improvement track of any repo.' });
+  .meta({ id: 'SiTrack', description: 'A self-improvement track.' });
 
 const tracks = {
   method: 'get',
   auth: 'operator',
   tags: ['Tracks'],
-  summary: 'List the tracks of all repos',
-  description: 'By repo and name; those of disabled repos are left out.',
-  replies: { 200: { description: 'All of them.', body: UnpaginatedResponse(SiTrack) } },
+  summary: 'List tracks of all repos',
+  description: 'Ordered by repo and name. Tracks of disabled repos are omitted.',
+  replies: { 200: { description: 'All tracks.', body: UnpaginatedResponse(SiTrack) } },
 } as const;
 
 const listSiTracks = route({ ...tracks, id: 'listSiTracks', path: '/api/si-tracks' });

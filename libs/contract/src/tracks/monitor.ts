@@ -9,17 +9,20 @@ import { NEEDS_TENANT, onTrack, TRACK, tenantQuery } from './path.ts';
 export const Track = z
   .object({
     name: z.string(),
-    label: z.string().meta({ description: 'Put on every issue that the track makes; empty = none.' }),
+    label: z.string().meta({ description: 'Label added to every issue that the track creates. Empty = none.' }),
     cooldown_minutes: z.int().positive(),
     enabled: z.boolean(),
-    active_version: z.int().nonnegative().meta({ description: 'Of its prompts. 0 = none yet: it makes nothing.' }),
+    active_version: z
+      .int()
+      .nonnegative()
+      .meta({ description: 'Active prompt version. 0 = none; the track then creates no issues.' }),
     ...TrackSettings.pick({ proposal: true, cadence: true, weight: true }).shape,
-    schedule_since: Timestamp.meta({ description: 'Since when its cadence counts.' }),
+    schedule_since: Timestamp.meta({ description: 'Start of the current cadence.' }),
     last_run_at: Timestamp.nullable(),
-    next_run_at: Timestamp.nullable().meta({ description: 'null while it is off.' }),
-    overdue: z.boolean().meta({ description: 'Its time has passed and it has not run; see SI Tracks.' }),
+    next_run_at: Timestamp.nullable().meta({ description: 'Null while the track is disabled.' }),
+    overdue: z.boolean().meta({ description: 'True when a run is overdue. See the metric definition of SI Tracks.' }),
   })
-  .meta({ id: 'Track', description: 'A stream of self-improvement work in a repo.' });
+  .meta({ id: 'Track', description: 'A self-improvement work stream of a repo.' });
 
 const REPO_QUERY = { code: 'INVALID_INPUT', message: 'Missing or invalid repo query parameter' } as const;
 
@@ -27,8 +30,8 @@ export const listTracks = route({
   id: 'listTracks',
   method: 'get',
   path: '/api/tracks',
-  summary: 'List the tracks of a repo',
-  description: 'By name. Without any query there is no such route.',
+  summary: 'List tracks of a repo',
+  description: 'Ordered by name. Requests without a query string do not match this route (404).',
   auth: 'operator',
   tags: ['Tracks'],
   needsQuery: true,
@@ -36,8 +39,8 @@ export const listTracks = route({
     repo: slugText('must be owner/repo').meta({ description: 'owner/repo', example: 'acme/shop' }),
     ...tenantQuery,
   }),
-  replies: { 200: { description: 'All of them.', body: z.object({ tracks: z.array(Track) }) } },
-  errors: [{ code: 'NOT_FOUND', description: 'Unknown repo, or no query.' }],
+  replies: { 200: { description: 'All tracks of the repo.', body: z.object({ tracks: z.array(Track) }) } },
+  errors: [{ code: 'NOT_FOUND', description: 'Unknown repo, or request without a query string' }],
   refusals: { query: REPO_QUERY },
 });
 
@@ -48,23 +51,28 @@ export const putTrack = route({
   id: 'putTrack',
   method: 'post',
   path: '/api/tracks',
-  summary: 'Create a track or give it these settings',
+  summary: 'Create or update a track',
   description:
-    'What is left out takes its default, also where the track is there already; its slate, cadence, weight and prompts ' +
-    'stay. It makes nothing until a prompt version is activated.',
+    'Omitted fields take their defaults, also for an existing track. Slate, cadence, weight and prompts of an existing ' +
+    'track are unchanged. A new track creates no issues until a prompt version is activated.',
   auth: 'operator',
   tags: ['Tracks'],
   query: z.object(tenantQuery),
   body: z.object({
     repo: z.string().min(1).meta({ description: 'owner/repo', example: 'acme/shop' }),
-    name: z.string().min(1).meta({ description: '1 to 100 characters, without slash.', example: 'tests' }),
-    label: text.optional().meta({ description: 'Without it empty.', example: 'tests' }),
-    cooldown_minutes: CooldownMinutes.optional().meta({ description: 'Without it that of the configuration: 60.' }),
-    enabled: z.boolean().optional().meta({ description: 'Without it true.' }),
+    name: z
+      .string()
+      .min(1)
+      .meta({ description: 'Track name, 1 to 100 characters, without a slash.', example: 'tests' }),
+    label: text.optional().meta({ description: 'Default: empty.', example: 'tests' }),
+    cooldown_minutes: CooldownMinutes.optional().meta({
+      description: 'Minutes between runs. Default: `tracks.cooldownMinutes` of the configuration (60).',
+    }),
+    enabled: z.boolean().optional().meta({ description: 'Default: true.' }),
     reason: Reason.optional(),
   }),
   replies: { 200: { description: 'Created or updated.', body: Ok } },
-  errors: [{ code: 'NOT_FOUND', description: 'Unknown repo.' }, NEEDS_TENANT, 'INVALID_BODY'],
+  errors: [{ code: 'NOT_FOUND', description: 'Unknown repo' }, NEEDS_TENANT, 'INVALID_BODY'],
   refusals: {
     body: { code: 'INVALID_BODY', message: 'Missing required fields: repo, name' },
     fields: { label: field, cooldown_minutes: field, enabled: field, reason: field },
@@ -76,10 +84,11 @@ export const updateTrack = route({
   id: 'updateTrack',
   method: 'post',
   path: TRACK,
-  summary: 'Change settings of a track',
-  description: 'What is left out stays. `proposal: null` clears the slate. A schedule counts from when it is set.',
+  summary: 'Update a track',
+  description:
+    'Omitted fields keep their values. `proposal: null` clears the slate. A new cron schedule takes effect from the time of the update.',
   body: TrackChange.extend({ reason: Reason.optional() }),
-  replies: { 200: { description: 'Changed.', body: Ok } },
+  replies: { 200: { description: 'Updated.', body: Ok } },
   errors: ['TRACK_NOT_FOUND', NEEDS_TENANT, 'INVALID_BODY'],
 });
 
@@ -90,8 +99,9 @@ export const deleteTrack = route({
   method: 'delete',
   path: TRACK,
   summary: 'Delete a track',
-  description: 'Issues that it made go on, by the prompt they were made with. An unknown track is answered alike.',
-  replies: { 200: { description: 'It is not there.', body: Ok } },
+  description:
+    'Existing issues of the track continue with the prompt version they were created with. Idempotent: an unknown track also returns 200.',
+  replies: { 200: { description: 'Deleted.', body: Ok } },
   errors: [NEEDS_TENANT],
 });
 
@@ -101,18 +111,18 @@ export const enableTrack = route({
   ...plain,
   id: 'enableTrack',
   path: `${TRACK}/enable`,
-  summary: 'Switch a track on',
-  description: 'A scheduled one waits for its next time, one with a cooldown runs once that has elapsed.',
-  replies: { 200: { description: 'It is on.', body: Ok } },
+  summary: 'Enable a track',
+  description: 'A cron track runs at its next scheduled time, a cooldown track when its cooldown has elapsed.',
+  replies: { 200: { description: 'Enabled.', body: Ok } },
 });
 
 export const disableTrack = route({
   ...plain,
   id: 'disableTrack',
   path: `${TRACK}/disable`,
-  summary: 'Switch a track off',
-  description: 'It makes nothing new; issues that it made go on.',
-  replies: { 200: { description: 'It is off.', body: Ok } },
+  summary: 'Disable a track',
+  description: 'The track creates no new issues. Existing issues continue.',
+  replies: { 200: { description: 'Disabled.', body: Ok } },
 });
 
 export const setTrackCooldown = route({
@@ -121,9 +131,9 @@ export const setTrackCooldown = route({
   method: 'post',
   path: `${TRACK}/cooldown`,
   summary: 'Set the cooldown of a track',
-  description: 'A track on a schedule keeps its schedule.',
+  description: 'Sets the minutes between runs. A cron track keeps its schedule.',
   body: z.object({ cooldown_minutes: CooldownMinutes, reason: Reason.optional() }),
-  replies: { 200: { description: 'Set.', body: Ok } },
+  replies: { 200: { description: 'Updated.', body: Ok } },
   errors: ['TRACK_NOT_FOUND', NEEDS_TENANT],
 });
 

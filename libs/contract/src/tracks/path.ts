@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { keptText } from '../wire/envelopes.ts';
 
-/** Names the owner of a repo where several have one of that name. */
+/** Query parameter that selects the tenant when several have a repo with the same name. */
 export const tenantQuery = {
   tenant: keptText(200).optional().meta({
-    description: 'External id of the tenant; needed only where several have a repo of that name.',
+    description: 'External id of the tenant. Required only when several tenants have a repo with this name.',
     example: 'default',
   }),
 };
@@ -12,16 +12,16 @@ export const tenantQuery = {
 const params = z.object({
   owner: z.string().meta({ description: 'Owner of the repo.', example: 'acme' }),
   repo: z.string().meta({ description: 'Name of the repo.', example: 'shop' }),
-  name: z.string().meta({ description: 'Name of the track.', example: 'tests' }),
+  name: z.string().meta({ description: 'Track name.', example: 'tests' }),
 });
 
-/** What all routes of one track share. */
+/** Settings shared by all routes of one track. */
 export const onTrack = { auth: 'operator', tags: ['Tracks'], params, query: z.object(tenantQuery) } as const;
 
 export const TRACK = '/api/tracks/{owner}/{repo}/{name}';
 
-/** The tenant must be named; every other problem of the query is told alike. */
+/** Error when the repo name is ambiguous without a tenant. */
 export const NEEDS_TENANT = {
   code: 'INVALID_INPUT',
-  description: 'Several tenants have a repo of that name: the query must name one.',
+  description: 'Several tenants have a repo with this name; the query must name the tenant',
 } as const;

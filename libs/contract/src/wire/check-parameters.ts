@@ -14,14 +14,14 @@ interface Parameter {
 
 interface Probed {
   status: number;
-  /** Of an error. */
+  /** Error code of a failed request. */
   code?: string | undefined;
 }
 
 /** Sends one GET request. */
 export type ProbeParameters = (pathAndQuery: string) => Promise<Probed>;
 
-/** Texts at the edges of what parameters take: numbers, slugs, times, lists, blanks, lengths, other scripts. */
+/** Boundary values of parameters: numbers, slugs, times, lists, blanks, lengths, other scripts. */
 const TEXTS = [
   ...['', ' ', '0', '1', '7', '-1', '+7', '07', ' 7', '7 ', '1e3', '0x10', '1.0', '1.5', '.5', 'NaN', 'Infinity'],
   ...['2147483647', '2147483648', '9007199254740993', '9'.repeat(16), '9'.repeat(400), '4000', '1000001'],
@@ -56,15 +56,15 @@ const TEXTS = [
   ...['0198c5a4-7c1e-7000-8000-000000000001', '0198c5a4', 'true', 'null', '[]', '{}'],
 ];
 
-/** Routes that change nothing and have parameters: every text can be sent to them. */
+/** Read-only routes with parameters: any value can be sent to them safely. */
 export const routesWithParameters = (surface: Surface): readonly AnyRoute[] =>
   surface.routes.filter((route) => route.method === 'get' && !route.undocumented && (route.params || route.query));
 
 /**
- * Compares what the document of a surface says of the path and query parameters of a route with what the server accepts:
- * a text that is valid by the document is not refused for it, and one that is not valid is refused, unless the description
- * says that it is clamped or means the default.
- * @returns one line for each disagreement.
+ * Compares the documented schema of a route's path and query parameters with the values that the server accepts. The
+ * server must accept every valid value and refuse every invalid one, unless the description states that it is clamped
+ * or means the default.
+ * @returns one line per mismatch.
  */
 export async function parameterProblems(surface: Surface, route: AnyRoute, probe: ProbeParameters): Promise<string[]> {
   const parameters = parametersOf(surface, route);
@@ -84,7 +84,7 @@ function parametersOf(surface: Surface, { path, method }: AnyRoute): Parameter[]
   return parameters.filter((one) => one.in === 'path' || one.in === 'query');
 }
 
-/** A segment of a path is never empty, and clients resolve dots before they send it. */
+/** Path segments are never empty, and HTTP clients resolve dot segments before sending. */
 const canBeSent = (parameter: Parameter, text: string): boolean =>
   parameter.in === 'query' || !['', '.', '..'].includes(text);
 
@@ -111,7 +111,7 @@ function addressOf(route: AnyRoute, parameters: readonly Parameter[], over: { na
 
 const schemas = new Map<string, z.ZodType>();
 
-/** Whether a text is valid for a parameter by its schema alone. Numbers are spelt as JSON spells them. */
+/** Returns whether a value matches the parameter's schema. Numbers must have JSON syntax. */
 function isValidText(schema: Parameter['schema'], text: string): boolean {
   const key = JSON.stringify(schema);
   const known = schemas.get(key) ?? z.fromJSONSchema(schema as never);

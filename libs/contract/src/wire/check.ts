@@ -5,7 +5,7 @@ import { matchRoute } from './match.ts';
 import type { AnyRoute, Reply } from './route.ts';
 import { isOfFamily, type Surface } from './surface.ts';
 
-/** An answer as a test saw it. `body` is the text. */
+/** A response recorded by a test. `body` is the raw text. */
 export interface SeenAnswer {
   method: string;
   path: string;
@@ -15,8 +15,8 @@ export interface SeenAnswer {
 }
 
 /**
- * Holds an answer to the declarations: status, content type, every field and no other.
- * @returns one line per violation; empty = as declared.
+ * Checks a response against the declarations: status, content type, headers, all declared fields and no others.
+ * @returns one line per violation; empty when the response is as declared.
  */
 export function checkAnswer(surface: Surface, answer: SeenAnswer): string[] {
   const route = matchRoute(surface.routes, answer.method, answer.path);
@@ -27,7 +27,7 @@ export function checkAnswer(surface: Surface, answer: SeenAnswer): string[] {
 
 function checkOn(surface: Surface, route: AnyRoute, answer: SeenAnswer): string[] {
   const reply = route.replies[answer.status];
-  // A page may answer a status itself that a stage before it answers as an ApiError.
+  // An HTML route and a middleware stage before it (ApiError) may use the same status.
   if (!reply || isApiErrorOf(reply, answer)) return checkError(surface, route, answer);
   return [...checkHeaders(reply, answer), ...(answer.method.toLowerCase() === 'head' ? [] : checkText(reply, answer))];
 }
@@ -41,7 +41,7 @@ function checkHeaders(reply: Reply, { headers }: SeenAnswer): string[] {
   const wanted = reply.body || reply.streamed ? (reply.type ?? 'application/json') : undefined;
   const type = headers.get('content-type');
   if (wanted && wanted !== '*/*' && bare(type) !== bare(wanted))
-    problems.push(`content type is ${type}, declared is ${wanted}`);
+    problems.push(`content type is ${type}, expected ${wanted}`);
   for (const [name, { schema }] of Object.entries(reply.headers ?? {})) {
     const value = headers.get(name) ?? undefined;
     if (!schema.safeParse(value).success) problems.push(`header ${name} is ${value}`);
@@ -57,7 +57,7 @@ function checkText(reply: Reply, answer: SeenAnswer): string[] {
   return parsed.ok ? checkBody(reply, parsed.value) : ['body is not JSON'];
 }
 
-/** Holds a body to a reply's schema. @returns one line per violation, undeclared fields included. */
+/** Checks a body against a reply's schema. @returns one line per violation, including undeclared fields. */
 export function checkBody(reply: Reply, body: unknown): string[] {
   if (!reply.body) return body === undefined ? [] : ['has a body, none is declared'];
   const parsed = reply.body.safeParse(body);
@@ -65,7 +65,7 @@ export function checkBody(reply: Reply, body: unknown): string[] {
   return parsed.error.issues.map((issue) => `${['body', ...issue.path].join('.')}: ${issue.message}`);
 }
 
-// Wire schemas never transform, so whatever parsing dropped was not declared.
+// Response schemas contain no transforms, so every field dropped by parsing is undeclared.
 function undeclared(sent: unknown, kept: unknown, path: string): string[] {
   if (typeof sent !== 'object' || sent === null || typeof kept !== 'object' || kept === null) return [];
   const known = kept as Record<string, unknown>;
@@ -104,7 +104,7 @@ function checkUnknown(surface: Surface, answer: SeenAnswer): string[] {
   )
     return [];
   if (surface.pageForUnknownPath && answer.status === 404 && bare(answer.headers.get('content-type')) === 'text/html')
-    return answer.path.startsWith('/api/') ? ['an unknown path of the API is answered with a page'] : [];
+    return answer.path.startsWith('/api/') ? ['an unknown API path returns an HTML page'] : [];
   return checkApiError(answer, [...UNKNOWN_PATH_CODES, ...family.map((fallback) => fallback.refusal.code)]);
 }
 
@@ -112,7 +112,7 @@ function checkApiError(answer: SeenAnswer, codes: readonly string[]): string[] {
   if (answer.method.toLowerCase() === 'head') return [];
   const parsed = parseJson(answer.body);
   const error = parsed.ok ? ApiError.strict().safeParse(parsed.value) : undefined;
-  if (!error?.success) return [`body is no ApiError: ${answer.body.slice(0, 200)}`];
+  if (!error?.success) return [`body is not an ApiError: ${answer.body.slice(0, 200)}`];
   const problems = [];
   if (error.data.status !== answer.status) problems.push(`status in the body is ${error.data.status}`);
   if (!codes.includes(error.data.code)) problems.push(`code ${error.data.code} is not declared`);

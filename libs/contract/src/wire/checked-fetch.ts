@@ -4,13 +4,13 @@ import { matchRoute } from './match.ts';
 import type { Surface } from './surface.ts';
 
 export interface CheckedFetch {
-  /** fetch, and every answer is held to the declarations. @throws Error listing the violations of an answer. */
+  /** `fetch` that checks every response against the declarations. @throws Error listing the violations. */
   fetch: typeof fetch;
-  /** Declared answers of the routes' own (`id status` and `id status CODE`) that no call has produced yet. */
+  /** Returns declared responses (`id status` or `id status CODE`) that no call has produced yet; common errors excluded. */
   unproduced(): string[];
 }
 
-/** For tests: a fetch that refuses answers which the surface does not declare, and remembers the others. */
+/** For tests: creates a fetch that throws on undeclared responses and records the declared ones. */
 export function checkedFetch(surface: Surface, inner: typeof fetch = fetch): CheckedFetch {
   const produced = new Set<string>();
   return {

@@ -11,7 +11,7 @@ import {
   type RepliesOf,
 } from './route.ts';
 
-/** An answer with a status that the route declares as no error. */
+/** A successful response, narrowed by its declared status. */
 export type AnswerOf<T> = {
   [S in keyof RepliesOf<T> & number]: {
     status: S;
@@ -20,7 +20,7 @@ export type AnswerOf<T> = {
   };
 }[keyof RepliesOf<T> & number];
 
-// zod's empty object is a Record<string, never>: nothing to send. Raw bodies are needed as they are.
+// zod's empty object is a Record<string, never>: nothing to send. Raw bodies are passed unchanged.
 type Needed<Name extends string, T> = [T] extends [undefined]
   ? unknown
   : [T] extends [string | Uint8Array]
@@ -31,16 +31,17 @@ type Needed<Name extends string, T> = [T] extends [undefined]
         ? { [N in Name]?: T }
         : { [N in Name]: T };
 
-/** What a call needs: params, query and body as far as the route has them. */
+/** Input of a call: the params, query and body that the route declares. */
 export type CallInput<T> = Needed<'params', ParamsOf<T>> &
   Needed<'query', QueryInputOf<T>> &
   Needed<'body', BodyInputOf<T>> & { headers?: Record<string, string>; signal?: AbortSignal };
 
 export interface Client {
   /**
-   * @returns the answer, narrowed by `status`.
-   * @throws ApiFailure for an error answer, UnexpectedAnswer for one that is not declared; a network failure is what
-   *   fetch throws. Nothing is retried here.
+   * Sends one request without retries.
+   * @returns the response, narrowed by `status`.
+   * @throws ApiFailure for an error response, UnexpectedAnswer for an undeclared one, and the error of `fetch` for a
+   *   network failure.
    */
   call<T extends AnyRoute>(route: T, input: CallInput<T>): Promise<AnswerOf<T>>;
 }
@@ -51,12 +52,12 @@ interface ClientOptions {
   fetch?: typeof fetch;
 }
 
-/** The service said no, in the agreed form. */
+/** The service returned an ApiError. */
 export class ApiFailure extends Error {
   readonly status: number;
   readonly code: ErrorCode;
   readonly requestId: string | null;
-  /** From Retry-After; null when the service names no time. */
+  /** Milliseconds from the Retry-After header; null without one. */
   readonly retryAfterMs: number | null;
 
   constructor(answer: ApiError, headers: Headers) {
@@ -70,18 +71,18 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Something answered that does not keep to the contract: a proxy, another service, another version. */
+/** The response does not match the contract: from a proxy, another service or another version. */
 export class UnexpectedAnswer extends Error {
   readonly status: number;
 
   constructor(route: AnyRoute, status: number, what: string, options?: ErrorOptions) {
-    super(`${route.id}: unexpected answer ${status}: ${what}`, options);
+    super(`${route.id}: unexpected response ${status}: ${what}`, options);
     this.name = 'UnexpectedAnswer';
     this.status = status;
   }
 }
 
-/** A typed client of any route; types and checks come from the declarations. */
+/** Creates a typed client; request types and response checks come from the route declarations. */
 export function createClient(options: ClientOptions): Client {
   const base = withoutTrailing(options.baseUrl, '/');
   const send = options.fetch ?? fetch;

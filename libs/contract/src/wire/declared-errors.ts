@@ -3,7 +3,7 @@ import { errorCatalogue, STATUS_OF } from './errors.ts';
 import { type AnyRoute, checksOrigin, isRawBody, type Refusal } from './route.ts';
 import type { Surface } from './surface.ts';
 
-/** One error answer of a route. `common` = it comes from the stages before the handler, alike for all routes. */
+/** One error response of a route. `common` = produced by a middleware stage shared by all routes. */
 export interface ErrorReply {
   code: ErrorCode;
   status: number;
@@ -11,7 +11,7 @@ export interface ErrorReply {
   common: boolean;
 }
 
-/** How each stage answers what it does not take, unless the route says otherwise. */
+/** Default error of each validation stage; a route may override it. */
 export const DEFAULT_REFUSALS = {
   params: { code: 'NOT_FOUND' },
   query: { code: 'INVALID_INPUT' },
@@ -19,16 +19,16 @@ export const DEFAULT_REFUSALS = {
   body: { code: 'INVALID_BODY' },
 } as const satisfies Record<string, Refusal>;
 
-/** The status that a code has on this route. */
+/** Returns the HTTP status of an error code on this route. */
 export function statusOn(route: AnyRoute, code: ErrorCode): number {
   const own = route.errors.find((error) => typeof error === 'object' && error.code === code);
   return (typeof own === 'object' ? own.status : undefined) ?? STATUS_OF[code];
 }
 
-/** What the stages before the handler need to know of a surface. */
+/** Surface settings that decide which stages apply. */
 type StageRules = Pick<Surface, 'hostCheck'>;
 
-/** Every error that a route may answer on its surface: its own first, then what the stages before it may say. */
+/** Returns every error a route may return on its surface: its own first, then those of the middleware stages. */
 export function errorsOf(surface: StageRules, route: AnyRoute): ErrorReply[] {
   const found = new Map<ErrorCode, ErrorReply>();
   const add = (code: ErrorCode, common: boolean, description: string = errorCatalogue[code].text) => {

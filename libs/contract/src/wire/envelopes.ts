@@ -1,19 +1,19 @@
 import { ERROR_CODES, isStorable } from '@pipeline/domain';
 import { z } from 'zod';
 
-/** The body of every error answer (interface: Shared envelopes; Errors 1). */
+/** Body of every error response (interface: Shared envelopes; Errors 1). */
 export const ApiError = z
   .object({
-    error: z.string().meta({ description: 'What went wrong, for people.' }),
-    code: z.enum(ERROR_CODES).meta({ description: 'What went wrong, for programs.' }),
-    status: z.int().meta({ description: 'The HTTP status, repeated.' }),
+    error: z.string().meta({ description: 'Human-readable error message.' }),
+    code: z.enum(ERROR_CODES).meta({ description: 'Machine-readable error code. See docs/errors.md.' }),
+    status: z.int().meta({ description: 'HTTP status code of the response.' }),
   })
-  .meta({ id: 'ApiError', description: 'Every error answer has this shape.' });
+  .meta({ id: 'ApiError', description: 'Body of every error response.' });
 export type ApiError = z.infer<typeof ApiError>;
 
 export const Ok = z.object({ ok: z.literal(true) }).meta({ id: 'Ok' });
 
-/** `total` is null where counting would cost more than the page. */
+/** `total` is null on lists whose total is not counted. */
 export const Page = z
   .object({ total: z.int().nullable(), limit: z.int(), offset: z.int(), hasMore: z.boolean() })
   .meta({ id: 'Page' });
@@ -23,30 +23,32 @@ export const PaginatedResponse = <T extends z.ZodType>(item: T) => z.object({ it
 export const UnpaginatedResponse = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), snapshot: z.literal(true) });
 
-/** ISO 8601 in UTC, as every timestamp on the wire. */
+/** ISO 8601 in UTC, the form of every timestamp in a response. */
 export const Timestamp = z.iso.datetime().meta({ example: '2026-01-02T03:04:05.678Z' });
 
-/** Of what is answered from memory: how old it is, and whether there is anything yet. */
+/** Age of data served from memory; null before the first poll. */
 export const PolledAt = Timestamp.nullable().meta({
   description:
-    'When it was read from the store; null = the first poll has not ended, so that an empty list says nothing.',
+    'Time at which the data was read from the store. Null before the first poll completes; an empty list is then not conclusive.',
 });
 
-/** A page of a list that is kept in memory. */
+/** A page of a list served from memory. */
 export const CachedPage = <T extends z.ZodType>(item: T) => PaginatedResponse(item).extend({ polledAt: PolledAt });
 
-/** Text that is kept, or looked for among what is kept. */
+/** Text that Postgres can store, for stored fields and for search terms. */
 export const keptText = (max: number) =>
-  z.string().max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+  z.string().max(max).refine(isStorable, 'must not contain NUL or unpaired surrogates');
 
-export const Reason = keptText(5_000).meta({ description: 'Why; kept in the history as it is given.' });
+export const Reason = keptText(5_000).meta({
+  description: 'Reason for the action, at most 5000 characters. Stored unchanged in the history.',
+});
 
-/** One that must be given. */
+/** A required, non-blank reason. */
 export const RequiredReason = Reason.refine((text) => text.trim() !== '', 'must not be blank');
 export const REASON_REFUSAL = {
   code: 'INVALID_ARGUMENT',
-  message: 'reason must be a non-blank string of at most 5000 characters, without NUL',
+  message: 'reason must be a non-blank string of at most 5000 characters without NUL',
 } as const;
 
-/** The body of an operator's deed that needs none: why it is done. */
+/** Optional body of an operator action: the reason. */
 export const withReason = { body: z.object({ reason: Reason.optional() }), bodyOptional: true } as const;

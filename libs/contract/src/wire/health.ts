@@ -7,9 +7,11 @@ export const Readiness = z
   .object({
     status: z.enum(['ready', 'not-ready']),
     store: z.enum(['connected', 'unreachable', 'outdated', 'not-configured']),
-    poll: PartHealth.meta({ description: 'The loops that read from the host and the store.' }),
-    outbox: PartHealth.meta({ description: 'The loop that writes to the host.' }),
-    stream: PartHealth.meta({ description: 'The loop that feeds the event stream.' }),
+    poll: PartHealth.meta({ description: 'Background loops that poll the version-control host and the store.' }),
+    outbox: PartHealth.meta({
+      description: 'Background loop that delivers queued writes to the version-control host.',
+    }),
+    stream: PartHealth.meta({ description: 'Background loop that feeds the event stream.' }),
     loops: z
       .array(
         z.object({
@@ -19,7 +21,7 @@ export const Readiness = z
       )
       .meta({
         description:
-          'Background loops that failed three times in a row (failing) or finished no run for 60 s plus three times their interval (late). Empty when all work.',
+          'Unhealthy background loops: `failing` = three consecutive failed runs; `late` = no completed run for 60 s plus three times the interval. Empty when all loops are healthy.',
       }),
   })
   .meta({ id: 'Readiness' });
@@ -32,11 +34,11 @@ export const getHealth = route({
   id: 'getHealth',
   method: 'get',
   path: '/health',
-  summary: 'Is the process alive',
-  description: 'Answers as long as the process runs, whatever else is broken.',
+  summary: 'Check liveness',
+  description: 'Liveness probe. Returns 200 while the process runs, regardless of the store and other dependencies.',
   replies: {
     200: {
-      description: 'Alive.',
+      description: 'The process is running.',
       body: z.object({
         status: z.literal('healthy'),
         uptime: z.number().nonnegative().meta({ description: 'Seconds since the start.', example: 12.5 }),
@@ -50,12 +52,12 @@ export const getReadiness = route({
   id: 'getReadiness',
   method: 'get',
   path: '/ready',
-  summary: 'Should the process get traffic',
+  summary: 'Check readiness',
   description:
-    'Ready = the store is reachable and its schema is current, the event stream runs and every background loop works; or no store is configured and none is needed.',
+    'Readiness probe. Ready when the store is reachable with a current schema, the event stream runs and every background loop is healthy, or when no store is configured and none is required.',
   replies: {
-    200: { description: 'Send traffic.', body: Readiness },
-    503: { description: 'Send no traffic yet.', body: Readiness },
+    200: { description: 'Ready for traffic.', body: Readiness },
+    503: { description: 'Not ready for traffic.', body: Readiness },
   },
 });
 
@@ -64,9 +66,9 @@ export const getOpenApi = route({
   id: 'getOpenApi',
   method: 'get',
   path: '/api/openapi.json',
-  summary: 'This description',
-  description: 'The OpenAPI 3.1 document of everything that is served here.',
-  replies: { 200: { description: 'The document.', body: z.record(z.string(), z.unknown()) } },
+  summary: 'Get the OpenAPI document',
+  description: 'Returns the OpenAPI 3.1 document of this service.',
+  replies: { 200: { description: 'The OpenAPI 3.1 document.', body: z.record(z.string(), z.unknown()) } },
 });
 
 export const healthRoutes = [getHealth, getReadiness, getOpenApi] as const;

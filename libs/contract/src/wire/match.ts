@@ -2,7 +2,7 @@ import type { AnyRoute } from './route.ts';
 
 const SEGMENT = /\{(\w+)(\*?)\}/g;
 
-/** Whether a raw (still encoded) path has the form of a template: a parameter is a whole segment, `{rest*}` one or more. */
+/** Returns whether a raw (encoded) path matches a template. A parameter is one segment; `{rest*}` is one or more. */
 export function matchesPath(template: string, path: string): boolean {
   const [wanted, given] = [template.split('/'), path.split('/')];
   const open = template.endsWith('*}');
@@ -14,7 +14,7 @@ export function matchesPath(template: string, path: string): boolean {
 }
 
 /**
- * The path with its parameters put in, each encoded.
+ * Returns the path with its parameters filled in and encoded.
  * @throws TypeError when a parameter is missing or empty.
  */
 export function fillPath(template: string, params: Readonly<Record<string, unknown>> = {}): string {
@@ -25,7 +25,7 @@ export function fillPath(template: string, params: Readonly<Record<string, unkno
   });
 }
 
-/** The route that serves a request, or undefined. Earlier declarations win, on the server too. */
+/** Returns the first declared route that matches a request, or undefined. The server uses the same order. */
 export function matchRoute(routes: readonly AnyRoute[], method: string, pathname: string): AnyRoute | undefined {
   const wanted = method.toLowerCase() === 'head' ? 'get' : method.toLowerCase();
   return routes.find((route) => route.method === wanted && matchesPath(route.path, pathname));

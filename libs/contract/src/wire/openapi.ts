@@ -14,7 +14,7 @@ import type { Surface } from './surface.ts';
 
 export type OpenApiDocument = oas31.OpenAPIObject;
 
-/** How each kind of credentials is sent; several entries of a list are alternatives. */
+/** Security requirements of each authentication kind; several entries are alternatives. */
 const SECURITY: Record<AuthKind, Record<string, string[]>[]> = {
   none: [],
   operator: [{ session: [] }, { basic: [] }],
@@ -28,19 +28,24 @@ const SCHEMES: Record<string, oas31.SecuritySchemeObject> = {
     type: 'apiKey',
     in: 'cookie',
     name: 'SVC_SESSION',
-    description: 'Set by the login route; valid 12 hours.',
+    description: 'Session cookie set by POST /api/auth/login. Valid for 12 hours.',
   },
-  basic: { type: 'http', scheme: 'basic', description: 'For programs: sent with every request, never challenged for.' },
-  workerToken: { type: 'http', scheme: 'bearer', description: 'A worker token, `wrk_at_…`.' },
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Basic authentication for programs. Send it with every request; the server never sends a challenge.',
+  },
+  workerToken: { type: 'http', scheme: 'bearer', description: 'Worker token with prefix `wrk_at_`.' },
   connection: {
     type: 'oauth2',
-    description: 'The access token of a connection, `mcp_at_…`, sent as `Authorization: Bearer`. Public clients, PKCE.',
+    description:
+      'Access token of a connection with prefix `mcp_at_`, sent as `Authorization: Bearer`. Public clients with PKCE.',
     flows: {
       authorizationCode: {
         authorizationUrl: '/oauth/authorize',
         tokenUrl: '/oauth/token',
         refreshUrl: '/oauth/token',
-        scopes: { 'pipeline:read': 'All that the user may read.' },
+        scopes: { 'pipeline:read': 'Read access to everything the user may read.' },
       },
     },
   },
@@ -48,11 +53,11 @@ const SCHEMES: Record<string, oas31.SecuritySchemeObject> = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Hub-Signature-256',
-    description: 'HMAC-SHA-256 of the raw body.',
+    description: 'HMAC-SHA-256 of the raw body, computed with the webhook secret.',
   },
 };
 
-/** The OpenAPI 3.1 document of a surface, made from its declarations and nothing else. */
+/** Generates the OpenAPI 3.1 document of a surface from its declarations. */
 export function openApiDocument(surface: Surface): OpenApiDocument {
   const documented = surface.routes.filter((route) => !route.undocumented);
   const paths: ZodOpenApiPathsObject = {};
@@ -129,7 +134,7 @@ function streamedContent({ streamed, content }: Reply) {
   return { content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])) };
 }
 
-/** One answer for each status, with an example for each code it may carry. */
+/** Returns one error response per status, with an example for each of its codes. */
 function failures(errors: ErrorReply[], route: AnyRoute) {
   const statuses = [...new Set(errors.map((error) => error.status))]
     .filter((status) => !(status in route.replies))
@@ -151,14 +156,14 @@ function failures(errors: ErrorReply[], route: AnyRoute) {
 
 const WELL_KNOWN_FORMATS = ['uuid', 'date-time'];
 
-/** Leaves out what says nothing: the bounds of safe integers, and patterns that spell out a standard format. */
+/** Removes redundant constraints: safe-integer bounds, and patterns of standard formats. */
 function plainSchema({ jsonSchema }: ZodOpenApiOverrideContext) {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (WELL_KNOWN_FORMATS.includes(jsonSchema.format ?? '')) delete jsonSchema.pattern;
 }
 
-/** Tools that try each operation look for examples on the parameter, not in its schema. */
+/** Moves examples from parameter schemas to the parameters, where API test tools expect them. */
 function withParameterExamples(document: OpenApiDocument): OpenApiDocument {
   const operations = Object.values(document.paths ?? {}).flatMap((path) =>
     Object.values(path as Record<string, oas31.OperationObject>),
@@ -171,7 +176,7 @@ function withParameterExamples(document: OpenApiDocument): OpenApiDocument {
 
 function moveExample(parameter: oas31.ParameterObject): void {
   const schema = parameter.schema as { example?: unknown; type?: string };
-  // A text on the wire that the document shows as a number.
+  // Sent as text, documented as an integer.
   parameter.example = schema.type === 'integer' ? Number(schema.example) : schema.example;
   delete schema.example;
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 interface PageRule {
   limit: { default: number; max: number };
   /**
-   * What a value that is no number means: refuse it with 400, or take the default. A lenient list also takes the default
-   * for a limit of 0 or below; other lists clamp it to 1.
+   * Handling of a value that is not a number: return 400, or use the default. With `default`, a limit of 0 or below also
+   * means the default; with `refuse`, it is clamped to 1.
    */
   notANumber: 'refuse' | 'default';
 }
@@ -13,21 +13,21 @@ export const MAX_OFFSET = 2_147_483_647;
 
 const otherwise = { refuse: '', default: ' Anything else means the default.' } as const;
 const outOfRange = {
-  refuse: 'other whole numbers are clamped.',
-  default: 'more is clamped.',
+  refuse: 'other integers are clamped.',
+  default: 'larger values are clamped.',
 } as const;
 
 /**
- * `limit` and `offset` of a list. Out of range is clamped; what is no integer is refused or defaulted by rule.
- * The document shows plain integers: a clamped bound is no constraint on the caller.
+ * Query parameters `limit` and `offset` of a list. Values out of range are clamped; `notANumber` decides about others.
+ * The document shows plain integers without bounds because out-of-range values are accepted.
  */
 export const pageQuery = ({ limit, notANumber }: PageRule) => ({
   limit: clamped({ min: 1, max: limit.max, fallback: limit.default, notANumber }).meta({
-    description: `How many items, 1 to ${limit.max}; ${outOfRange[notANumber]}${otherwise[notANumber]}`,
+    description: `Maximum number of items, 1 to ${limit.max}; ${outOfRange[notANumber]} Default ${limit.default}.${otherwise[notANumber]}`,
     example: limit.default,
   }),
   offset: clamped({ min: 0, max: MAX_OFFSET, fallback: 0, notANumber }).meta({
-    description: `How many items to skip; a number out of range is clamped.${otherwise[notANumber]}`,
+    description: `Number of items to skip. Default 0. Values out of range are clamped.${otherwise[notANumber]}`,
     example: 0,
   }),
 });
@@ -39,7 +39,7 @@ interface ClampRule {
   notANumber: 'refuse' | 'default';
 }
 
-/** A whole number that is moved into its bounds; one below them is the fallback if other texts are as well. */
+/** An integer clamped to its bounds. With `notANumber: 'default'`, values below `min` mean the fallback. */
 export function clamped({ min, max, fallback, notANumber }: ClampRule) {
   const read = (value: unknown) => {
     if (value === undefined) return undefined;
@@ -48,6 +48,6 @@ export function clamped({ min, max, fallback, notANumber }: ClampRule) {
     if (typeof number === 'number') return Math.min(max, Math.max(min, number));
     return notANumber === 'default' ? undefined : value;
   };
-  // The reading step is typed away: a caller of the client gives a number or nothing.
+  // The cast hides the preprocess step from the client type: callers pass a number or undefined.
   return z.preprocess(read, z.int('must be a whole number').default(fallback)) as unknown as z.ZodDefault<z.ZodInt>;
 }

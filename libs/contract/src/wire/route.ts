@@ -1,48 +1,48 @@
 import type { ErrorCode } from '@pipeline/domain';
 import type { z } from 'zod';
 
-/** Who may call: nobody in particular, a monitor session or Basic, a worker token, an OAuth connection, a signed body. */
+/** Required authentication: none, monitor session or Basic, worker token, OAuth connection, signed body. */
 export type AuthKind = 'none' | 'operator' | 'worker' | 'connection' | 'signature';
 
-/** One answer that is no error. `type` is the content type; `streamed` = the handler writes the body itself. */
+/** One success response. `type` is the content type; `streamed` = the handler writes the body itself. */
 export interface Reply {
   description: string;
   body?: z.ZodType;
   type?: string;
-  /** Shown in the document; a test holds it to `body`. */
+  /** Shown in the document; a test checks it against `body`. */
   example?: unknown;
   streamed?: true;
-  /** What a streamed answer may be, by content type: for the document alone. */
+  /** Schemas of a streamed response by content type; used for the document only. */
   content?: Readonly<Record<string, z.ZodType>>;
   headers?: Record<string, { description: string; schema: z.ZodType }>;
 }
 export type Replies = Readonly<Record<number, Reply>>;
 
-/** What a bad input is answered with; without a message the first problem of the schema is told. */
+/** Error for invalid input. Without a message, the first schema violation is the message. */
 export interface Refusal {
   code: ErrorCode;
   message?: string;
 }
 
-/** A route's own answers to bad input, in the order in which they are looked at. */
+/** Error overrides of a route for invalid input, in the order of validation. */
 export interface Refusals {
   params?: Refusal;
   query?: Refusal;
   json?: Refusal;
   body?: Refusal;
-  /** By name of the top-level body field; before `body`. */
+  /** By name of the top-level body field; takes precedence over `body`. */
   fields?: Record<string, Refusal>;
 }
 
-/** An error that the handler may throw; with a status where it differs from the catalogue's. */
+/** An error that the handler may throw; `status` overrides the catalogue. */
 export type DeclaredError = ErrorCode | { code: ErrorCode; status?: number; description?: string };
 
-/** A body that reaches the handler as bytes, for signatures. */
+/** A body passed to the handler as raw bytes, for example to verify a signature. */
 export interface RawBody {
   raw: true;
   type: string;
   description: string;
-  /** What the bytes must hold, for the document; default: any object. */
+  /** Documented schema of the body; default: any object. */
   schema?: z.ZodType;
 }
 
@@ -56,7 +56,7 @@ export interface RouteSpec<
   B extends Body,
   R extends Replies,
 > {
-  /** operationId, name of the handler and label of the metrics. */
+  /** OpenAPI operationId, handler name and metrics label. */
   id: Id;
   method: 'get' | 'post' | 'put' | 'delete';
   /** OpenAPI form, `/api/x/{id}`; `{rest*}` at the end takes any number of segments. */
@@ -65,32 +65,32 @@ export interface RouteSpec<
   description: string;
   tags: readonly [string, ...string[]];
   auth: A;
-  /** False for the routes that work without a database; the others answer 503 STORE_UNAVAILABLE. Default true. */
+  /** False for routes that work without a database; other routes then return 503 STORE_UNAVAILABLE. Default true. */
   needsStore?: boolean;
   params?: P;
   query?: Q;
-  /** Request headers, for the document; the handler reads and refuses them by the same schema. */
+  /** Request headers, documented here; the handler validates them with the same schema. */
   headers?: z.ZodObject;
-  /** A request without a query string is for no route. */
+  /** Requests without a query string do not match this route (404). */
   needsQuery?: true;
   body?: B;
-  /** An absent body counts as `{}`. */
+  /** An absent body is treated as `{}`. */
   bodyOptional?: true;
-  /** In bytes; default 256 KiB. */
+  /** Maximum body size in bytes; default 256 KiB. */
   bodyLimit?: number;
   /**
-   * What happens to text of the body that Postgres cannot store (NUL, unpaired surrogates): `refuse` answers 400,
-   * `replace` puts U+FFFD in its place. Default `refuse`. Raw bodies other than forms reach the handler unchanged.
+   * Handling of body text that Postgres cannot store (NUL, unpaired surrogates): `refuse` returns 400, `replace`
+   * substitutes U+FFFD. Default `refuse`. Raw bodies other than forms are passed unchanged.
    */
   unstorableText?: 'refuse' | 'replace';
-  /** Pages of other origins may call it: it uses no cookie or other credential that a browser adds by itself. */
+  /** Allows cross-origin requests. Only for routes that use no credential a browser adds automatically. */
   crossOrigin?: true;
   replies: R;
   errors?: readonly DeclaredError[];
   refusals?: Refusals;
-  /** What an unexpected failure is answered with; default 500 INTERNAL_ERROR. */
+  /** Error for an unexpected failure; default 500 INTERNAL_ERROR. */
   failure?: Refusal;
-  /** Left out of the OpenAPI document: pages and files. */
+  /** Omits the route from the OpenAPI document: pages and files. */
   undocumented?: true;
 }
 
@@ -109,16 +109,16 @@ export interface Route<
 }
 export type AnyRoute = Route;
 
-// An empty shape: a route without params has none to read.
+// Empty shape for routes without params or query.
 // biome-ignore lint/complexity/noBannedTypes: zod's own type of an empty object.
 type Nothing = z.ZodObject<{}>;
 
-/** Bytes; routes that take more say so (prompts 1 MiB, worker messages 4 MiB). */
+/** Default body limit in bytes; routes with larger bodies set `bodyLimit`. */
 export const DEFAULT_BODY_LIMIT = 256 * 1024;
 
 /**
- * Declares one endpoint. Validation, the typed handler, the OpenAPI document, the typed client and the answer checks
- * all come from it.
+ * Declares one endpoint: the source of its validation, handler type, OpenAPI operation, client types and response
+ * checks.
  */
 export function route<
   const Id extends string,
@@ -137,7 +137,7 @@ export function route<
   };
 }
 
-/** Whether a request to it is refused when a browser sends it for a page of another origin. */
+/** Returns whether cross-origin browser requests to the route are refused. */
 export const checksOrigin = ({ method, crossOrigin }: AnyRoute): boolean => method !== 'get' && !crossOrigin;
 
 export const rawBody = (type: string, description: string, schema?: z.ZodType): RawBody => ({
@@ -149,19 +149,19 @@ export const rawBody = (type: string, description: string, schema?: z.ZodType): 
 
 export const isRawBody = (body: Body | undefined): body is RawBody => body !== undefined && 'raw' in body;
 
-/** The part of a route's types that the server and the client share. */
+/** Types of a route shared by server and client. */
 export type ParamsOf<T> = T extends Route<string, AuthKind, infer P> ? z.output<P> : never;
 export type QueryOf<T> = T extends Route<string, AuthKind, z.ZodObject, infer Q> ? z.output<Q> : never;
-/** The query as a caller gives it: what has a default may be left out. */
+/** Query input of a caller; parameters with defaults are optional. */
 export type QueryInputOf<T> = T extends Route<string, AuthKind, z.ZodObject, infer Q> ? z.input<Q> : never;
 type DeclaredBody<T> = T extends Route<string, AuthKind, z.ZodObject, z.ZodObject, infer B> ? B : never;
-/** What the handler gets: parsed, defaults filled in; bytes of a raw body; undefined without one. */
+/** Body as passed to the handler: parsed with defaults; bytes for a raw body; undefined without a body. */
 export type BodyOf<T> = [DeclaredBody<T>] extends [never]
   ? undefined
   : DeclaredBody<T> extends z.ZodType
     ? z.output<DeclaredBody<T>>
     : Uint8Array;
-/** What a caller sends. */
+/** Body input of a caller. */
 export type BodyInputOf<T> = [DeclaredBody<T>] extends [never]
   ? undefined
   : DeclaredBody<T> extends z.ZodType

@@ -1,20 +1,20 @@
 import type { AnyRoute, AuthKind, Refusal } from './route.ts';
 
-/** Answers a path that no route of the family matches, whatever the method, in place of "No matching route". */
+/** Error for paths below a prefix that match no route, in place of "No matching route". */
 export interface PathFallback {
   methods: readonly AnyRoute['method'][];
   prefix: `/${string}/`;
-  /** Only paths that end in one of them; else all that begin so. */
+  /** Limits the fallback to paths with one of these suffixes; default: all paths with the prefix. */
   suffixes?: readonly `/${string}`[];
   refusal: Refusal;
-  /** The refusal's status and nothing more, for files: an ApiError would be no file. */
+  /** Sends the status without a body, for file requests. */
   emptyBody?: true;
 }
 
 export const isOfFamily = ({ prefix, suffixes }: PathFallback, path: string): boolean =>
   path.startsWith(prefix) && (suffixes === undefined || suffixes.some((suffix) => path.endsWith(suffix)));
 
-/** Everything that one service serves. */
+/** All routes of one service, with the settings shared by them. */
 export interface Surface<Routes extends readonly AnyRoute[] = readonly AnyRoute[]> {
   name: 'hosted' | 'monitor';
   title: string;
@@ -24,13 +24,13 @@ export interface Surface<Routes extends readonly AnyRoute[] = readonly AnyRoute[
   tags: readonly { name: string; description: string }[];
   routes: Routes;
   fallbacks: readonly PathFallback[];
-  /** True = a JSON body needs `application/json`; false = it is parsed whatever the content type says. */
+  /** True = a JSON body requires `application/json`; false = the content type is ignored. */
   requireJsonType: boolean;
-  /** True = the Host header is checked while no authentication is configured (DNS rebinding). */
+  /** True = the Host header is checked while authentication is off (protects against DNS rebinding). */
   hostCheck: boolean;
-  /** True = a browser that opens an address outside the API where nothing is gets a page with status 404. */
+  /** True = browsers get an HTML 404 page for unknown paths outside the API. */
   pageForUnknownPath?: true;
-  /** Whose credentials an unknown API path asks for before it says that it is unknown. */
+  /** Authentication kinds required before an unknown API path returns 404. */
   unknownPathAuth: readonly Exclude<AuthKind, 'none' | 'signature'>[];
 }
 

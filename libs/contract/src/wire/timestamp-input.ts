@@ -1,7 +1,7 @@
 import { parseSince, parseTimestamp } from '@pipeline/domain';
 import { z } from 'zod';
 
-/** A point in time as a caller writes it: RFC 3339 with any offset. Parsed, it is ISO 8601 in UTC with milliseconds. */
+/** Input timestamp: RFC 3339 with any offset. Parsing returns ISO 8601 in UTC with milliseconds. */
 export const TimestampInput = z
   .string()
   .max(64)
@@ -12,14 +12,14 @@ export const TimestampInput = z
   .transform((text) => parseTimestamp(text)?.toISOString() ?? text)
   .meta({
     format: 'date-time',
-    description: 'RFC 3339 date-time with `Z` or an offset such as `+02:00`, years 1970 to 9999; kept in UTC.',
+    description: 'RFC 3339 date-time with `Z` or an offset such as `+02:00`, years 1970 to 9999; stored in UTC.',
     example: '2026-01-02T03:04:05.678+00:00',
   });
 
 const inner = (pattern: RegExp): string => pattern.source.replace(/^\^/, '').replace(/\$$/, '');
 
 const { date, datetime } = z.core.regexes;
-/** What `parseSince` reads; it takes `t` and `z` in lower case as well. */
+/** Forms accepted by `parseSince`, including lower-case `t` and `z`. */
 const SINCE_FORMS = [
   '\\d{1,6}[smhd]',
   inner(date),
@@ -28,11 +28,11 @@ const SINCE_FORMS = [
     .replaceAll('Z', '[Zz]'),
 ];
 
-/** Where a list begins: a date or date-time, in UTC when it names no zone, or a duration back from now. */
+/** Start of a list: a date or date-time (UTC without a zone), or a duration before now. */
 export const SinceInput = z
   .string()
   .max(64)
   .refine((text) => parseSince(text, new Date(0)) !== null, {
-    error: 'must be a timestamp, or a duration back from now such as 5s, 30m, 1h or 2d',
+    error: 'must be a timestamp, or a duration before now such as 5s, 30m, 1h or 2d',
   })
   .meta({ override: { pattern: `^(?:${SINCE_FORMS.join('|')})$` } });

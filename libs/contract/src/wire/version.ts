@@ -1,2 +1,2 @@
-/** Version of the wire contract, as both documents carry it. */
+/** Version of the wire contract, published in both OpenAPI documents. */
 export const CONTRACT_VERSION = '1.0.0';

@@ -3,29 +3,30 @@ import { z } from 'zod';
 import { Reason, Timestamp, UnpaginatedResponse, withReason } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 
-const id = z.string().meta({ description: 'Id of the worker.', example: 'wkr_0b9c5f7e' });
+const id = z.string().meta({ description: 'Worker id.', example: 'wkr_0b9c5f7e' });
 const slug = z.string().meta({ description: 'owner/repo', example: 'acme/shop' });
 
 /** interface: Worker floor entry. */
 export const WorkerFloorEntry = z
   .object({
     id,
-    status: z.enum(FLOOR_STATUSES).meta({ description: '`stalled` = it has a task that nobody seems to work on.' }),
+    status: z.enum(FLOOR_STATUSES).meta({ description: 'Worker status. `stalled` = holds a task without progress.' }),
     currentTask: z
       .object({
         id: z.string(),
         type: z.enum(TASK_TYPES),
-        issueNumber: z.int().positive().nullable().meta({ description: 'null for work on a whole repo.' }),
+        issueNumber: z.int().positive().nullable().meta({ description: 'Null for repo-level work.' }),
         repo: slug,
         pipelineState: z.string().nullable(),
         etaMinutes: z.number().nonnegative().nullable().meta({
-          description: 'By the median of the last 7 days; null with fewer than 5 samples.',
+          description:
+            'Estimated minutes left, by the median duration of the last 7 days. Null with fewer than 5 samples.',
         }),
       })
       .nullable(),
-    queueDepth: z.int().nonnegative().meta({ description: 'Pending tasks of the repos that it serves.' }),
+    queueDepth: z.int().nonnegative().meta({ description: 'Pending tasks of the repos that the worker serves.' }),
     utilization8hPct: z.number().min(0).max(100).meta({
-      description: 'Share of the time it was there in the last 8 h in which it had a task.',
+      description: 'Percentage of its online time in the last 8 hours during which the worker held a task.',
     }),
     lastHeartbeat: Timestamp.nullable(),
     idle: z.boolean(),
@@ -37,13 +38,15 @@ export const WorkerFloorEntry = z
       })
       .nullable(),
   })
-  .meta({ id: 'WorkerFloorEntry', description: 'A worker, what it does and whether somebody should look at it.' });
+  .meta({ id: 'WorkerFloorEntry', description: 'A worker with its current task and alert.' });
 
 /** interface: metric Worker count. */
 export const Worker = z
   .object({
     id,
-    repo: slug.nullable().meta({ description: 'null when it serves several, or all of its tenant.' }),
+    repo: slug
+      .nullable()
+      .meta({ description: 'Null when the worker serves several repos, or all repos of its tenant.' }),
     status: z.enum(WORKER_STATUSES),
     taskTypes: z.array(z.enum(TASK_TYPES)),
     currentTaskId: z.string().nullable(),
@@ -51,7 +54,7 @@ export const Worker = z
     startedAt: Timestamp,
     version: z.string().nullable(),
   })
-  .meta({ id: 'Worker', description: 'A worker that was heard lately.' });
+  .meta({ id: 'Worker', description: 'A worker with a recent heartbeat.' });
 
 const workers = { auth: 'operator', tags: ['Workers'] } as const;
 const params = z.object({ id: id.min(1) });
@@ -61,9 +64,9 @@ export const listWorkers = route({
   id: 'listWorkers',
   method: 'get',
   path: '/api/workers',
-  summary: 'List the workers',
-  description: 'Those with a recent heartbeat; how many there are is the worker count.',
-  replies: { 200: { description: 'All of them.', body: UnpaginatedResponse(Worker) } },
+  summary: 'List workers',
+  description: 'Returns workers with a recent heartbeat. Their number is the worker count metric.',
+  replies: { 200: { description: 'Online workers.', body: UnpaginatedResponse(Worker) } },
 });
 
 export const workerFloor = route({
@@ -71,9 +74,10 @@ export const workerFloor = route({
   id: 'workerFloor',
   method: 'get',
   path: '/api/workers/floor',
-  summary: 'Show what every worker is doing',
-  description: 'Workers that fell silent are shown for a day; those that left are not.',
-  replies: { 200: { description: 'All of them.', body: UnpaginatedResponse(WorkerFloorEntry) } },
+  summary: 'Get the worker floor',
+  description:
+    'Returns every worker with its current task. Silent workers are listed for one day; workers that signed off are omitted.',
+  replies: { 200: { description: 'Workers.', body: UnpaginatedResponse(WorkerFloorEntry) } },
 });
 
 export const drainWorker = route({
@@ -81,17 +85,18 @@ export const drainWorker = route({
   id: 'drainWorker',
   method: 'post',
   path: '/api/workers/{id}/drain',
-  summary: 'Have a worker claim nothing new, or go on',
-  description: 'A draining worker ends the task it has. It learns of it at its next heartbeat.',
+  summary: 'Drain or resume a worker',
+  description:
+    'A draining worker finishes its current task and claims no new work. The setting reaches the worker with its next heartbeat.',
   params,
   body: z.object({
-    drain: z.boolean().meta({ description: 'False = it may claim again.' }),
+    drain: z.boolean().meta({ description: 'True = drain; false = resume claiming.' }),
     reason: Reason.optional(),
   }),
   replies: {
-    200: { description: 'Set.', body: z.object({ ok: z.literal(true), draining: z.boolean() }) },
+    200: { description: 'Drain status of the worker.', body: z.object({ ok: z.literal(true), draining: z.boolean() }) },
   },
-  errors: [{ code: 'NOT_FOUND', description: 'Unknown worker.' }],
+  errors: [{ code: 'NOT_FOUND', description: 'Unknown worker' }],
   refusals: {
     body: { code: 'INVALID_BODY', message: 'Missing required boolean field: drain' },
     fields: { reason: { code: 'INVALID_BODY' } },
@@ -105,19 +110,19 @@ export const reclaimWorker = route({
   id: 'reclaimWorker',
   method: 'post',
   path: '/api/workers/{id}/reclaim',
-  summary: 'Take the stalled task of a worker back',
+  summary: 'Reclaim the stalled task of a worker',
   description:
-    'Stalled = its lease is over, its worker is silent, or nothing came of it for the stall limit. It can be claimed again.',
+    'Resets a stalled task to pending so that another worker can claim it. A task is stalled when its lease has expired, its worker is silent, or it reported no progress within the stall limit.',
   params,
   replies: {
     200: {
-      description: 'Taken back, or there was nothing that is stalled.',
+      description: '`reclaimed` is true when a stalled task was reset, false when the worker has none.',
       body: z.discriminatedUnion('reclaimed', [
         z.object({
           ok: z.literal(true),
           reclaimed: z.literal(true),
           taskId: z.string(),
-          issueNumber: z.int().positive().nullable().meta({ description: 'null for work on a whole repo.' }),
+          issueNumber: z.int().positive().nullable().meta({ description: 'Null for repo-level work.' }),
         }),
         z.object({ ok: z.literal(true), reclaimed: z.literal(false) }),
       ]),

@@ -4,7 +4,7 @@ import { Timestamp } from '../wire/envelopes.ts';
 
 const count = z.int().nonnegative();
 
-/** The workers that serve a repo, and what waits for them. */
+/** Workers that serve a repo, with the depth of its task queue. */
 export const WorkerPoolSnapshot = z
   .object({
     repo: z.string(),
@@ -17,11 +17,13 @@ export const WorkerPoolSnapshot = z
       .number()
       .min(0)
       .max(100)
-      .meta({ description: 'Share of those present that are busy, one decimal.' }),
-    queueDepth: count.meta({ description: 'Pending tasks of the repo, held ones too.' }),
+      .meta({ description: 'Busy workers as a percentage of online workers, one decimal.' }),
+    queueDepth: count.meta({ description: 'Pending tasks of the repo, including held tasks.' }),
     oldestPendingAgeMs: z.number().nonnegative().nullable(),
     lastHeartbeat: Timestamp.nullable(),
-    degradedSince: Timestamp.nullable().meta({ description: 'Since when one of them is silent or stalled.' }),
+    degradedSince: Timestamp.nullable().meta({
+      description: 'Time since which at least one worker is silent or stalled. Null when all are healthy.',
+    }),
     workers: z
       .array(
         z.object({
@@ -30,9 +32,9 @@ export const WorkerPoolSnapshot = z
           taskType: z.enum(TASK_TYPES).nullable(),
           issueNumber: z.int().nullable(),
           lastHeartbeat: Timestamp.nullable(),
-          lastClaimAt: Timestamp.nullable().meta({ description: 'Of the task that it holds.' }),
+          lastClaimAt: Timestamp.nullable().meta({ description: 'Claim time of the current task.' }),
         }),
       )
-      .meta({ description: 'At most 50.' }),
+      .meta({ description: 'At most 50 workers.' }),
   })
   .meta({ id: 'WorkerPoolSnapshot' });

@@ -50,7 +50,7 @@ const KINDS: Metric[] = [
     ...findings,
     id: 'orphan_missing_from_pg',
     label: 'orphan_missing_from_pg',
-    formula: 'an open issue of the host with no pipeline record (optional: it takes a call to the host)',
+    formula: 'an open host issue without a pipeline record (optional detector: requires a host API call)',
     compute({ issues, openOnHost }) {
       const known = new Set(issues.map(({ number }) => number));
       return openOnHost.filter((number) => !known.has(number)).length;

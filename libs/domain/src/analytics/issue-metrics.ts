@@ -49,7 +49,7 @@ const COUNTS: Metric[] = [
     ...now,
     id: 'in_progress',
     label: 'In Progress',
-    formula: `issues in ${IN_PROGRESS_STATES.join(', ')}; no part of In-flight, though it is the narrower of the two`,
+    formula: `issues in ${IN_PROGRESS_STATES.join(', ')}; narrower than In-flight, but not a subset of it`,
     source: metrics('inProgress'),
     compute: (history) => countIn(history, IN_PROGRESS_STATES),
   },
@@ -57,7 +57,7 @@ const COUNTS: Metric[] = [
     ...now,
     id: 'blocked',
     label: 'Blocked',
-    formula: `issues in ${BLOCKED_STATES.join(', ')}; the flag isBlocked leaves out needs-clarification, where only an answer is awaited`,
+    formula: `issues in ${BLOCKED_STATES.join(', ')}; the flag isBlocked excludes needs-clarification`,
     source: metrics('blocked'),
     compute: (history) => countIn(history, BLOCKED_STATES),
   },
@@ -77,7 +77,7 @@ const FLOW: Metric[] = [
     id: 'throughput',
     label: 'Throughput',
     unit: 'count',
-    formula: 'issues that moved to done in the window, each once',
+    formula: 'issues that moved to done in the window; each counts once',
     source: metrics('throughput'),
     compute: (history, period) => enteredIn(history, period, ['done']).size,
   },
@@ -121,7 +121,8 @@ const FLOW: Metric[] = [
     id: 'time_to_first_pr',
     label: 'Time to First PR',
     unit: 'ms',
-    formula: 'median of (first pull request opened - issue created) over issues whose first was opened in the window',
+    formula:
+      'median of (first pull request opened - issue created) over issues whose first pull request was opened in the window',
     source: metrics('timeToFirstPrMs'),
     compute(history, period) {
       const created = new Map(history.issues.map((issue) => [issue.id, issue.createdAt]));

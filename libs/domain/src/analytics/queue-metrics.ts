@@ -39,7 +39,7 @@ const WAITS: Metric[] = [
     id: 'pending_tasks',
     label: 'Pending tasks',
     unit: 'count',
-    formula: 'tasks with status pending, held ones too',
+    formula: 'tasks with status pending, including held tasks',
     source: 'GET /api/queue/depth, pendingTaskCount',
     compute: (history) => pending(history).length,
   },

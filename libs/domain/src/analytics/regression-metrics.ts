@@ -87,13 +87,13 @@ const ABOUT: readonly About[] = [
     id: 'mean_cost_usd',
     label: 'Mean Cost / Issue',
     unit: 'usd',
-    formula: 'spending in the window / issues that it was spent on; regresses when it rises',
+    formula: 'spending in the window / issues with spending; regresses when it rises',
   },
   {
     id: 'mean_turns',
     label: 'Mean Turns / Issue',
     unit: 'count',
-    formula: 'agent turns of runs claimed in the window / issues that they worked on; regresses when it rises',
+    formula: 'agent turns of runs claimed in the window / issues of those runs; regresses when it rises',
   },
   {
     id: 'reimplement_loop_rate',
@@ -118,7 +118,7 @@ const ABOUT: readonly About[] = [
     id: 'autonomy_rate',
     label: 'Autonomy Rate',
     unit: 'percent',
-    formula: 'autonomous issues / merged issues, as Autonomous Merge Rate; regresses when it falls',
+    formula: 'autonomous issues / merged issues, as in Autonomous Merge Rate; regresses when it falls',
   },
 ];
 

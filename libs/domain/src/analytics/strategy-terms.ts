@@ -7,7 +7,7 @@ export const STRATEGY_TERMS: readonly Term[] = [
     ...strategy,
     id: 'max_auto_size',
     label: 'max_auto_size',
-    formula: 'the largest size (small, medium, large, epic) that is applied without an operator’s approval',
+    formula: 'the largest size (small, medium, large, epic) that is applied without operator approval',
     source: 'GET /api/strategy/{owner}/{repo}/charter, charter.envelope.max_auto_size',
   },
   {

@@ -9,7 +9,7 @@ const tokens = z.int().min(0).max(MAX_CALL_TOKENS).default(0).meta({
 
 /** One call of a model within a run. Numbers are cumulative for that call: the highest report wins. */
 export const Invocation = z.object({
-  index: z.int().min(0).max(MAX_INTEGER).meta({ description: 'Which call of the run, counted from 0.' }),
+  index: z.int().min(0).max(MAX_INTEGER).meta({ description: 'Invocation index within the run, zero-based.' }),
   model: z.string().min(1).max(200),
   provider: z.string().min(1).max(100),
   inputTokens: tokens,

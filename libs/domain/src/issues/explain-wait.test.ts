@@ -54,7 +54,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'no worker is free',
     { task: task() },
     ['worker'],
-    'is in review and waits for a free worker to take its review task (attempt 1 of 3), since 2026-01-02 03:04 UTC.',
+    'is in review and waits for a free worker to claim its review task (attempt 1 of 3), since 2026-01-02 03:04 UTC.',
   ],
   [
     'a worker is at it',
@@ -66,7 +66,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'the former worker has not let go',
     { task: task({ held: 'handover' }) },
     ['worker'],
-    'is in review and waits for the worker of its former task to let go of it, since 2026-01-02 03:04 UTC.',
+    'is in review and waits for the worker of its previous task to release it, since 2026-01-02 03:04 UTC.',
   ],
   [
     'other issues are open',
@@ -108,7 +108,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'it failed for good',
     { state: 'failure-blocked', blockReason: 'permission_denied', blockClassification: 'permanent' },
     ['human'],
-    'is blocked and waits for a person to mend what stopped it: the pipeline was refused access to something it needs, since 2026-01-02 03:04 UTC.',
+    'is blocked and waits for an operator to fix what blocks it:  the pipeline was refused access to something it needs, since 2026-01-02 03:04 UTC.',
   ],
   [
     'a finding blocks the merge',
@@ -138,7 +138,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'a quota is used up',
     { task: task({ held: 'quota', runAfter: LATER }) },
     ['quota'],
-    'is in review and waits for the quota that its review task ran into, to be tried again at 2026-01-02 03:20 UTC, since 2026-01-02 03:04 UTC.',
+    'is in review and waits for the quota that its review task ran into, to be retried at 2026-01-02 03:20 UTC, since 2026-01-02 03:04 UTC.',
   ],
   [
     'a quota stopped it',
@@ -209,7 +209,7 @@ describe('what an issue waits for', () => {
 
   test('is told to be unknown, with a way out, when no row says it', () => {
     const { explanation, waitingOn, recommendations } = explainWait(facts());
-    expect(explanation).toBe('acme/shop#7 is in review, and nothing is known that it waits for.');
+    expect(explanation).toBe('acme/shop#7 is in review, and no reason to wait is recorded.');
     expect([waitingOn, recommendations]).toEqual([[], [expect.stringContaining('Retry the issue')]]);
   });
 
@@ -222,7 +222,10 @@ describe('what an issue waits for', () => {
       { state: 'failure-blocked' as const, blockReason: 'merge_conflict' },
       'Resolve the conflict on the branch, then unblock the issue.',
     ],
-    [{ projections: [write('createPR', 'no')] }, 'Mend what the host refused, then retry the write, or discard it.'],
+    [
+      { projections: [write('createPR', 'no')] },
+      'Fix the cause of the rejected host write, then retry the write, or discard it.',
+    ],
   ])('what a person can do: %j', (over, advice) => {
     expect(explainWait(facts(over)).recommendations).toEqual([advice]);
   });

@@ -36,32 +36,32 @@ export function explainWait(facts: WhyFacts): Explanation {
 }
 
 /** No rule of the pipeline leaves an issue so; who sees it should not have to wait with it. */
-const LOST = 'Retry the issue: nothing is known that it could wait for.';
+const LOST = 'Retry the issue: no reason to wait is recorded.';
 
 function sentence({ repo, issueNumber, state }: WhyFacts, [first, ...others]: readonly Wait[]): string {
   const stands = `${repo}#${issueNumber} ${STANDS[state]}`;
-  if (!first) return state === 'done' ? `${stands}.` : `${stands}, and nothing is known that it waits for.`;
+  if (!first) return state === 'done' ? `${stands}.` : `${stands}, and no reason to wait is recorded.`;
   const since = first.since === null ? '' : `, since ${atMinute(first.since)}`;
   const more = others.length === 0 ? '' : `, and for ${others.length} more ${others.length === 1 ? 'thing' : 'things'}`;
   return `${stands} and waits for ${first.detail}${since}${more}.`;
 }
 
 const ADVICE: Record<WaitKind, (facts: WhyFacts, wait: Wait) => string> = {
-  worker: (_facts, { ref }) => (ref === null ? 'Start a worker for this kind of task if none is free for long.' : ''),
+  worker: (_facts, { ref }) => (ref === null ? 'Start a worker for this task type if none becomes free.' : ''),
   dependency: (_facts, { ref }) => `Finish ${ref}, or unblock the issue to go on without it.`,
   subtask: (_facts, { ref }) => `Finish the subtask ${ref}, or cancel it.`,
   human: humanAdvice,
-  ci: () => 'Look at the failing checks of the pull request and mend them.',
-  merge: () => 'Nothing to do: the host is asked to merge.',
+  ci: () => 'Fix the failing checks of the pull request.',
+  merge: () => 'No action required: the merge is requested from the host.',
   quota: () => 'Wait until the limit is reset, or raise it.',
   budget: () => 'Raise the budget, or wait for its next period.',
   projection: ({ projections }, { ref }) =>
     projections.some(({ id, status }) => String(id) === ref && status === 'failed')
-      ? 'Mend what the host refused, then retry the write, or discard it.'
+      ? 'Fix the cause of the rejected host write, then retry the write, or discard it.'
       : '',
-  cooldown: () => 'Nothing to do: it is tried again by itself. Unblock it to try now.',
-  retry: () => 'Nothing to do: it is tried again by itself. Retry it to try now.',
-  'dead-letter': () => 'Mend what the error names, then retry the dead letter, or resolve it and retry the issue.',
+  cooldown: () => 'No action required: the retry is automatic. Unblock the issue to start it now.',
+  retry: () => 'No action required: the retry is automatic. Retry the issue to start it now.',
+  'dead-letter': () => 'Fix the cause of the error, then retry the dead letter, or resolve it and retry the issue.',
 };
 
 function humanAdvice(facts: WhyFacts, { ref }: Wait): string {

@@ -54,7 +54,7 @@ function ofState(facts: WhyFacts): Wait[] {
       return [{ kind: 'human', ref: null, detail, since }];
     }
     case 'human-review-ready': {
-      const detail = ref ? `a person's review of pull request ${ref}` : 'a person to decide how it goes on';
+      const detail = ref ? `a person's review of pull request ${ref}` : 'a person to decide how to continue';
       return [{ kind: 'human', ref, detail, since }];
     }
     case 'dependency-blocked':
@@ -110,7 +110,7 @@ function block(facts: WhyFacts, pr: string | null): Wait {
       since,
     };
   }
-  return { kind: 'human', ref: null, detail: `a person to mend what stopped it: ${because}`, since };
+  return { kind: 'human', ref: null, detail: `an operator to fix what blocks it:  ${because}`, since };
 }
 
 function ofTask(task: WhyTask): Wait {
@@ -128,17 +128,17 @@ function ofTask(task: WhyTask): Wait {
       return {
         kind: 'quota',
         ref: null,
-        detail: `the quota that its ${task.type} task ran into, to be tried again${end}`,
+        detail: `the quota that its ${task.type} task ran into, to be retried${end}`,
         since,
       };
     case 'backoff':
       return { kind: 'retry', ref: null, detail: `the next try of its ${task.type} task${end} (${attempt})`, since };
     case 'handover':
-      return { kind: 'worker', ref: null, detail: 'the worker of its former task to let go of it', since };
+      return { kind: 'worker', ref: null, detail: 'the worker of its previous task to release it', since };
     case 'paused':
       return { kind: 'human', ref: null, detail: `a person to resume its ${task.type} task`, since };
     case null:
-      return { kind: 'worker', ref: null, detail: `a free worker to take its ${task.type} task (${attempt})`, since };
+      return { kind: 'worker', ref: null, detail: `a free worker to claim its ${task.type} task (${attempt})`, since };
   }
 }
 

@@ -14,7 +14,7 @@ export const MappedFile = z.object({
   /** The blob's id: the same content has the same. */
   sha: z
     .string()
-    .regex(/^[0-9a-f]{40,64}$/, 'must be the id of a git blob')
+    .regex(/^[0-9a-f]{40,64}$/, 'must be a git blob id')
     .nullable()
     .default(null),
   summary: z.string().min(1).max(2_000).nullable().default(null),

@@ -55,7 +55,7 @@ export const INTELLIGENCE_EVIDENCE_TYPES = [
 export type IntelligenceEvidenceType = (typeof INTELLIGENCE_EVIDENCE_TYPES)[number];
 
 const kept = (max: number) =>
-  z.string().min(1).max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+  z.string().min(1).max(max).refine(isStorable, 'must not contain NUL or unpaired surrogates');
 
 export const IntelligenceScopeInput = z.object({ kind: z.enum(INTELLIGENCE_SCOPE_KINDS), ref: kept(500) });
 export type IntelligenceScopeInput = z.output<typeof IntelligenceScopeInput>;

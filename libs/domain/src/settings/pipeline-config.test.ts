@@ -73,7 +73,9 @@ describe('the pipeline configuration', () => {
     expect(told([...auth.logins, { username: 'olga', passwordEnv: 'O2' }])).toEqual([
       'agents.monitor.auth.logins[1].username: olga is there twice',
     ]);
-    expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([expect.stringContaining('must hold no colon')]);
+    expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([
+      expect.stringContaining('must not contain a colon'),
+    ]);
     expect(told([{ username: 'a', password: 'secret' }])).toEqual(
       expect.arrayContaining([expect.stringContaining('.password: is no key here; keys are username, passwordEnv')]),
     );
@@ -91,7 +93,7 @@ describe('the pipeline configuration', () => {
 
   test('recall by meaning needs an endpoint', () => {
     expect(() => parsePipelineConfig({ retrieval: { embedding: true } })).toThrow(
-      'retrieval.embeddingEndpoint: must be set where embedding is true',
+      'retrieval.embeddingEndpoint: must be set when embedding is true',
     );
   });
 

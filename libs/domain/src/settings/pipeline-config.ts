@@ -34,11 +34,20 @@ const section = <S extends z.ZodRawShape>(shape: S) =>
 
 const RepoConfig = section({
   slug: slug.describe('The repository, owner/name.'),
-  branch: text.default('main').describe('The branch that pull requests go to.'),
-  poolSize: z.int().min(1).max(1_000).nullable().default(null).describe('Tasks at one time; null = no limit.'),
-  setupCommand: text.nullable().default(null).describe('What a worker runs after a checkout.'),
-  tenant: text.default(DEFAULT_TENANT).describe('External id of the tenant that owns it.'),
-  vcs: z.enum(['github', 'sandbox']).optional().describe('Its host; without it, the one the monitor is connected to.'),
+  branch: text.default('main').describe('Target branch of pull requests.'),
+  poolSize: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .nullable()
+    .default(null)
+    .describe('Maximum number of concurrent tasks; null = no limit.'),
+  setupCommand: text.nullable().default(null).describe('Command that a worker runs after a checkout.'),
+  tenant: text.default(DEFAULT_TENANT).describe('External id of the tenant that owns the repo.'),
+  vcs: z
+    .enum(['github', 'sandbox'])
+    .optional()
+    .describe('Version-control host of the repo. Default: the host that the monitor is connected to.'),
 });
 
 const restartable = {
@@ -50,22 +59,28 @@ const restartable = {
     .describe('Name of the container, for the restart strategy docker.'),
 };
 
-const AgentConfig = section({ url: HttpAddress.describe('Its health address.'), ...restartable });
+const AgentConfig = section({ url: HttpAddress.describe('Health check URL.'), ...restartable });
 
 const login = {
-  username: text.regex(/^[^:]*$/, 'must hold no colon, which Basic could not carry').describe('What the audit names.'),
-  passwordEnv: EnvName.describe('Variable that holds the password, or its argon2id hash.'),
+  username: text
+    .regex(/^[^:]*$/, 'must not contain a colon, which Basic authentication does not support')
+    .describe('User name, recorded in the audit log.'),
+  passwordEnv: EnvName.describe('Environment variable with the password or its argon2id hash.'),
 };
 
 const MonitorAgent = section({
-  url: HttpAddress.optional().describe('Its health address.'),
+  url: HttpAddress.optional().describe('Health check URL.'),
   auth: section({
     ...login,
-    logins: z.array(section(login)).max(1_000).default([]).describe('Further people; all may do the same.'),
+    logins: z
+      .array(section(login))
+      .max(1_000)
+      .default([])
+      .describe('Additional logins. All logins have the same permissions.'),
   })
     .superRefine(refuseSameName)
     .optional()
-    .describe('Without it the monitor asks nobody who they are.'),
+    .describe('Without this block, every endpoint of the monitor is open without authentication.'),
 });
 
 const AlertChannel = z.discriminatedUnion('type', [
@@ -86,13 +101,15 @@ export const PipelineConfig = section({
   alerts: section(AlertThresholds.shape).prefault({}),
   sla: section(Sla.shape).prefault({}),
   consistency: section({
-    orphans: z.boolean().default(false).describe('Look on the hosts for open issues that the pipeline does not know.'),
+    orphans: z.boolean().default(false).describe('Scan the hosts for open issues without a pipeline record.'),
   }).prefault({}),
-  tracks: section(TrackDefaults.shape).prefault({}).describe('What a new track starts with, and how much all may do.'),
-  retention: section(Retention.shape).prefault({}).describe('For how long history is kept.'),
+  tracks: section(TrackDefaults.shape)
+    .prefault({})
+    .describe('Defaults of new tracks, and the limit on open issues of all tracks.'),
+  retention: section(Retention.shape).prefault({}).describe('Retention periods of the history.'),
   review: section(Review.shape)
     .prefault({})
-    .describe('Which pull requests are the own work, and how long approvals hold.'),
+    .describe('Which pull requests count as work of the pipeline, and when approvals are dismissed.'),
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;
 
@@ -129,7 +146,7 @@ export const settingsOf = (config: PipelineConfig): Settings =>
 
 function requireEndpoint(retrieval: z.output<typeof Retrieval>, context: z.RefinementCtx): void {
   if (!retrieval.embedding || retrieval.embeddingEndpoint) return;
-  context.addIssue({ code: 'custom', path: ['embeddingEndpoint'], message: 'must be set where embedding is true' });
+  context.addIssue({ code: 'custom', path: ['embeddingEndpoint'], message: 'must be set when embedding is true' });
 }
 
 function refuseTwins(repos: { slug: string; tenant: string }[], context: z.RefinementCtx): void {
@@ -148,7 +165,7 @@ function refuseSameName(auth: { username: string; logins: { username: string }[]
   const seen = new Set([auth.username]);
   for (const [index, { username }] of auth.logins.entries()) {
     if (seen.has(username)) {
-      context.addIssue({ code: 'custom', path: ['logins', index, 'username'], message: `${username} is there twice` });
+      context.addIssue({ code: 'custom', path: ['logins', index, 'username'], message: `${username} is listed twice` });
     }
     seen.add(username);
   }

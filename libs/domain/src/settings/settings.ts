@@ -11,32 +11,32 @@ const usd = z.number().positive().max(1_000_000_000).nullable().default(null);
 export const EnvName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
 
 export const SelfHealing = z.object({
-  autoUnblockTransient: z.boolean().default(true).describe('Unblock transient blocks by itself.'),
+  autoUnblockTransient: z.boolean().default(true).describe('Unblock issues with a transient block automatically.'),
   maxAutoUnblocksPerIssue: z.int().min(0).max(100).default(3),
-  autoRestart: z.boolean().default(false).describe('Restart agents that do not answer.'),
+  autoRestart: z.boolean().default(false).describe('Restart agents that do not respond to health checks.'),
   restartStrategy: z.enum(['pid', 'docker']).default('pid'),
   restartCooldownSec: z.int().min(0).max(86_400).default(300),
   maxRestartAttempts: z.int().min(0).max(100).default(3),
 });
 
 export const PollIntervals = z.object({
-  sprintMaster: z.int().min(1).max(86_400).default(30).describe('Seconds between polls of the host.'),
+  sprintMaster: z.int().min(1).max(86_400).default(30).describe('Seconds between polls of the version-control host.'),
   monitor: z
     .int()
     .min(1)
     .max(86_400)
     .default(30)
-    .describe('Seconds between refreshes of what the monitor keeps in memory.'),
-  metricsRefreshMin: z.int().min(1).max(1_440).default(5).describe('Minutes between refreshes of the metrics.'),
+    .describe('Seconds between refreshes of the data that the monitor serves from memory.'),
+  metricsRefreshMin: z.int().min(1).max(1_440).default(5).describe('Minutes between refreshes of the repo metrics.'),
 });
 
 export const CostLimits = z.object({
-  dailyUsd: usd.describe('Spending per day and tenant (UTC); null = no limit.'),
-  monthlyUsd: z.null().default(null).describe('Always null here: monthly budgets belong to tenants.'),
-  perIssueUsd: usd.describe('Spending per issue; null = no limit.'),
+  dailyUsd: usd.describe('Maximum spending in USD per UTC day and tenant; null = no limit.'),
+  monthlyUsd: z.null().default(null).describe('Always null; monthly budgets are set per tenant.'),
+  perIssueUsd: usd.describe('Maximum spending in USD per issue; null = no limit.'),
 });
 
-const digest = z.boolean().optional().describe('Whether it is sent the daily digest; true without a word.');
+const digest = z.boolean().optional().describe('Whether the channel receives the daily digest; default true.');
 
 /** Addresses and secrets that let others post are named by variable, so that no setting holds one. */
 export const ALERT_CHANNELS = {
@@ -44,12 +44,12 @@ export const ALERT_CHANNELS = {
     type: z.literal('webhook'),
     digest,
     url: HttpAddress,
-    secretEnv: EnvName.describe('Variable that holds the secret which signs deliveries.'),
+    secretEnv: EnvName.describe('Environment variable with the secret that signs deliveries.'),
   }),
   slack: z.object({
     type: z.literal('slack'),
     digest,
-    urlEnv: EnvName.describe('Variable that holds the address of the incoming webhook.'),
+    urlEnv: EnvName.describe('Environment variable with the URL of the incoming webhook.'),
   }),
   log: z.object({ type: z.literal('log'), digest }),
 };
@@ -58,43 +58,57 @@ const AlertChannel = z.discriminatedUnion('type', [ALERT_CHANNELS.webhook, ALERT
 
 /** The key is named by variable, so that no setting holds one. */
 const EmbeddingEndpoint = z.object({
-  url: HttpAddress.describe('Base address of an OpenAI-compatible API, such as https://api.openai.com/v1.'),
+  url: HttpAddress.describe('Base URL of an OpenAI-compatible API, such as https://api.openai.com/v1.'),
   model: z.string().min(1).max(200),
-  apiKeyEnv: EnvName.nullable().default(null).describe('Variable that holds the key; null = none is sent.'),
-  dimensions: z.int().min(8).max(4_096).nullable().default(null).describe('Asked of the model; null = its own.'),
-  timeoutMs: z.int().min(50).max(60_000).default(1_500).describe('How long a retrieval waits for it.'),
+  apiKeyEnv: EnvName.nullable().default(null).describe('Environment variable with the API key; null = no key is sent.'),
+  dimensions: z
+    .int()
+    .min(8)
+    .max(4_096)
+    .nullable()
+    .default(null)
+    .describe('Vector dimensions requested from the model; null = model default.'),
+  timeoutMs: z.int().min(50).max(60_000).default(1_500).describe('Timeout of an embedding request in milliseconds.'),
 });
 export type EmbeddingEndpoint = z.output<typeof EmbeddingEndpoint>;
 const threshold = (standard: number) => z.number().positive().max(1_000_000).nullable().default(standard);
 
 /** When detectors speak; null = never. */
 export const AlertThresholds = z.object({
-  workerSilentMinutes: threshold(5).describe('A worker that nobody heard for so long, and that did not sign off.'),
-  claimAgeMinutes: threshold(120).describe('A task that somebody has been working on for so long.'),
-  queueAgeMinutes: threshold(60).describe('A task that could begin and that nobody took for so long, by repo.'),
-  noProgressMinutes: threshold(15).describe('An issue in a working state that nothing works on and nothing holds.'),
-  failureLoopRuns: threshold(5).describe('Runs that failed with one error within an hour, by repo.'),
-  deadLettersPerHour: threshold(5).describe('New dead letters within an hour, by repo.'),
-  projectionBacklogMinutes: threshold(15).describe('Age of the oldest write that waits for the host, by repo.'),
-  rateLimitedMinutes: threshold(5).describe(
-    'A host that refuses everything for its rate limit, for so long from now on.',
+  workerSilentMinutes: threshold(5).describe('Minutes without a heartbeat from a worker that did not sign off.'),
+  claimAgeMinutes: threshold(120).describe('Minutes that a task has been claimed.'),
+  queueAgeMinutes: threshold(60).describe('Minutes that a claimable task has been pending, by repo.'),
+  noProgressMinutes: threshold(15).describe(
+    'Minutes that an issue in a working state has had no task and no reason to wait.',
   ),
-  costAnomalyFactor: threshold(3).describe("Today's spending of a tenant over the mean of the seven days before."),
-  costAnomalyMinUsd: threshold(10).describe('Less spending than this on a day is no anomaly.'),
-  labelDriftFindings: threshold(10).describe('Issues whose labels on the host differ from their state, by repo.'),
-  loopFailures: threshold(3).describe('Failed runs of a background loop of a monitor in a row; also one that hangs.'),
-  storeAwaySeconds: threshold(60).describe('How long the store may be away.'),
-  dashboardUrl: HttpAddress.nullable().default(null).describe('Where messages link to.'),
+  failureLoopRuns: threshold(5).describe('Number of runs that failed with the same error within an hour, by repo.'),
+  deadLettersPerHour: threshold(5).describe('Number of new dead letters within an hour, by repo.'),
+  projectionBacklogMinutes: threshold(15).describe('Minutes that the oldest host write has been pending, by repo.'),
+  rateLimitedMinutes: threshold(5).describe(
+    'Minutes until the rate limit of a host resets, while the host rejects all requests.',
+  ),
+  costAnomalyFactor: threshold(3).describe(
+    "Ratio of a tenant's spending today to its daily mean over the preceding seven days.",
+  ),
+  costAnomalyMinUsd: threshold(10).describe('Minimum daily spending in USD for a cost anomaly.'),
+  labelDriftFindings: threshold(10).describe(
+    'Number of issues whose labels on the host differ from their state, by repo.',
+  ),
+  loopFailures: threshold(3).describe(
+    'Number of consecutive failed runs of a background loop of a monitor; a hanging loop also raises the alert.',
+  ),
+  storeAwaySeconds: threshold(60).describe('Seconds that the store may be unavailable.'),
+  dashboardUrl: HttpAddress.nullable().default(null).describe('Base URL of the links in messages.'),
 });
 export const Retrieval = z.object({
   agentKnowledge: z
     .enum(AGENT_KNOWLEDGE)
     .default('marked')
     .describe(
-      'What of the findings and intelligence that agents report reaches the prompts of other agents: `marked` = all of it, what no operator has approved with a mark of its origin; `approved` = only what an operator has approved or accepted.',
+      'Which findings and intelligence items reported by agents are included in the prompts of other agents: `marked` = all, with a marker of their origin on unapproved ones; `approved` = only those that an operator approved or accepted.',
     ),
-  tokenBudget: z.int().min(100).max(1_000_000).default(4_000).describe('Tokens of intelligence in a task.'),
-  embedding: z.boolean().default(false).describe('Recall by similarity of meaning as well; needs embeddingEndpoint.'),
+  tokenBudget: z.int().min(100).max(1_000_000).default(4_000).describe('Token budget for intelligence in a task.'),
+  embedding: z.boolean().default(false).describe('Include embedding-similarity recall; requires embeddingEndpoint.'),
   embeddingEndpoint: EmbeddingEndpoint.nullable().default(null),
 });
 
@@ -105,39 +119,41 @@ export const Sla = z.object({
     })
     .default({})
     .describe(
-      "By state; null = never. A limit in the repository's own workflow comes first; states without either have a built-in one.",
+      'Minutes in a state before the SLA warning, by state; null = never. A limit in the workflow of the repo takes precedence; states without either use a built-in default.',
     ),
 });
 
 export const TrackDefaults = z.object({
   cooldownMinutes: CooldownMinutes.default(60).describe('Minutes between two runs of a track.'),
-  weight: Weight.default(1).describe('Share of a track beside the others of its repo.'),
+  weight: Weight.default(1).describe('Relative weight of a track among the tracks of its repo.'),
   maxOpenIssues: z
     .int()
     .min(1)
     .max(1_000)
     .default(10)
-    .describe('Issues made by the tracks of one repo that may be open at one time.'),
+    .describe('Maximum number of open issues created by the tracks of one repo.'),
 });
 
 export const Review = z.object({
   dismissStale: z
     .boolean()
     .default(true)
-    .describe("A push ends a person's approval; false = it holds for the head that was seen last."),
+    .describe('Whether a push dismisses the approval of a person; false = the approval stays valid for later commits.'),
   workerLogins: z
     .array(z.string().regex(/^[A-Za-z0-9._[\]-]{1,100}$/, 'must be a login of the host'))
     .max(100)
     .default([])
-    .describe("Logins, beside the pipeline's own, whose pull requests from svc/issue-N branches are its work."),
+    .describe('Additional logins whose pull requests from svc/issue-N branches count as work of the pipeline.'),
 });
 
 const days = (standard: number) => z.int().min(1).max(36_500).default(standard);
 
 export const Retention = z.object({
-  eventsDays: days(400).describe('Days that events and cost events are kept; whole months go. Sums stay.'),
-  messagesDays: days(30).describe('Days that what agents said is kept; whole months go.'),
-  runsDays: days(400).describe('Days that runs are kept. Their artefacts stay for ever.'),
+  eventsDays: days(400).describe(
+    'Days that events and cost events are kept; deleted by whole months. Rollups are kept.',
+  ),
+  messagesDays: days(30).describe('Days that agent messages are kept; deleted by whole months.'),
+  runsDays: days(400).describe('Days that runs are kept. Their artefacts are kept without limit.'),
   projectionsDays: days(90).describe('Days that settled entries of the outbox are kept.'),
 });
 

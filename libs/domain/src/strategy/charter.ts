@@ -6,7 +6,7 @@ const Term = z
   .string()
   .max(200)
   .refine((text) => text.trim() !== '', 'must not be blank')
-  .refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+  .refine(isStorable, 'must not contain NUL or unpaired surrogates');
 const Terms = z.array(Term).max(100);
 
 /**

@@ -7,21 +7,21 @@ export const SLATE_SIZES = ['small', 'medium', 'large', 'epic'] as const;
 export type SlateSize = (typeof SLATE_SIZES)[number];
 
 const text = (max: number) =>
-  z.string().min(1).max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+  z.string().min(1).max(max).refine(isStorable, 'must not contain NUL or unpaired surrogates');
 
 /** Hosts take no longer names of labels. */
 export const LABEL_LENGTH = 50;
-export const OWN_LABEL = 'must be no label by which the pipeline shows where an issue is';
+export const OWN_LABEL = 'must not be a state label of the pipeline';
 
 const SlateEntry = z.strictObject(
   {
-    size: z.enum(SLATE_SIZES).meta({ description: 'How much work each of them may be.', example: 'small' }),
-    count: z.int().min(1).max(50).meta({ description: 'How many issues of it a run makes.', example: 2 }),
-    theme: text(200).optional().meta({ description: 'What they are about.', example: 'flaky tests' }),
+    size: z.enum(SLATE_SIZES).meta({ description: 'Size of each issue.', example: 'small' }),
+    count: z.int().min(1).max(50).meta({ description: 'Number of issues that a run creates.', example: 2 }),
+    theme: text(200).optional().meta({ description: 'Theme of the issues.', example: 'flaky tests' }),
     label: text(LABEL_LENGTH)
       .refine((name) => !isOutputLabel(name), OWN_LABEL)
       .optional()
-      .meta({ description: 'Put on them besides the label of the track.', example: 'tests' }),
+      .meta({ description: 'Label added to the issues in addition to the label of the track.', example: 'tests' }),
   },
   {
     error: ({ code, keys }) =>

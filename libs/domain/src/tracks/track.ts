@@ -4,8 +4,7 @@ import { isStorable } from '../text/storable.ts';
 import { MINUTE_MS } from '../windows.ts';
 import { LABEL_LENGTH, OWN_LABEL, Slate } from './slate.ts';
 
-const storable = (max: number) =>
-  z.string().max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+const storable = (max: number) => z.string().max(max).refine(isStorable, 'must not contain NUL or unpaired surrogates');
 
 /** As it stands in a path segment. */
 export const TrackName = storable(100).regex(

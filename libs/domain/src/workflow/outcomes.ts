@@ -35,7 +35,7 @@ export const OUTCOME_RESULTS = {
     body: z.string().max(60_000).default(''),
     headSha: sha
       .optional()
-      .describe('The commit that was read; another one than the task names makes the review void.'),
+      .describe('The reviewed commit. The review is void when it differs from the commit of the task.'),
   }),
   'changes-requested': z.object({
     body: text(60_000),

@@ -28,7 +28,9 @@ export async function addMember(admin: Admin, member: Membership & { role: strin
   return administer(admin, async (tx) => {
     const { org, user } = await found(tx, member);
     if (!(await insertMembership(tx, org.id, user.id, role))) {
-      refuse(`${user.email} is a member of ${org.external_id} already; pipeline admin member role changes the role`);
+      refuse(
+        `${user.email} is already a member of ${org.external_id}; use pipeline admin member role to change the role`,
+      );
     }
     await audit(tx, admin, { action: 'member-add', subject: subjectOf(org, user), details: { role } });
     return { org: org.external_id, email: user.email, role };
@@ -79,7 +81,7 @@ export async function changeGrant(admin: Admin, grant: Grant, granted: boolean) 
     const user = await requireUser(unit.tx, grant.email);
     const members = await lockMemberships(unit.tx, repo.tenant_id);
     const role = members.find((member) => member.user_id === user.id)?.role;
-    if (!role) return refuse(`${user.email} is no member of ${repo.org}: pipeline admin member add comes first`);
+    if (!role) return refuse(`${user.email} is not a member of ${repo.org}: run pipeline admin member add first`);
     if (granted) await grantRepo(unit.tx, repo.tenant_id, user.id, repo.id);
     const changed = granted || (await revokeGrant(unit.tx, repo.tenant_id, user.id, repo.id));
     const action = granted ? 'grant-add' : 'grant-remove';
@@ -108,7 +110,7 @@ async function found(tx: Tx, { org, email }: Membership): Promise<{ org: TenantR
 const subjectOf = (org: TenantRow, user: UserRow): string => `member ${user.email} of org ${org.external_id}`;
 
 function requireRole(value: string): Role {
-  return ROLES.find((role) => role === value) ?? refuse(`a role is one of ${ROLES.join(', ')}, not "${value}"`);
+  return ROLES.find((role) => role === value) ?? refuse(`role must be one of ${ROLES.join(', ')}, got "${value}"`);
 }
 
 /** The role of a member; memberships of the organisation are locked afterwards. */
@@ -121,5 +123,5 @@ async function roleOf(tx: Tx, org: TenantRow, user: UserRow): Promise<Role> {
 async function requireOtherOwner(tx: Tx, org: TenantRow, user: UserRow): Promise<void> {
   const members = await lockMemberships(tx, org.id);
   if (members.some(({ user_id, role }) => role === 'owner' && user_id !== user.id)) return;
-  refuse(`${user.email} is the last owner of ${org.external_id}: make somebody else an owner first`);
+  refuse(`${user.email} is the last owner of ${org.external_id}: add another owner first`);
 }

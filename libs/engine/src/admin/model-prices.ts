@@ -18,7 +18,7 @@ export async function listModelPrices({ engine }: Admin): Promise<ModelPrice[]> 
 export function setModelPrice(admin: Admin, price: ModelPrice): Promise<ModelPrice> {
   const { pattern, ...usd } = price;
   if (!/^[^*\s]{0,200}\*?$/.test(pattern) || pattern === '')
-    refuse(`a pattern is the name of a model, or its beginning followed by *; not "${pattern}"`);
+    refuse(`pattern must be a model name, or a prefix followed by *, got "${pattern}"`);
   for (const [name, value] of Object.entries(usd)) {
     if (!(value >= 0 && value <= MOST_USD)) refuse(`${name} must be a number from 0 to ${MOST_USD}`);
   }

@@ -14,9 +14,9 @@ const shown = ({ external_id, name, created_at }: TenantRow): Org => ({ id: exte
 
 /** @throws AppError INVALID_INPUT for a bad or taken id. */
 export async function createOrg(admin: Admin, { id, name }: { id: string; name: string }): Promise<Org> {
-  if (!ORG_ID.test(id)) refuse(`an id is lower-case letters, digits, '.', '_' and '-', 63 at most, not "${id}"`);
+  if (!ORG_ID.test(id)) refuse(`id must be at most 63 lower-case letters, digits, '.', '_' and '-', got "${id}"`);
   return administer(admin, async (tx) => {
-    const row = (await insertTenant(tx, { externalId: id, name })) ?? refuse(`organisation ${id} is there already`);
+    const row = (await insertTenant(tx, { externalId: id, name })) ?? refuse(`organisation ${id} already exists`);
     await audit(tx, admin, { action: 'org-create', subject: `org ${id}`, details: { name } });
     return shown(row);
   });

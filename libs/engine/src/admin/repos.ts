@@ -84,5 +84,5 @@ export async function requireRepo({ engine }: Admin, slug: string, org: string |
   const [first, ...others] = repos;
   if (first && others.length === 0) return first;
   if (!first) return notFound(`there is no repo ${slug}${org ? ` of ${org}` : ''}; pipeline admin repo list shows all`);
-  return refuse(`${slug} is of ${repos.map((repo) => repo.org).join(' and ')}: say which by --org`);
+  return refuse(`${slug} is of ${repos.map((repo) => repo.org).join(' and ')}: use --org to select one`);
 }

@@ -23,12 +23,12 @@ export interface NewUser {
 
 /** @throws AppError INVALID_INPUT for a bad address or password, or an address that is taken. */
 export async function createUser(admin: Admin, { email, name, password }: NewUser) {
-  if (!EMAIL.test(email) || email.length > MAX_EMAIL) refuse(`"${email}" is no address such as anna@example.org`);
+  if (!EMAIL.test(email) || email.length > MAX_EMAIL) refuse(`"${email}" is not an email address`);
   // Outside the transaction: hashing takes its time on purpose.
   const passwordHash = password === null ? null : await hashed(password);
   return administer(admin, async (tx) => {
     const row = await insertNewUser(tx, { email, name, passwordHash });
-    if (!row) return refuse(`there is a user ${email} already`);
+    if (!row) return refuse(`user ${email} already exists`);
     await audit(tx, admin, { action: 'user-create', subject: `user ${email}`, details: { name } });
     return { email: row.email, name: row.name, disabled: false, hasPassword: password !== null };
   });
@@ -84,6 +84,6 @@ export const requireUser = async (db: Db, email: string): Promise<UserRow> =>
 async function hashed(password: string): Promise<string> {
   const { min, max } = PASSWORD_LENGTH;
   const { length } = password;
-  if (length < min || length > max) refuse(`a password has ${min} to ${max} characters; this one has ${length}`);
+  if (length < min || length > max) refuse(`password must have ${min} to ${max} characters, got ${length}`);
   return hashPassword(password);
 }

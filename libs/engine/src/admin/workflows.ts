@@ -128,7 +128,7 @@ function numbered(document: unknown, versions: readonly WorkflowVersion[]): unkn
 
 function accepted({ workflow, errors }: WorkflowCheck): WorkflowSnapshot {
   if (workflow && errors.length === 0) return workflow;
-  throw new AppError('INVALID_INPUT', ['the workflow is not accepted:', ...errors].join('\n'));
+  throw new AppError('INVALID_INPUT', ['the workflow is not valid:', ...errors].join('\n'));
 }
 
 const versionAmong = (versions: readonly WorkflowVersion[], version: number): WorkflowVersion =>

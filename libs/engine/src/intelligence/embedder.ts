@@ -50,7 +50,7 @@ export class OpenAiEmbedder implements Embedder {
   async #ask(input: readonly string[], endpoint: EmbeddingEndpoint): Promise<unknown> {
     const { url, model, apiKeyEnv, dimensions, timeoutMs } = endpoint;
     const key = apiKeyEnv === null ? undefined : this.#options.variables[apiKeyEnv];
-    if (apiKeyEnv !== null && !key) throw new EmbeddingError(`${apiKeyEnv} is not set: embeddingEndpoint names it`);
+    if (apiKeyEnv !== null && !key) throw new EmbeddingError(`${apiKeyEnv}, named by embeddingEndpoint, is not set`);
     const response = await fetch(`${withoutTrailing(url, '/')}/embeddings`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
@@ -70,7 +70,7 @@ function vectorsIn(answer: unknown, wanted: number): number[][] {
     .map(({ embedding }) => unitVector(embedding));
   const [first] = vectors;
   if (vectors.length !== wanted || vectors.some((vector) => vector.length !== first?.length)) {
-    throw new EmbeddingError('the embedding endpoint did not answer with one vector for each text');
+    throw new EmbeddingError('the embedding endpoint did not return one vector per text');
   }
   return vectors;
 }
@@ -80,7 +80,7 @@ function unitVector(value: unknown): number[] {
   const vector = Array.isArray(value) ? value.map(Number) : [];
   const length = Math.hypot(...vector);
   if (!(length > 0) || !Number.isFinite(length)) {
-    throw new EmbeddingError('the embedding endpoint answered with something that is no vector');
+    throw new EmbeddingError('the embedding endpoint returned an invalid vector');
   }
   return vector.map((part) => part / length);
 }

@@ -75,7 +75,7 @@ async function settlingIssue(
   const issue = await findIssue(unit.tx, unit.tenantId, finding.repo_id, issueNumber);
   if (!issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found in the repo of the finding: #${issueNumber}`);
   if (move === 'accept' && issue.state === 'done') {
-    throw new AppError('INVALID_INPUT', `#${issueNumber} is done already: resolve the finding instead`);
+    throw new AppError('INVALID_INPUT', `#${issueNumber} is already done: resolve the finding instead`);
   }
   return issue.id;
 }

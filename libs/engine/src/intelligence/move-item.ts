@@ -48,7 +48,7 @@ async function requireSuccessor(unit: Unit, item: Locked, id: string): Promise<v
     throw new AppError('INVALID_INPUT', 'supersededBy must be the id of another item of the same repo');
   }
   if (successor.status === 'dismissed' || successor.status === 'superseded') {
-    throw new AppError('INVALID_INPUT', `supersededBy names an item that is ${successor.status} itself`);
+    throw new AppError('INVALID_INPUT', `supersededBy refers to an item with status ${successor.status}`);
   }
 }
 

@@ -5,4 +5,4 @@ import { AppError } from '@pipeline/domain';
  * that nothing tells these apart.
  */
 export const repoNotFound = (): AppError =>
-  new AppError('REPO_NOT_FOUND', 'No enabled repo of that name is within reach of this connection');
+  new AppError('REPO_NOT_FOUND', 'The repo is not enabled, or the connection has no access to it');

@@ -44,7 +44,7 @@ export async function rejectStrategy(
     await lockStrategy(unit.tx, key);
     const { status } = await snapshotAt(unit.tx, key, version);
     if (status !== 'proposed')
-      throw new AppError('INVALID_INPUT', `Snapshot ${version} is ${status}: only a proposed one can be rejected`);
+      throw new AppError('INVALID_INPUT', `Snapshot ${version} is ${status}: only proposed snapshots can be rejected`);
     await rejectSnapshot(unit.tx, key, version, { by: actor.id ?? actor.type, reason: actor.reason ?? null });
     recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-reject', version });
   });

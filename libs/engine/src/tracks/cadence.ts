@@ -23,7 +23,7 @@ export function checkCadence(cadence: Cadence, now: Date): void {
     const problem = cause instanceof Error ? cause.message : String(cause);
     throw new AppError('INVALID_BODY', `cadence.expr: ${problem} (${example})`, { cause });
   }
-  if (next === null) throw new AppError('INVALID_BODY', `cadence.expr: "${expr}" names a time that never comes`);
+  if (next === null) throw new AppError('INVALID_BODY', `cadence.expr: "${expr}" never matches a time`);
 }
 
 /**

@@ -26,7 +26,7 @@ export function errorMapping({ surface, metrics, answerCheck }: FailOptions): Fa
     const { route, response } = scope;
     if (response.headersSent) {
       // Half an answer cannot be taken back: the caller must see that it is broken.
-      scope.log.error('request failed after its answer had begun', { error });
+      scope.log.error('request failed after the response had started', { error });
       response.destroy();
       return;
     }

@@ -64,7 +64,7 @@ function decoderFor({ headers }: IncomingMessage, decodes: boolean): Transform |
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return undefined;
   if (!decodes)
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'No Content-Encoding is supported here: send the body as it is');
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This route supports no Content-Encoding: send the body unencoded');
   const create = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
   if (!create) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be gzip, deflate, br or identity');
   return create();
@@ -89,9 +89,9 @@ function collect(
     };
     source.on('data', onData).once('end', resolve);
     // A listener stays on both: an error without one would end the process.
-    request.on('error', (cause) => reject(new AppError('INVALID_INPUT', 'The request body was cut off', { cause })));
+    request.on('error', (cause) => reject(new AppError('INVALID_INPUT', 'The request body ended early', { cause })));
     decoder?.on('error', (cause) =>
-      reject(new AppError('INVALID_INPUT', 'The request body is not in its Content-Encoding', { cause })),
+      reject(new AppError('INVALID_INPUT', 'The request body does not match its Content-Encoding', { cause })),
     );
   });
 }

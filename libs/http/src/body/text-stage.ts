@@ -1,6 +1,6 @@
 import { isStorable } from '@pipeline/domain';
 
-const PROBLEM = 'must hold no NUL and no half of a surrogate pair';
+const PROBLEM = 'must not contain NUL or unpaired surrogates';
 
 /** What is wrong with the texts and keys of a JSON value, or null. */
 export function unstorableIn(value: unknown, path: readonly string[] = []): string | null {

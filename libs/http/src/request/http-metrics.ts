@@ -12,20 +12,20 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   return {
     requests: new Counter({
       name: 'svc_http_requests_total',
-      help: 'Requests answered.',
+      help: 'HTTP requests answered.',
       labelNames: ['route', 'method', 'status'],
       registers,
     }),
     seconds: new Histogram({
       name: 'svc_http_request_seconds',
-      help: 'Time from the head of a request to the end of its answer.',
+      help: 'Time from the request header to the end of the response.',
       labelNames: ['route'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
       registers,
     }),
     undeclared: new Counter({
       name: 'svc_http_undeclared_answers_total',
-      help: 'Answers that the contract does not declare; each is a defect.',
+      help: 'Responses that the contract does not declare; each is a defect.',
       labelNames: ['route'],
       registers,
     }),

@@ -62,7 +62,7 @@ describe('an error', () => {
     const answer = await sample.call('/odd/half').catch((error: unknown) => error);
     const text = answer instanceof Response ? await answer.text().catch(() => 'broken') : 'broken';
     expect(text).toBe('broken');
-    expect(await logged('request failed after its answer had begun')).toMatchObject({
+    expect(await logged('request failed after the response had started')).toMatchObject({
       error: { message: 'broke off' },
     });
   });
@@ -74,7 +74,9 @@ test('an undeclared field is a 500 in tests and a log line in production', async
   const lenient = await serveSample({ answerCheck: 'log' });
   const answer = await fetch(`${lenient.url}/odd/leak`, { headers: { authorization: 'Basic good' } });
   expect(answer.status).toBe(202);
-  expect(await logged('answer is not declared', lenient)).toMatchObject({ problems: ['body.leak is not declared'] });
+  expect(await logged('response is not declared by the contract', lenient)).toMatchObject({
+    problems: ['body.leak is not declared'],
+  });
   await lenient.close();
 });
 

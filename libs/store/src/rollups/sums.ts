@@ -178,6 +178,6 @@ export function addTo({ table, keys, sums }: Sums, rows: RawBuilder<unknown>): R
 /** The rows of the finest kind of a table of sums, one for each fact. */
 export function cellsOf(table: Sums['table']): RawBuilder<unknown> {
   const sums = ALL_SUMS.find((one) => one.table === table);
-  if (!sums) throw new Error(`${table} is no table of sums`);
+  if (!sums) throw new Error(`${table} is not a rollup table`);
   return sums.cells;
 }
