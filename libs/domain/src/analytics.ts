@@ -1,9 +1,9 @@
 import { DAY_MS, MINUTE_MS, type TimeRange, utcDate, utcMidnight, WINDOWS, windowMs } from './windows.ts';
 
 /**
- * The ends of the buckets of a window, oldest first; the last is the end of the window itself. The others lie on whole
- * minutes, at or before the even share, for states are summed up by the minute; where buckets are shorter than that
- * they are exact.
+ * The ends of the buckets of a window, oldest first; the last is the end of the window. The others lie on whole
+ * minutes, at or before the even share, because states are summed by minute; if buckets are shorter than a minute they
+ * are exact.
  */
 export function bucketEnds({ start, end }: TimeRange, buckets: number): { ends: Date[]; exact: boolean } {
   const step = (end.getTime() - start.getTime()) / buckets;
@@ -16,11 +16,11 @@ export function bucketEnds({ start, end }: TimeRange, buckets: number): { ends: 
   return { ends: Array.from({ length: buckets }, (_, index) => endOf(index)), exact };
 }
 
-/** Windows of spending: those of the analytics, and the longer ones that costs are shown for. */
+/** Windows of spending: those of the analytics, and the longer ones used for costs. */
 export const COST_WINDOWS = [...WINDOWS, '30d', 'lifetime'] as const;
 export type CostWindow = (typeof COST_WINDOWS)[number];
 
-/** Where a window of spending begins; null = with the first cent. */
+/** Start of a spending window; null = the first cost event. */
 export function costWindowStart(window: CostWindow, now: Date): Date | null {
   if (window === 'lifetime') return null;
   return new Date(now.getTime() - (window === '30d' ? 30 * DAY_MS : windowMs(window)));

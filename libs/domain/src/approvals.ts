@@ -1,25 +1,25 @@
 import type { Cause, IssueFacts } from './decide.ts';
 import type { State } from './states.ts';
 
-/** A commit that was approved. The review of a person may outlive a push (setting `review.dismissStale`). */
+/** An approved commit. The approval of a person may outlive a push (setting `review.dismissStale`). */
 export interface Approval {
   sha: string;
   source: 'agent' | 'person';
 }
 
-/** The pipeline's own open pull request of an issue, as far as decisions depend on it. */
+/** The parts of an issue's own open pull request that decisions depend on. */
 export interface PullRequestFacts {
   number: number;
-  /** The head that was seen last. */
+  /** The last known head. */
   headSha: string;
   headRef: string;
-  /** The approval that was given last, whatever was pushed since; null when there was none or it was taken back. */
+  /** The last approval, whatever was pushed since; null when there was none or it was revoked. */
   approval: Approval | null;
 }
 
 type Facts = Pick<IssueFacts, 'pr' | 'dismissStale'>;
 
-/** Whether the approval of the pull request holds for whatever is pushed to it. */
+/** Whether the approval also applies to later pushes. */
 const outlivesPushes = ({ pr, dismissStale }: Facts): boolean => pr?.approval?.source === 'person' && !dismissStale;
 
 /** The one commit of the pull request that may be merged; null = none. */
@@ -28,16 +28,18 @@ export function approvedHead({ pr, dismissStale }: Facts): string | null {
   return pr && isApproved ? pr.headSha : null;
 }
 
-/** Whether an outcome is about a commit that is not the head of the pull request, so that it says nothing of the head. */
+/**
+ * Whether an outcome is about a commit that is not the head of the pull request, so that it does not apply to the head.
+ */
 export function isAboutOtherCommit(issue: Facts, { outcome, headSha }: Cause): boolean {
   if (!issue.pr) return false;
   if (outcome?.outcome === 'approved') return headSha !== issue.pr.headSha;
   if (outcome?.outcome !== 'mergeable') return false;
-  // The merge names the approved commit in full, so an abbreviation by the worker does no harm.
+  // The merge names the full approved commit, so an abbreviation by the worker is harmless.
   return !approvedHead(issue)?.startsWith(outcome.result.headSha);
 }
 
-/** Whether a person's approval is for a commit that is not the head, and such approvals do not count. */
+/** Whether a person's approval is for a commit that is not the head, while such approvals do not count. */
 export const isStaleReview = ({ pr, dismissStale }: Facts, { trigger, headSha }: Cause): boolean =>
   trigger === 'review-approved' && pr !== null && dismissStale && headSha !== pr.headSha;
 
@@ -46,8 +48,8 @@ export const stateAfterPush = (issue: Facts, origin: State): State =>
   origin === 'merge-pending' && outlivesPushes(issue) ? origin : 'in-review';
 
 /**
- * The approval that a move to the merge gives; null = the move changes nothing about approvals. An operator who moves an
- * issue there approves the head that is known at that moment.
+ * The approval that a transition to merge-pending records; null = it changes no approval. An operator who moves an
+ * issue there approves the head known at that moment.
  */
 export function approvalBy({ pr }: Facts, { trigger, headSha }: Cause, target: State): Approval | null {
   if (!pr || target !== 'merge-pending') return null;

@@ -37,7 +37,7 @@ export const CostLimits = z.object({
 
 const digest = z.boolean().optional().describe('Whether it is sent the daily digest; true without a word.');
 
-/** Addresses and secrets that let others post are named by variable, so that no setting holds one. */
+/** Addresses and secrets of webhooks are given as variable names, so that no setting contains one. */
 export const ALERT_CHANNELS = {
   webhook: z.object({
     type: z.literal('webhook'),
@@ -55,7 +55,7 @@ export const ALERT_CHANNELS = {
 
 const AlertChannel = z.discriminatedUnion('type', [ALERT_CHANNELS.webhook, ALERT_CHANNELS.slack, ALERT_CHANNELS.log]);
 
-/** The key is named by variable, so that no setting holds one. */
+/** The key is given as a variable name, so that no setting contains one. */
 const EmbeddingEndpoint = z.object({
   url: HttpAddress.describe('Base address of an OpenAI-compatible API, such as https://api.openai.com/v1.'),
   model: z.string().min(1).max(200),
@@ -66,7 +66,7 @@ const EmbeddingEndpoint = z.object({
 export type EmbeddingEndpoint = z.output<typeof EmbeddingEndpoint>;
 const threshold = (standard: number) => z.number().positive().max(1_000_000).nullable().default(standard);
 
-/** When detectors speak; null = never. */
+/** Thresholds of the detectors; null = disabled. */
 export const AlertThresholds = z.object({
   workerSilentMinutes: threshold(5).describe('A worker that nobody heard for so long, and that did not sign off.'),
   claimAgeMinutes: threshold(120).describe('A task that somebody has been working on for so long.'),
@@ -86,7 +86,7 @@ export const AlertThresholds = z.object({
   dashboardUrl: HttpAddress.nullable().default(null).describe('Where messages link to.'),
 });
 
-/** What becomes of what agents report before an operator has approved it. */
+/** Handling of agents' reports before an operator has approved them. */
 export const AGENT_KNOWLEDGE = ['marked', 'approved'] as const;
 export type AgentKnowledge = (typeof AGENT_KNOWLEDGE)[number];
 
@@ -145,7 +145,7 @@ export const Retention = z.object({
   projectionsDays: days(90).describe('Days that settled entries of the outbox are kept.'),
 });
 
-/** Limits that the host publishes for writes of content. */
+/** The host's published limits for content writes. */
 const HostBudget = z.object({
   contentWritesPerMinute: z.int().positive().default(80),
   contentWritesPerHour: z.int().positive().default(500),
@@ -154,9 +154,9 @@ const HostBudget = z.object({
 });
 
 /**
- * What every process goes by: the row that the monitor writes and the hosted API follows. Unknown keys
- * are dropped and missing ones take the built-in default, so that two releases can share the row.
- * Durations are milliseconds unless the name says otherwise.
+ * The effective settings of every process: the row that the monitor writes and the hosted API reads. Unknown keys are
+ * dropped and missing ones take the built-in default, so that two releases can share the row. Durations are
+ * milliseconds unless the name says otherwise.
  */
 export const Settings = z.object({
   maxAttempts: z.int().min(1).max(100).default(3),
@@ -166,7 +166,7 @@ export const Settings = z.object({
   workerSilenceMs: ms(30 * SECOND_MS),
   claimToStartMs: ms(120 * SECOND_MS),
   stallMs: ms(15 * MINUTE_MS),
-  /** How long a quota holds work when nobody said for how long. */
+  /** How long a quota holds a task when no time was reported. */
   quotaBackoffMs: ms(15 * MINUTE_MS),
   maxProjectionAttempts: z.int().min(1).max(100).default(MAX_PROJECTION_ATTEMPTS),
   hostBudget: HostBudget.prefault({}),
@@ -183,7 +183,7 @@ export const Settings = z.object({
 });
 export type Settings = z.output<typeof Settings>;
 
-/** The built-in defaults; in force where no row says otherwise. */
+/** The built-in defaults; used where no row exists. */
 export const DEFAULT_SETTINGS: Readonly<Settings> = Object.freeze(Settings.parse({}));
 
 const FIRST_DELAY_MS = 30 * SECOND_MS;
@@ -191,7 +191,7 @@ const RETRY_CAP_MS = 10 * MINUTE_MS;
 const PROJECTION_CAP_MS = HOUR_MS;
 const JITTER = 0.2;
 
-/** Doubles with each attempt up to the cap, then ±20 % so that what failed together does not come back together. */
+/** Doubles with each attempt up to the cap, then ±20 % so that simultaneous failures are not retried simultaneously. */
 function backoffMs(attempt: number, capMs: number, random: number): number {
   const steps = Math.max(0, Math.trunc(attempt));
   const delay = Math.min(FIRST_DELAY_MS * 2 ** steps, capMs);
@@ -199,31 +199,34 @@ function backoffMs(attempt: number, capMs: number, random: number): number {
 }
 
 /**
- * How long the next attempt of a task waits, in milliseconds: min(30·2^attempt, 600) s ±20 %.
+ * Delay before the next attempt of a task, in milliseconds: min(30·2^attempt, 600) s ±20 %.
  * @param attempt the attempt that failed, counted from 0.
- * @param random a number from 0 to 1, drawn anew for each call.
+ * @param random a number from 0 to 1, drawn again for each call.
  */
 export const retryDelayMs = (attempt: number, random: number): number => backoffMs(attempt, RETRY_CAP_MS, random);
 
 /**
- * How long the next attempt of a projection waits, in milliseconds: min(30·2^attempt, 3600) s ±20 %.
+ * Delay before the next attempt of a projection, in milliseconds: min(30·2^attempt, 3600) s ±20 %.
  * @param attempt the attempt that failed, counted from 0.
- * @param random a number from 0 to 1, drawn anew for each call.
+ * @param random a number from 0 to 1, drawn again for each call.
  */
 export const projectionDelayMs = (attempt: number, random: number): number =>
   backoffMs(attempt, PROJECTION_CAP_MS, random);
 
-/** The longest wait that a worker may ask for; one that needs more asks again, so that a slip holds nothing for days. */
+/**
+ * The longest wait that a worker may request; a longer one needs repeated requests, so that a mistake does not hold a
+ * task for days.
+ */
 export const MAX_ASKED_WAIT_MS = 6 * HOUR_MS;
-/** How long work on one state waits for a quota, all in all, before its issue is blocked and people see it. */
+/** Total time that a task waits for a quota before its issue is blocked and becomes visible. */
 export const MAX_QUOTA_WAIT_MS = DAY_MS;
-/** A block by a quota is lifted that late at the earliest: each time the work is tried once. */
+/** Earliest lift of a quota block; each time the task is tried once. */
 const MIN_QUOTA_BLOCK_MS = HOUR_MS;
 
 /**
- * What a failure by a quota leads to: another wait, or a block when that would be too much in all. Milliseconds.
- * @param waitedMs how long the work has waited already.
- * @param askedMs what the worker asked for, or what the settings say.
+ * The effect of a quota failure: another wait, or a block when the total wait would be too long. Milliseconds.
+ * @param waitedMs how long the task has waited already.
+ * @param askedMs the wait requested by the worker, or the setting.
  */
 export function quotaWait(waitedMs: number, askedMs: number): { waitMs: number } | { blockMs: number } {
   const waitMs = Math.min(askedMs, MAX_ASKED_WAIT_MS);
@@ -233,6 +236,6 @@ export function quotaWait(waitedMs: number, askedMs: number): { waitMs: number }
 
 const AUTO_UNBLOCK_MINUTES = [5, 15, 45] as const;
 
-/** How long a transient block stands before it is lifted by itself, by how often that was done before; milliseconds. */
+/** How long a transient block lasts before it is lifted automatically, by the number of earlier lifts; milliseconds. */
 export const autoUnblockDelayMs = (count: number): number =>
   (AUTO_UNBLOCK_MINUTES[Math.max(0, Math.trunc(count))] ?? AUTO_UNBLOCK_MINUTES[2]) * MINUTE_MS;
