@@ -1,11 +1,11 @@
-/** Null without a denominator: nothing happened, so nothing can be said. */
+/** Null without a denominator: there is no sample. */
 export const ratio = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
 /** To one decimal; null without a denominator. */
 export const percent = (part: number, whole: number): number | null =>
   whole === 0 ? null : roundToTenth((100 * part) / whole);
 
-/** Continuous, as `percentile_cont` of the store: between two values it interpolates. Null without values. */
+/** Continuous, like `percentile_cont` of Postgres: interpolates between two values. Null without values. */
 export function percentile(values: readonly number[], share: number): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   const rank = share * (sorted.length - 1);
@@ -21,7 +21,7 @@ export const sum = (values: readonly number[]): number => values.reduce((total, 
 
 export const mean = (values: readonly number[]): number | null => ratio(sum(values), values.length);
 
-/** USD to four decimals. Added up in millionths, so that no order of the amounts gives another sum. */
+/** USD to four decimals. Summed in millionths, so that the order of the amounts does not matter. */
 export const sumUsd = (amounts: readonly number[]): number =>
   Math.round(sum(amounts.map((usd) => Math.round(usd * 1_000_000))) / 100) / 10_000;
 

@@ -1,6 +1,6 @@
-/** Work that moves an issue: at most one such task is alive per issue. */
+/** Tasks that move an issue: at most one is live per issue. */
 export const WORK_TASK_TYPES = ['analyze', 'plan', 'develop', 'review', 'merge'] as const;
-/** Work beside the pipeline; it never holds an issue. */
+/** Side tasks; they never hold an issue. */
 export const SIDE_TASK_TYPES = ['retrospect', 'code-map-scan'] as const;
 export const TASK_TYPES = [...WORK_TASK_TYPES, ...SIDE_TASK_TYPES] as const;
 
@@ -15,7 +15,7 @@ export const isSideTask = (taskType: TaskType): taskType is SideTaskType =>
 export const HOLDS = ['paused', 'budget', 'backoff', 'quota', 'handover'] as const;
 export type Hold = (typeof HOLDS)[number];
 
-/** Begins the name of every branch on which agents work. */
+/** Prefix of every branch on which agents work. */
 export const OWN_BRANCH_PREFIX = 'svc/issue-';
 
 /** The branch on which the agents of one issue work. */

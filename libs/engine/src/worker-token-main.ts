@@ -46,7 +46,7 @@ interface Given {
   expires: string | null;
 }
 
-/** The arguments, or what is wrong with them. */
+/** The arguments, or the usage error. */
 function readArguments(): Given | string {
   try {
     const { values } = parseArgs({
@@ -70,7 +70,7 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
     databaseUrl,
     applicationName: 'worker-token',
     poolSize: 1,
-    onConnectionError: () => undefined, // the statement under way fails with the same error
+    onConnectionError: () => undefined, // the statement in flight fails with the same error
   });
   try {
     await assertSchema(store.fleet);
@@ -81,13 +81,13 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
   }
 }
 
-/** The command has always made the organisation where it was not there. */
+/** The command has always created a missing organisation. */
 async function makeToken(admin: Admin, { name, tenant: org, expires }: Given): Promise<string> {
   await ensureTenant(admin.engine.store.tenant, org);
   return (await createWorkerToken(admin, { org, name, repos: [], expires })).token;
 }
 
-/** @returns what to tell. @throws AppError when there is no such token. */
+/** @returns the text to print. @throws AppError when there is no such token. */
 async function revokeTokens(admin: Admin, { name, tenant: org }: Given): Promise<string> {
   return `${(await revokeWorkerTokens(admin, { org, name })).revoked} revoked`;
 }

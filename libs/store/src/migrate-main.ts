@@ -20,7 +20,7 @@ const Env = z.object({
 });
 type Env = z.output<typeof Env>;
 
-/** Blocks the thread: this command has nothing else to do, and needs no timers of the services. */
+/** Blocks the thread: this command does nothing else, and needs no timers of the services. */
 const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
 
 /** Waits for a server that is starting up; any other error ends the command at once. */
@@ -57,7 +57,7 @@ async function prepareRoles(url: string, env: Env): Promise<RoleReport> {
 /** An empty value counts as not set, as with the services. */
 const present = () => Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
 
-/** A function, not top-level awaits: the bundle is CommonJS, which knows none. */
+/** A function instead of top-level awaits, which the CommonJS bundle does not support. */
 async function main(): Promise<void> {
   const env = Env.safeParse(present());
   if (!env.success) {

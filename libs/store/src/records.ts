@@ -22,11 +22,11 @@ export interface TransitionInput {
   durationMs: number;
   /** ISO 8601. */
   enteredPipelineAt: string;
-  /** Whether it was never in the new state before. */
+  /** Whether this is the first time in the new state. */
   isFirst: boolean;
 }
 
-/** A line in the story of one issue, for people (interface: Issue event). */
+/** A timeline entry of one issue, for people (interface: Issue event). */
 export interface IssueEventInput {
   issueId: number;
   actorType: ActorType;
@@ -46,19 +46,19 @@ export interface PipelineEventInput {
   payload: Record<string, unknown>;
 }
 
-/** A fact for the live stream. The sequencer gives it its id after the commit. */
+/** A fact for the live stream. The sequencer assigns its id after the commit. */
 export interface StreamInput {
   type: StreamFact;
   data: Record<string, unknown>;
 }
 
-/** What a transaction leaves in the logs, each in the order in which it happened. */
+/** Log entries of a transaction, each kind in order. */
 export interface Records {
   transitions: TransitionInput[];
   issueEvents: IssueEventInput[];
   pipelineEvents: PipelineEventInput[];
   stream: StreamInput[];
-  /** Issues that entered and what was spent: for the sums only. */
+  /** Admitted issues and costs: for the rollups only. */
   entries: EntryInput[];
   costs: CostInput[];
 }
@@ -76,8 +76,8 @@ type Texts = { [K in 'transitions' | 'issueEvents' | 'pipelineEvents' | 'stream'
 
 /**
  * The time of an issue's next event: that of the transaction, or just after an event that a later transaction committed
- * first. Whoever holds the issue's lock writes events in the order of their times, so a client that polls by the newest
- * time misses none. Cost: a probe of issue_events_of_issue in the newest partition, which holds what is a minute old.
+ * first. The holder of the issue's lock writes events in time order, so a client that polls by the newest time misses
+ * none. Cost: a probe of issue_events_of_issue in the newest partition, which holds the last minutes.
  */
 const laterThanAll = (issueId: string, tenantId: RawBuilder<unknown>) => sql`
   greatest(svc_now(), (
@@ -115,7 +115,7 @@ const insert = prepared(
     from jsonb_to_recordset(${p('stream')}::jsonb) as s (type text, data jsonb)`,
 );
 
-/** Writes the logs of a transaction, all at once: one statement however many entries there are. */
+/** Writes the log entries of a transaction in one statement, whatever their number. */
 export async function insertRecords(tx: Tx, tenantId: number, records: Records): Promise<void> {
   if (Object.values(records).every((entries) => entries.length === 0)) return;
   await insert.run(tx, {

@@ -47,7 +47,7 @@ async function appliedMigrations(db: Db): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** The schema and this code do not fit together. The message says what mends it. */
+/** The schema does not fit this code. The message names the command that repairs it. */
 export class SchemaError extends Error {
   readonly status: SchemaStatus;
   constructor(message: string, status: SchemaStatus) {
@@ -58,9 +58,9 @@ export class SchemaError extends Error {
 }
 
 /**
- * What a service asks before it starts.
- * @throws SchemaError when the schema is older than this code or has a newer breaking change, or when the
- * connection does not look into our schema.
+ * The schema check of a service before it starts.
+ * @throws SchemaError when the schema is older than this code or has a newer breaking change, or when the search path
+ * of the connection does not contain our schema.
  */
 export async function assertSchema(db: Db, migrations: MigrationList = MIGRATIONS): Promise<void> {
   const status = await schemaStatus(db, migrations);

@@ -16,15 +16,15 @@ export type StatementListener = (text: string) => void;
 type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
 
 /**
- * A pg client that sends marked texts as named prepared statements. Kysely hands the driver only text and values; the
- * name travels in the text, so neither Kysely nor its transactions need to know. pg refuses a name that is used again
- * with another text. Statements that are asked for together are sent together (pg's `pipeline`).
+ * A pg client that sends marked texts as named prepared statements. Kysely passes only text and values to the driver;
+ * the name is part of the text, so neither Kysely nor its transactions need to know it. pg refuses a name that is used
+ * again with another text. Concurrent statements are sent together (pg's `pipeline`).
  */
 export function statementClient(onStatement: StatementListener | undefined): typeof pg.Client {
   class StatementClient extends pg.Client {
     #holds = false;
 
-    /** What is asked for before the process does something else goes out in one packet: a write costs more than its bytes. */
+    /** Statements issued before the next turn are sent in one packet: a write costs more than its bytes. */
     holdTogether(): void {
       if (this.#holds) return;
       this.#holds = true;

@@ -3,7 +3,7 @@ import type { Db } from './connection.ts';
 import { svcNow } from './json.ts';
 
 /**
- * The tenant known outside by that id; made when it is not there yet.
+ * Finds or inserts the tenant with that external id.
  * @returns its numeric id.
  */
 export async function ensureTenant(db: Db, externalId: string, name = externalId): Promise<number> {
@@ -42,7 +42,7 @@ export async function insertUser(
   return row.id;
 }
 
-/** The time of the store's clock, as it goes over the wire. */
+/** The time of the store's clock in the API's format. */
 export async function storeNow(db: Db): Promise<string> {
   const { now } = await db.selectNoFrom(svcNow.as('now')).executeTakeFirstOrThrow();
   return now;
@@ -50,7 +50,7 @@ export async function storeNow(db: Db): Promise<string> {
 
 /** @returns null for an unknown tenant. */
 export async function tenantIdOf(db: Db, externalId: string): Promise<number | null> {
-  // Names nothing, and the store would refuse to look for it.
+  // Such a text is no id, and the store would refuse the query.
   if (!isStorable(externalId)) return null;
   const row = await db.selectFrom('tenants').select('id').where('external_id', '=', externalId).executeTakeFirst();
   return row?.id ?? null;

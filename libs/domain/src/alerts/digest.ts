@@ -1,6 +1,6 @@
 import { KPI_MAGNITUDES, type Kpi, type KpiMagnitude } from './kpis.ts';
 
-/** What a day came to, over all tenants (interface: Daily digest). USD; null = nothing was booked. */
+/** Summary of a day over all tenants (interface: Daily digest). USD; null = no cost event. */
 export interface DailyDigest {
   /** UTC, YYYY-MM-DD. */
   date: string;
@@ -12,7 +12,7 @@ export interface DailyDigest {
   topRegressedKpis: RegressedKpi[];
 }
 
-/** What went wrong with runs of the last 24 hours. */
+/** Errors of runs of the last 24 hours. */
 export interface RecentError {
   fingerprint: string;
   message: string;
@@ -36,7 +36,7 @@ interface Regression {
   relativeDelta: number | null;
 }
 
-/** The worst of the KPIs that got worse, the largest first. */
+/** The most regressed KPIs, largest change first. */
 export const worstOf = <T extends Regression>(kpis: readonly T[], limit: number): T[] =>
   kpis
     .filter(({ regressed }) => regressed)

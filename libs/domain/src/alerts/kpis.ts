@@ -1,6 +1,6 @@
 import { ratio, sum } from '../figures.ts';
 
-/** What the regression guard watches in every repo. */
+/** The KPIs that the regression guard evaluates in every repo. */
 export const KPIS = [
   'block_rate',
   'failure_blocked_rate',
@@ -16,17 +16,17 @@ export type Kpi = (typeof KPIS)[number];
 export const KPI_MAGNITUDES = ['low', 'medium', 'high', 'large'] as const;
 export type KpiMagnitude = (typeof KPI_MAGNITUDES)[number];
 
-/** The way in which a KPI gets worse. */
+/** The direction in which a KPI gets worse. */
 export type KpiDirection = 'rise' | 'fall';
 export const badDirection = (kpi: Kpi): KpiDirection => (kpi === 'autonomy_rate' ? 'fall' : 'rise');
 
-/** The current week, and as many before it as the baseline is the mean of. */
+/** The current week, and the number of weeks before it in the baseline. */
 export const KPI_WEEKS = 5;
-/** Snapshots that a KPI's history shows: one a day. */
+/** Number of snapshots in a KPI's history: one a day. */
 export const KPI_HISTORY = 30;
-/** With fewer issues on either side a change says nothing. */
+/** Minimum number of issues on either side of a comparison. */
 export const MIN_KPI_SAMPLES = 5;
-/** From this relative change on it is a regression. */
+/** A relative change of at least this much is a regression. */
 export const REGRESSION_FROM = 0.2;
 
 const UPPER: readonly [KpiMagnitude, number][] = [
@@ -35,11 +35,11 @@ const UPPER: readonly [KpiMagnitude, number][] = [
   ['high', 1],
 ];
 
-/** How large a relative change is, whichever way it goes; `low` where there is none to speak of. */
+/** Severity of a relative change, in either direction; `low` without one. */
 export const magnitudeOf = (relativeDelta: number | null): KpiMagnitude =>
   UPPER.find(([, limit]) => Math.abs(relativeDelta ?? 0) < limit)?.[0] ?? 'large';
 
-/** So that 0.5 to 0.6 is the fifth that it looks like. */
+/** Rounded, so that 0.5 to 0.6 counts as a fifth. */
 const toMillionths = (delta: number): number => Math.round(delta * 1_000_000) / 1_000_000;
 
 /** One KPI of one week. */
@@ -48,7 +48,7 @@ export interface KpiWeek {
   sampleSize: number;
 }
 
-/** What the guard says of a KPI. */
+/** The guard's evaluation of a KPI. */
 export interface KpiVerdict {
   currentValue: number | null;
   baselineValue: number | null;

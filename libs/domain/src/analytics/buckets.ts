@@ -1,9 +1,9 @@
 import { DAY_MS, MINUTE_MS, type TimeRange, utcDate, utcMidnight } from '../windows.ts';
 
 /**
- * The ends of the buckets of a window, oldest first; the last is the end of the window itself. The others lie on whole
- * minutes, at or before the even share, for states are summed up by the minute; where buckets are shorter than that
- * they are exact.
+ * The ends of the buckets of a window, oldest first; the last is the end of the window. The others lie on whole
+ * minutes, at or before the even share, because states are summed by minute; if buckets are shorter than a minute they
+ * are exact.
  */
 export function bucketEnds({ start, end }: TimeRange, buckets: number): { ends: Date[]; exact: boolean } {
   const step = (end.getTime() - start.getTime()) / buckets;

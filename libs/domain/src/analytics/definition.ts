@@ -18,20 +18,20 @@ export const METRIC_GROUPS = [
 ] as const;
 export type MetricGroup = (typeof METRIC_GROUPS)[number];
 
-/** One number; null = nothing to tell; several by name, such as one for each model. */
+/** One number; null = no value; several by name, such as one for each model. */
 export type MetricValue = number | null | Readonly<Record<string, number>>;
 
-/** What dashboards and documents say about a figure. */
+/** The definition of a figure for dashboards and documents. */
 export interface Definition {
   id: string;
   group: MetricGroup;
   label: string;
-  /** Null for what is no figure but a rule or a word. */
+  /** Null for a rule or term that is no figure. */
   unit: MetricUnit | null;
-  /** The time that it looks at. */
+  /** The time range of the figure. */
   window: string;
   formula: string;
-  /** Where it is served, by method and path or by field. */
+  /** The routes or fields that serve it. */
   source: string;
 }
 
@@ -43,11 +43,11 @@ export interface Period {
 
 export interface Metric extends Definition {
   unit: MetricUnit;
-  /** The figure itself; the store computes the same where a whole history would be too much to read. */
+  /** The figure itself; the store computes it in SQL where a whole history would be too much to read. */
   compute(history: History, period: Period): MetricValue;
 }
 
-/** A word that people meet on the dashboard. */
+/** A term of the dashboard. */
 export interface Term extends Definition {
   unit: null;
 }

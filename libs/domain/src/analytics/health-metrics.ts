@@ -16,7 +16,7 @@ const activeEdges = ({ edges }: History, kind: EdgeFact['kind']): EdgeFact[] =>
 const isDone = ({ issues }: History, number: number): boolean =>
   issues.some((issue) => issue.number === number && issue.state === 'done');
 
-/** Whether the labels tell another state, block or pause than the issue has. */
+/** Whether the labels show another state, block or pause than the issue has. */
 function hasDrifted(issue: IssueFact): boolean {
   const wanted = outputLabels(issue);
   const shown = issue.labels.filter(isOutputLabel);

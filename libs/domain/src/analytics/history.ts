@@ -7,16 +7,16 @@ import type { Trigger } from '../workflow/workflow.ts';
 /** Milliseconds since 1970. */
 export type Ms = number;
 
-/** Plain facts of a pipeline, or of a part of it: what every metric is a function of. Money is USD. */
+/** Plain facts of a pipeline, or of a part of it, as input of every metric. Money is USD. */
 export interface History {
   issues: readonly IssueFact[];
-  /** In the order in which they happened. */
+  /** In chronological order. */
   transitions: readonly TransitionFact[];
   pullRequests: readonly PullRequestFact[];
   costs: readonly CostFact[];
   invocations: readonly InvocationFact[];
   runs: readonly RunFact[];
-  /** Live ones. */
+  /** Live tasks. */
   tasks: readonly TaskFact[];
   projections: readonly ProjectionFact[];
   deadLetters: readonly DeadLetterFact[];
@@ -28,7 +28,7 @@ export interface History {
   siIssues: readonly SiIssueFact[];
   /** Numbers of the issues that are open on the host. */
   openOnHost: readonly number[];
-  /** After how many minutes in a state people are warned. */
+  /** Warning limits by state, in minutes. */
   warnAfterMinutes: Readonly<Partial<Record<State, number>>>;
 }
 
@@ -40,9 +40,9 @@ export interface IssueFact {
   isPaused: boolean;
   pausedAt: Ms | null;
   labels: readonly string[];
-  /** On the host. */
+  /** Time of creation on the host. */
   createdAt: Ms;
-  /** Into the pipeline. */
+  /** Time of admission. */
   enteredAt: Ms;
   stateEnteredAt: Ms;
 }
@@ -83,7 +83,7 @@ export interface RunFact {
   repoId: number;
   taskType: TaskType;
   agent: string;
-  /** The same for all attempts of one work. */
+  /** The same for all attempts of one task. */
   workId: string;
   attempt: number;
   /** Whether it ended with an outcome. */

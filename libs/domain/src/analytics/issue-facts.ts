@@ -16,7 +16,7 @@ export const enteredIn = ({ transitions }: History, period: Period, states: read
 export const mergedIn = (history: History, period: Period): PullRequestFact[] =>
   history.pullRequests.filter(({ mergedAt }) => inPeriod(period, mergedAt));
 
-/** The pull requests of an issue in short. */
+/** The pull requests of an issue, summarised. */
 export interface IssuePulls {
   issueId: number;
   firstOpenedAt: Ms;
@@ -39,24 +39,24 @@ export function pullsByIssue({ pullRequests }: History): IssuePulls[] {
   });
 }
 
-/** How often changes were asked for before a merge; 0 for a pull request of no issue. */
+/** How often changes were requested before a merge; 0 for a pull request without an issue. */
 export const cyclesBefore = ({ transitions }: History, issueId: number | null, mergedAt: Ms): number =>
   transitions.filter((move) => move.issueId === issueId && move.to === 'changes-requested' && move.at < mergedAt)
     .length;
 
-/** Issues whose first merge falls in the period; autonomous = no changes were asked for before, and no person's hand in it. */
+/** Issues with their first merge in the period; autonomous = no changes were requested before, and no manual action. */
 export const mergedIssuesIn = (history: History, period: Period): { issueId: number; isAutonomous: boolean }[] =>
   pullsByIssue(history).flatMap(({ issueId, firstMergedAt: at, allByAgents }) =>
     inPeriod(period, at) ? [{ issueId, isAutonomous: allByAgents && cyclesBefore(history, issueId, at) === 0 }] : [],
   );
 
-/** When an issue was not done; the last time may go on. */
+/** The periods in which an issue was not done; the last one may be open-ended. */
 interface OpenTime {
   from: Ms;
   to: Ms;
 }
 
-/** The times in which each issue was open: from its entry, and from each reopening, until it was done. */
+/** The periods in which each issue was open: from its admission, and from each reopening, until it was done. */
 export function openTimes({ issues, transitions }: History): Map<number, OpenTime[]> {
   const moves = Map.groupBy(transitions, ({ issueId }) => issueId);
   return new Map(

@@ -5,7 +5,7 @@ import { BLOCKED_STATES, IN_FLIGHT_STATES, IN_PROGRESS_STATES } from './issue-me
 export const METRIC_WINDOWS_DAYS = [7, 30] as const;
 export type MetricWindowDays = (typeof METRIC_WINDOWS_DAYS)[number];
 
-/** How the pipeline of one repo does. A rate, mean or median of nothing is null, a count or sum of nothing 0. */
+/** Figures of one repo's pipeline. A rate, mean or median of nothing is null, a count or sum of nothing 0. */
 export interface PipelineMetrics {
   repo: string;
   windowDays: MetricWindowDays;
@@ -33,11 +33,11 @@ export interface PipelineMetrics {
   projectedDrainMs: number | null;
   vcsWriteQueueDepth: number;
   vcsWriteQueueFailed: number;
-  /** `resolved` = merged or paused issues, `merged` = merged pull requests: what the rates are taken over. */
+  /** The samples of the rates: `resolved` = merged or paused issues, `merged` = merged pull requests. */
   sampleSizes: { resolved: number; merged: number };
 }
 
-/** What the figures of a repo are made of; the store counts it. */
+/** The inputs of a repo's figures, counted by the store. */
 export interface RepoFigures {
   now: string;
   counts: readonly { state: State; isPaused: boolean; n: number }[];
@@ -63,7 +63,7 @@ export interface RepoFigures {
   failedWrites: number;
 }
 
-/** The figures of a repo as people read them. */
+/** The figures of a repo in display form. */
 export function pipelineMetricsOf(
   { repo, windowDays, projectedDrainMs }: Pick<PipelineMetrics, 'repo' | 'windowDays' | 'projectedDrainMs'>,
   f: RepoFigures,
@@ -99,7 +99,7 @@ export function pipelineMetricsOf(
 const rounded = (value: number | null, round: (value: number) => number): number | null =>
   value === null ? null : round(value);
 
-/** Where issues stand, by their counts. */
+/** Issues by state, from their counts. */
 export function standingOf(counts: RepoFigures['counts']) {
   const sumOf = (keep: (count: { state: State; isPaused: boolean }) => boolean) =>
     counts.filter(keep).reduce((sum, { n }) => sum + n, 0);

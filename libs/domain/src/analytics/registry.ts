@@ -10,7 +10,7 @@ import { RETROSPECTIVE_METRICS } from './retrospective-metrics.ts';
 import { STRATEGY_TERMS } from './strategy-terms.ts';
 import { WEEKLY_METRICS } from './weekly-metrics.ts';
 
-/** Every figure and word of the dashboard, once (interface: Dashboard metric definitions). */
+/** Every figure and term of the dashboard, once (interface: Dashboard metric definitions). */
 export const METRIC_REGISTRY: readonly (Metric | Term)[] = [
   ...ISSUE_METRICS,
   ...COST_METRICS,

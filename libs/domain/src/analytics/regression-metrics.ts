@@ -6,7 +6,7 @@ import type { History, TransitionFact } from './history.ts';
 import { activeIn, enteredIn, inPeriod, mergedIssuesIn } from './issue-facts.ts';
 import { cycleSeconds } from './weekly-metrics.ts';
 
-/** A KPI of one window, and over how many issues it was taken. */
+/** A KPI of one window, and the size of its sample. */
 export interface KpiSample {
   value: number | null;
   sampleSize: number;
@@ -22,7 +22,7 @@ const enteredRate =
   (history: History, period: Period): KpiSample =>
     sampleOf(enteredIn(history, period, states).size, activeIn(history, period).size);
 
-/** A start from anew: by command, or because the host or the plan did not hold once there was a pull request. */
+/** A restart: by command, or because of the host or the plan after a pull request existed. */
 function isReimplementation({ pullRequests }: History, { issueId, trigger, at }: TransitionFact): boolean {
   if (trigger === 'reimplement' || trigger === 'conflict') return true;
   return trigger === 'replan' && pullRequests.some((pr) => pr.issueId === issueId && pr.openedAt < at);
@@ -34,7 +34,7 @@ const perIssue = <T extends { issueId: number | null; at: number }>(facts: reado
 const issuesOf = (facts: readonly { issueId: number | null }[]): number =>
   new Set(facts.map(({ issueId }) => issueId)).size;
 
-/** How each KPI is taken from the facts of one window. */
+/** The functions that compute each KPI from the facts of one window. */
 export const KPI_SAMPLES: Record<Kpi, (history: History, period: Period) => KpiSample> = {
   block_rate: enteredRate(BLOCK_RATE_STATES),
   failure_blocked_rate: enteredRate(['failure-blocked']),

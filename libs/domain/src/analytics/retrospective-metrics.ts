@@ -5,7 +5,7 @@ import { inPeriod } from './issue-facts.ts';
 
 const retrospectives = { group: 'Retrospectives', window: 'as asked' } as const;
 
-/** How the files that were touched compare with those that were planned; null where either is unknown. */
+/** Comparison of touched and planned files; null where either is unknown. */
 export function planDriftOf({
   plannedFiles,
   actualFiles,

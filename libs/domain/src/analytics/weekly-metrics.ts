@@ -8,7 +8,7 @@ import { enteredIn, inPeriod } from './issue-facts.ts';
 const weekly = { group: 'Weekly reliability', window: '7 d' } as const;
 const route = (field: string) => `GET /api/pipeline/weekly-reliability, ${field}`;
 
-/** Seconds from the first transition of each issue that was done in the period to the last time that it was. */
+/** Seconds from the first transition of each issue that was done in the period to its last end. */
 export function cycleSeconds({ transitions }: History, period: Period): number[] {
   const moves = Map.groupBy(transitions, ({ issueId }) => issueId);
   return [...moves.values()].flatMap((all) => {
@@ -18,7 +18,7 @@ export function cycleSeconds({ transitions }: History, period: Period): number[]
   });
 }
 
-/** Attempts after the first that were claimed, each once: a claim that was handed back is claimed again. */
+/** Claimed attempts after the first, each counted once: a returned claim is claimed again. */
 function retried({ runs }: History, period: Period): RunFact[] {
   const claimed = runs.filter(
     (run) =>
@@ -29,7 +29,7 @@ function retried({ runs }: History, period: Period): RunFact[] {
   return [...new Map(claimed.map((run) => [`${run.workId} ${run.attempt}`, run])).values()];
 }
 
-/** One that nobody mends is known by then, and must not make a week look lost. */
+/** A longer period is known by then, and must not mark the whole week as degraded. */
 const COUNTED_AT_MOST_MS = HOUR_MS;
 
 function degradedSeconds({ workerPeriods }: History, { from, now }: Period): number {

@@ -1,6 +1,6 @@
 import { formatIssueRef, formatSlug, parseIssueNumber, parseSlug, type Slug } from '../slugs.ts';
 
-/** In the order in which they are listed (interface: Consistency finding). */
+/** In list order (interface: Consistency finding). */
 export const CONSISTENCY_KINDS = [
   'stale_blocked',
   'stale_subtask_edge',
@@ -12,12 +12,12 @@ export const CONSISTENCY_KINDS = [
 
 export type ConsistencyKind = (typeof CONSISTENCY_KINDS)[number];
 
-/** The kinds that the store finds by itself; the other one takes a question to the host. */
+/** The kinds that the store detects; the other one needs a request to the host. */
 export type StoredConsistencyKind = Exclude<ConsistencyKind, 'orphan_missing_from_pg'>;
 
-/** Two records that should agree and do not (interface: Consistency finding). `detail` depends on the kind. */
+/** Two records that contradict each other (interface: Consistency finding). `detail` depends on the kind. */
 export interface ConsistencyFinding {
-  /** Stable: the same thing wrong with the same issue has the same id. */
+  /** Stable: the same problem of the same issue has the same id. */
   id: string;
   kind: ConsistencyKind;
   repoOwner: string;
@@ -26,23 +26,23 @@ export interface ConsistencyFinding {
   detail: Record<string, unknown>;
 }
 
-/** What the id of a finding says. */
+/** The parts of a finding's id. */
 export interface ConsistencyRef {
   kind: ConsistencyKind;
   repo: Slug;
-  /** Null for what concerns a whole repo. */
+  /** Null for findings about a whole repo. */
   issueNumber: number | null;
   /** External id of the tenant, only where several tenants have the repo enabled. */
   tenant: string | null;
 }
 
-/** `kind:owner/repo#N` or `kind:owner/repo`, with `@tenant` after it where the slug alone does not tell. */
+/** `kind:owner/repo#N` or `kind:owner/repo`, with `@tenant` appended if the slug is ambiguous. */
 export function formatConsistencyId({ kind, repo, issueNumber, tenant }: ConsistencyRef): string {
   const place = issueNumber === null ? formatSlug(repo) : formatIssueRef(repo, issueNumber);
   return `${kind}:${place}${tenant === null ? '' : `@${tenant}`}`;
 }
 
-/** @returns null when it is no id of a finding. A slug has neither `#` nor `@`, so the parts cannot run together. */
+/** @returns null for an invalid id. A slug has neither `#` nor `@`, so the parts are unambiguous. */
 export function parseConsistencyId(id: string): ConsistencyRef | null {
   const match = /^([a-z_]+):([^#@]+)(?:#([^@]+))?(?:@(.+))?$/s.exec(id);
   if (!match) return null;

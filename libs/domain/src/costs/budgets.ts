@@ -1,16 +1,16 @@
 import type { AlertSeverity } from '../severities.ts';
 
-/** Percent of a budget at which people are told; at the last one no new work begins. */
+/** Percent of a budget at which a notification is sent; at the last one no new task may be claimed. */
 export const BUDGET_PERCENTS = [80, 90, 100] as const;
 export type BudgetPercent = (typeof BUDGET_PERCENTS)[number];
 
-/** What a budget is for: one issue, or one tenant on one UTC day. */
+/** The scope of a budget: one issue, or one tenant on one UTC day. */
 export type BudgetScope = 'issue' | 'day';
 
 const MICRO = 1_000_000;
 
 /**
- * The highest threshold that spending has reached, in whole millionths of a dollar, as the store keeps it.
+ * The highest threshold that spending has reached, computed in whole millionths of a dollar, as the store keeps it.
  * @param limitUsd null = there is no limit.
  * @returns null below the first one, and without a limit.
  */
@@ -21,11 +21,11 @@ export function reachedPercent(spentUsd: number, limitUsd: number | null): Budge
   return reached.at(-1) ?? null;
 }
 
-/** Whether a budget is used up: no new work begins in its scope. */
+/** Whether a budget is used up: no new task may be claimed in its scope. */
 export const isUsedUp = (spentUsd: number, limitUsd: number | null): boolean =>
   reachedPercent(spentUsd, limitUsd) === 100;
 
-/** What to tell after spending or a limit changed: thresholds that are reached now, and those that are not any more. */
+/** Thresholds to report after spending or a limit changed: newly reached ones, and those no longer reached. */
 export function budgetNews(
   told: BudgetPercent | null,
   reached: BudgetPercent | null,
@@ -36,7 +36,7 @@ export function budgetNews(
   };
 }
 
-/** A used-up day stops a tenant and is critical; a used-up issue stops that issue alone. */
+/** A used-up day stops a tenant and is critical; a used-up issue budget stops only that issue. */
 export function budgetSeverity(scope: BudgetScope, percent: BudgetPercent): AlertSeverity {
   if (percent === 80) return 'info';
   return percent === 100 && scope === 'day' ? 'critical' : 'warning';

@@ -1,9 +1,9 @@
 import { MAX_CALL_USD } from '../bounds.ts';
 import type { Invocation } from './invocation.ts';
 
-/** What a model takes, in USD per million tokens. */
+/** Price of a model, in USD per million tokens. */
 export interface ModelPrice {
-  /** The whole name of a model, or what it begins with, followed by `*`. */
+  /** The whole name of a model, or a prefix followed by `*`. */
   pattern: string;
   inputUsd: number;
   outputUsd: number;
@@ -15,9 +15,8 @@ const fits = (pattern: string, model: string): boolean =>
   pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : pattern === model;
 
 /**
- * The price of a model: of the rows that fit its name the most exact one, which is the longest; a whole name goes
- * before any beginning. Names are compared without case.
- * @returns null where no row fits: such calls cost nothing.
+ * The price of a model: an exact match wins, then the longest prefix. Names are compared case-insensitively.
+ * @returns null without a matching row: such calls cost nothing.
  */
 export function priceOf(prices: readonly ModelPrice[], model: string): ModelPrice | null {
   const name = model.toLowerCase();
@@ -28,7 +27,7 @@ export function priceOf(prices: readonly ModelPrice[], model: string): ModelPric
 
 type Tokens = Pick<Invocation, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
 
-/** What a call has cost by its tokens, in USD with six decimals; at most MAX_CALL_USD. */
+/** The cost of a call by its tokens, in USD with six decimals; at most MAX_CALL_USD. */
 export function callCostUsd(price: ModelPrice | null, tokens: Tokens): number {
   if (price === null) return 0;
   const micros =

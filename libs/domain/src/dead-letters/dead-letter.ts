@@ -1,6 +1,6 @@
 import type { State } from '../states.ts';
 
-/** A transition that failed for good and was recorded instead of retried (interface: Dead letter). */
+/** A transition that failed permanently and was recorded instead of retried (interface: Dead letter). */
 export interface DeadLetter {
   id: string;
   repoOwner: string;

@@ -2,18 +2,19 @@ import { createHash } from 'node:crypto';
 import { ENQUEUE_LABEL } from '../labels.ts';
 import type { HistoryEvent, HostHistory } from '../vcs/host.ts';
 
-/** What a request must be newer than. */
+/** The lower bound for new requests. */
 export interface ActedOn {
-  /** The host's time, or the store's where the host has not reported its own yet; null = nothing was acted on. */
+  /** The host's time, or the store's if the host has not reported its own yet; null = no event was applied. */
   at: string | null;
-  /** The newest entry of the log that was acted on; null = unknown. */
+  /** The newest log entry that was applied; null = unknown. */
   eventId: number | null;
 }
 
 /**
  * The newest request of a person to work on an issue that is done: a reopening, or the label for intake. A request
- * counts when it is newer than what was acted on, and nobody closed the issue after it. Hosts stamp by the second: of
- * two entries in the second that was acted on last, one counts if the issue was closed when it was made.
+ * counts when it is newer than the last applied event, and nobody closed the issue after it. Host times have a
+ * resolution of one second: of two entries in the second of the last applied event, one counts if the issue was closed
+ * when it was made.
  * @param self login of the pipeline's own identity, whose entries are never requests.
  */
 export function findRequest(events: readonly HistoryEvent[], self: string, acted: ActedOn): HistoryEvent | null {
@@ -39,7 +40,7 @@ function isAfter(at: string, acted: string | null, orEqual: boolean): boolean {
   return order > 0 || (orEqual && order === 0);
 }
 
-/** Compares two times by the second, as hosts stamp; null is before every time. */
+/** Compares two times with the host's resolution of one second; null is before every time. */
 export function compareStamps(one: string | null, other: string | null): number {
   const seconds = (time: string | null) =>
     time === null ? Number.NEGATIVE_INFINITY : Math.floor(Date.parse(time) / 1_000);
@@ -59,11 +60,11 @@ export const sameText = (one: IssueText, other: IssueText): boolean =>
 export const textHash = ({ title, body }: IssueText): string =>
   createHash('sha256').update(`${title}\n${body}`).digest('hex');
 
-/** Who wrote the text that an issue has now, as far as somebody else has not enqueued it since. */
+/** The author of the current text, unless somebody else has enqueued it since. */
 export interface TextEditors {
-  /** Who has put on the label for intake last; null = nobody. */
+  /** The person who last added the label for intake; null = nobody. */
   enqueuedBy: string | null;
-  /** Who has edited it after that label; null = nobody. */
+  /** The person who edited it after that label; null = nobody. */
   title: HistoryActor | null;
   body: HistoryActor | null;
 }
@@ -73,7 +74,10 @@ interface HistoryActor {
   login: string | null;
 }
 
-/** Reads from the log whose text an issue has. Within one second, a label counts as older than an edit of the body. */
+/**
+ * Reads the author of an issue's text from the log. Within one second, a label counts as older than an edit of the
+ * body.
+ */
 export function textEditors({ events, bodyEdit }: HostHistory): TextEditors {
   const label = events.findLast((event) => event.kind === 'labeled' && event.label === ENQUEUE_LABEL);
   const renamed = events.findLast(({ kind }) => kind === 'renamed');

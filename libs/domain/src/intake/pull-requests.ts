@@ -8,7 +8,7 @@ const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?: ?:)? #(\d{1,10})\
 
 /**
  * Whether a pull request was opened by one of these logins from a branch of the repository itself. A branch name alone
- * proves nothing: anybody can give a branch of a fork any name. Logins and slugs are compared without regard to case.
+ * proves nothing: anybody can give a branch of a fork any name. Logins and slugs are compared case-insensitively.
  */
 export function isOpenedBy(
   logins: readonly string[],
@@ -19,19 +19,18 @@ export function isOpenedBy(
   return pr.headRepo?.toLowerCase() === slugKey(repo) && logins.some((login) => login.toLowerCase() === author);
 }
 
-/** Whether the branch is one that the pipeline's work on an issue goes to. */
+/** Whether the branch is the pipeline's work branch of an issue. */
 export const isWorkBranch = (headRef: string): boolean => OWN_BRANCH.test(headRef);
 
 /**
- * The issue a pull request belongs to: by the name of its branch if it is the pipeline's own, else by a closing keyword in
- * its text.
+ * The issue of a pull request: by its branch name if it is the pipeline's own, else by a closing keyword in its text.
  */
 export function linkedIssueNumber(pr: Pick<HostPullRequest, 'headRef' | 'body'>, isOwn: boolean): number | null {
   const digits = (isOwn ? OWN_BRANCH.exec(pr.headRef)?.[1] : undefined) ?? CLOSES.exec(patternText(pr.body))?.[1];
   return digits === undefined ? null : parseIssueNumber(digits);
 }
 
-/** States that wait for the pull request, so that a close, a review or a push of it counts. */
+/** States that wait for the pull request, so that its close, review or push is handled. */
 export const isReviewable = (state: string): boolean =>
   state === 'in-review' || state === 'human-review-ready' || state === 'merge-pending';
 
@@ -39,8 +38,8 @@ const REVERTS = /\breverts ([\w.-]{1,100}\/[\w.-]{1,100})?#(\d{1,10})\b/gi;
 const REVERTS_COMMIT = /\bthis reverts commit ([0-9a-f]{40})\b/gi;
 
 /**
- * What a pull request takes back, as hosts and git word it: pull requests of its own repo by number, and commits of
- * merges by hash.
+ * What a pull request reverts, in the wording of hosts and git: pull requests of its own repo by number, and merge
+ * commits by hash.
  */
 export function revertedBy(body: string, repo: Slug): { numbers: number[]; shas: string[] } {
   const text = patternText(body);

@@ -2,13 +2,13 @@ import { parseIssueNumber, parseSlug, type Slug, slugKey } from '../slugs.ts';
 import { cappedText, collapsedText } from '../text/pattern.ts';
 import { ownWords } from '../text/readable.ts';
 
-/** An issue that a text names as one to wait for. */
+/** An issue that a text names as a dependency. */
 export interface TextDependency {
   repo: Slug;
   number: number;
 }
 
-/** Where a text stands: `#12` means an issue there, and addresses count that lead to the same host. */
+/** The location of a text: `#12` means an issue there, and addresses on the same host are recognised. */
 export interface TextHome {
   repo: Slug;
   number: number;
@@ -16,7 +16,7 @@ export interface TextHome {
   url: string;
 }
 
-/** More than that is no list of what one issue waits for. */
+/** Maximum number of dependencies of one issue. */
 export const MAX_TEXT_DEPENDENCIES = 50;
 
 /** Patterns read lines with collapsed white space, so a blank is one space. Every repetition is bounded. */
@@ -31,13 +31,13 @@ const VERB =
 /** Before a verb. */
 const NEGATION = /(?:\b(?:not|never|no longer|cannot)|n['’]t) $/i;
 const NEGATION_LENGTH = 'no longer '.length + 1;
-/** One item of the list behind a verb, with what separates it from the one before. */
+/** One item of the list after a verb, with its separator. */
 const LISTED = new RegExp(`(?:(?: ?,)? ?(?:and|or|&|\\+) | ?[,;] ?| )?(?:issues? )?${WRAPPED}`, 'iy');
 
 /**
- * The issues that a text says to wait for: open items of task lists that begin with an issue (`- [ ] #12`), and phrases
- * such as "depends on #12, #13" and "blocked by owner/name#14". A ticked item is done, whatever the host says. Comments,
- * code and quotations do not count, nor does the issue itself.
+ * The dependencies named in a text: open items of task lists that begin with an issue (`- [ ] #12`), and phrases such
+ * as "depends on #12, #13" and "blocked by owner/name#14". A ticked item is done, whatever the host state. Comments,
+ * code and quotations are ignored, and so is the issue itself.
  * @returns each once, in the order of the text, at most MAX_TEXT_DEPENDENCIES.
  */
 export function dependenciesIn(text: string, home: TextHome): TextDependency[] {
@@ -92,7 +92,7 @@ function dependency(repo: Slug | null, digits: string): TextDependency | null {
   return repo && number !== null ? { repo, number } : null;
 }
 
-/** What an edit added to the dependencies of a text, and what it took away. */
+/** The dependencies that an edit added and removed. */
 export function dependencyChanges(
   before: string,
   after: string,

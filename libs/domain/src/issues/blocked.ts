@@ -1,7 +1,7 @@
 import { normalizeError } from '../queue/error-fingerprint.ts';
 import type { State } from '../states.ts';
 
-/** An issue that is blocked (interface: Blocked issue entry). */
+/** A blocked issue (interface: Blocked issue entry). */
 export interface BlockedIssueEntry {
   owner: string;
   repo: string;
@@ -21,10 +21,10 @@ export interface ErrorPattern {
   issues: { owner: string; repo: string; issueNumber: number }[];
 }
 
-/** The pattern of an issue's last error; null where there is none, or nothing is left of it. */
+/** The pattern of an issue's last error; null if there is no error or its pattern is empty. */
 export const errorPatternOf = (lastError: string | null): string | null => normalizeError(lastError ?? '') || null;
 
-/** Blocked issues by what stopped them, the largest group first; those without an error are in none. */
+/** Blocked issues grouped by error pattern, the largest group first; those without an error are in none. */
 export function patternsOf(entries: readonly BlockedIssueEntry[]): ErrorPattern[] {
   const groups = new Map<string, ErrorPattern['issues']>();
   for (const { errorPattern, owner, repo, issueNumber } of entries) {

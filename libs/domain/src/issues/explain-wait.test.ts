@@ -48,7 +48,7 @@ const write = (type: WhyFacts['projections'][number]['type'], error: string | nu
   createdAt: AT,
 });
 
-/** Facts, the kinds that they wait for, and what the sentence says after the name of the issue. */
+/** Facts, the expected kinds of waits, and the sentence after the name of the issue. */
 const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
   [
     'no worker is free',

@@ -7,7 +7,7 @@ export interface Explanation {
   /** One sentence for people. */
   explanation: string;
   waitingOn: Wait[];
-  /** What would bring it on, in the order of what it waits for. */
+  /** What would let it continue, in the order of its waits. */
   recommendations: string[];
 }
 
@@ -27,7 +27,7 @@ const STANDS: Record<State, string> = {
   done: 'is done',
 };
 
-/** Says in words why an issue is where it is. Pure: equal facts give equal text. */
+/** Explains in words why an issue is where it is. Pure: equal facts give equal text. */
 export function explainWait(facts: WhyFacts): Explanation {
   const waitingOn = findWaits(facts);
   const found = [...new Set(waitingOn.map((wait) => ADVICE[wait.kind](facts, wait)))].filter((text) => text !== '');
@@ -35,7 +35,7 @@ export function explainWait(facts: WhyFacts): Explanation {
   return { explanation: sentence(facts, waitingOn), waitingOn, recommendations };
 }
 
-/** No rule of the pipeline leaves an issue so; who sees it should not have to wait with it. */
+/** No rule of the pipeline leaves an issue without a wait; a reader of this should report it. */
 const LOST = 'Retry the issue: no reason to wait is recorded.';
 
 function sentence({ repo, issueNumber, state }: WhyFacts, [first, ...others]: readonly Wait[]): string {

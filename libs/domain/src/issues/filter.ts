@@ -2,7 +2,7 @@ import type { ErrorClass } from '../blocks.ts';
 import { fingerprint, fingerprintOfPattern } from '../queue/error-fingerprint.ts';
 import type { State } from '../states.ts';
 
-/** What issues are chosen by, beside their repo; all that is given must hold. */
+/** Criteria for issues, beside their repo; all given ones must hold. */
 export interface IssueCriteria {
   /** Without it every state but `done`. */
   states?: readonly State[] | undefined;
@@ -10,13 +10,13 @@ export interface IssueCriteria {
   isBlocked?: boolean | undefined;
   blockReason?: string | undefined;
   blockClassification?: ErrorClass | undefined;
-  /** Of the error that the issue is blocked with; any of them. */
+  /** Patterns of the error that blocks the issue; any of them. */
   fingerprints?: readonly string[] | undefined;
   label?: string | undefined;
   issueNumbers?: readonly number[] | undefined;
 }
 
-/** What of an issue is looked at. */
+/** The fields of an issue that the criteria read. */
 export interface FilteredIssue {
   number: number;
   state: State;
@@ -29,8 +29,8 @@ export interface FilteredIssue {
 }
 
 /**
- * Whether an issue is meant. The store asks the same in SQL; this is asked again under the issue's lock, for what was
- * chosen may have moved on before its turn came.
+ * Whether an issue meets the criteria. The store evaluates the same in SQL; this is evaluated again under the issue's
+ * lock, because a selected issue may have changed before its turn.
  */
 export function meets(issue: FilteredIssue, criteria: IssueCriteria): boolean {
   const { states, isPaused, isBlocked, blockReason, blockClassification, fingerprints, label, issueNumbers } = criteria;
@@ -49,8 +49,8 @@ export function meets(issue: FilteredIssue, criteria: IssueCriteria): boolean {
 }
 
 /**
- * The fingerprints that a person may mean by an error: its pattern as the lists show it, or the message as it came.
- * @param also a fingerprint that must be among them, where one is given too.
+ * The fingerprints that match an error given by its pattern, as in lists, or by its message.
+ * @param also a fingerprint that must be among them, if given too.
  * @returns undefined when neither is given: any error, or none.
  */
 export function fingerprintsMeant(pattern: string | undefined, also: string | undefined): string[] | undefined {

@@ -6,12 +6,12 @@ import type { Wait, WhyFacts, WhyProjection, WhyTask } from './waits.ts';
 /** `2026-01-02 03:04 UTC`. */
 export const atMinute = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 
-/** Text of agents and people inside a sentence of ours. */
+/** Text of agents and people inside a generated sentence. */
 export const brief = (text: string): string => inertText(text, 200).replace(/\s+/g, ' ');
 
 /**
- * Everything an issue waits for, what matters most first: what only a person can end, then what its state is about,
- * then its task and the host.
+ * Everything an issue waits for, most important first: what only a person can end, then its state, then its task and
+ * the host.
  */
 export function findWaits(facts: WhyFacts): Wait[] {
   if (facts.state === 'done') return facts.projections.filter(({ status }) => status === 'failed').map(failedWrite);
@@ -89,7 +89,7 @@ function ofState(facts: WhyFacts): Wait[] {
   }
 }
 
-/** A block that is lifted by itself, one that waits for a limit, and one that only a person can lift. */
+/** A block that is lifted automatically, one that waits for a limit, and one that only a person can lift. */
 function block(facts: WhyFacts, pr: string | null): Wait {
   const { blockReason, blockClassification, autoUnblockAt, stateEnteredAt: since } = facts;
   const { sentence } = describeBlock(blockReason);
@@ -149,7 +149,7 @@ const failedWrite = ({ id, type, error, createdAt }: WhyProjection): Wait => ({
   since: createdAt,
 });
 
-/** Writes to the host without which an issue does not go on; the others only show where it is. */
+/** Host writes that the issue waits for; other writes only display its state. */
 const WRITE: Partial<Record<ProjectionType, string>> = {
   createPR: 'the opening of its pull request',
   mergePR: 'the merge',

@@ -20,18 +20,18 @@ export const WAIT_KINDS = [
 ] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
-/** One thing an issue waits for. `detail` completes "it waits for …". */
+/** One wait of an issue. `detail` completes "it waits for …". */
 export interface Wait {
   kind: WaitKind;
-  /** What it is about: a worker, an issue, a pull request, a letter or finding by its id. */
+  /** What it is about: a worker, an issue, a pull request, a dead letter or finding by its id. */
   ref: string | null;
   detail: string;
   since: string | null;
 }
 
-/** All that says what an issue waits for. Times are ISO 8601. */
+/** The inputs of an issue's waits. Times are ISO 8601. */
 export interface WhyFacts {
-  /** As the host spells it, owner/name. */
+  /** As spelt on the host, owner/name. */
   repo: string;
   issueNumber: number;
   state: State;
@@ -41,7 +41,7 @@ export interface WhyFacts {
   blockReason: string | null;
   blockClassification: ErrorClass | null;
   question: string | null;
-  /** When a transient block is lifted by itself. */
+  /** When a transient block is lifted automatically. */
   autoUnblockAt: string | null;
   /** The open pull request. */
   prNumber: number | null;
@@ -49,12 +49,12 @@ export interface WhyFacts {
   /** Open ones only. */
   dependencies: { ref: string; since: string }[];
   subtasks: { ref: string; since: string }[];
-  /** What the host has still to be told, oldest first. */
+  /** Pending host writes, oldest first. */
   projections: WhyProjection[];
   deadLetters: { id: string; targetState: string; error: string; createdAt: string }[];
-  /** Findings that keep the issue from being merged. */
+  /** Findings that prevent the merge. */
   blockers: { id: string; title: string; createdAt: string }[];
-  /** What brought the issue into its state. */
+  /** The cause of the current state. */
   lastTrigger: string | null;
 }
 

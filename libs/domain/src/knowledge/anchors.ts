@@ -1,12 +1,12 @@
 import { cappedText, withoutTrailing } from '../text/pattern.ts';
 
-/** What a text names that a repo may hold, most telling first. */
+/** References in a text that a repo may contain, most specific first. */
 export interface Anchors {
-  /** Paths and file names as they stand in the text. */
+  /** Paths and file names as written in the text. */
   paths: string[];
-  /** Names of code: camelCase, snake_case, what stands in backticks. */
+  /** Code identifiers: camelCase, snake_case, text in backticks. */
   symbols: string[];
-  /** Words of prose, with how much each counts. */
+  /** Words of prose with their weights. */
   words: { word: string; weight: number }[];
 }
 
@@ -25,7 +25,7 @@ const MAX_WORDS = 12;
 
 const WEIGHT = { title: 3, label: 2, body: 1 } as const;
 
-/** Bounded repetitions: the cost stays linear whatever somebody pastes. */
+/** Bounded repetitions: the cost is linear for any input. */
 const URL = /(?<![\w+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s<>)\]]+/gi;
 const PATH = /(?<![\w/.@+-])(?:\.{0,2}\/)?(?:[\w.@+-]{1,100}\/){1,20}[\w.@+-]{1,100}/g;
 const FILE = /(?<![\w/.@-])[\w-]{1,80}(?:\.[\w-]{1,40}){0,3}\.[a-z][a-z0-9]{0,4}(?![\w/])/gi;
@@ -33,7 +33,7 @@ const QUOTED = /`([^`\n]{2,100})`/g;
 const NAME = /\b(?:[a-z]+[A-Z]\w{1,80}|[A-Z][a-z0-9]+[A-Z]\w{0,80}|[A-Za-z][A-Za-z0-9]*_\w{1,80})\b/g;
 const WORD = /[\p{L}\p{N}]{3,40}/gu;
 
-/** Ends of names that are files; without the list every "e.g." and every host would be one. */
+/** File extensions; without the list every "e.g." and every host name would match. */
 const EXTENSIONS = new Set(
   (
     'bash c cc cfg conf cpp cs css csv dart ex go gradle graphql h hpp html ini java js json jsx kt lua md mjs cjs mts ' +
@@ -41,7 +41,7 @@ const EXTENSIONS = new Set(
   ).split(' '),
 );
 
-/** Words that stand in every issue, or in every path. */
+/** Words that occur in every issue, or in every path. */
 const COMMON = new Set(
   (
     'about add added adding after again all also although always and another any are because been before being below ' +
@@ -55,14 +55,14 @@ const COMMON = new Set(
   ).split(' '),
 );
 
-/** Paths as a repo spells them: no leading "./" or "/", no line number. */
+/** Paths in repo form: no leading "./" or "/", no line number. */
 const cleanPath = (path: string): string => withoutTrailing(path.replace(/^(?:\.{0,2}\/)+/, ''), '.:');
 
 const isFile = (name: string): boolean => EXTENSIONS.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase());
 
 /**
- * Reads anchors out of an issue: purely, in linear time, of the first 20,000 characters of its body.
- * At most 20 paths, 10 names of code and 12 words.
+ * Extracts anchors from an issue: a pure function in linear time, over the first 20,000 characters of its body. At most
+ * 20 paths, 10 code identifiers and 12 words.
  */
 export function extractAnchors(source: AnchorSource): Anchors {
   const title = cappedText(source.title, MAX_TITLE);
@@ -85,7 +85,7 @@ export function extractAnchors(source: AnchorSource): Anchors {
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];
 
-/** Those of the title first, then labels, then what the body says most often. */
+/** Words of the title first, then labels, then the most frequent ones of the body. */
 function weighedWords({ title, body, labels }: Record<'title' | 'body' | 'labels', string>): Anchors['words'] {
   const weights = new Map<string, number>();
   const add = (text: string, weight: number, cap: number) => {
@@ -104,12 +104,12 @@ function weighedWords({ title, body, labels }: Record<'title' | 'body' | 'labels
     .slice(0, MAX_WORDS);
 }
 
-/** A path and the folders that it is in, nearest last: `a/b/c.ts` -> `a`, `a/b`, `a/b/c.ts`. */
+/** A path and its parent folders, nearest last: `a/b/c.ts` -> `a`, `a/b`, `a/b/c.ts`. */
 export function withFolders(path: string): string[] {
   const parts = path.split('/').filter((part) => part !== '');
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-/** How many there are, as the debug result counts them. */
+/** The number of anchors, for the debug result. */
 export const countAnchors = ({ paths, symbols, words }: Anchors): number =>
   paths.length + symbols.length + words.length;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Something a run leaves behind for people to read. */
+/** An artefact of a run for people to read. */
 export const ArtefactInput = z.object({
   kind: z.string().min(1).max(100),
   mediaType: z.string().min(1).max(200).default('text/plain'),

@@ -10,7 +10,7 @@ import {
   relevance,
 } from './retrieval.ts';
 
-/** An item of intelligence as an agent is given it. */
+/** An item of intelligence in the form for agents. */
 export interface Snippet {
   kind: IntelligenceKind;
   title: string;
@@ -21,13 +21,13 @@ export interface Snippet {
   reason: string;
   source: string;
   itemId: string;
-  /** Who wrote it: items are learnt from what agents report, never from a person. */
+  /** The author: items are derived from agents' reports, never from a person. */
   origin: 'agent';
-  /** Whether an operator has approved it. Text that is not approved says so itself. */
+  /** Whether an operator has approved it. Text that is not approved is marked. */
   approved: boolean;
 }
 
-/** An item that fits in some way, and how. */
+/** A matching item with its scores. */
 export interface SnippetCandidate {
   item: Omit<Snippet, 'reason' | 'itemId' | 'scope' | 'origin' | 'approved'> & {
     id: string;
@@ -37,7 +37,7 @@ export interface SnippetCandidate {
     evidenceMissing: boolean;
   };
   fit: Fit;
-  /** Why it is given, most telling first. */
+  /** The reasons of the match, most important first. */
   reasons: string[];
 }
 
@@ -52,17 +52,17 @@ interface Terms {
   /** Tokens. */
   budget: number;
   countTokens: (text: string) => number;
-  /** Files that are planned or changed; null = none are known, and no item is out of their scope. */
+  /** Planned or changed files; null = none are known, and no item is out of scope. */
   files: ReadonlySet<string> | null;
   agentKnowledge: AgentKnowledge;
 }
 
-/** Once so many in a row did not fit, the rest is not counted one by one. */
+/** After this many consecutive items that did not fit, the rest is not counted one by one. */
 const MISFITS = 10;
 
 /**
- * Chooses what an agent is given: the most relevant first, while the budget lasts; a long one that does not fit gives
- * way to a shorter one. Nothing is left out without being counted.
+ * Selects items for an agent: the most relevant first, within the token budget; a long item that does not fit is
+ * skipped for a shorter one. Every omitted item is counted.
  */
 export function chooseSnippets(candidates: readonly SnippetCandidate[], terms: Terms): Choice {
   const omitted = new Map<OmissionReason, number>();
@@ -126,7 +126,7 @@ function unfit(item: SnippetCandidate['item'], { files, agentKnowledge }: Terms)
 const touches = (place: string, files: ReadonlySet<string>): boolean =>
   files.has(place) || [...files].some((file) => file.startsWith(`${withoutTrailing(place, '/')}/`));
 
-/** Stands in the text itself, because a program may show a model the text alone. */
+/** Part of the text, because a program may show a model only the text. */
 const UNVERIFIED = {
   title: '[unverified] ',
   summary:

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_FILE_BYTES, MAX_INTEGER } from '../bounds.ts';
 import { repoPath } from '../repo-path.ts';
 
-/** A repository beyond these is mapped in part, and says so. */
+/** A larger repository is mapped in part, and the map is marked. */
 export const MAX_MAPPED_FILES = 20_000;
 export const MAX_MAPPED_SYMBOLS = 50_000;
 
@@ -11,7 +11,7 @@ export const MappedFile = z.object({
   language: z.string().min(1).max(50).nullable().default(null),
   /** Bytes. */
   size: z.int().min(0).max(MAX_FILE_BYTES).nullable().default(null),
-  /** The blob's id: the same content has the same. */
+  /** The blob's id: equal content has an equal id. */
   sha: z
     .string()
     .regex(/^[0-9a-f]{40,64}$/, 'must be a git blob id')
@@ -24,12 +24,12 @@ export type MappedFile = z.output<typeof MappedFile>;
 export const MappedSymbol = z.object({
   path: repoPath,
   name: z.string().min(1).max(200),
-  /** As the language calls it: function, class, heading. */
+  /** The language's term: function, class, heading. */
   kind: z.string().min(1).max(50),
   line: z.int().min(1).max(MAX_INTEGER),
 });
 export type MappedSymbol = z.output<typeof MappedSymbol>;
-/** A symbol as it is kept with its file. */
+/** A symbol as stored with its file. */
 export type FileSymbol = Omit<MappedSymbol, 'path'>;
 
 type Files = readonly { path: string }[];
@@ -44,7 +44,7 @@ const foreign = (files: Files, symbols: Files): string | undefined => {
   return symbols.find(({ path }) => !known.has(path))?.path;
 };
 
-/** The files and symbols of a repository at one commit; it replaces what was known before. */
+/** The files and symbols of a repository at one commit; it replaces the previous map. */
 export const ScannedResult = z
   .object({
     headSha: z
@@ -52,7 +52,7 @@ export const ScannedResult = z
       .regex(/^[0-9a-f]{7,64}$/, 'must be a hexadecimal commit id')
       .nullable()
       .default(null),
-    /** True = the repository holds more than is listed. */
+    /** True = the repository has more than the map lists. */
     truncated: z.boolean().default(false),
     files: z.array(MappedFile).max(MAX_MAPPED_FILES),
     symbols: z.array(MappedSymbol).max(MAX_MAPPED_SYMBOLS),

@@ -6,7 +6,7 @@ import type { FindingInput } from './finding.ts';
 export const FINDING_STATUSES = ['open', 'accepted', 'resolved', 'dismissed', 'superseded'] as const;
 export type FindingStatus = (typeof FINDING_STATUSES)[number];
 
-/** What an operator can do to a finding, and where it leads. */
+/** Operators' actions on a finding, and the resulting status. */
 export const FINDING_MOVES = {
   accept: { to: 'accepted', from: ['open'] },
   resolve: { to: 'resolved', from: ['open', 'accepted'] },
@@ -15,12 +15,12 @@ export const FINDING_MOVES = {
 } as const satisfies Record<string, { to: FindingStatus; from: readonly FindingStatus[] }>;
 export type FindingMove = keyof typeof FINDING_MOVES;
 
-/** Whether a finding still asks for something to be done. */
+/** Whether a finding is still unsettled. */
 export const isUnsettled = (status: FindingStatus): boolean => status === 'open' || status === 'accepted';
 
 /**
- * @returns the status that a move leads to.
- * @throws AppError INVALID_TRANSITION, which says from where the move may be made.
+ * @returns the status after the action.
+ * @throws AppError INVALID_TRANSITION, which lists the statuses that allow the action.
  */
 export function moveFinding(status: FindingStatus, move: FindingMove): FindingStatus {
   const { to, from } = FINDING_MOVES[move];
@@ -33,7 +33,7 @@ export function moveFinding(status: FindingStatus, move: FindingMove): FindingSt
 
 const MAX_TITLE = 1_000;
 
-/** Titles that differ in case, space or punctuation alone are of the same thing. */
+/** Titles that differ only in case, space or punctuation are equal. */
 export const normalizedTitle = (title: string): string =>
   cappedText(title, MAX_TITLE)
     .toLowerCase()
@@ -42,7 +42,7 @@ export const normalizedTitle = (title: string): string =>
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Where a finding is: the first path and the first symbol that its evidence names. */
+/** The location of a finding: the first path and the first symbol of its evidence. */
 export function placeOf(evidence: FindingInput['evidence']): { path: string; symbol: string } {
   const symbol = evidence.find(({ kind, ref }) => kind === 'symbol' && text(ref) !== '');
   const path = evidence.find((entry) => text(entry.path) !== '');
@@ -51,8 +51,8 @@ export function placeOf(evidence: FindingInput['evidence']): { path: string; sym
 }
 
 /**
- * Names a finding within its repo: the same one, reported again, has the same name. One that keeps an issue from being
- * merged is the issue's own: settling it for one issue must not let another pass.
+ * The key of a finding within its repo: the same finding, reported again, has the same key. For a finding that blocks
+ * progress the key contains the issue: settling it for one issue must not unblock another.
  */
 export function findingFingerprint(finding: FindingInput, issueId: number | null): string {
   const { path, symbol } = placeOf(finding.evidence);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_INTEGER } from '../bounds.ts';
 import { SEVERITIES } from '../severities.ts';
 
-/** What a piece of evidence may be besides its `kind`. */
+/** Fields of a piece of evidence besides its `kind`. */
 const FIELDS = {
   ref: z.string().max(2_000),
   path: z.string().max(1_000),
@@ -25,7 +25,7 @@ export type FindingEvidence = z.infer<typeof FindingEvidence>;
 
 const { ref, path, lineStart, lineEnd, url, summary } = FIELDS;
 
-/** The same as an agent reports it: an optional field may also be null, and is then left out. */
+/** The same in the form of agents' reports: an optional field may also be null, and is then omitted. */
 export const FindingEvidenceInput = z
   .looseObject({
     kind,

@@ -69,7 +69,7 @@ export const IntelligenceEvidenceInput = z.object({
 });
 export type IntelligenceEvidenceInput = z.output<typeof IntelligenceEvidenceInput>;
 
-/** Something about the repo that is worth knowing next time, as an agent reports it. */
+/** Knowledge about the repo for later tasks, as an agent reports it. */
 export const IntelligenceInput = z.object({
   kind: z.enum(INTELLIGENCE_KINDS),
   title: kept(500),
@@ -82,7 +82,7 @@ export const IntelligenceInput = z.object({
 });
 export type IntelligenceInput = z.output<typeof IntelligenceInput>;
 
-/** Names an item within its repo: what is observed again has the same name. */
+/** The key of an item within its repo: the same observation has the same key. */
 export const intelligenceFingerprint = ({ kind, title }: Pick<IntelligenceInput, 'kind' | 'title'>): string =>
   hashOf([kind, normalizedTitle(title)]);
 
@@ -91,8 +91,8 @@ const PROPOSED_AT = 3;
 const PROPOSED_FROM_CONFIDENCE = 0.7;
 
 /**
- * Where an item stands after an observation: seen twice it is observed; seen three times, or twice and believed by who
- * reported it, it is proposed. What a person decided about stays as it is.
+ * The status of an item after an observation: observed at two; proposed at three, or at two if the reporter is
+ * confident. A person's decision is not changed.
  */
 export function promoted(
   status: IntelligenceStatus,
@@ -104,7 +104,7 @@ export function promoted(
   return (confidence ?? 0) >= PROPOSED_FROM_CONFIDENCE ? 'proposed' : 'observed';
 }
 
-/** What an operator can do to an item, and where it leads. */
+/** Operators' actions on an item, and the resulting status. */
 export const INTELLIGENCE_MOVES = {
   approve: { to: 'approved', from: ['proposed'] },
   dismiss: { to: 'dismissed', from: ['candidate', 'observed', 'proposed', 'approved'] },
@@ -113,8 +113,8 @@ export const INTELLIGENCE_MOVES = {
 export type IntelligenceMove = keyof typeof INTELLIGENCE_MOVES;
 
 /**
- * @returns the status that a move leads to.
- * @throws AppError INVALID_TRANSITION, which says from where the move may be made.
+ * @returns the status after the action.
+ * @throws AppError INVALID_TRANSITION, which lists the statuses that allow the action.
  */
 export function moveIntelligence(status: IntelligenceStatus, move: IntelligenceMove): IntelligenceStatus {
   const { to, from } = INTELLIGENCE_MOVES[move];
@@ -125,6 +125,6 @@ export function moveIntelligence(status: IntelligenceStatus, move: IntelligenceM
   );
 }
 
-/** Nobody saw it again or was given it for so long: it is dismissed by itself. */
+/** An item that was neither reported nor given to an agent for this long is dismissed. */
 export const STALE_AFTER_DAYS = 90;
 export const STALE = 'stale';

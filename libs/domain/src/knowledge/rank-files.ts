@@ -1,6 +1,6 @@
 import type { FileMethod } from './retrieval.ts';
 
-/** A file that the work may touch, as agents and people are told. */
+/** A file that the task may change, as shown to agents and people. */
 export interface CandidateFile {
   path: string;
   score: number;
@@ -8,16 +8,16 @@ export interface CandidateFile {
   why: string;
 }
 
-/** One sign that a file is meant. */
+/** One piece of evidence that a file is relevant. */
 export interface FileSign {
   path: string;
   method: FileMethod;
-  /** From 0 to 1: how strong it is among those of its method. */
+  /** From 0 to 1: its strength among those of its method. */
   strength: number;
   why: string;
 }
 
-/** How far each method is trusted. A file that is planned or changed is no guess. */
+/** The weight of each method. A planned or changed file is certain. */
 const WEIGHT: Record<FileMethod, number> = {
   planned: 3,
   changed: 3,
@@ -32,7 +32,7 @@ const WEIGHT: Record<FileMethod, number> = {
 const MAX_FILES = 20;
 const MAX_REASONS = 3;
 
-/** Adds up the signs of each file. @returns the best 20; the method is that of the strongest sign. */
+/** Sums the evidence per file. @returns the best 20; the method is that of the strongest evidence. */
 export function rankFiles(signs: readonly FileSign[]): CandidateFile[] {
   const worth = ({ method, strength }: FileSign) => WEIGHT[method] * Math.min(1, Math.max(0, strength));
   return [...Map.groupBy(signs, ({ path }) => path)]

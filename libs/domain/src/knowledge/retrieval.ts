@@ -1,11 +1,11 @@
 import type { TaskType } from '../task-types.ts';
 import type { IntelligenceKind } from './items.ts';
 
-/** Who asks for intelligence: each sees other kinds first. */
+/** The role of the requesting agent, which decides the preferred kinds. */
 export const RETRIEVAL_AGENTS = ['analyzer', 'planner', 'developer', 'reviewer', 'retrospector'] as const;
 export type RetrievalAgent = (typeof RETRIEVAL_AGENTS)[number];
 
-/** Whose work it is; a merge and a scan need no intelligence. */
+/** The role for each task type; a merge and a scan need no intelligence. */
 export const RETRIEVAL_AGENT_OF: Partial<Record<TaskType, RetrievalAgent>> = {
   analyze: 'analyzer',
   plan: 'planner',
@@ -56,21 +56,21 @@ const KINDS_OF: Record<RetrievalAgent, readonly IntelligenceKind[]> = {
   retrospector: ['failure_pattern', 'workflow_playbook', 'design_decision', 'risk_area'],
 };
 
-/** What is beside an agent's own concern counts a little more than half. */
+/** The weight of kinds outside of an agent's preference is a little more than half. */
 export const kindWeight = (agent: RetrievalAgent, kind: IntelligenceKind): number =>
   KINDS_OF[agent].includes(kind) ? 1 : 0.6;
 
-/** What is known of how well an item fits; all from 0 to 1, 0 = not at all. */
+/** The partial scores of an item; all from 0 to 1, 0 = no match. */
 export interface Fit {
-  /** By the words of the text, 1 = as well as the best one. */
+  /** By the words of the text, 1 = as high as the best item. */
   text: number;
-  /** By what it is about: a file that is planned or changed, a folder around it, a name. */
+  /** By its scope: a planned or changed file, a folder around it, a name. */
   scope: number;
-  /** 1 = learnt from an issue like this one. */
+  /** 1 = derived from a similar issue. */
   precedent: number;
-  /** Cosine of the meanings; 0 where none is known. */
+  /** Cosine similarity; 0 where no vector is known. */
   meaning: number;
-  /** 1 = holds for the whole repo. */
+  /** 1 = applies to the whole repo. */
   repoWide: number;
 }
 
@@ -83,22 +83,22 @@ export interface Trust {
 
 const STATUS_WEIGHT: Record<Trust['status'], number> = { approved: 1, proposed: 0.8, observed: 0.6 };
 
-/** How well an item fits in all, whoever asks. */
+/** The total match score of an item, for any role. */
 export const sumOfFit = ({ text, scope, precedent, meaning, repoWide }: Fit): number =>
   text + 1.5 * scope + 0.5 * precedent + Math.max(0, meaning) + 0.25 * repoWide;
 
 /**
- * How much an item is worth to an agent: the sum of how it fits, weighed by who asks and by how far it is trusted.
- * Grows with each part; 0 for what fits in no way.
+ * The relevance of an item for an agent: the sum of its scores, weighted by role and by trust. Increases with each
+ * score; 0 without any match.
  */
 export function relevance(agent: RetrievalAgent, fit: Fit, { kind, status, ...trust }: Trust): number {
   const trusted = 0.5 + 0.5 * (trust.qualityScore ?? trust.confidence ?? 0.5);
   return sumOfFit(fit) * kindWeight(agent, kind) * STATUS_WEIGHT[status] * trusted;
 }
 
-/** Less than this and an item is not shown to agents. */
+/** Items below this relevance are not given to agents. */
 export const MIN_CONFIDENCE = 0.3;
 
-/** What becomes of what agents report before an operator has approved it. */
+/** Handling of agents' reports before an operator has approved them. */
 export const AGENT_KNOWLEDGE = ['marked', 'approved'] as const;
 export type AgentKnowledge = (typeof AGENT_KNOWLEDGE)[number];

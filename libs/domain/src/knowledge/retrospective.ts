@@ -4,7 +4,7 @@ import { repoPath } from '../repo-path.ts';
 import type { State } from '../states.ts';
 import type { TaskType } from '../task-types.ts';
 
-/** How well an issue went, as its retrospective judges it. */
+/** The classification of an issue by its retrospective. */
 export const OUTCOME_CLASSIFICATIONS = ['success', 'partial', 'failure', 'abandoned'] as const;
 export type OutcomeClassification = (typeof OUTCOME_CLASSIFICATIONS)[number];
 
@@ -16,13 +16,13 @@ const note = z
   .nullable()
   .default(null);
 
-/** What drift is measured by; further keys are the agent's own. */
+/** The inputs of drift; further keys are defined by the agent. */
 const fileSet = z
   .looseObject({ files: z.array(repoPath).max(3_000) })
   .nullable()
   .default(null);
 
-/** Null files are filled in from what the pipeline knows itself: the plan, and what was submitted. */
+/** Null files are filled in from the plan and the submission. */
 export const RetrospectiveResult = z.object({
   outcomeClassification: z.enum(OUTCOME_CLASSIFICATIONS),
   summary: z.string().min(1).max(20_000),
@@ -33,16 +33,16 @@ export const RetrospectiveResult = z.object({
 });
 export type RetrospectiveResult = z.output<typeof RetrospectiveResult>;
 
-/** What a retrospective looks back on: the life of an issue in short. Lists hold the newest entries, oldest first. */
+/** The input of a retrospective: a summary of the issue. Lists hold the newest entries, oldest first. */
 export interface IssueHistory {
   end: 'merged' | 'ended';
-  /** When it entered the pipeline, and when it was last done. */
+  /** Time of admission, and of the last end. */
   enteredAt: string;
   endedAt: string | null;
   /** Of the merged pull requests, else of the last submission. */
   changedFiles: string[];
   pullRequests: { number: number; url: string; merged: boolean; mergeSha: string | null }[];
-  /** How often changes were asked for. */
+  /** How often changes were requested. */
   reviewCycles: number;
   failures: {
     taskType: TaskType;

@@ -2,7 +2,7 @@ import { ENQUEUE_LABEL, isOutputLabel, outputLabels, stateLabel } from '../label
 import type { State } from '../states.ts';
 import type { ProjectionAction } from './projections.ts';
 
-/** What the store wants the host to show of an issue now. */
+/** The state that the store wants the host to show for an issue. */
 export interface HostIntent {
   state: State;
   isBlocked: boolean;
@@ -10,15 +10,15 @@ export interface HostIntent {
   statusComment: string | null;
   /** Numbers of the issue's pull requests that are closed without a merge. */
   closedPullRequests: readonly number[];
-  /** Whether no later entry of the issue has the same type. */
+  /** Whether the issue has no later entry of the same type. */
   isNewestOfType: boolean;
 }
 
 type Labels = Extract<ProjectionAction, { type: 'swapLabels' }>;
 
 /**
- * A change of labels with those of the current state in place of those of the state in which it was queued. `svc:paused`
- * and `svc:blocked` change only where the entry named them: people set the first one too.
+ * A label change updated to the current state from that in which it was queued. `svc:paused` and `svc:blocked` change
+ * only if the entry contained them, because people set the first one too.
  */
 export function currentLabels(action: Labels, intent: HostIntent): Labels {
   const wanted = outputLabels(intent);
@@ -35,14 +35,14 @@ export function currentLabels(action: Labels, intent: HostIntent): Labels {
 }
 
 /**
- * What an entry that was carried out before writes when it is retried; null = nothing, because the store does not want
- * it any more or because repeating it would undo later work.
+ * The write of a completed entry that is retried; null = none, because the store no longer wants it or because
+ * repeating it would undo later writes.
  */
 export function repeatedAction(action: ProjectionAction, intent: HostIntent): ProjectionAction | null {
   const wanted = outputLabels(intent);
   switch (action.type) {
     case 'swapLabels':
-      // The request for intake that it removed has been handled; one that is there now is a new one.
+      // The intake request whose label it removed was handled; a present label is a new request.
       return currentLabels({ ...action, remove: action.remove.filter((label) => label !== ENQUEUE_LABEL) }, intent);
     case 'addLabels':
       return withLabels(action, (label) => wanted.includes(label));
@@ -67,7 +67,7 @@ export function repeatedAction(action: ProjectionAction, intent: HostIntent): Pr
     case 'deleteBranch':
       return null;
     default:
-      // A comment is found by its marker; the others change nothing when they are repeated.
+      // A comment is found by its marker; the other writes are idempotent.
       return action;
   }
 }

@@ -6,8 +6,8 @@ const labels = z.array(z.string().min(1)).max(100);
 const pr = z.int().positive();
 
 /**
- * What the outbox can ask of the version-control host. A `marker` is hidden in the text that is
- * written, so that a repeated attempt finds what the first one made.
+ * The host writes. A `marker` is hidden in the written text, so that a repeated attempt finds the result of the first
+ * one.
  */
 export const ProjectionAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('addLabels'), labels }),
@@ -72,7 +72,7 @@ export type ProjectionType = ProjectionAction['type'];
 export const PROJECTION_STATUSES = ['pending', 'failed', 'complete', 'discarded'] as const;
 export type ProjectionStatus = (typeof PROJECTION_STATUSES)[number];
 
-/** A failed head holds what comes after it in its own lane of its own issue, and nothing else. */
+/** A failed entry at the head blocks later entries in its lane of its issue only. */
 export const LANES = ['pr', 'issue', 'labels', 'talk'] as const;
 export type Lane = (typeof LANES)[number];
 
@@ -101,7 +101,7 @@ export const laneOf = (action: ProjectionAction): Lane => LANE[action.type];
 
 export const MAX_PROJECTION_ATTEMPTS = 8;
 
-/** The most writes of content that carrying out an action may take. */
+/** The maximum number of content writes that an action may need. */
 export function writesOf(action: ProjectionAction): number {
   switch (action.type) {
     case 'removeLabels':
@@ -121,9 +121,9 @@ export function writesOf(action: ProjectionAction): number {
 const PROJECTION_CAP_MS = HOUR_MS;
 
 /**
- * How long the next attempt of a projection waits, in milliseconds: min(30·2^attempt, 3600) s ±20 %.
+ * Delay before the next attempt of a projection, in milliseconds: min(30·2^attempt, 3600) s ±20 %.
  * @param attempt the attempt that failed, counted from 0.
- * @param random a number from 0 to 1, drawn anew for each call.
+ * @param random a number from 0 to 1, drawn again for each call.
  */
 export const projectionDelayMs = (attempt: number, random: number): number =>
   backoffMs(attempt, PROJECTION_CAP_MS, random);

@@ -4,22 +4,22 @@ import { SPINE, type State } from '../states.ts';
 import type { Hold } from '../task-types.ts';
 import { fenced, inertText, quoted } from '../text/inert.ts';
 
-/** What the comment on the host says of an issue; nothing that changes without the issue changing. */
+/** The input of the status comment; contains nothing that changes without the issue changing. */
 export interface StatusCommentInput {
   /** Slug of the issue's repo, owner/name. */
   repo: string;
   issueNumber: number;
   state: State;
-  /** ISO 8601; the comment says since when the state holds if it is given. */
+  /** ISO 8601; if given, the comment shows since when the state holds. */
   stateEnteredAt?: string | null;
   isPaused: boolean;
   isBlocked: boolean;
   blockReason: string | null;
   blockClassification: ErrorClass | null;
   blockedFromState: State | null;
-  /** Why the next task may not be claimed now; budget and quota are stops that people want to know of. */
+  /** The hold of the next task; budget and quota holds are shown as stops. */
   hold?: Hold | null;
-  /** Which budget holds the task where one does. */
+  /** The scope of the budget that holds the task. */
   usedUp?: BudgetScope;
   question: string | null;
   lastError: string | null;
@@ -27,11 +27,11 @@ export interface StatusCommentInput {
   /** Open issues that it waits for, `#N` or `owner/name#N`. */
   dependsOn: string[];
   subtasks: { ref: string; done: boolean }[];
-  /** Of the current task, counted from 0. */
+  /** Attempt of the current task, counted from 0. */
   attempt: number;
   maxAttempts: number;
   autoUnblock: { count: number; max: number; nextAt: string | null };
-  /** Set when title or body on the host are not the ones that agents work on; `by` null = unknown. */
+  /** Set when title or body on the host differ from the accepted ones; `by` null = unknown. */
   textChange?: { at: string; by: string | null } | null;
 }
 
@@ -45,7 +45,7 @@ const STEP: Record<(typeof SPINE)[number], string> = {
   done: 'Done',
 };
 
-/** The step of the spine that a state beside it belongs to. */
+/** The step of the main path that a side state belongs to. */
 const BESIDE: Partial<Record<State, (typeof SPINE)[number]>> = {
   'changes-requested': 'ready-for-dev',
   'human-review-ready': 'in-review',
@@ -74,8 +74,8 @@ const HEADLINE: Record<State, string> = {
 const MAX_LISTED = 50;
 
 /**
- * The Markdown of the one comment that is kept up to date on the host: where the issue is,
- * what it waits for and, at a stop, what would mend it. The same input gives the same text to the letter.
+ * The Markdown of the single status comment: the state of the issue, what it waits for and, at a stop, what would
+ * resolve it. The same input gives the identical text.
  */
 export function statusComment(input: StatusCommentInput): string {
   const headline = input.isPaused && input.state !== 'done' ? 'Paused' : HEADLINE[input.state];
@@ -109,7 +109,7 @@ function stepOf(state: State): (typeof SPINE)[number] {
   return BESIDE[state] ?? (state as (typeof SPINE)[number]);
 }
 
-/** `✓ Analysis → **Plan** → Development → …`; a stop stands at the step it came from. */
+/** `✓ Analysis → **Plan** → Development → …`; a stop is shown at the step it came from. */
 function progress({ state, blockedFromState, prNumber }: StatusCommentInput): string {
   const current = SPINE.indexOf(stepOf(blockedFromState ?? state));
   const line = SPINE.map((step, index) => {
@@ -138,7 +138,7 @@ function told(reason: string | null): string {
   return `${sentence}\n\n**What would mend it:** ${remedy}`;
 }
 
-/** What the state itself has to say beyond its headline. */
+/** Details of the state beyond its headline. */
 function waiting(input: StatusCommentInput): string[] {
   switch (input.state) {
     case 'failure-blocked':
@@ -195,7 +195,7 @@ function attempts(input: StatusCommentInput): string[] {
 
 const lastError = ({ lastError: text }: StatusCommentInput): string => (text?.trim() ? fenced(text, 1_000) : '');
 
-/** References of the issue's own repo are written short, as people write them. */
+/** References to the issue's own repo use the short form. */
 function reference({ repo }: StatusCommentInput, ref: string): string {
   const home = `${repo}#`;
   const own = ref.toLowerCase().startsWith(home.toLowerCase());

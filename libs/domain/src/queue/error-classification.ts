@@ -1,10 +1,13 @@
 import { BLOCK_REASONS, type BlockReason, type ErrorClass } from '../blocks.ts';
 import type { TaskType } from '../task-types.ts';
 
-/** How often one error may come back before trying again is pointless (the wire's "repeated same fingerprint"). */
+/** Repetitions of one error after which a retry is pointless (interface: "repeated same fingerprint"). */
 export const REPEATED_FINGERPRINT = 3;
 
-/** Two patterns (flag g), the second at most `within` characters behind the first. A gap in one pattern is not linear. */
+/**
+ * Two patterns (flag g), the second at most `within` characters after the first. One pattern with a gap would not be
+ * linear.
+ */
 interface Near {
   first: RegExp;
   second: RegExp;
@@ -16,13 +19,13 @@ interface Near {
 interface Sign {
   pattern: RegExp | Near;
   reason: BlockReason;
-  /** Tasks for which the words mean this; absent = all. */
+  /** Task types for which the pattern has this meaning; absent = all. */
   only?: readonly TaskType[];
 }
 
 /**
- * What a message gives away, first match wins. Test output stands first: "expected 429, received 200" is a failing
- * test, not a limit. A bare number is never a sign, a status needs its name beside it. A rate limit comes before a
+ * Patterns of error messages, first match wins. Test output comes first: "expected 429, received 200" is a failing
+ * test, not a limit. A bare number never matches, a status needs its name beside it. A rate limit comes before a
  * refusal because hosts answer both with 403.
  */
 const SIGNS: readonly Sign[] = [
@@ -127,7 +130,7 @@ const SIGNS: readonly Sign[] = [
 
 const HEAD_AND_TAIL = 4_000;
 
-/** The cause stands at the beginning of an error and at the end of a log; what lies between is not read. */
+/** The cause is at the beginning of an error and at the end of a log; the middle is not read. */
 const readable = (message: string): string =>
   message.length <= 2 * HEAD_AND_TAIL
     ? message
@@ -156,19 +159,19 @@ function reasonIn(message: string, taskType: TaskType | null): BlockReason | nul
 
 export interface ErrorFacts {
   message: string;
-  /** What the worker said of its own failure. */
+  /** The worker's classification of its failure. */
   reported?: ErrorClass | undefined;
-  /** How often this fingerprint came in a row on this issue, this time included. */
+  /** Consecutive failures of this issue with this fingerprint, this one included. */
   sameFingerprintCount?: number | undefined;
 }
 
 /**
- * The class of a failure. Evidence goes before the worker's word:
- * 1. a sign of a limit or of a refusal in the message decides, whatever was reported;
- * 2. a sign of trouble on the way (network, 5xx, timeout, lost worker) is transient however often it comes back,
- *    unless the worker says that it is a limit: both mean waiting, and the worker knows for what;
- * 3. the same fingerprint three times is permanent; a reported limit excepted, for limits repeat by nature;
- * 4. otherwise the worker's word counts, and `unknown` without one.
+ * The class of a failure. Evidence takes precedence over the worker's report:
+ * 1. a pattern of a limit or refusal in the message decides, whatever was reported;
+ * 2. a transport problem (network, 5xx, timeout, lost worker) is transient however often it recurs,
+ *    unless the worker reports a limit: both mean waiting, and the worker knows for what;
+ * 3. the same fingerprint three times is permanent, except for a reported limit, because limits recur;
+ * 4. otherwise the worker's report is used, and `unknown` without one.
  */
 export function classifyError({ message, reported, sameFingerprintCount = 1 }: ErrorFacts): ErrorClass {
   const reason = reasonIn(message, null);
@@ -187,8 +190,8 @@ interface BlockFacts {
 }
 
 /**
- * The block reason that a failure stops an issue with. A message that gives nothing away is named after its class
- * where the class alone says enough.
+ * The block reason for a failure. A message without a known pattern gets the reason of its class where one is specific
+ * enough.
  */
 export function blockReasonOf({ message, taskType, errorClass }: BlockFacts): BlockReason {
   return reasonIn(message, taskType) ?? (errorClass === 'quota' ? 'quota_exceeded' : 'unknown');

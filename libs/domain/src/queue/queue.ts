@@ -1,11 +1,11 @@
 import type { TaskType } from '../task-types.ts';
 import { MIN_DURATION_SAMPLES } from '../workers/status.ts';
 
-/** A task that waits or is worked on (interface: Task queue entry). Durations are milliseconds. */
+/** A waiting or claimed task (interface: Task queue entry). Durations are milliseconds. */
 export interface TaskQueueEntry {
   id: string;
   taskType: TaskType;
-  /** 0 for work on a whole repo. */
+  /** 0 for tasks on a whole repo. */
   issueNumber: number;
   repoOwner: string;
   repoName: string;
@@ -18,13 +18,13 @@ export interface TaskQueueEntry {
   estimatedDurationMs: number | null;
 }
 
-/** How much work of one kind waits in one place, and how long one of it takes; null = nobody can say. */
+/** Waiting tasks of one kind in one place, and the duration of one; null = unknown. */
 export interface WaitingWork {
   pending: number;
   estimatedDurationMs: number | null;
 }
 
-/** What the queue comes to (interface: Task queue entry, Summary). */
+/** Summary of the queue (interface: Task queue entry, Summary). */
 export interface TaskQueueSummary {
   totalPending: number;
   totalClaimed: number;
@@ -32,7 +32,7 @@ export interface TaskQueueSummary {
   oldestPendingAgeMs: number | null;
 }
 
-/** The median, if there are enough samples to speak of one; milliseconds. */
+/** The median, if there are enough samples; milliseconds. */
 export const estimateOf = (found: { medianMs: number; samples: number } | undefined): number | null =>
   found && found.samples >= MIN_DURATION_SAMPLES ? Math.round(found.medianMs) : null;
 
@@ -40,7 +40,7 @@ export const estimateOf = (found: { medianMs: number; samples: number } | undefi
 export const meanWaitMs = (tasks: readonly Pick<TaskQueueEntry, 'waitTimeMs'>[]): number =>
   tasks.length === 0 ? 0 : Math.round(tasks.reduce((sum, task) => sum + task.waitTimeMs, 0) / tasks.length);
 
-/** How long all that waits would take one after the other, as far as it can be estimated; null when none of it can. */
+/** Total duration of all waiting tasks one after the other, as far as it can be estimated; null when none can. */
 export function projectedDrainMs(waiting: readonly WaitingWork[]): number | null {
   const known = waiting.flatMap(({ pending, estimatedDurationMs: each }) =>
     pending > 0 && each !== null ? [pending * each] : [],

@@ -15,7 +15,7 @@ const PRIORITY: Record<TaskType, number> = {
 
 const URGENT_BONUS = 5;
 
-/** Lower runs first: what is nearly finished is finished before something new begins. */
+/** Lower runs first: nearly finished issues before new ones. */
 export const priorityOf = (taskType: TaskType, urgent = false): number =>
   PRIORITY[taskType] - (urgent ? URGENT_BONUS : 0);
 
@@ -30,23 +30,23 @@ export const AGENT_OF: Record<TaskType, string> = {
   'code-map-scan': 'code-mapper',
 };
 
-/** What a worker is told about its task. */
+/** The data that a worker gets with its task. */
 export interface TaskPayload {
   issue: { number: number; title: string; body: string; url: string; labels: string[]; author: string | null } | null;
   repo: { slug: string; cloneUrl: string; defaultBranch: string; setupCommand: string | null };
   branch: string | null;
   pr: { number: number; url: string; headSha: string | null; headRef: string; title: string; body: string } | null;
   plan: { text: string; plannedFiles: string[] } | null;
-  /** What reviewers asked for since the last submission, oldest first. */
+  /** Reviewers' requests since the last submission, oldest first. */
   reviewComments: { author: string; body: string; path: string | null; line: number | null }[];
-  /** Answers of people to the question the pipeline asked, oldest first. */
+  /** People's answers to the pipeline's question, oldest first. */
   answers: { author: string; body: string }[];
-  /** What is known of the repo and fits the issue, most relevant first. */
+  /** Items about the repo that match the issue, most relevant first. */
   snippets: Snippet[];
   instructions: string | null;
   previousAttempts: { attempt: number; errorMessage: string | null; outcome: string | null }[];
-  /** The state the outcome will be decided from. */
+  /** The state from which the outcome will be decided. */
   state: State | null;
-  /** The life of the issue, for its retrospective; null for other work. */
+  /** Summary of the issue for its retrospective; null for other tasks. */
   history: IssueHistory | null;
 }

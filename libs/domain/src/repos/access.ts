@@ -1,7 +1,7 @@
 import type { TaskType } from '../task-types.ts';
 import type { RepoRef } from '../vcs/host.ts';
 
-/** Rights on one repo, in the host's words. */
+/** Permissions on one repo, in the host's terms. */
 export type RepoPermissions = Partial<
   Record<'contents' | 'issues' | 'metadata' | 'pull_requests' | 'statuses', 'read' | 'write'>
 >;
@@ -9,13 +9,13 @@ export type RepoPermissions = Partial<
 const READ: RepoPermissions = { contents: 'read', issues: 'read', metadata: 'read', pull_requests: 'read' };
 
 /**
- * What the agent of a task may do in its repo: read it, and push where its work is a branch. Issues and pull requests
- * are written by the pipeline alone, workflow files by nobody.
+ * Permissions of a task's agent in its repo: read, and push if its work is a branch. Only the pipeline writes issues
+ * and pull requests; nobody writes workflow files.
  */
 export const permissionsFor = (taskType: TaskType): RepoPermissions =>
   taskType === 'develop' ? { ...READ, contents: 'write' } : READ;
 
-/** A short-lived right to one repo, for git and for the host's API. */
+/** Short-lived access to one repo, for git and for the host's API. */
 export interface RepoAccess {
   username: string;
   token: string;
@@ -26,12 +26,12 @@ export interface RepoAccess {
 
 export interface RepoAccessRequest {
   repo: RepoRef;
-  /** Of the host's app; null = not known, the host is asked. */
+  /** The installation of the host's app; null = unknown, the host is queried. */
   installationId: number | null;
   permissions: RepoPermissions;
 }
 
-/** Whoever can make such rights. It throws for what the host refuses. */
+/** Issues such access. Throws when the host refuses. */
 export interface RepoAccessIssuer {
   accessTo(request: RepoAccessRequest): Promise<RepoAccess>;
 }

@@ -1,13 +1,13 @@
 import type { PushProtection } from '../vcs/host.ts';
 
-/** What was found about one thing that an operator should know before a repository is worked on. */
+/** Result of one check before a repository is enabled. */
 export interface DoctorCheck {
   check: 'push-protection';
   status: 'ok' | 'warning' | 'unknown';
   message: string;
 }
 
-/** Judges whether the default branch of a repository is open to the tokens that develop tasks get. */
+/** Checks whether the tokens of develop tasks can push to the default branch of a repository. */
 export function judgePushProtection(branch: string, { restricted, by }: PushProtection): DoctorCheck {
   const check = 'push-protection';
   if (restricted === true) {

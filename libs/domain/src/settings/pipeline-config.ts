@@ -25,7 +25,7 @@ const slug = z
   .meta({ pattern: '^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$' });
 const text = z.string().min(1).max(1_000);
 
-/** An object whose unknown keys are errors that name the known ones: a typo must not silently change nothing. */
+/** An object whose unknown keys are errors that list the known ones: a typo must not be ignored. */
 const section = <S extends z.ZodRawShape>(shape: S) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -89,7 +89,7 @@ const AlertChannel = z.discriminatedUnion('type', [
   section(ALERT_CHANNELS.log.shape),
 ]);
 
-/** The file that PIPELINE_CONFIG names. */
+/** The content of the file that PIPELINE_CONFIG names. */
 export const PipelineConfig = section({
   repos: z.array(RepoConfig).max(10_000).default([]).superRefine(refuseTwins),
   agents: z.object({ monitor: MonitorAgent.optional() }).catchall(AgentConfig).default({}),
@@ -113,7 +113,7 @@ export const PipelineConfig = section({
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;
 
-/** Keys whose change applies at once. */
+/** Keys whose change applies immediately. */
 export const RELOADABLE_KEYS = [
   'selfHealing',
   'pollIntervals',
@@ -127,11 +127,11 @@ export const RELOADABLE_KEYS = [
   'review',
 ] as const satisfies readonly (keyof PipelineConfig & keyof Settings)[];
 
-/** Keys that are read when the process starts; a change of them waits for a restart. */
+/** Keys that are read at process start; a change waits for a restart. */
 export const DEFERRED_KEYS = ['repos', 'agents', 'consistency'] as const satisfies readonly (keyof PipelineConfig)[];
 
 /**
- * Checks the parsed file; nothing is the built-in default.
+ * Validates the parsed file; an empty one is the built-in default.
  * @throws AppError CONFIG_VALIDATION_FAILED whose message names every wrong key, one a line.
  */
 export function parsePipelineConfig(value: unknown): PipelineConfig {
@@ -140,7 +140,7 @@ export function parsePipelineConfig(value: unknown): PipelineConfig {
   throw new AppError('CONFIG_VALIDATION_FAILED', result.error.issues.flatMap(linesOf).join('\n'));
 }
 
-/** The settings that a config puts in force: its reloadable keys over the built-in defaults. */
+/** The effective settings of a configuration: its reloadable keys over the built-in defaults. */
 export const settingsOf = (config: PipelineConfig): Settings =>
   Settings.parse(Object.fromEntries(RELOADABLE_KEYS.map((key) => [key, config[key]])));
 

@@ -1,16 +1,16 @@
 import type { ErrorCode } from '../errors.ts';
 
 export const RELOAD_STATUSES = ['applied', 'partial', 'unchanged', 'failed'] as const;
-/** Who made a process look: a call, SIGHUP, or what another process wrote to the store. */
+/** What triggered a reload: an API call, SIGHUP, or a change by another process in the store. */
 export const RELOAD_TRIGGERS = ['api', 'signal', 'watch'] as const;
 export type ReloadTrigger = (typeof RELOAD_TRIGGERS)[number];
 
-/** What a process made of a configuration that may have changed. `partial` = some of it waits for a restart. */
+/** The result of a reload. `partial` = some changes wait for a restart. */
 export interface ConfigReloadOutcome {
   status: (typeof RELOAD_STATUSES)[number];
-  /** In force since then. */
+  /** Applied since then. */
   appliedKeys: string[];
-  /** Changed in the file, and read only when the process starts. */
+  /** Changed in the file, but read only at process start. */
   deferredKeys: string[];
   error: string | null;
   errorCode: ErrorCode | null;
@@ -18,7 +18,7 @@ export interface ConfigReloadOutcome {
   at: string;
 }
 
-/** The outcome of a reload that found these keys changed. */
+/** The outcome of a reload with these changed keys. */
 export function reloadOutcome(
   changed: Pick<ConfigReloadOutcome, 'appliedKeys' | 'deferredKeys'>,
   told: Pick<ConfigReloadOutcome, 'trigger' | 'at'>,

@@ -38,7 +38,7 @@ export const CostLimits = z.object({
 
 const digest = z.boolean().optional().describe('Whether the channel receives the daily digest; default true.');
 
-/** Addresses and secrets that let others post are named by variable, so that no setting holds one. */
+/** Addresses and secrets of webhooks are given as variable names, so that no setting contains one. */
 export const ALERT_CHANNELS = {
   webhook: z.object({
     type: z.literal('webhook'),
@@ -56,7 +56,7 @@ export const ALERT_CHANNELS = {
 
 const AlertChannel = z.discriminatedUnion('type', [ALERT_CHANNELS.webhook, ALERT_CHANNELS.slack, ALERT_CHANNELS.log]);
 
-/** The key is named by variable, so that no setting holds one. */
+/** The key is given as a variable name, so that no setting contains one. */
 const EmbeddingEndpoint = z.object({
   url: HttpAddress.describe('Base URL of an OpenAI-compatible API, such as https://api.openai.com/v1.'),
   model: z.string().min(1).max(200),
@@ -73,7 +73,7 @@ const EmbeddingEndpoint = z.object({
 export type EmbeddingEndpoint = z.output<typeof EmbeddingEndpoint>;
 const threshold = (standard: number) => z.number().positive().max(1_000_000).nullable().default(standard);
 
-/** When detectors speak; null = never. */
+/** Thresholds of the detectors; null = disabled. */
 export const AlertThresholds = z.object({
   workerSilentMinutes: threshold(5).describe('Minutes without a heartbeat from a worker that did not sign off.'),
   claimAgeMinutes: threshold(120).describe('Minutes that a task has been claimed.'),
@@ -157,7 +157,7 @@ export const Retention = z.object({
   projectionsDays: days(90).describe('Days that settled entries of the outbox are kept.'),
 });
 
-/** Limits that the host publishes for writes of content. */
+/** The host's published limits for content writes. */
 const HostBudget = z.object({
   contentWritesPerMinute: z.int().positive().default(80),
   contentWritesPerHour: z.int().positive().default(500),
@@ -166,9 +166,9 @@ const HostBudget = z.object({
 });
 
 /**
- * What every process goes by: the row that the monitor writes and the hosted API follows. Unknown keys
- * are dropped and missing ones take the built-in default, so that two releases can share the row.
- * Durations are milliseconds unless the name says otherwise.
+ * The effective settings of every process: the row that the monitor writes and the hosted API reads. Unknown keys are
+ * dropped and missing ones take the built-in default, so that two releases can share the row. Durations are
+ * milliseconds unless the name says otherwise.
  */
 export const Settings = z.object({
   maxAttempts: z.int().min(1).max(100).default(3),
@@ -178,7 +178,7 @@ export const Settings = z.object({
   workerSilenceMs: ms(30 * SECOND_MS),
   claimToStartMs: ms(120 * SECOND_MS),
   stallMs: ms(15 * MINUTE_MS),
-  /** How long a quota holds work when nobody said for how long. */
+  /** How long a quota holds a task when no time was reported. */
   quotaBackoffMs: ms(15 * MINUTE_MS),
   maxProjectionAttempts: z.int().min(1).max(100).default(MAX_PROJECTION_ATTEMPTS),
   hostBudget: HostBudget.prefault({}),
@@ -195,5 +195,5 @@ export const Settings = z.object({
 });
 export type Settings = z.output<typeof Settings>;
 
-/** The built-in defaults; in force where no row says otherwise. */
+/** The built-in defaults; used where no row exists. */
 export const DEFAULT_SETTINGS: Readonly<Settings> = Object.freeze(Settings.parse({}));

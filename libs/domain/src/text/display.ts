@@ -1,15 +1,15 @@
-/** Characters that change how a text is read without being seen: control, bidirectional, zero-width, line separators. */
+/** Invisible characters that change how a text is displayed: control, bidirectional, zero-width, line separators. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** More than any script stacks on one letter. */
+/** More combining marks than any script uses on one letter of the alphabet. */
 const STACKED_MARKS = /(\p{M}{3})\p{M}+/gu;
 
-/** Bounds the work: the longest input that is read, in UTF-16 units. */
+/** Bounds the cost: the longest input that is read, in UTF-16 units. */
 const MAX_READ = 4_096;
 
 /**
- * A text from outside as one line that shows what it is: names of programs and users on pages, in audit entries and logs.
- * Invisible characters become spaces, so that two texts that look alike are alike.
+ * An external text as one line without invisible characters: names of programs and users on pages, in audit entries and
+ * logs. Invisible characters become spaces, so that texts that look alike are equal.
  * @param maxLength in characters; a longer text ends with an ellipsis.
  * @returns the empty string when nothing visible is left.
  */

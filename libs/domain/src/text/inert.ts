@@ -1,12 +1,12 @@
-/** Between the sign and what follows it, unseen: the host then finds neither a mention nor a tag. */
+/** An invisible character after the sign: the host then finds neither a mention nor a tag. */
 const GAP = '\u200b';
 
-/** Control characters but line feed and tab, and those that turn the direction of writing around. */
+/** Control characters except line feed and tab, and characters that change the text direction. */
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
 
 /**
- * Text of people and agents as it may stand in Markdown of ours: it pings nobody (an entity for the sign would, too),
- * opens no tag, comment or image, and so carries no marker. Its own Markdown is left alone; put it into a quotation or
+ * Text of people and agents, safe to embed in our Markdown: it mentions nobody (an entity for the sign would, too),
+ * opens no tag, comment or image, and so contains no marker. Its own Markdown is unchanged; put it into a quotation or
  * a fence, which it cannot leave. At most `max` characters, cut with an ellipsis.
  */
 export function inertText(text: string, max: number): string {
@@ -22,14 +22,14 @@ export function inertText(text: string, max: number): string {
     .replace(/!(?=\[)/g, `!${GAP}`);
 }
 
-/** A quotation of inert text: every line of it is marked, so that it cannot break out. */
+/** A quotation of inert text: every line is prefixed, so that it cannot break out. */
 export const quoted = (text: string, max: number): string =>
   inertText(text, max)
     .split('\n')
     .map((line) => `> ${line}`.trimEnd())
     .join('\n');
 
-/** A block of inert text as it is written, in a fence longer than any run of backticks in it. */
+/** A fenced block of inert text; the fence is longer than any run of backticks in it. */
 export function fenced(text: string, max: number): string {
   const inert = inertText(text, max);
   const longest = Math.max(2, ...(inert.match(/`+/g) ?? []).map((run) => run.length));

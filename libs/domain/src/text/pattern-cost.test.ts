@@ -1,4 +1,4 @@
-/** What reading text of strangers costs, in CPU time of this process: 1 MiB of anything stays under 50 ms. */
+/** The cost of reading external text, in CPU time of this process: 1 MiB of any text stays under 50 ms. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseConsistencyId } from '../consistency/finding.ts';
@@ -50,7 +50,7 @@ const READERS: Record<string, (text: string) => unknown> = {
   TrackName: (text) => TrackName.safeParse(text),
 };
 
-/** Parts of what the patterns look for, and of what makes them try again. */
+/** Fragments that the patterns match, and that cause them to backtrack. */
 const FRAGMENTS = [
   ...' \t\n\r/#.-_:*`\'"<>()[]{}|~!@&+=,;\\0aAé‘“\u2028',
   'depends on',
@@ -101,7 +101,7 @@ const FRAGMENTS = [
   'no longer ',
 ];
 
-/** CPU milliseconds of the cheapest of three runs: other work on the machine only ever adds. */
+/** CPU milliseconds of the fastest of three runs: other load on the machine only adds time. */
 function cpuMs(work: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 3 && least > LIMIT_MS / 2; run += 1) {

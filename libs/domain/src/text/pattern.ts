@@ -1,12 +1,12 @@
 /**
- * Prepares text of people, workers and hosts for regular expressions. Every pattern over such text reads what these
- * functions return: bounded in length, with single spaces, so that a pattern needs no unbounded repetition of blanks.
+ * Prepares external text for regular expressions. Every pattern over such text reads what these functions return:
+ * bounded in length, with single spaces, so that a pattern needs no unbounded repetition of blanks.
  */
 
-/** Characters of a text that patterns read: the longest body that GitHub accepts. */
+/** Number of characters that patterns read: the longest body that GitHub accepts. */
 export const MAX_PATTERN_TEXT = 65_536;
 
-/** Code units of a body that are kept of a host's text: more than any body that GitHub accepts has. */
+/** Maximum code units of a stored host text: more than any body that GitHub accepts. */
 export const MAX_HOST_BODY = 262_144;
 /** The same of a title, a name of a branch or label. */
 export const MAX_HOST_LINE = 1_024;

@@ -1,7 +1,7 @@
 /**
- * The lines of Markdown that its author says in their own words: without HTML comments, code blocks, code spans and
- * quotations. What is left out becomes empty, so lines keep their places. A comment or a fence that never ends goes on
- * to the end, as it does where the text is shown.
+ * The lines of Markdown written by its author: without HTML comments, code blocks, code spans and quotations. Removed
+ * text becomes empty, so lines keep their numbers. An unclosed comment or fence continues to the end, as it does when
+ * rendered.
  */
 export function ownWords(markdown: string): string[] {
   const reader: Reader = { fence: null, quoted: false, inList: false, blankBefore: true, inCode: false };
@@ -9,23 +9,23 @@ export function ownWords(markdown: string): string[] {
   return text.split('\n').map((line) => readLine(reader, line));
 }
 
-/** Line breaks stay, for what follows keeps its line. */
+/** Line breaks are kept, so that later text keeps its line. */
 const blanked = (hidden: string): string => hidden.replace(/[^\n]/g, '');
 
 interface Reader {
-  /** The run that opened the code block we are in. */
+  /** The fence that opened the current code block. */
   fence: string | null;
   /** In a quotation, which plain lines continue. */
   quoted: boolean;
   inList: boolean;
   blankBefore: boolean;
-  /** In a code block made by indentation. */
+  /** In an indented code block. */
   inCode: boolean;
 }
 
 const FENCE = /^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})/;
 const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
-/** Lines that may begin a block; most begin none. */
+/** Lines that may begin a block; most do not. */
 const MARKED = /^\s*[-*+_#>`~\d]/;
 const HEADING = /^ {0,3}(?:#{1,6}(?:\s|$)|(?:[-*_]\s*){3,}$)/;
 
@@ -48,7 +48,7 @@ function readBlock(reader: Reader, line: string): string {
   reader.inCode = isCode(reader, line);
   if (reader.inCode) return '';
   const item = marked && ITEM.test(line);
-  // A list goes on over indented lines, and ends with one at the margin that is no item.
+  // A list continues over indented lines, and ends at an unindented line that is no item.
   reader.inList = item || (reader.inList && (/^\s/.test(line) || !reader.blankBefore));
   const [, fence] = (marked && FENCE.exec(line)) || [];
   if (fence === undefined) return withoutSpans(line);
@@ -61,7 +61,7 @@ function readQuote(reader: Reader, line: string): void {
   else if (reader.quoted && (ITEM.test(line) || FENCE.test(line) || HEADING.test(line))) reader.quoted = false;
 }
 
-/** Four spaces begin code after an empty line, unless a list is under way, whose items are indented too. */
+/** Four spaces begin code after an empty line, except in a list, whose items are indented too. */
 const isCode = ({ inCode, inList, blankBefore }: Reader, line: string): boolean =>
   /^(?: {4}| {0,3}\t)/.test(line) && !inList && (inCode || blankBefore);
 

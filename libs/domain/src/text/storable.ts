@@ -1,9 +1,9 @@
 const NUL = /\0/g;
 
-/** True for text that Postgres can keep, also inside JSON: no NUL, no half of a surrogate pair. */
+/** True for text that Postgres can store, also inside JSON: no NUL, no unpaired surrogate. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
-/** Decoded UTF-8 holds such characters only where JSON spells them as escapes; a false alarm costs a walk, no more. */
+/** Decoded UTF-8 contains such characters only if JSON escapes them; a false positive only costs a traversal. */
 const UNSTORABLE_ESCAPE = /\\u(?:0000|d[89a-f])/i;
 
 /** Whether the texts of a JSON document may hold characters that Postgres cannot store. */

@@ -1,11 +1,11 @@
 import type { ProjectionAction } from '../outbox/projections.ts';
 
 /**
- * The port to the version-control host. libs/vcs has the only implementation (GitHub's REST API, which the sandbox
- * host speaks too); everything else knows the host through these types.
+ * The port to the version-control host. libs/vcs has the only implementation (GitHub's REST API, which the sandbox host
+ * implements too); all other code uses the host through these types.
  */
 export interface VcsHost {
-  /** Which kind of host answers; it becomes `clientType` of projections. */
+  /** The kind of host; stored as `clientType` of projections. */
   readonly clientType: 'github' | 'sandbox';
 
   /** Login of the identity that writes; events sent by it never trigger a use case. */
@@ -14,19 +14,19 @@ export interface VcsHost {
   getRepo(repo: RepoRef): Promise<HostRepo>;
 
   /**
-   * Issues (never pull requests) changed since `since`, oldest change first, any state; the numbers of pull requests
-   * that changed come beside them, for hosts list both together. `etag` makes an unchanged answer cost nothing against
-   * the host's limits: null = not changed since that etag.
+   * Issues (never pull requests) changed since `since`, oldest change first, any state; also the numbers of changed
+   * pull requests, because hosts list both together. `etag` makes an unchanged response free of the host's rate limits:
+   * null = not changed since that etag.
    */
   listIssues(repo: RepoRef, query: IssueQuery): Promise<IssuePage | null>;
 
   /** null when the host has no such issue. */
   getIssue(repo: RepoRef, number: number): Promise<HostIssue | null>;
-  /** Who changed an issue and when, by the host's own log; null when the host has no such issue. Two requests. */
+  /** Who changed an issue and when, by the host's log; null when the host has no such issue. Two requests. */
   historyOf(repo: RepoRef, number: number): Promise<HostHistory | null>;
   /**
-   * Whether an issue or a pull request is open; `missing` = the host has none of that number. With the etag of an earlier
-   * answer an unchanged one is null and costs nothing against the host's limits.
+   * Whether an issue or a pull request is open; `missing` = the host has none of that number. With the etag of an
+   * earlier response an unchanged one is null and free of the host's rate limits.
    */
   standingOf(repo: RepoRef, number: number, etag?: string): Promise<Standing | null>;
   listComments(repo: RepoRef, number: number, since?: string): Promise<HostComment[]>;
@@ -34,14 +34,14 @@ export interface VcsHost {
   /** Open and closed pull requests whose head is that branch of this repository, never of a fork; newest first. */
   findPullRequests(repo: RepoRef, headBranch: string): Promise<HostPullRequest[]>;
   listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
-  /** The right that decides whose commands and answers count; cached by the adapter for 5 minutes. */
+  /** The permission that decides whose commands and answers are accepted; cached by the adapter for 5 minutes. */
   permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
-  /** What keeps a writer from pushing straight to a branch. */
+  /** The rules that restrict direct pushes to a branch. */
   pushProtectionOf(repo: RepoRef, branch: string): Promise<PushProtection>;
-  /** Answers a command comment; a repeated reaction is one reaction. */
+  /** Reacts to a command comment; a repeated reaction is one reaction. */
   react(repo: RepoRef, commentId: number, content: '+1' | 'confused'): Promise<void>;
 
-  /** Carries out one outbox entry. Never throws for what the host said: the answer tells. */
+  /** Executes one outbox entry. Never throws for a host response: the result contains it. */
   execute(
     repo: RepoRef,
     issueNumber: number,
@@ -53,7 +53,7 @@ export interface VcsHost {
 export interface PushProtection {
   /** Whether a push to the branch is refused; null = there is some protection that this identity may not read. */
   restricted: boolean | null;
-  /** What restricts it, for people. */
+  /** The restriction, in words for people. */
   by: string[];
 }
 
@@ -124,7 +124,7 @@ export interface HostPullRequest {
   merged: boolean;
   mergedAt: string | null;
   mergeCommitSha: string | null;
-  /** `owner/name` of the repository that the branch lives in; null when that fork was deleted. */
+  /** `owner/name` of the repository of the branch; null when that fork was deleted. */
   headRepo: string | null;
   headRef: string;
   headSha: string;
@@ -145,21 +145,21 @@ export interface HostReview {
 }
 
 export interface ExecuteContext {
-  /** True when an earlier attempt may have reached the host: look before writing again. */
+  /** True when an earlier attempt may have reached the host: read before writing again. */
   mayHaveHappened: boolean;
-  /** Logins, beside our own, whose pull requests count as the pipeline's own (setting `review.workerLogins`). */
+  /** Logins, beside our own, whose pull requests are the pipeline's own (setting `review.workerLogins`). */
   workerLogins?: readonly string[];
   signal?: AbortSignal;
-  /** Checked right before each request that changes the host: false = this process may not write any more. */
+  /** Checked right before each request that changes the host: false = this process may no longer write. */
   mayWrite?: () => boolean;
 }
 
 /**
- * - ok: done, or found done already. `created` is what the host numbered (comment id, issue or PR number, merge sha),
+ * - ok: done, or found done already. `created` is the id from the host (comment id, issue or PR number, merge sha),
  *   and the host's time of an issue that was opened or closed.
- * - refused: the host will give the same answer again. `kind` tells mergePR's refusals apart.
- * - rate-limited: try at `retryAt`; the attempt is not counted.
- * - failed: worth another try after a backoff; `ambiguous` = the host may have carried it out all the same.
+ * - refused: the host will always refuse it. `kind` distinguishes mergePR's refusals.
+ * - rate-limited: retry at `retryAt`; the attempt is not counted.
+ * - failed: retry after a backoff; `ambiguous` = the host may have executed it anyway.
  */
 export type ExecuteResult =
   | {
@@ -172,13 +172,13 @@ export type ExecuteResult =
       httpStatus: number;
       message: string;
       kind: 'not-ready' | 'conflict' | 'protected' | 'other';
-      /** The head that a pull request has instead of the one that was to be merged. */
+      /** The actual head of a pull request instead of the one to be merged. */
       headSha?: string;
     }
   | { status: 'rate-limited'; retryAt: string; message: string }
   | { status: 'failed'; message: string; ambiguous: boolean };
 
-/** What the host tells us, whether a webhook brought it or a poll found it; both meet in the engine's intake. */
+/** Host events from webhooks and polls; both are handled by the engine's intake. */
 export type HostEvent =
   | {
       kind: 'issue';
@@ -187,9 +187,9 @@ export type HostEvent =
       issue: HostIssue;
       sender: string | null;
       label: string | null;
-      /** Of `edited`: what was edited. */
+      /** Of `edited`: the edited fields. */
       changed?: ('title' | 'body')[];
-      /** When it was read from the host, by the store's clock; only of what a poll has seen. */
+      /** When it was read from the host, by the store's clock; only for polls. */
       readAt?: string;
     }
   | {
@@ -207,7 +207,7 @@ export type HostEvent =
       repo: RepoRef;
       pullRequest: HostPullRequest;
       sender: string | null;
-      /** Of one that was seen by a poll: the store's time before the host was asked. */
+      /** For polls: the store's time before the request to the host. */
       readAt?: string;
     }
   | { kind: 'review'; repo: RepoRef; prNumber: number; review: HostReview; sender: string | null }
@@ -229,13 +229,13 @@ export interface HistoryEvent {
   id: number;
   kind: 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'renamed';
   label: string | null;
-  /** null = an account that is gone. */
+  /** null = a deleted account. */
   actor: string | null;
   /** ISO 8601, whole seconds. */
   at: string;
 }
 
-/** What the host's own log says of an issue: who did what, and when. */
+/** The host's log of an issue: actors, actions and times. */
 export interface HostHistory {
   /** Oldest first. */
   events: HistoryEvent[];

@@ -3,10 +3,10 @@ import { MINUTE_MS } from '../windows.ts';
 export const AGENT_STATUSES = ['healthy', 'degraded', 'unhealthy', 'stopped'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
-/** How an agent fares, as of the last look. */
+/** Health of an agent at the last check. */
 export interface AgentHealth {
   status: AgentStatus;
-  /** Seconds, as the agent says. */
+  /** Seconds, as reported by the agent. */
   uptime: number | null;
   version: string | null;
   lastError: string | null;
@@ -14,26 +14,26 @@ export interface AgentHealth {
   currentTaskId: string | null;
 }
 
-/** What one look at an agent brought: its own word, or why there is none. */
+/** Result of one check of an agent: the status that it reported, or the kind of failure. */
 export type AgentLook =
   | ({ kind: 'answered'; problem: string | null } & Pick<
       AgentHealth,
       'status' | 'uptime' | 'version' | 'currentTaskId'
     >)
-  /** It answered with an error, or (not reachable) nothing in time. */
+  /** It answered with an error, or (not reachable) not in time. */
   | { kind: 'failed'; reachable: boolean; problem: string }
   /** Nothing listens at its address. */
   | { kind: 'absent'; problem: string };
 
-/** A look that fails once or twice may be a hiccup of the network. */
+/** One or two failed checks may be a temporary network problem. */
 export const FAILURES_TO_CONDEMN = 3;
 
-/** How long an agent must stay healthy until its restarts no longer count against it; milliseconds. */
+/** How long an agent must stay healthy before its restart attempts are reset; milliseconds. */
 export const FORGIVEN_AFTER_MS = 10 * MINUTE_MS;
 
 /**
- * An agent that fails is degraded at first, and from the third look in a row unhealthy, or stopped where nothing
- * listens. What it last said of itself stays known, but for its task and its uptime.
+ * A failing agent is degraded at first, and from the third consecutive check unhealthy, or stopped if nothing listens.
+ * Its last report is kept, except for task and uptime.
  */
 export function agentHealthAfter(before: AgentHealth | null, look: AgentLook): AgentHealth {
   if (look.kind === 'answered') {
@@ -54,6 +54,6 @@ export function agentHealthAfter(before: AgentHealth | null, look: AgentLook): A
   };
 }
 
-/** Whether a restart may help: it is down by its own word or by its silence, and not only for a moment. */
+/** Whether a restart may help: it has been down for several checks, by its own report or by not answering. */
 export const needsRestart = ({ status, consecutiveFailures }: AgentHealth): boolean =>
   (status === 'unhealthy' || status === 'stopped') && consecutiveFailures >= FAILURES_TO_CONDEMN;

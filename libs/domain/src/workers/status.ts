@@ -1,37 +1,37 @@
 import { roundToTenth } from '../figures.ts';
 import { MINUTE_MS } from '../windows.ts';
 
-/** A worker's status as the event stream tells it (interface: Events). */
+/** A worker's status in the event stream (interface: Events). */
 export const WORKER_STATUSES = ['idle', 'busy', 'draining', 'offline'] as const;
 export type WorkerStatus = (typeof WORKER_STATUSES)[number];
 
-/** A worker's status as the floor shows it. */
+/** A worker's status on the floor. */
 export const FLOOR_STATUSES = ['idle', 'running', 'draining', 'offline', 'stalled'] as const;
 export type FloorStatus = (typeof FLOOR_STATUSES)[number];
 
-/** What is kept of a worker's past. `silent` and `stalled` together are degraded time. */
+/** The recorded periods of a worker. `silent` and `stalled` together are degraded time. */
 export const WORKER_PERIOD_KINDS = ['online', 'silent', 'stalled'] as const;
 export type WorkerPeriodKind = (typeof WORKER_PERIOD_KINDS)[number];
 
-/** Estimates of fewer samples say nothing (interface: Limits). */
+/** Minimum number of samples for an estimate (interface: Limits). */
 export const MIN_DURATION_SAMPLES = 5;
 
-/** The status of a worker that is there. Draining goes before busy: what it does now is the last it does. */
+/** The status of a worker that is present. Draining takes precedence over busy: its current task is the last one. */
 export const presentStatus = ({ draining, busy }: { draining: boolean; busy: boolean }): WorkerStatus =>
   draining ? 'draining' : busy ? 'busy' : 'idle';
 
-/** What the floor needs to know of a worker; times are ISO 8601. */
+/** The input of a worker's floor status; times are ISO 8601. */
 export interface WorkerCondition {
   status: WorkerStatus;
-  /** Since when no heartbeat has come that was due; null while they come. */
+  /** When the first missing heartbeat was due; null while they arrive. */
   silentSince: string | null;
-  /** Since when its last task was without progress, which was taken from it; null once it has let go of it. */
+  /** Since when its last task, which was reclaimed, had no progress; null once the worker has released it. */
   stalledSince: string | null;
-  /** The claim that it holds: since when that is over, or without progress for too long; null = it is fine. */
+  /** Its claim: since when it has expired or had no progress; null = it is fine. */
   claim: { stuckSince: string | null } | null;
 }
 
-/** A task that nobody seems to work on is what matters most, whatever else its worker is. */
+/** A task without progress takes precedence over any other status of its worker. */
 export function floorStatusOf(worker: WorkerCondition): FloorStatus {
   const { claim, silentSince, stalledSince } = worker;
   if (claim && (claim.stuckSince !== null || silentSince !== null)) return 'stalled';
@@ -41,7 +41,7 @@ export function floorStatusOf(worker: WorkerCondition): FloorStatus {
   return claim ? 'running' : 'idle';
 }
 
-/** Why a person should look at a worker, and since when; null = all is well. */
+/** Why a worker needs attention, and since when; null = it does not. */
 export function workerAlertOf({ silentSince, stalledSince, claim }: WorkerCondition) {
   if (silentSince !== null) return { reason: 'silent' as const, since: silentSince };
   const since = claim?.stuckSince ?? stalledSince;
@@ -49,7 +49,7 @@ export function workerAlertOf({ silentSince, stalledSince, claim }: WorkerCondit
 }
 
 /**
- * Minutes until a running task is done, if it takes as long as the median did; never negative.
+ * Minutes until a running task is done, if it takes the median time; never negative.
  * @returns null when there are too few samples.
  */
 export function etaMinutes(estimate: { medianMs: number; samples: number } | undefined, runningMs: number) {

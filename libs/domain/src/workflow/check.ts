@@ -5,35 +5,35 @@ import { OUTCOMES_OF, type OutcomeName } from './outcomes.ts';
 import { reachableFrom, statesThatReach } from './ways.ts';
 import { type Trigger, WorkflowSnapshot } from './workflow.ts';
 
-/** What is wrong with a workflow, a line each. With errors it cannot be stored; warnings are for the operator to weigh. */
+/** Problems of a workflow, a line each. With errors it cannot be stored; warnings need an operator's judgement. */
 export interface WorkflowCheck {
-  /** Null when it cannot even be read. */
+  /** Null when it cannot be parsed. */
   workflow: WorkflowSnapshot | null;
   errors: string[];
   warnings: string[];
 }
 
-/** Without these the engine cannot do what its host or an operator ask of it, whatever the edges say. */
+/** Triggers that the engine needs for requests of the host or an operator, whatever the edges are. */
 const NEEDED_STATES: readonly State[] = ['new', 'ready-for-dev', 'failure-blocked', 'done'];
 
-/** States whose work the engine itself asks for by name. */
+/** States whose task the engine itself creates by name. */
 const FIXED_WORK: Partial<Record<State, WorkTaskType>> = {
   'ready-for-dev': 'develop',
   'in-review': 'review',
   'merge-pending': 'merge',
 };
 
-/** Outcomes without which the work of a state leads nowhere; of the others some workflows make no use. */
+/** Outcomes without which the task of a state leads nowhere; the others are optional. */
 const NEEDED_OUTCOMES: Record<WorkTaskType, readonly Trigger[]> = {
   analyze: ['analyzed'],
   plan: ['planned'],
   develop: ['submitted'],
-  // A finding that blocks progress sends an approval to a person.
+  // A finding that blocks progress redirects an approval to a person.
   review: ['approved', 'changes-requested', 'needs-human'],
   merge: ['merged', 'conflict', 'not-ready', 'protected'],
 };
 
-/** What moves an issue out of states in which nobody works. */
+/** Triggers that move an issue out of states without a task. */
 const NEEDED_EVENTS: Partial<Record<State, readonly Trigger[]>> = {
   new: ['admitted'],
   'needs-clarification': ['clarified'],
@@ -43,16 +43,16 @@ const NEEDED_EVENTS: Partial<Record<State, readonly Trigger[]>> = {
   'human-review-ready': ['review-approved', 'review-changes-requested'],
 };
 
-/** These may leave a state by several edges: the state that the issue came from decides, or the operator. */
+/** These triggers may leave a state by several edges: the origin of the issue decides, or the operator. */
 const MANY_TARGETS: readonly Trigger[] = ['operator', 'clarified', 'unblocked', 'dependencies-done'];
 
-/** Checks a workflow that somebody wrote: its words, its shape, and that every issue can get to its end. */
+/** Validates a workflow: its names, its shape, and that every issue can reach the end. */
 export function checkWorkflow(document: unknown): WorkflowCheck {
   const parsed = WorkflowSnapshot.safeParse(document);
   if (!parsed.success) return { workflow: null, errors: parsed.error.issues.map(lineOf), warnings: [] };
   const workflow = parsed.data;
   const shape = [...statesWrong(workflow), ...edgesWrong(workflow)];
-  // Ways through a workflow whose states are wrong would only repeat what is said already.
+  // With wrong states the edges are not checked: their errors would only be repeated.
   const errors = shape.length > 0 ? shape : [...workWrong(workflow), ...waysWrong(workflow)];
   return { workflow, errors, warnings: shape.length > 0 ? [] : deadOutcomes(workflow) };
 }
@@ -105,7 +105,7 @@ function edgesWrong({ states, edges }: WorkflowSnapshot): string[] {
   });
 }
 
-/** The edges that the engine needs to do the work of each state. */
+/** The edges that the engine needs for the task of each state. */
 function workWrong(workflow: WorkflowSnapshot): string[] {
   return workflow.states.flatMap(({ name, taskType }) => {
     const work: Trigger[] = taskType === null ? [] : [...NEEDED_OUTCOMES[taskType], 'exhausted'];

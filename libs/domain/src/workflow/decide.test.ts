@@ -24,7 +24,7 @@ const PR = {
   approval: { sha: 'abc1234', source: 'agent' as const },
 };
 
-/** One good result per outcome. */
+/** One valid result per outcome. */
 const OUTCOMES: Record<string, Outcome> = {
   analyzed: { outcome: 'analyzed', result: {} },
   'not-planned': { outcome: 'not-planned', result: { reason: 'no' } },

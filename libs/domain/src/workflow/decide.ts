@@ -15,11 +15,11 @@ export interface Decision {
   isBlocked: boolean;
   blockReason: string | null;
   blockedFromState: State | null;
-  /** Null also where the task waits for the host: the review of a pull request that is still to be opened. */
+  /** Also null if the task waits for the host: the review of a pull request that is not opened yet. */
   nextTask: WorkTaskType | null;
-  /** What the outcome itself asks of the host; labels and the status comment follow from the state. */
+  /** Host writes of the outcome itself; labels and the status comment follow from the state. */
   projections: ProjectionAction[];
-  /** The approval that the move gives to the head of the pull request; null = it changes nothing about approvals. */
+  /** The approval that the transition records for the head of the pull request; null = it changes no approval. */
   approval: Approval | null;
 }
 
@@ -30,7 +30,7 @@ export interface Refusal {
   reason: string;
 }
 
-/** Facts of the host and a cancel hold whatever the workflow's edges say. */
+/** Host events and cancellation bypass the workflow's edges. */
 const FREE: Partial<Record<Trigger, State>> = {
   cancelled: 'done',
   'host-merged': 'done',
@@ -43,8 +43,8 @@ const FREE: Partial<Record<Trigger, State>> = {
 };
 
 /**
- * Decides purely where an issue goes and what follows from it. A retry that runs in failure-blocked is decided from
- * the state that failed.
+ * Decides where an issue goes and what follows from it. A pure function. A retry that runs in failure-blocked is
+ * decided from the state that failed.
  */
 export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: Cause): Decision | Refusal {
   const origin =
@@ -77,7 +77,7 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: 
   };
 }
 
-/** Whether an outcome is one of the work of that state: one of other work must not move the issue. */
+/** Whether an outcome belongs to the task of that state: one of another task must not move the issue. */
 const hasWorkOf = (workflow: WorkflowSnapshot, state: State, { outcome }: Cause): boolean =>
   taskTypeOf(workflow, state) === (outcome?.outcome === 'mergeable' ? 'merge' : 'review');
 
@@ -88,7 +88,7 @@ function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, 
   const merging = mergeTarget(workflow, issue, origin, cause);
   if (merging) return merging;
   if (isStaleReview(issue, cause)) return STALE_REVIEW;
-  // A retry that fails again leaves the issue where its first failure put it.
+  // A retry that fails again leaves the issue in the state of its first failure.
   if (cause.trigger === 'exhausted' && issue.state === 'failure-blocked') return issue.state;
   const trigger = triggerIn(issue, cause);
   const targets = workflow.edges
@@ -102,7 +102,7 @@ function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, 
   return targets.includes('planning') ? 'planning' : first;
 }
 
-/** Where an issue stays while the host merges; null = the edges decide. */
+/** The state in which an issue waits for the merge on the host; null = the edges decide. */
 function mergeTarget(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, cause: Cause) {
   if (cause.trigger !== 'mergeable') return null;
   if (!issue.pr) return NOTHING_TO_MERGE;
@@ -122,29 +122,29 @@ const STALE_REVIEW: Refusal = {
   reason: 'the approval was given for a commit that is not the head of the pull request',
 };
 
-/** A finding that blocks progress keeps an issue from being merged, however it came to where it merges. */
+/** A finding that blocks progress prevents the merge, however the issue reached merge-pending. */
 const isMergeRefused = (issue: IssueFacts, { trigger }: Cause): boolean =>
   trigger === 'mergeable' && issue.openBlockers > 0;
 
-/** Such a finding sends an approval, and a merge, to a person. */
+/** Such a finding redirects an approval, and a merge, to a person. */
 function triggerIn(issue: IssueFacts, cause: Cause): Trigger {
   if (isMergeRefused(issue, cause)) return 'protected';
   return cause.trigger === 'approved' && issue.openBlockers > 0 ? 'needs-human' : cause.trigger;
 }
 
-/** The pull request was closed, or never opened: an issue that waited for its merge would wait for ever. */
+/** The pull request was closed, or never opened: the issue would wait for its merge permanently. */
 const NOTHING_TO_MERGE: Refusal = {
   kind: 'refused',
   targetState: 'done',
   reason: 'the issue has no open pull request to merge; reopen it and retry, or have the issue implemented anew',
 };
 
-/** A person's word, or the end of a wait: no further wait begins with it. */
+/** A person's decision, or the end of a wait: it does not start another wait. */
 const NOT_HELD: readonly Trigger[] = ['operator', 'reimplement', 'unblocked', 'depends'];
 
 /**
- * Whether the state that a decision leads to is left at once for dependency-blocked: its work would begin while the
- * issue has open dependencies. Work that is past that point goes on.
+ * Whether the issue leaves the decided state immediately for dependency-blocked, because its task would start while the
+ * issue has open dependencies. Tasks past that point continue.
  */
 export const isHeldBack = (workflow: WorkflowSnapshot, decision: Decision, openDependencies: number): boolean =>
   openDependencies > 0 &&
@@ -203,7 +203,7 @@ function askedOfHost(issue: IssueFacts, { outcome, headSha }: Cause): Projection
   }
 }
 
-/** To start over, the pull request and its branch go first; the new work waits until the branch is gone. */
+/** To start over, the pull request and its branch are removed first; the new task waits until the branch is gone. */
 function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
   if (cause.trigger !== 'reimplement' || !issue.pr) return [];
   return [
@@ -212,7 +212,7 @@ function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
   ];
 }
 
-/** A pull request that somebody opened by hand from another branch is not the one that was worked on. */
+/** A pull request opened by hand from another branch is not the pipeline's own. */
 const isOn = (branch: string, { pr, number }: IssueFacts): boolean => pr?.headRef === (branch || branchOf(number));
 
 type Submission = Extract<Outcome, { outcome: 'submitted' }>['result'];
@@ -229,7 +229,7 @@ function openPullRequest(issue: IssueFacts, result: Submission): ProjectionActio
   };
 }
 
-/** Names the commit that was approved, so that the host refuses any other. */
+/** Names the approved commit, so that the host refuses any other. */
 function mergePullRequest(issue: IssueFacts): ProjectionAction[] {
   const sha = approvedHead(issue);
   if (!issue.pr || sha === null) return [];
@@ -238,7 +238,7 @@ function mergePullRequest(issue: IssueFacts): ProjectionAction[] {
 
 interface Verdict {
   state: 'success' | 'failure';
-  /** The commit that was read; undefined for a verdict of an older release, which did not record it. */
+  /** The reviewed commit; undefined for a verdict of an older release, which did not record it. */
   headSha: string | null | undefined;
   body: string;
   comments: Extract<Outcome, { outcome: 'changes-requested' }>['result']['comments'];
@@ -259,7 +259,10 @@ function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdic
 const CLOSING_KEYWORD = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)/gi;
 const ISSUE_REF = /^(?:[\w.-]{1,100}\/[\w.-]{1,100})?#\d/;
 
-/** Whether a reference to an issue follows the closing keyword that ends at `at`: blanks, possibly with a colon, between. */
+/**
+ * Whether a reference to an issue follows the closing keyword that ends at `at`, separated by blanks and an optional
+ * colon.
+ */
 function closesIssue(text: string, at: number): boolean {
   const rest = text.slice(at);
   const behind = rest.trimStart();
@@ -268,7 +271,9 @@ function closesIssue(text: string, at: number): boolean {
   return reference.length < target.length && ISSUE_REF.test(reference);
 }
 
-/** "Fixes #N" would make the host close the issue before the merge is known to us, so such words become "Refs". */
+/**
+ * "Fixes #N" would make the host close the issue before the pipeline knows of the merge, so such words become "Refs".
+ */
 export function referringBody(body: string, issueNumber: number): string {
   const text = cappedText(body);
   const neutral = text.replace(CLOSING_KEYWORD, (word, offset: number) =>

@@ -8,7 +8,7 @@ const text = (max: number) => z.string().min(1).max(max);
 const path = z.string().min(1).max(1_000);
 const sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be a hexadecimal commit id');
 
-/** What each outcome carries. The engine decides where the issue goes; a report never names a state. */
+/** The result fields of each outcome. The engine decides the next state; a report never names one. */
 export const OUTCOME_RESULTS = {
   analyzed: z.object({ summary: z.string().max(20_000).optional() }),
   'not-planned': z.object({ reason: text(5_000) }),
@@ -59,7 +59,7 @@ export type Outcome = {
   [N in OutcomeName]: { outcome: N; result: z.output<(typeof OUTCOME_RESULTS)[N]> };
 }[OutcomeName];
 
-/** Which outcomes a task of a type may report; any other is answered with the list. */
+/** The outcomes allowed for a task type; a report with any other is refused with this list. */
 export const OUTCOMES_OF: Record<TaskType, readonly OutcomeName[]> = {
   analyze: ['analyzed', 'split', 'needs-clarification', 'depends', 'not-planned'],
   plan: ['planned', 'split', 'needs-clarification', 'depends'],
@@ -70,7 +70,7 @@ export const OUTCOMES_OF: Record<TaskType, readonly OutcomeName[]> = {
   'code-map-scan': ['scanned'],
 };
 
-/** What exit code 0 of an `--exec` agent means; a review has no neutral success and must print its verdict. */
+/** The outcome for exit code 0 of an `--exec` agent; a review has no neutral success and must print its verdict. */
 export const DEFAULT_OUTCOME: Partial<Record<TaskType, OutcomeName>> = {
   analyze: 'analyzed',
   plan: 'planned',

@@ -1,9 +1,9 @@
 import type { State } from '../states.ts';
 
-/** Minutes in a state after which an issue is warned of; null = never. */
+/** Warning limit of a state in minutes; null = no warning. */
 export type WarnAfterMinutes = Readonly<Partial<Record<State, number | null>>>;
 
-/** The limits that apply where neither the workflow of the repository nor the configuration names one. */
+/** The limits that apply if neither the workflow of the repository nor the configuration sets one. */
 export const BUILT_IN_WARN_AFTER_MINUTES: Readonly<Record<State, number | null>> = {
   new: 60,
   analyzing: 120,

@@ -3,27 +3,27 @@ import type { WorkflowSnapshot } from './workflow.ts';
 
 type Next = (state: State) => State[];
 
-/** The states that issues can come to, the first among them. */
+/** The states reachable from the first one, which is included. */
 export const reachableFrom = ({ edges }: WorkflowSnapshot, start: State): Set<State> =>
   walk(start, (state) => edges.filter(({ from }) => from === state).map(({ to }) => to));
 
-/** The states from which edges lead to this one, itself among them. */
+/** The states from which edges lead to this one, itself included. */
 export const statesThatReach = ({ edges }: WorkflowSnapshot, end: State): Set<State> =>
   walk(end, (state) => edges.filter(({ to }) => to === state).map(({ from }) => from));
 
 function walk(start: State, next: Next): Set<State> {
   const seen = new Set([start]);
-  // A set that grows while it is walked is walked to its new end.
+  // A set that grows during iteration is iterated to its new end.
   for (const state of seen) for (const other of next(state)) seen.add(other);
   return seen;
 }
 
-/** How many issues stand in a state. */
+/** Number of issues by state. */
 export type Standing = Partial<Record<State, number>>;
 
 /**
- * What a new workflow means for issues that stand in a state now; one line for each thing they would run into.
- * @param before the workflow they stood in so far; null = none.
+ * The effects of a new workflow on existing issues; one line each.
+ * @param before the previous workflow; null = none.
  */
 export function effectOnIssues(after: WorkflowSnapshot, before: WorkflowSnapshot | null, standing: Standing): string[] {
   return (Object.entries(standing) as [State, number][]).flatMap(([name, count]) => {

@@ -3,7 +3,7 @@ import { STATES, type State } from '../states.ts';
 import { WORK_TASK_TYPES } from '../task-types.ts';
 import { OUTCOME_NAMES } from './outcomes.ts';
 
-/** What can move an issue besides the outcomes that agents report. */
+/** The triggers of transitions besides the outcomes that agents report. */
 export const EVENT_TRIGGERS = [
   'admitted',
   'operator',
@@ -41,7 +41,7 @@ const WorkflowState = z.object({
 
 const Edge = z.object({ from: z.enum(STATES), to: z.enum(STATES), trigger: z.enum(TRIGGERS) });
 
-/** A versioned workflow of one repo: data, so that a repo can have its own. */
+/** A versioned workflow of one repo, as data, so that each repo can have its own. */
 export const WorkflowSnapshot = z.object({
   version: z.int().positive(),
   states: z.array(WorkflowState),
@@ -132,7 +132,7 @@ const EDGE_ROWS: [State, State, ...Trigger[]][] = [
   ['done', 'new', 'reopened'],
 ];
 
-/** The workflow that a repo starts with. It sets no warning limits, so that those of the configuration apply. */
+/** The initial workflow of a repo. It sets no warning limits, so that those of the configuration apply. */
 export const DEFAULT_WORKFLOW: WorkflowSnapshot = {
   version: 1,
   states: STATE_ROWS.map(([name, kind, taskType]) => ({ name, kind, taskType, warnAfterMinutes: null })),
@@ -145,10 +145,10 @@ export function validTargets(workflow: WorkflowSnapshot, from: State): State[] {
   return STATES.filter((state) => targets.has(state));
 }
 
-/** The task that does the work of a state; null for states in which nobody but a person or another issue acts. */
+/** The task of a state; null for states in which only a person or another issue can act. */
 export const taskTypeOf = (workflow: WorkflowSnapshot, state: State): (typeof WORK_TASK_TYPES)[number] | null =>
   workflow.states.find((row) => row.name === state)?.taskType ?? null;
 
-/** True for states whose work can wait for other issues. */
+/** True for states whose task can wait for other issues. */
 export const mayDepend = (workflow: WorkflowSnapshot, state: State): boolean =>
   workflow.edges.some((edge) => edge.from === state && edge.trigger === 'depends');

@@ -19,7 +19,7 @@ import fc from 'fast-check';
 /** Noon, so that today has begun. */
 export const NOW = Date.parse('2026-06-17T12:00:00Z');
 
-/** On a grid of six hours, so that facts meet each other and the edges of windows. */
+/** On a grid of six hours, so that facts coincide with each other and with window edges. */
 const hoursAgo = (max: number) => fc.integer({ min: 0, max: max / 6 }).map((steps) => NOW - steps * 6 * HOUR_MS);
 const at = hoursAgo(45 * 24);
 const state = fc.constantFrom(...STATES);
@@ -43,7 +43,7 @@ interface Life {
   moves: TransitionFact[];
 }
 
-/** An issue and its moves, each from the state that the one before led to. */
+/** An issue and its transitions, each from the state that the previous one led to. */
 const life = (id: number): fc.Arbitrary<Life> =>
   fc
     .record({
@@ -83,7 +83,7 @@ const pull: fc.Arbitrary<PullRequestFact> = fc
     return { ...pr, mergedAt, isReverted: mergedAt !== null && pr.isReverted };
   });
 
-/** Few, so that some have enough samples for an estimate. */
+/** Few agents, so that some have enough samples for an estimate. */
 const workedOn = fc.constantFrom(...TASK_TYPES.slice(0, 2));
 const run = fc
   .record({
@@ -120,7 +120,7 @@ const track = fc.record({
   next_run_at: maybe(isoTime),
 });
 
-/** Any facts that a pipeline may have left, contradictory ones too. */
+/** Arbitrary facts of a pipeline, including contradictory ones. */
 export const history: fc.Arbitrary<History> = fc
   .record({
     lives: fc.tuple(...[1, 2, 3, 4, 5, 6].map(life)),
@@ -200,5 +200,5 @@ export const history: fc.Arbitrary<History> = fc
     transitions: lives.flatMap(({ moves }) => moves).sort((a, b) => a.at - b.at),
   }));
 
-/** The windows that are served, and one that holds everything. */
+/** The windows that are served, and one that contains everything. */
 export const window = fc.constantFrom(DAY_MS, 7 * DAY_MS, 30 * DAY_MS, 400 * DAY_MS);

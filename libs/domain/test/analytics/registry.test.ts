@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { history, NOW, window } from './generated-history.ts';
 import { NAIVE } from './naive/index.ts';
 
-/** Within the last digits of what the computer adds up. */
+/** Tolerance for floating-point sums. */
 function expectSame(actual: MetricValue, naive: MetricValue): void {
   if (actual !== null && naive !== null && typeof actual === 'object' && typeof naive === 'object') {
     expect(Object.keys(actual).sort()).toEqual(Object.keys(naive).sort());
@@ -31,7 +31,7 @@ describe('every metric is what its rule says, over any history', () => {
       }),
       { numRuns: 250 },
     );
-    // A property over histories in which nothing happens would hold of anything.
+    // Ensures that the generated histories contain events; otherwise any property would hold.
     expect(told).toBeGreaterThan(0);
   });
 });

@@ -37,7 +37,7 @@ export async function addMember(admin: Admin, member: Membership & { role: strin
   });
 }
 
-/** @throws AppError NOT_FOUND; INVALID_INPUT for an unknown role, or when nobody would be the owner any more. */
+/** @throws AppError NOT_FOUND; INVALID_INPUT for an unknown role, or when no owner would remain. */
 export async function changeRole(admin: Admin, member: Membership & { role: string }) {
   const role = requireRole(member.role);
   return administer(admin, async (tx) => {
@@ -53,9 +53,9 @@ export async function changeRole(admin: Admin, member: Membership & { role: stri
 }
 
 /**
- * Takes a user out of an organisation, with all grants in it. What the user's connections showed of it is gone with
- * the next request.
- * @throws AppError NOT_FOUND; INVALID_INPUT when nobody would be the owner any more.
+ * Removes a user from an organisation, with all grants in it. The user's connections lose access to it with the next
+ * request.
+ * @throws AppError NOT_FOUND; INVALID_INPUT when no owner would remain.
  */
 export function removeMember(admin: Admin, member: Membership) {
   return administer(admin, async (tx) => {
@@ -74,7 +74,9 @@ export interface Grant {
   repo: string;
 }
 
-/** Lets a member reach a repo, or no longer. @throws AppError NOT_FOUND; INVALID_INPUT for a user who is no member. */
+/**
+ * Grants or revokes a member's access to a repo. @throws AppError NOT_FOUND; INVALID_INPUT for a user who is no member.
+ */
 export async function changeGrant(admin: Admin, grant: Grant, granted: boolean) {
   const repo = await requireRepo(admin, grant.repo, grant.org);
   return inTenant(admin.engine, repo.tenant_id, async (unit) => {
@@ -91,7 +93,7 @@ export async function changeGrant(admin: Admin, grant: Grant, granted: boolean) 
   });
 }
 
-/** What the members of an organisation reach; null = every enabled repo of it. @throws AppError NOT_FOUND. */
+/** Repos that the members of an organisation can read; null = every enabled repo of it. @throws AppError NOT_FOUND. */
 export async function listGrants({ engine }: Admin, orgId: string) {
   const org = await requireOrg(engine.store.tenant, orgId);
   const members = await membersOf(engine.store.tenant, org.id);
@@ -113,7 +115,7 @@ function requireRole(value: string): Role {
   return ROLES.find((role) => role === value) ?? refuse(`role must be one of ${ROLES.join(', ')}, got "${value}"`);
 }
 
-/** The role of a member; memberships of the organisation are locked afterwards. */
+/** The role of a member; locks the memberships of the organisation. */
 async function roleOf(tx: Tx, org: TenantRow, user: UserRow): Promise<Role> {
   const members = await lockMemberships(tx, org.id);
   const member = members.find(({ user_id }) => user_id === user.id);

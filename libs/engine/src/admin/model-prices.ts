@@ -5,14 +5,14 @@ import { type Admin, administer, audit, notFound, refuse } from './context.ts';
 /** Of a numeric(12,6). */
 const MOST_USD = 999_999;
 
-/** What calls that name no cost are priced by, USD per million tokens; by pattern. */
+/** Prices for calls without a cost, USD per million tokens; by pattern. */
 export async function listModelPrices({ engine }: Admin): Promise<ModelPrice[]> {
   const prices = await modelPrices(engine.store.tenant);
   return prices.toSorted((a, b) => (a.pattern < b.pattern ? -1 : 1));
 }
 
 /**
- * Says what a model costs, USD per million tokens. It holds for calls reported from now on; what is booked stays.
+ * Sets the price of a model, USD per million tokens. It applies to calls reported from now on; recorded costs stay.
  * @throws AppError INVALID_INPUT.
  */
 export function setModelPrice(admin: Admin, price: ModelPrice): Promise<ModelPrice> {
@@ -29,7 +29,7 @@ export function setModelPrice(admin: Admin, price: ModelPrice): Promise<ModelPri
   });
 }
 
-/** Takes a price away; the next longest pattern that fits holds from then on. @throws AppError NOT_FOUND. */
+/** Deletes a price; the next longest matching pattern applies from then on. @throws AppError NOT_FOUND. */
 export function removeModelPrice(admin: Admin, pattern: string): Promise<{ removed: string }> {
   return administer(admin, async (tx) => {
     if (!(await removePrice(tx, pattern)))

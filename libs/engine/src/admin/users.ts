@@ -21,7 +21,7 @@ export interface NewUser {
   password: string | null;
 }
 
-/** @throws AppError INVALID_INPUT for a bad address or password, or an address that is taken. */
+/** @throws AppError INVALID_INPUT for an invalid address or password, or an existing address. */
 export async function createUser(admin: Admin, { email, name, password }: NewUser) {
   if (!EMAIL.test(email) || email.length > MAX_EMAIL) refuse(`"${email}" is not an email address`);
   // Outside the transaction: hashing takes its time on purpose.
@@ -47,8 +47,8 @@ export async function listUsers({ engine }: Admin) {
 }
 
 /**
- * Disables a user, or takes that back. A disabled user's connections show nothing from the next request on, and the
- * sessions end. After enabling, the user logs in anew, and connections that nobody revoked work again.
+ * Disables or enables a user. A disabled user's connections lose access with the next request, and the sessions end.
+ * After enabling, the user must log in again, and connections that were not revoked work again.
  * @throws AppError NOT_FOUND.
  */
 export function disableUser(admin: Admin, email: string, disabled: boolean) {
@@ -63,8 +63,8 @@ export function disableUser(admin: Admin, email: string, disabled: boolean) {
 }
 
 /**
- * Gives a user a new password and ends all sessions, for a password that is replaced may be known to others.
- * @throws AppError NOT_FOUND; INVALID_INPUT for a bad password.
+ * Sets a user's password and ends all sessions, because the old password may be known to others.
+ * @throws AppError NOT_FOUND; INVALID_INPUT for an invalid password.
  */
 export async function setPassword(admin: Admin, email: string, password: string) {
   const hash = await hashed(password);

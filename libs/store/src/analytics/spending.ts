@@ -5,7 +5,7 @@ import type { Of } from '../rollups/facts.ts';
 import { type AnalyticsScope, waitingFacts, within } from './scope.ts';
 import { spentBySpan, spentSince } from './spent-since.ts';
 
-/** Where a window of spending begins; null = with the first cent. */
+/** Start of a spending window; null = the first cost event. */
 export type Since = Date | null;
 
 const ofScope =
@@ -51,7 +51,7 @@ export interface ModelSpending {
   noProgress: number;
 }
 
-/** What each model has cost since then, the dearest first. */
+/** Cost per model since then, highest first. */
 export async function spentByModel(fleet: Db, scope: AnalyticsScope, since: Since): Promise<ModelSpending[]> {
   const { rows } = await sql<ModelSpending>`
     ${fleetNote('operators see all tenants')}

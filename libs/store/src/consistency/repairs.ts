@@ -1,7 +1,7 @@
 import type { Tx } from '../connection.ts';
 import { svcNow } from '../json.ts';
 
-/** An issue by its place, for records that may outlive it. */
+/** An issue by repo and number, for records that may outlive it. */
 export interface IssuePlace {
   repoId: number;
   number: number;
@@ -22,7 +22,7 @@ export async function resolveSubtaskEdges(tx: Tx, tenantId: number, epic: IssueP
   return rows.map((row) => row.id);
 }
 
-/** @returns the ids of those that were still there. */
+/** @returns the ids that still existed. */
 export async function deleteEdges(tx: Tx, tenantId: number, ids: readonly number[]): Promise<number[]> {
   const rows = await tx
     .deleteFrom('issue_edges')
@@ -33,7 +33,7 @@ export async function deleteEdges(tx: Tx, tenantId: number, ids: readonly number
   return rows.map((row) => row.id);
 }
 
-/** Marks a self-improvement issue as completed. @returns false when it was, or is none. */
+/** Marks a self-improvement issue as completed. @returns false when it already was, or does not exist. */
 export async function completeSiIssue(tx: Tx, tenantId: number, issue: IssuePlace): Promise<boolean> {
   const row = await tx
     .updateTable('si_issues')

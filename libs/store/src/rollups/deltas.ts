@@ -1,14 +1,14 @@
 import type { Invocation, State } from '@pipeline/domain';
 import type { PipelineEventInput, TransitionInput } from '../records.ts';
 
-/** What a model call has cost more than was booked before. */
+/** The additional cost of a model call over its recorded cost. */
 export interface CostInput {
   repoId: number;
   agent: string;
   model: string;
   provider: string;
   usd: number;
-  /** What is new of the call itself; it belongs to the time at which the call was first booked. */
+  /** New values of the call itself; they belong to the time at which the call was first recorded. */
   call: CallGrowth;
 }
 
@@ -21,7 +21,7 @@ export interface CallGrowth {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
-  /** Whether it ended so: 1, or -1 when it was booked so and is not any more. */
+  /** 1 when it now has this result, -1 when it was recorded with it and no longer has it. */
   maxTurns: number;
   noProgress: number;
 }
@@ -29,7 +29,7 @@ export interface CallGrowth {
 const ended = (stopReason: Invocation['stopReason'] | undefined, as: Invocation['stopReason']) =>
   stopReason === as ? 1 : 0;
 
-/** What was booked of a call before. */
+/** The recorded values of a call. */
 export interface BookedCall {
   model: string;
   provider: string;
@@ -42,7 +42,7 @@ export interface BookedCall {
   created_at: string;
 }
 
-/** How a call has grown by a further word on it. Numbers only grow: of two reports the higher one holds. */
+/** The growth of a call by another report. Numbers only grow: of two reports the higher value is kept. */
 export function growthOf(item: Invocation, before: BookedCall | undefined): CallGrowth {
   const more = (now: number, then: number | undefined) => Math.max(0, now - (then ?? 0));
   const turned = (reason: Invocation['stopReason']) =>
@@ -59,7 +59,7 @@ export function growthOf(item: Invocation, before: BookedCall | undefined): Call
   };
 }
 
-/** An issue that entered the pipeline. */
+/** An admitted issue. */
 export interface EntryInput {
   repoId: number;
 }
@@ -67,7 +67,7 @@ export interface EntryInput {
 interface Move {
   from: State | null;
   to: State;
-  /** When the issue entered the pipeline; null = now. */
+  /** Time of admission; null = now. */
   cohort: string | null;
   /** Whether it is in that state for the first time. */
   first: boolean;
@@ -87,7 +87,7 @@ interface Facts {
   pipelineEvents: readonly PipelineEventInput[];
 }
 
-/** What a transaction adds to the sums: one row for each repo that it touched. */
+/** The rollup deltas of a transaction: one row per repo that it changed. */
 export function deltasOf({ entries, transitions, costs, pipelineEvents }: Facts): { repoId: number; body: Body }[] {
   const bodies = new Map<number, Body>();
   const of = (repoId: number): Body => {

@@ -38,7 +38,6 @@ async function connect(): Promise<Session> {
 }
 
 function isOwnSource(path: string, rootDir: string): boolean {
-  return (
-    path.startsWith(`${rootDir}/`) && /\/src\/(?!.*\.test\.ts$).*\.tsx?$/.test(path) && !path.includes('/node_modules/')
-  );
+  const isSource = path.startsWith(`${rootDir}/`) && path.includes('/src/') && !path.includes('/node_modules/');
+  return isSource && !path.endsWith('.test.ts');
 }

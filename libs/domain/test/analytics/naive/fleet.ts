@@ -13,7 +13,7 @@ const estimate = (h: History, now: number, repoId: number, agent: string) => {
   const value = middle(found);
   return found.length < 5 || value === null ? null : Math.round(value);
 };
-/** Minute by minute would do; second by second is exact on a grid of minutes. */
+/** Minute by minute is sufficient: facts lie on a grid of minutes. */
 const degraded = (h: History, p: Period) => {
   const minutes = new Set<number>();
   for (const { kind, from, to } of h.workerPeriods) {
@@ -24,7 +24,7 @@ const degraded = (h: History, p: Period) => {
   return minutes.size * 60;
 };
 
-/** Of cost, queue, workers and tracks. */
+/** Cost, queue, worker and track metrics. */
 export const FLEET: Readonly<Record<string, Naive>> = {
   cost_today: (h, p) =>
     dollars(h.costs.filter((c) => c.at >= p.now - (p.now % DAY) && c.at <= p.now).map((c) => c.usd)),

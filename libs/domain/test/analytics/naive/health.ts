@@ -9,7 +9,7 @@ const wantedLabels = (i: History['issues'][number]) => [
   ...(i.isPaused ? ['svc:paused'] : []),
 ];
 
-/** Of what is late or does not fit together. */
+/** Metrics of lateness and contradictions. */
 export const HEALTH: Readonly<Record<string, Naive>> = {
   sla_breach(h, p) {
     const late: Record<string, number> = {};

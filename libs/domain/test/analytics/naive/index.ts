@@ -4,5 +4,5 @@ import { ISSUES } from './issues.ts';
 import { QUALITY } from './quality.ts';
 import type { Naive } from './terms.ts';
 
-/** What the registry's functions are held against. */
+/** The reference model of the registry's functions. */
 export const NAIVE: Readonly<Record<string, Naive>> = { ...ISSUES, ...FLEET, ...QUALITY, ...HEALTH };

@@ -25,7 +25,7 @@ const firstOpened = (h: History, id: number) =>
     .sort((a, b) => a - b)[0];
 const merged = (h: History, p: Period) => h.pullRequests.filter((pr) => pr.mergedAt !== null && within(p, pr.mergedAt));
 
-/** Of issues and the pull requests that they end with. */
+/** Metrics of issues and their pull requests. */
 export const ISSUES: Readonly<Record<string, Naive>> = {
   open_issues: (h) => h.issues.filter((i) => i.state !== 'done').filter((i) => !i.isPaused).length,
   in_flight: (h) =>

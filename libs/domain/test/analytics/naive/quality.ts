@@ -13,7 +13,7 @@ import {
   within,
 } from './terms.ts';
 
-/** Replays each issue: it is active when some stretch of a state that is not done touches the window. */
+/** Replays each issue: it is active when some period in a state that is not done overlaps the window. */
 const active = (h: History, p: Period) =>
   h.issues.filter((issue) => {
     const stretches: [number, State][] = [[issue.enteredAt, 'new']];
@@ -47,7 +47,7 @@ const stopRate = (h: History, p: Period, reason: string) => {
 };
 const countOfIssues = (facts: readonly { issueId: number | null }[]) => new Set(facts.map((f) => f.issueId)).size;
 
-/** Of how well the work is done, by week and by model. */
+/** Quality metrics, by week and by model. */
 export const QUALITY: Readonly<Record<string, Naive>> = {
   plan_drift_rate(h, p) {
     let [more, fewer, known] = [0, 0, 0];

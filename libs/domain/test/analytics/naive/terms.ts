@@ -1,6 +1,6 @@
 import type { History, MetricValue, Period, State } from '@pipeline/domain';
 
-/** A metric once more, word by word from its rule and without a thought for cost. */
+/** A metric computed literally from its rule, regardless of cost. */
 export type Naive = (h: History, p: Period) => MetricValue;
 
 export const within = (p: Period, at: number | null): boolean => at !== null && !(at < p.from) && !(at > p.now);
