@@ -3,10 +3,9 @@ import { lockIssue, saveHostFacts, updateIssue } from '@pipeline/store';
 import { type Engine, inTenant } from './context.ts';
 import { factsOf } from './host-facts.ts';
 import { acceptText, recordText, shownChange } from './intake-text.ts';
-import type { IssueKey } from './issue-actions.ts';
 import { projectIssue } from './project.ts';
 import { recordOperation } from './records.ts';
-import { type Actor, subjectOf } from './subject.ts';
+import { type Actor, type IssueKey, subjectOf } from './subject.ts';
 import { followText } from './text-dependencies.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { AppError, formatIssueRef, parseSlug, slugKey } from '@pipeline/domain';
 import { findIssue, findReposBySlug, type RepoRow, type RepoWithTenant, tenantIdOf } from '@pipeline/store';
 import type { Engine } from './context.ts';
-import type { IssueKey } from './issue-actions.ts';
+import type { IssueKey } from './subject.ts';
 
 /** How paths and queries of surface B name a repo. */
 export interface RepoAddress {

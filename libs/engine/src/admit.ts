@@ -1,8 +1,9 @@
 import { insertIssue, lockIssueByNumber, type NewIssue } from '@pipeline/store';
 import type { Unit } from './context.ts';
+import { decideFor } from './decision.ts';
 import { moveBy, moveThrough } from './move.ts';
 import type { HostWord } from './parents-on-host.ts';
-import { decideFor, ENGINE, type Subject, subjectOf } from './subject.ts';
+import { ENGINE, type Subject, subjectOf } from './subject.ts';
 import { asking, takeText } from './text-dependencies.ts';
 
 /**

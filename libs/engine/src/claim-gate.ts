@@ -1,23 +1,15 @@
-import { createHash } from 'node:crypto';
 import { AppError, type Invocation } from '@pipeline/domain';
-import { type IssueRow, lockIssueOfClaim, lockRunOfClaim, type RunRow, releaseHandovers } from '@pipeline/store';
+import { lockIssueOfClaim, lockRunOfClaim, type RunRow, releaseHandovers } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
+import type { HeldClaim } from './subject.ts';
+import { hashToken } from './token-hash.ts';
 import { reviewWorker } from './worker-status.ts';
-
-/** Tokens are kept as SHA-256 only; the token itself is known to the worker alone. */
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 export interface ClaimRef {
   tenantId: number;
   taskId: string;
   claimToken: string;
-}
-
-/** A claim that holds: its run and its issue are locked until the transaction ends. */
-export interface HeldClaim {
-  run: RunRow;
-  issue: IssueRow | undefined;
 }
 
 interface Behind<T> {

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { type Claimed, findKeyedClaim } from '@pipeline/store';
-import { hashToken } from './claim-gate.ts';
 import type { Engine } from './context.ts';
+import { hashToken } from './token-hash.ts';
 
 /** A claim that may name itself, so that a retry of it can be recognised. */
 interface Keyed {

@@ -1,12 +1,12 @@
 import { isUsedUp, type TaskPayload, type TaskType } from '@pipeline/domain';
 import { type Claimed, claimTasks, claimWithinLimits, findWorkers, isUniqueViolation } from '@pipeline/store';
 import { isDayUsedUp } from './budgets.ts';
-import { hashToken } from './claim-gate.ts';
 import { claimTokenOf, firstHashes, followKey } from './claim-key.ts';
 import { type Engine, inTenant } from './context.ts';
 import { snippetsFor } from './intelligence/snippets-for.ts';
 import { type NewClaim, type Noted, noteClaims } from './note-claims.ts';
 import { returnClaim } from './reclaim.ts';
+import { hashToken } from './token-hash.ts';
 import { isOwn, unknownWorker } from './workers.ts';
 
 export interface ClaimRequest {

@@ -1,4 +1,4 @@
-import type { Settings } from '@pipeline/domain';
+import type { EmbeddingEndpoint, Settings } from '@pipeline/domain';
 import {
   assertLeader,
   type Fence,
@@ -12,10 +12,18 @@ import {
   type Store,
   type Tx,
 } from '@pipeline/store';
-import type { Embedder } from './intelligence/embedder.ts';
 
 /** The doorbells that the engine rings after a commit. */
 export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
+
+/** Makes vectors of texts; near vectors have near meanings. */
+export interface Embedder {
+  /**
+   * @returns one vector of length 1 for each text, in their order.
+   * @throws EmbeddingError when the endpoint is away, slow or answers nonsense; for 30 s after that at once.
+   */
+  embed(texts: readonly string[], endpoint: EmbeddingEndpoint): Promise<number[][]>;
+}
 
 /** What every use case needs. Made once in main; holds no state of its own. */
 export interface Engine {

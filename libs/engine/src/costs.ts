@@ -9,9 +9,9 @@ import {
   upsertInvocations,
 } from '@pipeline/store';
 import { spendOnDay, tellOfIssue } from './budgets.ts';
-import type { HeldClaim } from './claim-gate.ts';
 import type { Unit } from './context.ts';
 import { emit } from './records.ts';
+import type { HeldClaim } from './subject.ts';
 
 /**
  * Books what a run's model calls have cost so far. Numbers are cumulative, so only the difference to what was booked

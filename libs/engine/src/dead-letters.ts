@@ -10,9 +10,10 @@ import {
 } from '@pipeline/store';
 import { advance } from './advance.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
+import { decideFor } from './decision.ts';
 import { projectIssue } from './project.ts';
 import { recordOperation } from './records.ts';
-import { type Actor, decideFor, type Subject, subjectOf } from './subject.ts';
+import { type Actor, type Subject, subjectOf } from './subject.ts';
 
 type Letter = NonNullable<Awaited<ReturnType<typeof lockDeadLetter>>>;
 

@@ -15,7 +15,7 @@ import {
   type WorkTaskType,
 } from '@pipeline/domain';
 import { closeRun, countSameFailures, deleteTask, type RunRow, taskById, updateIssue } from '@pipeline/store';
-import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import type { Engine, Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
 import { moveBy } from './move.ts';
@@ -23,7 +23,7 @@ import { projectIssue } from './project.ts';
 import { recordTaskEvent } from './records.ts';
 import { givenBefore, hashReport } from './report.ts';
 import { enqueueSide, giveUpSide, subjectOfRun } from './side-tasks.ts';
-import { type Actor, type Subject, subjectOf } from './subject.ts';
+import { type Actor, type HeldClaim, type Subject, subjectOf } from './subject.ts';
 import { claimEnded, enqueueWork } from './work-tasks.ts';
 import { reviewWorker } from './worker-status.ts';
 

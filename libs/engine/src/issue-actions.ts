@@ -17,14 +17,8 @@ import { type Engine, inTenant, type Unit } from './context.ts';
 import { moveBy } from './move.ts';
 import { projectIssue } from './project.ts';
 import { recordIssueEvent, recordOperation, recordPipelineEvent } from './records.ts';
-import { type Actor, type Subject, subjectOf } from './subject.ts';
+import { type Actor, type IssueKey, type Subject, subjectOf } from './subject.ts';
 import { enqueueWork } from './work-tasks.ts';
-
-export interface IssueKey {
-  tenantId: number;
-  issueId: number;
-}
-
 export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 'reimplement';
 
 /**

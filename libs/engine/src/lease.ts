@@ -1,7 +1,8 @@
 import { extendLeases, storeNow, updateTask } from '@pipeline/store';
-import { behindClaim, type ClaimRef, hashToken } from './claim-gate.ts';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import { type Engine, inTenant } from './context.ts';
 import { releaseHandover } from './handover.ts';
+import { hashToken } from './token-hash.ts';
 import { noteRecovery, reviewWorker } from './worker-status.ts';
 import { type Beat, hearWorker } from './workers.ts';
 

@@ -2,8 +2,9 @@ import { type Cause, type Decision, isHeldBack, type Refusal, type State } from 
 import { insertDeadLetter } from '@pipeline/store';
 import { advance, type Carrier } from './advance.ts';
 import type { Unit } from './context.ts';
+import { decideFor } from './decision.ts';
 import { recordPipelineEvent } from './records.ts';
-import { decideFor, ENGINE, type Subject } from './subject.ts';
+import { ENGINE, type Subject } from './subject.ts';
 
 /** What happened, who brought it about, and what it leaves on the issue. */
 export interface Move extends Carrier {

@@ -3,8 +3,7 @@ import { insertProjections, lockWorkTask, pullRequestsOf, showIssue } from '@pip
 import { v7 as uuidv7 } from 'uuid';
 import type { Unit } from './context.ts';
 import { statusCommentOf } from './status-comment.ts';
-import type { Subject } from './subject.ts';
-import type { WorkTask } from './work-tasks.ts';
+import type { Subject, WorkTask } from './subject.ts';
 
 /** The one comment per issue that says where it is; found again on the host by this marker. */
 const STATUS_MARKER = 'status';

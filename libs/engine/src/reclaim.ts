@@ -16,13 +16,13 @@ import {
   updateIssue,
 } from '@pipeline/store';
 import { standingHold } from './budgets.ts';
-import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { giveUp } from './fail.ts';
 import { projectIssue } from './project.ts';
 import { recordTaskEvent } from './records.ts';
 import { giveUpSide, subjectOfRun } from './side-tasks.ts';
-import { ENGINE, subjectOf } from './subject.ts';
+import { ENGINE, type HeldClaim, subjectOf } from './subject.ts';
 import { noteStall, reviewWorker } from './worker-status.ts';
 
 const BATCH = 500;

@@ -21,7 +21,7 @@ import {
   type RecordOwner,
   type RunRow,
 } from '@pipeline/store';
-import { behindClaim, type ClaimRef, type HeldClaim } from './claim-gate.ts';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import { keepCodeMap } from './code-map.ts';
 import type { Engine, Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
@@ -32,7 +32,7 @@ import { recordTaskEvent } from './records.ts';
 import { applyResult } from './results.ts';
 import { keepRetrospective } from './retrospects.ts';
 import { subjectOfRun } from './side-tasks.ts';
-import { type Actor, subjectOf } from './subject.ts';
+import { type Actor, type HeldClaim, subjectOf } from './subject.ts';
 import { claimEnded } from './work-tasks.ts';
 import { reviewWorker } from './worker-status.ts';
 

@@ -1,8 +1,7 @@
 import { formatIssueRef, isUsedUp, type State, statusComment } from '@pipeline/domain';
 import { activeDependencies, subtasksOf } from '@pipeline/store';
 import type { Unit } from './context.ts';
-import type { Subject } from './subject.ts';
-import type { WorkTask } from './work-tasks.ts';
+import type { Subject, WorkTask } from './subject.ts';
 
 /** The text of the one comment that tells people where an issue is. Equal facts give equal text. */
 export async function statusCommentOf(

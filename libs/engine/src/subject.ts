@@ -1,7 +1,28 @@
-import type { Approval, Cause, Decision, Refusal, State, WorkflowSnapshot } from '@pipeline/domain';
-import { DEFAULT_WORKFLOW, decide } from '@pipeline/domain';
-import { contextOfIssue, type IssueRow, type PullRequestRow, type RepoRow } from '@pipeline/store';
+import { DEFAULT_WORKFLOW, type WorkflowSnapshot } from '@pipeline/domain';
+import {
+  contextOfIssue,
+  type IssueRow,
+  type PullRequestRow,
+  type RepoRow,
+  type RunRow,
+  type TaskRow,
+} from '@pipeline/store';
 import type { Unit } from './context.ts';
+
+/** Names one issue of one tenant. */
+export interface IssueKey {
+  tenantId: number;
+  issueId: number;
+}
+
+/** A claim that holds: its run and its issue are locked until the transaction ends. */
+export interface HeldClaim {
+  run: RunRow;
+  issue: IssueRow | undefined;
+}
+
+/** The fields of a work task that the host and the API show. */
+export type WorkTask = Pick<TaskRow, 'attempt' | 'max_attempts' | 'held'>;
 
 /** A locked issue with all that a decision about it depends on. */
 export interface Subject {
@@ -37,26 +58,4 @@ export async function subjectOf(unit: Unit, issue: IssueRow): Promise<Subject> {
   unit.relisted.changed.add(issue.id);
   const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
   return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW, dismissStale: unit.settings.review.dismissStale };
-}
-
-function approvalOf({ approved_sha: sha, approved_source: source }: PullRequestRow): Approval | null {
-  return sha === null ? null : { sha, source: source === 'person' ? 'person' : 'agent' };
-}
-
-export function decideFor(subject: Subject, cause: Cause): Decision | Refusal {
-  const { issue, pr } = subject;
-  return decide(
-    subject.workflow,
-    {
-      number: issue.issue_number,
-      state: issue.state as State,
-      blockedFromState: issue.blocked_from_state as State | null,
-      blockReason: issue.block_reason,
-      pr: pr ? { number: pr.number, headSha: pr.head_sha, headRef: pr.head_ref, approval: approvalOf(pr) } : null,
-      dismissStale: subject.dismissStale,
-      openBlockers: subject.openBlockers,
-      defaultBranch: subject.repo.default_branch,
-    },
-    cause,
-  );
 }

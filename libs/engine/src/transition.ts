@@ -2,10 +2,9 @@ import { AppError, isState, type State, validTargets } from '@pipeline/domain';
 import { activeWorkflow, commandedAt, type IssueRow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
 import { admit } from './admit.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
-import type { IssueKey } from './issue-actions.ts';
 import { moveBy } from './move.ts';
 import { recordOperation } from './records.ts';
-import { type Actor, subjectOf } from './subject.ts';
+import { type Actor, type IssueKey, subjectOf } from './subject.ts';
 
 export interface Targets {
   currentState: State;

@@ -4,10 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { standingHold } from './budgets.ts';
 import type { Unit } from './context.ts';
 import { recordTaskEvent } from './records.ts';
-import type { Subject } from './subject.ts';
-
-/** What people are told of a task. */
-export type WorkTask = Pick<TaskRow, 'attempt' | 'max_attempts' | 'held'>;
+import type { Subject, WorkTask } from './subject.ts';
 
 /** A withdrawn claim whose worker may still be at work. */
 type Lingering = NonNullable<Awaited<ReturnType<typeof lingeringRun>>>;

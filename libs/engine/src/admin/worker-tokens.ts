@@ -9,7 +9,7 @@ import {
   storeTime,
 } from '@pipeline/store';
 import { validate as isUuid } from 'uuid';
-import { hashToken } from '../claim-gate.ts';
+import { hashToken } from '../token-hash.ts';
 import { type Admin, administer, audit, notFound, refuse } from './context.ts';
 import { requireOrg } from './orgs.ts';
 

@@ -1,13 +1,5 @@
 import { type EmbeddingEndpoint, withoutTrailing } from '@pipeline/domain';
-
-/** Makes vectors of texts; near vectors have near meanings. */
-export interface Embedder {
-  /**
-   * @returns one vector of length 1 for each text, in their order.
-   * @throws EmbeddingError when the endpoint is away, slow or answers nonsense; for 30 s after that at once.
-   */
-  embed(texts: readonly string[], endpoint: EmbeddingEndpoint): Promise<number[][]>;
-}
+import type { Embedder } from '../context.ts';
 
 /** Its message is for operators and holds no secret. */
 export class EmbeddingError extends Error {

@@ -20,7 +20,8 @@ import {
   nearestItems,
   retrievedItems,
 } from '@pipeline/store';
-import { type Embedder, EmbeddingError } from './embedder.ts';
+import type { Embedder } from '../context.ts';
+import { EmbeddingError } from './embedder.ts';
 import { type RetrievalRequest, type RetrievalSubject, subjectOfRetrieval } from './retrieval-subject.ts';
 import { tokenCounter } from './tokenizer.ts';
 import { countAnchorHits, type Found, type FoundFit, fileSigns, fitsOf, type ScopeRefs, scopeRefs } from './weigh.ts';

@@ -21,7 +21,7 @@ import {
 } from '@pipeline/store';
 import { findIssueKey, findRepoAt, type IssueAddress } from '../address.ts';
 import type { Engine } from '../context.ts';
-import type { IssueKey } from '../issue-actions.ts';
+import type { IssueKey } from '../subject.ts';
 import { explainIssue, type IssueWhy } from './explain-issue.ts';
 
 /**
