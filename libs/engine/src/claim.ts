@@ -5,9 +5,9 @@ import { claimTokenOf, firstHashes, followKey } from './claim-key.ts';
 import { type Engine, inTenant } from './context.ts';
 import { snippetsFor } from './intelligence/snippets-for.ts';
 import { type NewClaim, type Noted, noteClaims } from './note-claims.ts';
+import { isOwn, unknownWorker } from './own-worker.ts';
 import { returnClaim } from './reclaim.ts';
 import { hashToken } from './token-hash.ts';
-import { isOwn, unknownWorker } from './workers.ts';
 
 export interface ClaimRequest {
   tenantId: number;

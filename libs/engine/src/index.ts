@@ -23,6 +23,7 @@ export { type Readings, runDetectors } from './detectors.ts';
 export { enforceBudgets } from './enforce-budgets.ts';
 export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';
+export { type Heartbeat, type HeartbeatAnswer, heartbeat } from './heartbeat.ts';
 export { drainInbox, type HostOf, Inbox, putRepo, receive } from './inbox.ts';
 export { type Intake, takeHostEvent } from './intake.ts';
 export { embedItems } from './intelligence/embed-items.ts';
@@ -34,7 +35,7 @@ export { retrieve } from './intelligence/retrieve.ts';
 export { act, type IssueAction } from './issue-actions.ts';
 export { foldCounts } from './issue-counts.ts';
 export { LabelWalk } from './label-walk.ts';
-export { extend, type Heartbeat, type HeartbeatAnswer, heartbeat, start } from './lease.ts';
+export { extend, start } from './lease.ts';
 export { type FailedLogin, loginAudit } from './login-failures.ts';
 export { ParentWatch, type ParentWatchDeps } from './parent-watch.ts';
 export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './passwords.ts';
@@ -45,7 +46,6 @@ export { reachable } from './reads/bootstrap.ts';
 export { costsOf } from './reads/costs.ts';
 export { readDigest } from './reads/digest.ts';
 export { explainIssue } from './reads/explain-issue.ts';
-
 export { listRepoFindings } from './reads/findings.ts';
 export { retrieveForOrg } from './reads/intelligence.ts';
 export {

@@ -1,10 +1,7 @@
-import { extendLeases, storeNow, updateTask } from '@pipeline/store';
+import { extendLeases, updateTask } from '@pipeline/store';
 import { behindClaim, type ClaimRef } from './claim-gate.ts';
-import { type Engine, inTenant } from './context.ts';
-import { releaseHandover } from './handover.ts';
+import type { Engine } from './context.ts';
 import { hashToken } from './token-hash.ts';
-import { noteRecovery, reviewWorker } from './worker-status.ts';
-import { type Beat, hearWorker } from './workers.ts';
 
 /** Says that work has begun: ends the claim-to-start deadline. Again is the same. @returns the end of the lease. */
 export async function start(engine: Engine, ref: ClaimRef): Promise<string> {
@@ -20,41 +17,4 @@ export async function extend(engine: Engine, ref: ClaimRef): Promise<string> {
   const [extended] = await extendLeases(engine.store.tenant, ref.tenantId, claims, engine.settings().leaseMs);
   // Nothing was extended: the gate knows whether the claim was lost or withdrawn, and says so.
   return extended?.lease_expires_at ?? behindClaim(engine, ref, async (_unit, { run }) => run.lease_expires_at);
-}
-
-export type Heartbeat = Beat;
-
-export interface HeartbeatAnswer {
-  ok: true;
-  draining: boolean;
-  cancelTaskIds: string[];
-  serverTimestamp: string;
-}
-
-/**
- * A worker's sign of life: extends the leases it can prove, names the tasks it must drop. A worker that was told to
- * drop a task has thereby handed it over, so what waited for that becomes claimable.
- * @throws AppError NOT_FOUND for a worker that is not registered.
- */
-export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<HeartbeatAnswer> {
-  const { store } = engine;
-  const { tenantId, workerId } = beat;
-  const leaving = beat.status === 'leaving';
-  const worker = await hearWorker(engine, beat);
-  const claims = beat.tasks.map((task) => ({ taskId: task.taskId, tokenHash: hashToken(task.claimToken) }));
-  const held = leaving ? [] : await extendLeases(store.tenant, tenantId, claims, engine.settings().leaseMs);
-  const heldIds = new Set(held.map((row) => row.task_id));
-  const dropped = claims.filter((claim) => !heldIds.has(claim.taskId));
-  if (dropped.length > 0) await releaseHandover(engine, tenantId, dropped);
-  if (!leaving && dropped.length > 0) {
-    await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true }));
-  } else if (worker.stalled_since !== null) {
-    await inTenant(engine, tenantId, (unit) => noteRecovery(unit, workerId));
-  }
-  return {
-    ok: true,
-    draining: worker.draining || beat.status === 'draining',
-    cancelTaskIds: dropped.map((claim) => claim.taskId),
-    serverTimestamp: await storeNow(store.tenant),
-  };
 }

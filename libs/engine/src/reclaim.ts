@@ -1,5 +1,6 @@
 import { AppError, type ErrorClass, isSideTask, MINUTE_MS, type TaskType } from '@pipeline/domain';
 import {
+  claimsOfWorker,
   closeRun,
   deleteTask,
   dueHeldTasks,
@@ -171,4 +172,12 @@ export async function releaseDue(engine: Engine): Promise<number> {
     engine.ring('svc_tasks', tenant_id);
   }
   return released;
+}
+
+/** Takes back every claim that a worker holds, each in a transaction of its own. */
+export async function takeBackAll(engine: Engine, tenantId: number, workerId: string, why: string): Promise<void> {
+  for (const { id, run_id, issue_id } of await claimsOfWorker(engine.store.tenant, tenantId, workerId)) {
+    if (run_id === null) continue;
+    await reclaim(engine, tenantId, { taskId: id, runId: run_id, issueId: issue_id }, { why, when: () => true });
+  }
 }

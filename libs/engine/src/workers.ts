@@ -1,20 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, presentStatus } from '@pipeline/domain';
-import {
-  beatWorker,
-  type ClaimingWorker,
-  claimsOfWorker,
-  findWorkers,
-  type Heard,
-  isLiveToken,
-  lockWorker,
-  lockWorkerByName,
-  upsertWorker,
-  type WorkerRow,
-} from '@pipeline/store';
+import { isLiveToken, lockWorkerByName, upsertWorker, type WorkerRow } from '@pipeline/store';
 import { type Engine, inTenant, type Unit } from './context.ts';
-import { reclaim } from './reclaim.ts';
-import { noteDeparture, noteRegistration, reviewWorker } from './worker-status.ts';
+import { isOwn } from './own-worker.ts';
+import { takeBackAll } from './reclaim.ts';
+import { noteRegistration } from './worker-status.ts';
 
 export interface Registration {
   name: string;
@@ -49,13 +39,6 @@ export async function registerWorker(engine: Engine, tenantId: number, input: Re
   return worker.id;
 }
 
-/**
- * True for a worker that speaks with the token that registered it: its id alone gives no right to it. One from before
- * tokens were noted belongs to the first that registers it anew.
- */
-export const isOwn = ({ token_id }: Pick<WorkerRow, 'token_id'>, tokenId: string | undefined): boolean =>
-  token_id === null || tokenId === undefined || token_id === tokenId;
-
 async function requireFreeName({ tx }: Unit, { name, token_id }: WorkerRow): Promise<void> {
   if (token_id !== null && (await isLiveToken(tx, token_id))) throw taken(name);
 }
@@ -65,63 +48,3 @@ const taken = (name: string): AppError =>
     'INSUFFICIENT_SCOPE',
     `The worker name ${name} belongs to another worker token. Take another name, or revoke that token first.`,
   );
-
-export const unknownWorker = (workerId: string): AppError =>
-  new AppError('NOT_FOUND', `Unknown worker: ${workerId}. Register first.`);
-
-/** @throws AppError NOT_FOUND for a worker that is not registered, or not by this token. */
-export async function requireWorker(
-  engine: Engine,
-  key: { tenantId: number; workerId: string; tokenId?: string },
-): Promise<ClaimingWorker> {
-  const [worker] = await findWorkers(engine.store.tenant, key.tenantId, [key.workerId]);
-  if (!worker || !isOwn(worker, key.tokenId)) throw unknownWorker(key.workerId);
-  return worker;
-}
-
-export interface Beat {
-  tenantId: number;
-  workerId: string;
-  tokenId?: string;
-  status: 'idle' | 'busy' | 'draining' | 'leaving';
-  tasks: readonly { taskId: string; claimToken: string }[];
-}
-
-/**
- * Notes a worker's sign of life. One that brings no news is one update; what it holds is known better here than by it,
- * so of its word only `draining` and `leaving` count.
- * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
- */
-export async function hearWorker(engine: Engine, beat: Beat): Promise<Heard> {
-  const { tenantId, workerId, tokenId } = beat;
-  const finishing = beat.status === 'draining';
-  const told = { busy: beat.tasks.length > 0, finishing };
-  const key = { tenantId, id: workerId, tokenId: tokenId ?? null };
-  const quiet = beat.status === 'leaving' ? undefined : await beatWorker(engine.store.tenant, key, told);
-  if (quiet) return quiet;
-  await requireWorker(engine, beat);
-  const heard =
-    beat.status === 'leaving'
-      ? await depart(engine, tenantId, workerId)
-      : await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true, finishing }));
-  if (!heard) throw unknownWorker(workerId);
-  return heard;
-}
-
-/** A worker that leaves with claims gives them back. */
-async function depart(engine: Engine, tenantId: number, workerId: string): Promise<Heard | undefined> {
-  const worker = await inTenant(engine, tenantId, async (unit) => {
-    const locked = await lockWorker(unit.tx, tenantId, workerId);
-    if (locked) await noteDeparture(unit, locked);
-    return locked;
-  });
-  if (worker) await takeBackAll(engine, tenantId, workerId, 'the worker left');
-  return worker && { ...worker, stalled_since: null };
-}
-
-async function takeBackAll(engine: Engine, tenantId: number, workerId: string, why: string): Promise<void> {
-  for (const { id, run_id, issue_id } of await claimsOfWorker(engine.store.tenant, tenantId, workerId)) {
-    if (run_id === null) continue;
-    await reclaim(engine, tenantId, { taskId: id, runId: run_id, issueId: issue_id }, { why, when: () => true });
-  }
-}
