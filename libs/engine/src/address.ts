@@ -1,7 +1,9 @@
-import { AppError, formatIssueRef, parseSlug, slugKey } from '@pipeline/domain';
-import { findIssue, findReposBySlug, type RepoRow, type RepoWithTenant, tenantIdOf } from '@pipeline/store';
+import { AppError, parseSlug, slugKey, type VcsHost } from '@pipeline/domain';
+import { findReposBySlug, type RepoRow, type RepoWithTenant, tenantIdOf } from '@pipeline/store';
 import type { Engine } from './context.ts';
-import type { IssueKey } from './subject.ts';
+
+/** The host that serves a repo; null when this process has no credentials for it. */
+export type HostOf = (repo: RepoRow) => VcsHost | null;
 
 /** How paths and queries of surface B name a repo. */
 export interface RepoAddress {
@@ -9,10 +11,6 @@ export interface RepoAddress {
   repo: string;
   /** External id; only needed where several tenants have a repo of that name. */
   tenant?: string | undefined;
-}
-
-export interface IssueAddress extends RepoAddress {
-  number: number;
 }
 
 /**
@@ -41,16 +39,4 @@ function requireOne([repo, another]: readonly RepoRow[], { owner, repo: name }: 
   if (!repo) throw new AppError('NOT_FOUND', `Repo not found: ${owner}/${name}`);
   if (!another) return repo;
   throw new AppError('INVALID_INPUT', `Several tenants have ${owner}/${name}: name one by the parameter tenant`);
-}
-
-/**
- * Finds the issue that a path names.
- * @throws AppError NOT_FOUND for an unknown or disabled repo, INVALID_INPUT when the tenant must be named,
- * ISSUE_NOT_FOUND.
- */
-export async function findIssueKey(engine: Engine, address: IssueAddress): Promise<IssueKey> {
-  const repo = await findRepoAt(engine, address);
-  const issue = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, address.number);
-  if (!issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found: ${formatIssueRef(repo, address.number)}`);
-  return { tenantId: repo.tenant_id, issueId: issue.id };
 }

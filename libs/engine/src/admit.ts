@@ -2,9 +2,8 @@ import { insertIssue, lockIssueByNumber, type NewIssue } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { decideFor } from './decision.ts';
 import { moveBy, moveThrough } from './move.ts';
-import type { HostWord } from './parents-on-host.ts';
 import { ENGINE, type Subject, subjectOf } from './subject.ts';
-import { asking, takeText } from './text-dependencies.ts';
+import { asking, type HostWord, takeText } from './text-dependencies.ts';
 
 /**
  * Brings an issue of the host into the pipeline and sends it on its way at once: `new` is a moment, not a queue.

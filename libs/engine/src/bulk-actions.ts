@@ -12,9 +12,9 @@ import {
   tenantIdOf,
 } from '@pipeline/store';
 import { findRepoAt } from './address.ts';
-import { recordBulk } from './bulk-record.ts';
 import { type Engine, inTenant } from './context.ts';
 import { type IssueAction, perform } from './issue-actions.ts';
+import { recordOperation } from './records.ts';
 import { type Actor, subjectOf } from './subject.ts';
 import { moveTo } from './transition.ts';
 
@@ -141,4 +141,33 @@ function actOnOne(engine: Engine, request: BulkRequest, issue: SelectedIssue, by
         : await perform(unit, await subjectOf(unit, row), what.action, by);
     return { issue, kind: 'succeeded', state };
   });
+}
+
+/**
+ * Writes down a call over many issues: who wanted what of which, why, and what came of it. Logs belong to repos, so each
+ * repo that the call reached gets an entry with its own figures; `bulkId` ties them, and those of the issues, together.
+ */
+async function recordBulk(
+  engine: Engine,
+  { what, where, criteria }: BulkRequest,
+  outcomes: readonly BulkOutcome[],
+  actor: Actor,
+): Promise<void> {
+  const byTenant = Map.groupBy(outcomes, ({ issue }) => issue.tenantId);
+  for (const [tenantId, ofTenant] of byTenant) {
+    await inTenant(engine, tenantId, async (unit) => {
+      for (const [repoId, ofRepo] of Map.groupBy(ofTenant, ({ issue }) => issue.repoId)) {
+        const numbers = (kind: BulkOutcome['kind']) =>
+          ofRepo.filter((outcome) => outcome.kind === kind).map(({ issue }) => issue.number);
+        recordOperation(unit, { issue: { id: null, repo_id: repoId, issue_number: null } }, actor, {
+          ...what,
+          action: `bulk-${what.action}`,
+          filter: { ...where, ...criteria },
+          succeeded: numbers('succeeded').length,
+          skipped: numbers('skipped').length,
+          failed: numbers('failed'),
+        });
+      }
+    });
+  }
 }

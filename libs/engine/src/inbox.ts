@@ -1,12 +1,4 @@
-import {
-  AppError,
-  DEFAULT_WORKFLOW,
-  type HostEvent,
-  projectionDelayMs,
-  type RepoRef,
-  slugKey,
-  type VcsHost,
-} from '@pipeline/domain';
+import { DEFAULT_WORKFLOW, type HostEvent, projectionDelayMs, type RepoRef, slugKey } from '@pipeline/domain';
 import {
   announceRepo,
   closeDelivery,
@@ -14,15 +6,12 @@ import {
   ensureTenant,
   findReposBySlug,
   insertDelivery,
-  inTransaction,
   isLeadershipLost,
   openDeliveries,
   postponeDelivery,
-  type RepoInput,
-  type RepoRow,
   seedWorkflow,
-  upsertRepo,
 } from '@pipeline/store';
+import type { HostOf } from './address.ts';
 import { type Engine, inFencedTransaction } from './context.ts';
 import { takeHostEvent } from './intake.ts';
 
@@ -31,9 +20,6 @@ const BATCH = 500;
 /** Lanes under way at once: each waits for the host most of the time, and uses a connection of the store in between. */
 const PARALLEL = 8;
 const MAX_ATTEMPTS = 8;
-
-/** The host that serves a repo; null when this process has no credentials for it. */
-export type HostOf = (repo: RepoRow) => VcsHost | null;
 
 /**
  * Keeps a webhook's delivery until the intake loop takes it up, so that the sender gets its answer at once and a crash
@@ -199,20 +185,4 @@ async function addRepos(engine: Engine, added: readonly RepoRef[], installationI
       await seedWorkflow(tx, tenantId, repoId, DEFAULT_WORKFLOW);
     });
   }
-}
-
-/**
- * Makes a repo known, with the default workflow, or updates it. Enabling one rings the intake, which reads its open
- * `svc:enqueue` issues at once.
- * @throws AppError INVALID_INPUT when the slug is not one.
- */
-export async function putRepo(engine: Engine, tenantId: number, input: RepoInput): Promise<RepoRow> {
-  if (!input.slug.owner || !input.slug.name) throw new AppError('INVALID_INPUT', 'repo must be owner/name');
-  const repo = await inTransaction(engine.store.tenant, async (tx) => {
-    const row = await upsertRepo(tx, tenantId, input);
-    await seedWorkflow(tx, tenantId, row.id, DEFAULT_WORKFLOW);
-    return row;
-  });
-  if (repo.enabled) engine.ring('svc_cache', tenantId);
-  return repo;
 }

@@ -1,10 +1,15 @@
 export { acceptIssueText } from './accept-text.ts';
-export { findIssueKey, findRepoAmong, findRepoAt, type IssueAddress, type RepoAddress } from './address.ts';
+export { findRepoAmong, findRepoAt, type HostOf, type RepoAddress } from './address.ts';
 export * as admin from './admin/index.ts';
 export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';
 export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';
 export { channelKey, raiseAlert, recordOutage, resolveAlert } from './alerts.ts';
-export * from './analytics/index.ts';
+export { costByModel, spendingSummary } from './analytics/costs.ts';
+export { pipelineEvents } from './analytics/events.ts';
+export { attribution, autonomy } from './analytics/merges.ts';
+export { retrospectiveSummary, weeklyReliability } from './analytics/reliability.ts';
+export type { Whose } from './analytics/scope.ts';
+export { cohortFunnel, stateTimeseries, throughput } from './analytics/states.ts';
 export { autoUnblock } from './auto-unblock.ts';
 export { readBlockedIssues } from './blocked-issues.ts';
 export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from './bulk-actions.ts';
@@ -17,15 +22,19 @@ export { enqueueOrphan, OrphanWatch, type OrphanWatchDeps } from './consistency/
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
 export { type Bell, type Engine, fencedBy, inTenant, type Unit } from './context.ts';
 export { writeDailyDigest } from './daily-digest.ts';
-export * from './dashboard/index.ts';
+export { dashboardMetrics } from './dashboard/pipeline-metrics.ts';
+export { type Counts, type Figures, type Live, readCounts, readFigures, readLive } from './dashboard/readings.ts';
+export { type AgentWork, agentWork, pipelineSummary } from './dashboard/summary.ts';
+export { workerPools } from './dashboard/worker-pools.ts';
 export { resolveLetter, retryDeadLetter } from './dead-letters.ts';
 export { type Readings, runDetectors } from './detectors.ts';
 export { enforceBudgets } from './enforce-budgets.ts';
 export { type FailAnswer, type Failure, fail } from './fail.ts';
 export { watchSilence } from './fleet-watch.ts';
 export { type Heartbeat, type HeartbeatAnswer, heartbeat } from './heartbeat.ts';
-export { drainInbox, type HostOf, Inbox, putRepo, receive } from './inbox.ts';
-export { type Intake, takeHostEvent } from './intake.ts';
+export { drainInbox, Inbox, receive } from './inbox.ts';
+export { takeHostEvent } from './intake.ts';
+export type { Intake } from './intake-context.ts';
 export { embedItems } from './intelligence/embed-items.ts';
 export { OpenAiEmbedder } from './intelligence/embedder.ts';
 export { expireIntelligence } from './intelligence/expire.ts';
@@ -33,6 +42,7 @@ export { decideOnFinding } from './intelligence/move-finding.ts';
 export { decideOnItem } from './intelligence/move-item.ts';
 export { retrieve } from './intelligence/retrieve.ts';
 export { act, type IssueAction } from './issue-actions.ts';
+export { findIssueKey, type IssueAddress } from './issue-address.ts';
 export { foldCounts } from './issue-counts.ts';
 export { LabelWalk } from './label-walk.ts';
 export { extend, start } from './lease.ts';
@@ -42,6 +52,7 @@ export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from '.
 export { pollRepo } from './poll.ts';
 export { steerProjection } from './projections.ts';
 export { checkDueProtections, checkPushProtection } from './push-protection.ts';
+export { putRepo } from './put-repo.ts';
 export { reachable } from './reads/bootstrap.ts';
 export { costsOf } from './reads/costs.ts';
 export { readDigest } from './reads/digest.ts';
@@ -82,7 +93,20 @@ export { accessForTask, type IssuerOf } from './task-access.ts';
 export { readTaskQueue, type TaskQueue } from './task-queue.ts';
 export { tenantBudgets } from './tenant-budgets.ts';
 export { hashToken } from './token-hash.ts';
-export * from './tracks/index.ts';
+export { type ChangedField, changeTrack, type TrackDeed } from './tracks/change-track.ts';
+export { activatePrompt, addPrompt, listPrompts, readPrompt } from './tracks/prompts.ts';
+export { type RunResult, runDueTracks } from './tracks/run-due.ts';
+export type { Track } from './tracks/track-view.ts';
+export {
+  type FleetTrack,
+  listAllTracks,
+  listTracks,
+  putTrack,
+  removeTrack,
+  type TrackAddress,
+  type TrackInput,
+  updateTrackAt,
+} from './tracks/tracks.ts';
 export { targetsOf, transition } from './transition.ts';
 export { drainWorker, reclaimFromWorker } from './worker-actions.ts';
 export { type Registration, registerWorker } from './workers.ts';

@@ -11,7 +11,7 @@ import {
 } from '@pipeline/store';
 import { inTenant, type Unit } from './context.ts';
 import { factsOf } from './host-facts.ts';
-import type { Intake } from './intake.ts';
+import type { Intake } from './intake-context.ts';
 import { COMMAND_COLUMN, type IssueAction, perform } from './issue-actions.ts';
 import { moveBy } from './move.ts';
 import { type Actor, subjectOf } from './subject.ts';

@@ -9,8 +9,9 @@ import {
 } from '@pipeline/domain';
 import { findIssue, type HostFactsRow, hostFactsOf } from '@pipeline/store';
 import { firstFacts, type IssueEvent } from './host-facts.ts';
-import type { Intake } from './intake.ts';
-import { askAboutParents, type HostWord, nothingAsked } from './parents-on-host.ts';
+import type { Intake } from './intake-context.ts';
+import { askAboutParents } from './parents-on-host.ts';
+import { type HostWord, nothingAsked } from './text-dependencies.ts';
 
 /** Which parts of a shown text may reach agents, and who accepted or changed it; null = unknown. */
 export interface TextVerdict {

@@ -25,7 +25,7 @@ import {
 import { admit, admitNew } from './admit.ts';
 import { inTenant, type Unit } from './context.ts';
 import { factsOf, type IssueEvent, labelTime, latest, stateTime } from './host-facts.ts';
-import type { Intake } from './intake.ts';
+import type { Intake } from './intake-context.ts';
 import { type Evidence, evidenceFor, mayBeRequest, wantsIn } from './intake-evidence.ts';
 import { takePullRequest } from './intake-pull-request.ts';
 import { readText, recordText, shownChange } from './intake-text.ts';

@@ -16,7 +16,7 @@ import {
 } from '@pipeline/store';
 import { noteMerge } from './code-map.ts';
 import { inTenant, type Unit } from './context.ts';
-import type { Intake } from './intake.ts';
+import type { Intake } from './intake-context.ts';
 import { noteReverts } from './intake-reverts.ts';
 import { moveBy } from './move.ts';
 import { mayMissOurWrites } from './own-writes.ts';

@@ -1,7 +1,7 @@
 import { type HostPullRequest, revertedBy } from '@pipeline/domain';
 import { issueById, markReverted } from '@pipeline/store';
 import { inTenant } from './context.ts';
-import type { Intake } from './intake.ts';
+import type { Intake } from './intake-context.ts';
 import { recordPipelineEvent } from './records.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type HostEvent, type HostReview, isReviewable } from '@pipeline/domain';
 import { findPullRequest, type IssueRow, insertRemarks, lockIssue, setApproval, takeRemark } from '@pipeline/store';
 import { inTenant, type Unit } from './context.ts';
-import type { Intake } from './intake.ts';
+import type { Intake } from './intake-context.ts';
 import { moveBy } from './move.ts';
 import { recordPipelineEvent } from './records.ts';
 import { type Actor, type Subject, subjectOf } from './subject.ts';

@@ -1,17 +1,9 @@
-import type { HostEvent, VcsHost } from '@pipeline/domain';
-import type { RepoRow } from '@pipeline/store';
-import type { Engine } from './context.ts';
+import type { HostEvent } from '@pipeline/domain';
 import { takeComment } from './intake-comment.ts';
+import type { Intake } from './intake-context.ts';
 import { takeIssue } from './intake-issue.ts';
 import { takePullRequest } from './intake-pull-request.ts';
 import { takeReview } from './intake-review.ts';
-
-/** Where a host event is applied: the engine, the repo it is about, and that repo's host, which may be asked. */
-export interface Intake {
-  engine: Engine;
-  repo: RepoRow;
-  host: VcsHost;
-}
 
 /**
  * Takes up what the host tells, whether a webhook brought it or a poll found it. The host is asked before the

@@ -7,8 +7,8 @@ import {
   type UnrecordedParent,
   unrecordedParents,
 } from '@pipeline/store';
+import type { HostOf } from './address.ts';
 import { type Engine, inTenant } from './context.ts';
-import type { HostOf } from './inbox.ts';
 
 export interface ParentWatchDeps {
   engine: Engine;

@@ -1,13 +1,7 @@
-import { dependenciesIn, dependencyChanges, type HostIssue, slugKey, type TextDependency } from '@pipeline/domain';
+import { dependenciesIn, dependencyChanges, type HostIssue, slugKey } from '@pipeline/domain';
 import { findIssue, repoIdsByKey } from '@pipeline/store';
-import type { Intake } from './intake.ts';
-
-/** What the host says of issues that the pipeline has no record of, by keyOf. Whatever is not in it counts as open. */
-export type HostWord = ReadonlyMap<string, 'closed' | 'missing'>;
-
-export const nothingAsked: HostWord = new Map();
-
-export const keyOf = ({ repo, number }: TextDependency): string => `${slugKey(repo)}#${number}`;
+import type { Intake } from './intake-context.ts';
+import { type HostWord, keyOf, nothingAsked } from './text-dependencies.ts';
 
 /**
  * Asks the host about the issues that a text newly names and that the pipeline has no record of, before the transaction

@@ -1,7 +1,8 @@
 import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
 import { findIssue, findPullRequest, oldestHostUpdate, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
 import { inFencedTransaction } from './context.ts';
-import { type Intake, takeHostEvent } from './intake.ts';
+import { takeHostEvent } from './intake.ts';
+import type { Intake } from './intake-context.ts';
 import { takeIssue } from './intake-issue.ts';
 import { takePullRequest } from './intake-pull-request.ts';
 

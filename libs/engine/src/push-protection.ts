@@ -1,7 +1,7 @@
 import { type DoctorCheck, judgePushProtection, type VcsHost } from '@pipeline/domain';
 import { postponeProtectionCheck, type RepoRow, reposToCheck, savePushProtection } from '@pipeline/store';
+import type { HostOf } from './address.ts';
 import type { Engine } from './context.ts';
-import type { HostOf } from './inbox.ts';
 
 /** Reads from the host what restricts pushes to the repo's default branch, and saves it. @throws what the host's read throws. */
 export async function checkPushProtection({ store }: Engine, repo: RepoRow, host: VcsHost): Promise<DoctorCheck> {

@@ -22,9 +22,17 @@ import {
 } from '@pipeline/store';
 import type { Unit } from './context.ts';
 import { type Move, moveBy } from './move.ts';
-import { type HostWord, keyOf, nothingAsked } from './parents-on-host.ts';
 import { recordIssueEvent } from './records.ts';
 import { ENGINE, type Subject } from './subject.ts';
+
+/** What the host says of issues that the pipeline has no record of, by keyOf. Whatever is not in it counts as open. */
+export type HostWord = ReadonlyMap<string, 'closed' | 'missing'>;
+
+/** For a text that names no issue without a record. */
+export const nothingAsked: HostWord = new Map();
+
+/** The key of an issue in a `HostWord`: its repo in lower case and its number. */
+export const keyOf = ({ repo, number }: TextDependency): string => `${slugKey(repo)}#${number}`;
 
 /** What the text of an issue makes it wait for. */
 export interface TextWait {

@@ -1,7 +1,8 @@
 export { listAudit } from './audit.ts';
 export { endConnection, endConnectionsOf, listConnections } from './connections.ts';
 export { type Admin, machineUser } from './context.ts';
-export { addMember, changeGrant, changeRole, listGrants, removeMember } from './members.ts';
+export { changeGrant } from './grants.ts';
+export { addMember, changeRole, listGrants, removeMember } from './members.ts';
 export { listModelPrices, removeModelPrice, setModelPrice } from './model-prices.ts';
 export { createOrg, listOrgs, showOrg } from './orgs.ts';
 export { enableRepo, examineRepo, listRepos } from './repos.ts';

@@ -7,8 +7,8 @@ import {
   sharedSlugs,
   unknownIssues,
 } from '@pipeline/store';
+import type { HostOf } from '../address.ts';
 import { type Engine, inTenant } from '../context.ts';
-import type { HostOf } from '../inbox.ts';
 import type { Actor } from '../subject.ts';
 import { findingOf } from './findings.ts';
 import { recordRepair } from './repair-record.ts';

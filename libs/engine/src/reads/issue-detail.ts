@@ -19,8 +19,9 @@ import {
   statusOfIssue,
   troubleOfIssue,
 } from '@pipeline/store';
-import { findIssueKey, findRepoAt, type IssueAddress } from '../address.ts';
+import { findRepoAt } from '../address.ts';
 import type { Engine } from '../context.ts';
+import { findIssueKey, type IssueAddress } from '../issue-address.ts';
 import type { IssueKey } from '../subject.ts';
 import { explainIssue, type IssueWhy } from './explain-issue.ts';
 

@@ -1,7 +1,8 @@
 import { AppError } from '@pipeline/domain';
 import { operatorScope, type Store } from '@pipeline/store';
-import { findRepoAt, type IssueAddress } from '../address.ts';
+import { findRepoAt } from '../address.ts';
 import type { Engine } from '../context.ts';
+import type { IssueAddress } from '../issue-address.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 
 export interface WholeTimeline extends Timeline {
