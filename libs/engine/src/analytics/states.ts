@@ -9,7 +9,7 @@ import {
   windowRange,
 } from '@pipeline/domain';
 import { countDone, leastStays, medianStays, reachedStates, stateChanges, storeNow } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 import { findScope, type Whose } from './scope.ts';
 
 /** Counts of issues in every state at the end of each bucket, walked back from what they are now. */

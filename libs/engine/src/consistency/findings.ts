@@ -7,7 +7,7 @@ import {
   type StoredConsistencyKind,
 } from '@pipeline/domain';
 import { countDetected, type Detected, detect, sharedSlugs } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 
 /** More of one kind are counted, not listed: then it is one thing that is wrong, not thousands. */
 const LISTED = 10_000;
