@@ -7,7 +7,7 @@ import {
   type StoredConsistencyKind,
 } from '@pipeline/domain';
 import { countDetected, type Detected, detect, sharedSlugs } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 
 /** Further findings of one kind are counted, not listed: they have one common cause. */
 const LISTED = 10_000;

@@ -7,9 +7,9 @@ import {
   sharedSlugs,
   unknownIssues,
 } from '@pipeline/store';
-import { type Engine, inTenant } from '../context.ts';
-import type { HostOf } from '../inbox.ts';
-import type { Actor } from '../subject.ts';
+import { type Engine, inTenant } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import type { HostOf } from '../repos/repo-address.ts';
 import { findingOf } from './findings.ts';
 import { recordRepair } from './repair-record.ts';
 import { type Target, targetOf } from './target.ts';
