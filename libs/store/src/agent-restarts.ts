@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
 import type { AgentRestarts } from './database.generated.ts';
+import type { Db, Tx } from './database.ts';
 
 export type AgentRestartRow = Selectable<AgentRestarts>;
 

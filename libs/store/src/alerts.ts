@@ -1,8 +1,8 @@
 import type { Alert, AlertDetector, AlertSeverity } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import type { Db, Tx } from './connection.ts';
 import type { Alerts } from './database.generated.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote, msInterval, svcNow } from './json.ts';
 
 export type AlertRow = Selectable<Alerts>;

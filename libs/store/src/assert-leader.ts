@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from './connection.ts';
+import type { Tx } from './database.ts';
 import type { Fence } from './leadership.ts';
 import { type Params, prepared } from './prepared.ts';
 

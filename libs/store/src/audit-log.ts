@@ -1,6 +1,6 @@
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { jsonb } from './json.ts';
-import type { ActorType } from './records.ts';
+import type { ActorType } from './record-inputs.ts';
 
 /** What was done outside any repo. `subject` = what it was done to, such as `user anna@example.org`. */
 export interface AuditEntry {

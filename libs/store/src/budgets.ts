@@ -1,6 +1,6 @@
 import type { BudgetPercent } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote, svcNow } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 

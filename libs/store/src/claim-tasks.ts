@@ -1,6 +1,6 @@
 import { AGENT_OF, type TaskType } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 
 export interface Claimed {

@@ -1,6 +1,6 @@
 import type { ConfigReloadOutcome } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { msInterval } from './json.ts';
 
 export interface ReloadReport {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
 import { connectionLives } from './connections.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 
 /** What a program may do in the name of a user, as operators see it. */

@@ -1,13 +1,11 @@
-import { CompiledQuery, type DatabaseConnection, type Driver, Kysely, type Transaction } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, type Driver, Kysely } from 'kysely';
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
 import type { DB } from './database.generated.ts';
+import type { Db } from './database.ts';
 import { PipeliningDriver } from './pipelining.ts';
 import { dialectOf, SharingDriver } from './sharing.ts';
 import { type StatementListener, statementClient } from './statement-client.ts';
-
-export type Db = Kysely<DB>;
-export type Tx = Transaction<DB>;
 
 export interface StoreOptions {
   /** `postgres://…`; may point at a PgBouncer whose `connect_query` sets search_path. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { jsonb, svcNow, svcNowPlus } from './json.ts';
 
 /** Why a connection ended: its user, its program, a token used twice, an operator. */

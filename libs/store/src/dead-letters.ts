@@ -1,7 +1,7 @@
 import type { Cause, DeadLetter, State } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote, jsonb, svcNow } from './json.ts';
 
 /** What a retry does again: the decision that was refused, or the host operation that failed for good. */

@@ -1,6 +1,6 @@
 import type { HostEvent } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { jsonb, svcNow, svcNowPlus } from './json.ts';
 
 export interface Delivery {

@@ -1,12 +1,8 @@
 import { type Slug, slugKey } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
+import type { IssuePlace } from './edges.ts';
 import { svcNow } from './json.ts';
-
-interface IssuePlace {
-  repoId: number;
-  number: number;
-}
 
 /** Forgets that `child` waits for `parent`. */
 export async function deleteDependency(

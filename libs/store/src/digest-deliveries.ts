@@ -1,7 +1,7 @@
 import { type DailyDigest, DEPLOYMENT } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { newIds } from './alert-deliveries.ts';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 
 const FINGERPRINT = 'digest.daily';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 
 /** A repo and an agent: work of one kind in one place. */

@@ -1,12 +1,16 @@
 import type { State } from '@pipeline/domain';
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
 import type { DB } from './database.generated.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote, svcNow } from './json.ts';
 
-export interface EdgeEnd {
+/** An issue by its number, which need not have a row in the store. */
+export interface IssuePlace {
   repoId: number;
   number: number;
+}
+
+export interface EdgeEnd extends IssuePlace {
   issueId: number | null;
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 
 /** How a claim ended: the report that ended it and what is answered to that report whenever it comes again. */

@@ -1,7 +1,7 @@
 import { type HostIssue, textHash } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
 import type { IssueHostFacts } from './database.generated.ts';
+import type { Db, Tx } from './database.ts';
 import { jsonb, svcNow, svcNowPlus } from './json.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Invocation } from '@pipeline/domain';
 import { type Insertable, sql } from 'kysely';
-import type { Tx } from './connection.ts';
 import type { CostEvents } from './database.generated.ts';
+import type { Tx } from './database.ts';
 import type { BookedCall } from './rollups/deltas.ts';
 
 /** What was booked before of each call of a run, by index. The caller has locked the run. */

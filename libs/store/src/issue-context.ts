@@ -1,7 +1,7 @@
 import type { WorkflowSnapshot } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Tx } from './connection.ts';
 import { COLUMNS } from './database.generated.ts';
+import type { Tx } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 import { onOwnBranch, type PullRequestRow } from './pull-requests.ts';
 import type { RepoRow } from './repos.ts';

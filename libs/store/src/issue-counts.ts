@@ -1,6 +1,6 @@
 import type { State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 import { inTransaction } from './transaction.ts';

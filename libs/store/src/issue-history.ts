@@ -1,6 +1,6 @@
 import { type IssueHistory, type State, type TaskType, WORK_TASK_TYPES } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { type PullRequestRow, pullRequestsOf } from './pull-requests.ts';
 
 const MAX_FAILURES = 50;

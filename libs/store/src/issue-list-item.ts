@@ -1,5 +1,6 @@
 import { AGENT_OF, LIST_CAPS, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
+import { wireTime } from './json.ts';
 
 const caps = {
   title: sql.lit(LIST_CAPS.title),
@@ -10,15 +11,6 @@ const caps = {
 };
 
 const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
-
-/** As every timestamp on the wire. */
-export const wireTime = (column: string): RawBuilder<string> =>
-  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
-/** The same with microseconds, so that it can be compared with the column. */
-export const exactTime = (column: string): RawBuilder<string> =>
-  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
 const shortened = (column: string, max: RawBuilder<unknown>) =>
   sql`case when char_length(${sql.ref(column)}) > ${max} then left(${sql.ref(column)}, ${max} - 1) || '…' else ${sql.ref(column)} end`;
 

@@ -1,6 +1,6 @@
 import { MAX_INDEXED_OCTETS } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { listItemOfI } from './issue-list-item.ts';
 import { type Params, prepared } from './prepared.ts';
 

@@ -1,6 +1,6 @@
 import type { FilteredIssue, IssueCriteria, State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import type { IssueRow } from './issues.ts';
 import { fleetNote } from './json.ts';
 

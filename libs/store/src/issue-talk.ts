@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 
 export interface Remark {

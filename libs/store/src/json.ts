@@ -1,9 +1,5 @@
-import { type RawBuilder, sql, type UpdateObject } from 'kysely';
-import type { Db } from './connection.ts';
-import type { DB } from './database.generated.ts';
-
-/** Columns to change in a table; values may be expressions, such as the store's clock. */
-export type Change<T extends keyof DB> = UpdateObject<DB, T, T>;
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from './database.ts';
 
 /** A value for a jsonb column. pg would send a JavaScript array as a Postgres array, so the text is made here. */
 export const jsonb = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(value)}::jsonb`;
@@ -27,3 +23,17 @@ export const svcNowPlus = (ms: number): RawBuilder<string> => sql<string>`svc_no
  * statements refuses one without.
  */
 export const fleetNote = (reason: string): RawBuilder<unknown> => sql.raw(`/* fleet: ${reason} */`);
+
+/** As every timestamp on the wire. */
+export const wireTime = (column: string): RawBuilder<string> =>
+  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** The same with microseconds, so that it can be compared with the column. */
+export const exactTime = (column: string): RawBuilder<string> =>
+  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+const MAX_LISTED = 50;
+
+/** The rows of a query as one JSON array, in their order: a part of a statement that gives many kinds of rows. */
+export const jsonList = (query: RawBuilder<unknown>, limit = MAX_LISTED): RawBuilder<unknown> =>
+  sql`(select coalesce(json_agg(q), '[]') from (${query} limit ${sql.lit(limit)}) q)`;

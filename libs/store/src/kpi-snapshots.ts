@@ -1,9 +1,7 @@
 import { KPI_HISTORY, type Kpi, type KpiDirection, type KpiMagnitude, type KpiVerdict } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
-import { wireTime } from './issue-list-item.ts';
-import { fleetNote } from './json.ts';
-import { jsonList } from './reads/json-list.ts';
+import type { Db, Tx } from './database.ts';
+import { fleetNote, jsonList, wireTime } from './json.ts';
 
 const TODAY = sql`(svc_now() at time zone 'UTC')::date`;
 

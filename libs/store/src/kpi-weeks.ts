@@ -1,6 +1,6 @@
 import { AGENT_OF, BLOCK_RATE_STATES, KPI_WEEKS } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 
 /** What the KPIs of one repo and week are made of. `week` 0 is the current one; USD and seconds. */

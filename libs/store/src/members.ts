@@ -1,5 +1,5 @@
 import type { Role } from '@pipeline/domain';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 
 /** Lets a member reach a repo of the tenant; nothing changes when that was so already. */

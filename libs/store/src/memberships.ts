@@ -1,5 +1,5 @@
 import type { Role } from '@pipeline/domain';
-import type { Tx } from './connection.ts';
+import type { Tx } from './database.ts';
 
 /** @returns false when the user is a member already. */
 export async function insertMembership(tx: Tx, tenantId: number, userId: number, role: Role): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { ModelPrice } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { svcNow } from './json.ts';
 
 /** The whole table: a few rows. */

@@ -1,4 +1,4 @@
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { jsonb } from './json.ts';
 
 type Metadata = Record<string, unknown>;

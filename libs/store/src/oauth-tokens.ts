@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
 import { connectionLives } from './connections.ts';
+import type { Db } from './database.ts';
 import { jsonb, svcNow, svcNowPlus } from './json.ts';
 
 export type TokenKind = 'AccessToken' | 'RefreshToken' | 'AuthorizationCode';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import type { IssueRow } from './issues.ts';
 
 /** Where a walk over the open issues of all tenants stands. */

@@ -1,6 +1,6 @@
 import { type Role, reachOfRole } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 
 declare const checked: unique symbol;

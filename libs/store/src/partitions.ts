@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote } from './json.ts';
 import { inTransaction } from './transaction.ts';
 

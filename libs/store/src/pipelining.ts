@@ -7,8 +7,8 @@ import {
   Transaction,
   type TransactionSettings,
 } from 'kysely';
-import type { Tx } from './connection.ts';
 import type { DB } from './database.generated.ts';
+import type { Tx } from './database.ts';
 
 /** Begins transactions without waiting for the server's word on it: what follows is sent behind it at once. */
 export class PipeliningDriver extends PostgresDriver {

@@ -10,8 +10,8 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import type { Db } from './connection.ts';
 import type { DB } from './database.generated.ts';
+import type { Db } from './database.ts';
 import { markPrepared } from './statement-client.ts';
 
 /** Stands for the value of one parameter while a statement is built. Usable wherever Kysely or `sql` takes a value. */

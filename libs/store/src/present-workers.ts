@@ -1,6 +1,6 @@
 import { presentStatus, type TaskType } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Tx } from './connection.ts';
+import type { Tx } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 import type { WorkerRow } from './workers.ts';
 

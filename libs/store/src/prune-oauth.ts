@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { msInterval } from './json.ts';
 
 const EXPIRING = ['oauth_tokens', 'oauth_artifacts', 'user_sessions', 'rate_limits'] as const;

@@ -1,4 +1,4 @@
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote, svcNow, svcNowPlus } from './json.ts';
 import type { RepoRow } from './repos.ts';
 

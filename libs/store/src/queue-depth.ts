@@ -1,6 +1,6 @@
 import type { TaskType } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 
 export interface TaskTypeDepth {

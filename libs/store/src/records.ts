@@ -1,67 +1,8 @@
-import type { State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Tx } from './connection.ts';
+import type { Tx } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
-import { type CostInput, deltasOf, type EntryInput } from './rollups/deltas.ts';
-import type { StreamFact } from './stream.ts';
-
-export type ActorType = 'agent' | 'workflow-engine' | 'operator' | 'system';
-
-export interface TransitionInput {
-  repoId: number;
-  issueId: number;
-  from: State;
-  to: State;
-  trigger: string;
-  forced: boolean;
-  agent: string | null;
-  actorType: ActorType;
-  actorId: string | null;
-  reason: string | null;
-  /** Milliseconds in the state that it left. */
-  durationMs: number;
-  /** ISO 8601. */
-  enteredPipelineAt: string;
-  /** Whether it was never in the new state before. */
-  isFirst: boolean;
-}
-
-/** A line in the story of one issue, for people (interface: Issue event). */
-export interface IssueEventInput {
-  issueId: number;
-  actorType: ActorType;
-  actorId: string | null;
-  status: string;
-  details: Record<string, unknown> | null;
-  state: State;
-}
-
-/** A fact for analytics and audit. */
-export interface PipelineEventInput {
-  repoId: number;
-  issueId: number | null;
-  issueNumber: number | null;
-  eventType: string;
-  agent: string;
-  payload: Record<string, unknown>;
-}
-
-/** A fact for the live stream. The sequencer gives it its id after the commit. */
-export interface StreamInput {
-  type: StreamFact;
-  data: Record<string, unknown>;
-}
-
-/** What a transaction leaves in the logs, each in the order in which it happened. */
-export interface Records {
-  transitions: TransitionInput[];
-  issueEvents: IssueEventInput[];
-  pipelineEvents: PipelineEventInput[];
-  stream: StreamInput[];
-  /** Issues that entered and what was spent: for the sums only. */
-  entries: EntryInput[];
-  costs: CostInput[];
-}
+import type { Records } from './record-inputs.ts';
+import { deltasOf } from './rollups/deltas.ts';
 
 export const noRecords = (): Records => ({
   transitions: [],

@@ -1,6 +1,6 @@
 import { type Slug, slugKey } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote, svcNow } from './json.ts';
 import type { RepoRow } from './repos.ts';
 

@@ -1,9 +1,9 @@
 import type { RepoFigures } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { countsOf } from './issue-counts.ts';
+import { jsonList } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
-import { jsonList } from './reads/json-list.ts';
 
 interface Query {
   tenantId: number;

@@ -1,6 +1,6 @@
 import type { FileSymbol, MappedFile, MappedSymbol } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Tx } from './connection.ts';
+import type { Tx } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 
 interface FileSet {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type Claimed, type ClaimInput, claimTasks } from './claim-tasks.ts';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 import { inTransaction } from './transaction.ts';
 

@@ -1,7 +1,7 @@
 import { type Slug, slugKey, type WorkflowSnapshot } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type Repos } from './database.generated.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote, jsonb, svcNow } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 

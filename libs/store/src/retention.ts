@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 
 /** Rows of one statement: short locks. */

@@ -1,6 +1,6 @@
 import type { RetrospectiveResult } from '@pipeline/domain';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tx } from './connection.ts';
+import type { Tx } from './database.ts';
 import { jsonb } from './json.ts';
 
 export interface RetrospectiveOf {

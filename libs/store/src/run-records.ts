@@ -1,5 +1,5 @@
 import type { ArtefactInput } from '@pipeline/domain';
-import type { Tx } from './connection.ts';
+import type { Tx } from './database.ts';
 import { jsonb, svcNow } from './json.ts';
 import type { RunRow } from './runs.ts';
 

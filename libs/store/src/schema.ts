@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely';
-import { type Db, SCHEMA } from './connection.ts';
+import { SCHEMA } from './connection.ts';
+import type { Db } from './database.ts';
 import { MIGRATIONS, type SchemaMigration } from './migrations/index.ts';
 
 export type MigrationList = Readonly<Record<string, SchemaMigration>>;

@@ -1,7 +1,8 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
-import { type Db, SCHEMA } from './connection.ts';
+import { SCHEMA } from './connection.ts';
+import type { Db } from './database.ts';
 
 /** What each role is for; its name is the prefix, an underscore and this word. */
 const KINDS = ['owner', 'hosted_api', 'monitor'] as const;

@@ -1,4 +1,4 @@
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { jsonb } from './json.ts';
 
 /** The effective configuration as the monitor wrote it; null = nobody wrote one, so the built-in default holds. */

@@ -1,6 +1,6 @@
 import type { WarnAfterMinutes } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 
 /** An issue that is in its state for longer than its workflow, or else the settings, allow. */

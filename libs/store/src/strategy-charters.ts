@@ -1,5 +1,5 @@
 import type { CharterEnvelope, StrategyCharter } from '@pipeline/domain';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { jsonb } from './json.ts';
 import type { StrategyKey } from './strategy-cycle.ts';
 

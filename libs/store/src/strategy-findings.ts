@@ -1,6 +1,6 @@
 import type { OpenFindings } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import type { StrategyKey } from './strategy-cycle.ts';
 
 /**

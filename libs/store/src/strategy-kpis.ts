@@ -1,6 +1,6 @@
 import type { KpiReading } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import type { StrategyKey } from './strategy-cycle.ts';
 
 /** The newest look of the regression guard at a repo; nothing where that is older than a week. */

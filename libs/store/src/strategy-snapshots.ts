@@ -1,6 +1,6 @@
 import type { Proposal, SnapshotStatus, StrategyChange, StrategySnapshot, StrategySource } from '@pipeline/domain';
-import type { Db, Tx } from './connection.ts';
-import { type Change, jsonb, svcNow } from './json.ts';
+import type { Change, Db, Tx } from './database.ts';
+import { jsonb, svcNow } from './json.ts';
 import type { StrategyKey } from './strategy-cycle.ts';
 
 const COLUMNS_ON_WIRE = [

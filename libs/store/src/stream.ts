@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { type Params, prepared } from './prepared.ts';
 
 /** The types of events that say what happened; heartbeats say only that the stream lives. */

@@ -1,6 +1,6 @@
 import type { TaskQueueEntry, TaskType } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 
 /** An entry of the queue before its duration is estimated. */

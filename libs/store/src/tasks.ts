@@ -1,8 +1,8 @@
 import { type Hold, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type Tasks } from './database.generated.ts';
-import { type Change, fleetNote, svcNow } from './json.ts';
+import type { Change, Db, Tx } from './database.ts';
+import { fleetNote, svcNow } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 export type TaskRow = Selectable<Tasks>;

@@ -1,6 +1,6 @@
 import { type BudgetPercent, IN_FLIGHT_STATES } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote } from './json.ts';
 
 export interface TenantSpending {

@@ -1,5 +1,5 @@
 import { isStorable, type Role } from '@pipeline/domain';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { svcNow } from './json.ts';
 
 /**

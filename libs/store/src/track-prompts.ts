@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
-import type { Db, Tx } from './connection.ts';
 import type { TrackPrompts } from './database.generated.ts';
+import type { Db, Tx } from './database.ts';
 
 export type TrackPromptRow = Selectable<TrackPrompts>;
 

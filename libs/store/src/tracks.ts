@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
 import { COLUMNS, type Tracks } from './database.generated.ts';
-import { type Change, fleetNote, jsonb, svcNow } from './json.ts';
+import type { Change, Db, Tx } from './database.ts';
+import { fleetNote, jsonb, svcNow } from './json.ts';
 
 export type TrackRow = Selectable<Tracks>;
 

@@ -1,4 +1,4 @@
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { pipelined } from './pipelining.ts';
 import { isAfterFailure, isRetryable } from './store-errors.ts';
 

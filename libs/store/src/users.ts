@@ -1,7 +1,7 @@
 import type { Role } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
 import type { Users } from './database.generated.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote, svcNow } from './json.ts';
 
 export type UserRow = Selectable<Users>;

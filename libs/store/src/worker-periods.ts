@@ -1,6 +1,6 @@
 import type { WorkerPeriodKind } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { fleetNote, svcNow } from './json.ts';
 
 /** Begins a period of a worker whose row the caller has locked; one that runs already goes on. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import type { Db } from './connection.ts';
+import type { Db } from './database.ts';
 import { fleetNote, svcNow } from './json.ts';
 
 /** Whose a worker token is, and which repos it may work for; null = all of the tenant. */

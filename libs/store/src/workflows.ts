@@ -1,6 +1,6 @@
 import type { State, WorkflowSnapshot } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connection.ts';
+import type { Db, Tx } from './database.ts';
 import { jsonb, svcNow } from './json.ts';
 
 export interface WorkflowVersion {

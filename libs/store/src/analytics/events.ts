@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { fleetNote } from '../json.ts';
 import { cellsOf } from '../rollups/sums.ts';
 import { type AnalyticsScope, waitingFacts, within } from './scope.ts';

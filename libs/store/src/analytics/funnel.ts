@@ -1,6 +1,6 @@
 import { STATES, type State } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { fleetNote } from '../json.ts';
 import { cellsOf, middleOf } from '../rollups/sums.ts';
 import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';

@@ -1,6 +1,6 @@
 import { stateBit, WORK_TASK_TYPES } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { fleetNote } from '../json.ts';
 import { type AnalyticsScope, within } from './scope.ts';
 

@@ -1,6 +1,6 @@
 import type { Slug, StoredConsistencyKind } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { fleetNote } from '../json.ts';
 import { type Detector, type Place, type Scope, within } from './detector.ts';
 import { labelDrift } from './label-drift.ts';

@@ -1,6 +1,6 @@
 import { ENQUEUE_LABEL, laneOf, MAX_PROJECTION_ATTEMPTS, type ProjectionAction } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../connection.ts';
+import type { Db, Tx } from '../database.ts';
 import { jsonb, svcNow } from '../json.ts';
 import type { RepoRow } from '../repos.ts';
 

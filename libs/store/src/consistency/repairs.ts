@@ -1,11 +1,6 @@
-import type { Tx } from '../connection.ts';
+import type { Tx } from '../database.ts';
+import type { IssuePlace } from '../edges.ts';
 import { svcNow } from '../json.ts';
-
-/** An issue by its place, for records that may outlive it. */
-export interface IssuePlace {
-  repoId: number;
-  number: number;
-}
 
 /** Marks every active subtask edge of an epic as resolved. @returns the ids of those that were active. */
 export async function resolveSubtaskEdges(tx: Tx, tenantId: number, epic: IssuePlace, by: string): Promise<number[]> {

@@ -1,5 +1,5 @@
 import { type Slug, slugKey } from '@pipeline/domain';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { fleetNote } from '../json.ts';
 import type { RepoRow } from '../repos.ts';
 

@@ -1,6 +1,6 @@
 import { DEPLOYMENT } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { fleetNote } from '../json.ts';
 import { MAX_SIGHTINGS, minutesAgo, minutesSince, type Sighting, sightings } from './sighting.ts';
 

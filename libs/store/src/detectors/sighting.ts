@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 
 /** Something that a detector found wrong; what to say of it is up to whoever raises the alert. */
 export interface Sighting {

@@ -1,6 +1,6 @@
 import type { IntelligenceStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../connection.ts';
+import type { Db, Tx } from '../database.ts';
 import { fleetNote, svcNow } from '../json.ts';
 
 /** On a distributed store this one statement asks everywhere; all that follow name the tenant. */

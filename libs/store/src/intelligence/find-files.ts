@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { type Params, prepared } from '../prepared.ts';
 
 /** What files are looked for by. Words count as much as their weight says. */

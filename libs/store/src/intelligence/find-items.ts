@@ -1,6 +1,6 @@
 import type { IntelligenceStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { type Params, prepared } from '../prepared.ts';
 
 /** What items are looked for by. */

@@ -1,6 +1,6 @@
 import type { FindingEvidence } from '@pipeline/domain';
 import { sql } from 'kysely';
-import { wireTime } from '../issue-list-item.ts';
+import { wireTime } from '../json.ts';
 
 /** A row `f` of findings as it goes over the wire (interface: Agent finding). The probes are by primary or unique keys. */
 export const findingColumns = sql`

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { wireTime } from '../issue-list-item.ts';
+import { wireTime } from '../json.ts';
 
 /** A row `t` of intelligence_items as it goes over the wire (interface: Intelligence item). */
 export const itemColumns = sql`

@@ -5,7 +5,7 @@ import type {
   IntelligenceStatus,
 } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { type Params, prepared } from '../prepared.ts';
 
 /** An item as it is weighed and given to an agent. */

@@ -5,8 +5,8 @@ import type {
   IntelligenceStatus,
 } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { wireTime } from '../issue-list-item.ts';
+import type { Db } from '../database.ts';
+import { wireTime } from '../json.ts';
 import { type Params, prepared } from '../prepared.ts';
 import { itemColumns } from './item-columns.ts';
 

@@ -5,7 +5,7 @@ import {
   promoted,
 } from '@pipeline/domain';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tx } from '../connection.ts';
+import type { Tx } from '../database.ts';
 import { jsonb, svcNow } from '../json.ts';
 
 /** Where observations come from. */

@@ -1,6 +1,6 @@
 import { type FindingInput, findingFingerprint } from '@pipeline/domain';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tx } from '../connection.ts';
+import type { Tx } from '../database.ts';
 import { jsonb, svcNow } from '../json.ts';
 import type { RecordOwner } from '../run-records.ts';
 

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { wireTime } from '../issue-list-item.ts';
+import type { Db } from '../database.ts';
+import { jsonList, wireTime } from '../json.ts';
 import type { OrgScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
-import { jsonList } from './json-list.ts';
 
 export interface ReachableRepo {
   id: number;

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import { waitingOf } from '../analytics/scope.ts';
 import { type Start, spentBySpan } from '../analytics/spent-since.ts';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
+import { jsonList } from '../json.ts';
 import type { OrgScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
 import { moneyOfRows, type Of } from '../rollups/facts.ts';
-import { jsonList } from './json-list.ts';
 
 /** USD spent in each window, to four decimals. */
 export interface CostSums {

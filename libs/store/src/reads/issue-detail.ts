@@ -1,9 +1,9 @@
 import type { State } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { exactTime } from '../issue-list-item.ts';
+import type { Db } from '../database.ts';
+import { exactTime } from '../json.ts';
 import { type Params, prepared } from '../prepared.ts';
-import type { ActorType } from '../records.ts';
+import type { ActorType } from '../record-inputs.ts';
 
 type OfIssue = { tenantId: number; issueId: number };
 

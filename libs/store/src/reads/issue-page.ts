@@ -1,6 +1,6 @@
 import { isState, type State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { countsOf } from '../issue-counts.ts';
 import type { OrgScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';

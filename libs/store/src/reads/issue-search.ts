@@ -1,6 +1,6 @@
 import type { IssueListItem, State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { fleetNote } from '../json.ts';
 
 export interface IssueSearch {

@@ -1,10 +1,9 @@
 import type { ErrorClass, State, TaskType, WhyFacts, WhyTask } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { wireTime } from '../issue-list-item.ts';
+import type { Db } from '../database.ts';
+import { jsonList, wireTime } from '../json.ts';
 import type { ReadScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
-import { jsonList } from './json-list.ts';
 import { type Reach, reachableRepo, reachOf } from './reachable-repo.ts';
 
 /** A move of an issue, as the wire tells it. */

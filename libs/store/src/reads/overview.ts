@@ -1,12 +1,11 @@
 import type { ErrorClass, State, TaskType, WorkerStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { countsOf } from '../issue-counts.ts';
-import { wireTime } from '../issue-list-item.ts';
+import { jsonList, wireTime } from '../json.ts';
 import type { OrgScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
 import { type CostSums, costSums } from './costs.ts';
-import { jsonList } from './json-list.ts';
 import { type Reach, reachableRepo, reachOf } from './reachable-repo.ts';
 
 /** The lists of an overview hold one more than is shown, so that a cut can be told. */

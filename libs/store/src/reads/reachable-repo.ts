@@ -1,6 +1,6 @@
 import { parseSlug, slugKey } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import type { ReadScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
 

@@ -1,11 +1,10 @@
 import type { State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { wireTime } from '../issue-list-item.ts';
+import type { Db } from '../database.ts';
+import { jsonList, wireTime } from '../json.ts';
 import type { ReadScope } from '../org-scope.ts';
 import { type Params, prepared } from '../prepared.ts';
 import type { StateTransition } from './issue-why.ts';
-import { jsonList } from './json-list.ts';
 import { type Reach, reachableRepo, reachOf } from './reachable-repo.ts';
 
 /** What happened to an issue, from whatever table it comes. */

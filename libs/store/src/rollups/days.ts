@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { fleetNote, svcNow } from '../json.ts';
 import { ALL_SUMS } from './sums.ts';
 

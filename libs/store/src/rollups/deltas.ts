@@ -1,30 +1,5 @@
 import type { Invocation, State } from '@pipeline/domain';
-import type { PipelineEventInput, TransitionInput } from '../records.ts';
-
-/** What a model call has cost more than was booked before. */
-export interface CostInput {
-  repoId: number;
-  agent: string;
-  model: string;
-  provider: string;
-  usd: number;
-  /** What is new of the call itself; it belongs to the time at which the call was first booked. */
-  call: CallGrowth;
-}
-
-export interface CallGrowth {
-  /** ISO 8601; null = now. */
-  at: string | null;
-  /** 1 for a call that was not known before. */
-  invocations: number;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  /** Whether it ended so: 1, or -1 when it was booked so and is not any more. */
-  maxTurns: number;
-  noProgress: number;
-}
+import type { CallGrowth, CostInput, EntryInput, PipelineEventInput, TransitionInput } from '../record-inputs.ts';
 
 const ended = (stopReason: Invocation['stopReason'] | undefined, as: Invocation['stopReason']) =>
   stopReason === as ? 1 : 0;
@@ -57,11 +32,6 @@ export function growthOf(item: Invocation, before: BookedCall | undefined): Call
     maxTurns: turned('max_turns'),
     noProgress: turned('no_progress'),
   };
-}
-
-/** An issue that entered the pipeline. */
-export interface EntryInput {
-  repoId: number;
 }
 
 interface Move {

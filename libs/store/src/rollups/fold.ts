@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
+import type { Db } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { costsOfDeltas, eventsOfDeltas, movesOfDeltas } from './facts.ts';
 import { ALL_SUMS, addTo, everyKind, type Sums } from './sums.ts';
