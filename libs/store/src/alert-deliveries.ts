@@ -2,9 +2,10 @@ import type { Alert, AlertMessage, DailyDigest } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { type AlertRow, toAlert } from './alerts.ts';
+import { msInterval } from './clock.ts';
 import type { AlertDeliveries } from './database.generated.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, msInterval } from './json.ts';
+import { fleetNote } from './json.ts';
 
 /** About an alert or a day, as the table's check has it. */
 export type DeliveryRow = Omit<Selectable<AlertDeliveries>, 'type' | 'alert' | 'digest'> & {

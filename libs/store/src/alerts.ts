@@ -1,9 +1,10 @@
 import type { Alert, AlertDetector, AlertSeverity } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
+import { msInterval, svcNow } from './clock.ts';
 import type { Alerts } from './database.generated.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, msInterval, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 
 export type AlertRow = Selectable<Alerts>;
 

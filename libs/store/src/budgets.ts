@@ -1,7 +1,8 @@
 import type { BudgetPercent } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 /** What a tenant has spent on a UTC day, and the highest threshold that people were told of. */

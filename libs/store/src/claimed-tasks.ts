@@ -1,9 +1,10 @@
 import type { Settings } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import type { Claimed } from './claim-tasks.ts';
+import { msInterval } from './clock.ts';
 import type { Tasks } from './database.generated.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, msInterval } from './json.ts';
+import { fleetNote } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 import type { TaskRef } from './tasks.ts';
 

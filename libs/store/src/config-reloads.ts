@@ -1,7 +1,7 @@
 import type { ConfigReloadOutcome } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { msInterval } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { msInterval } from './json.ts';
 
 export interface ReloadReport {
   agentName: string;

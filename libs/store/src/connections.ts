@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { svcNow, svcNowPlus } from './clock.ts';
 import type { Db } from './database.ts';
-import { jsonb, svcNow, svcNowPlus } from './json.ts';
+import { jsonb } from './json.ts';
 
 /** Why a connection ended: its user, its program, a token used twice, an operator. */
 export type RevokedReason = 'user' | 'client' | 'reuse' | 'operator';

@@ -1,8 +1,9 @@
 import type { Cause, DeadLetter, State } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
+import { svcNow } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, jsonb, svcNow } from './json.ts';
+import { fleetNote, jsonb } from './json.ts';
 
 /** What a retry does again: the decision that was refused, or the host operation that failed for good. */
 export type DeadLetterCause = { kind: 'decision'; cause: Cause } | { kind: 'projection'; projectionId: number };

@@ -1,7 +1,8 @@
 import type { HostEvent } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow, svcNowPlus } from './clock.ts';
 import type { Db } from './database.ts';
-import { jsonb, svcNow, svcNowPlus } from './json.ts';
+import { jsonb } from './json.ts';
 
 export interface Delivery {
   delivery_id: string;

@@ -1,8 +1,8 @@
 import { type Slug, slugKey } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { Db, Tx } from './database.ts';
 import type { IssuePlace } from './edges.ts';
-import { svcNow } from './json.ts';
 
 /** Forgets that `child` waits for `parent`. */
 export async function deleteDependency(

@@ -1,8 +1,9 @@
 import type { State } from '@pipeline/domain';
 import { type ExpressionBuilder, sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { DB } from './database.generated.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 
 /** An issue by its number, which need not have a row in the store. */
 export interface IssuePlace {

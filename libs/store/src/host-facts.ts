@@ -1,8 +1,9 @@
 import { type HostIssue, textHash } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { svcNow, svcNowPlus } from './clock.ts';
 import type { IssueHostFacts } from './database.generated.ts';
 import type { Db, Tx } from './database.ts';
-import { jsonb, svcNow, svcNowPlus } from './json.ts';
+import { jsonb } from './json.ts';
 
 /**
  * What the pipeline has acted on of an issue's host, by the host's own time. The row is read and written with the

@@ -1,9 +1,10 @@
 import type { HostIssue } from '@pipeline/domain';
 import { type Insertable, type Selectable, sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import { COLUMNS, type Issues } from './database.generated.ts';
 import type { Change, Db, Tx } from './database.ts';
 import { insertHostFacts } from './host-facts.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 /** An issue as it is locked: its row and how long it has been in its state, by the store's clock. */

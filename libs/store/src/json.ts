@@ -1,22 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './database.ts';
 
 /** A value for a jsonb column. pg would send a JavaScript array as a Postgres array, so the text is made here. */
 export const jsonb = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(value)}::jsonb`;
-
-/** The store's clock: one for all processes, and one that tests can hold. */
-export const svcNow = sql<string>`svc_now()`;
-
-/** What the store's clock answers. */
-export async function storeTime(db: Db): Promise<Date> {
-  const { rows } = await sql<{ now: string }>`select svc_now() as now`.execute(db);
-  return new Date(rows[0]?.now ?? Number.NaN);
-}
-
-export const msInterval = (ms: number): RawBuilder<string> => sql<string>`${`${ms} ms`}::interval`;
-
-/** A point in time `ms` milliseconds from now, by the store's clock. */
-export const svcNowPlus = (ms: number): RawBuilder<string> => sql<string>`svc_now() + ${msInterval(ms)}`;
 
 /**
  * Marks a statement of the fleet pool that goes over all tenants, and says why it may. The lint of the store's

@@ -1,7 +1,7 @@
 import type { ModelPrice } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { svcNow } from './json.ts';
 
 /** The whole table: a few rows. */
 export const modelPrices = (db: Db): Promise<ModelPrice[]> =>

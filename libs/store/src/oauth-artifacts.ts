@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { svcNow, svcNowPlus } from './clock.ts';
 import type { Db } from './database.ts';
-import { jsonb, svcNow, svcNowPlus } from './json.ts';
+import { jsonb } from './json.ts';
 
 type Payload = Record<string, unknown>;
 

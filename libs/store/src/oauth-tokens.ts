@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import { svcNow, svcNowPlus } from './clock.ts';
 import { connectionLives } from './connections.ts';
 import type { Db } from './database.ts';
-import { jsonb, svcNow, svcNowPlus } from './json.ts';
+import { jsonb } from './json.ts';
 
 export type TokenKind = 'AccessToken' | 'RefreshToken' | 'AuthorizationCode';
 

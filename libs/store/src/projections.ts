@@ -1,9 +1,10 @@
 import type { ExecuteResult, Lane, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
 import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { svcNow, svcNowPlus } from './clock.ts';
 import { COLUMNS, type Projections } from './database.generated.ts';
 import type { Change, Db, Tx } from './database.ts';
-import { fleetNote, svcNow, svcNowPlus } from './json.ts';
+import { fleetNote } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 export type ProjectionRow = Omit<Selectable<Projections>, 'action'> & { action: ProjectionAction };

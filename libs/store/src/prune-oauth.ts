@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { msInterval } from './clock.ts';
 import type { Db } from './database.ts';
-import { msInterval } from './json.ts';
 
 const EXPIRING = ['oauth_tokens', 'oauth_artifacts', 'user_sessions', 'rate_limits'] as const;
 

@@ -1,8 +1,8 @@
 import { type HostPullRequest, OWN_BRANCH_PREFIX } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import { COLUMNS, type PullRequests } from './database.generated.ts';
 import type { Change, Db, Tx } from './database.ts';
-import { svcNow } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 export type PullRequestRow = Selectable<PullRequests>;

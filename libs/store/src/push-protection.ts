@@ -1,5 +1,6 @@
+import { svcNow, svcNowPlus } from './clock.ts';
 import type { Db } from './database.ts';
-import { fleetNote, svcNow, svcNowPlus } from './json.ts';
+import { fleetNote } from './json.ts';
 import type { RepoRow } from './repos.ts';
 
 /** How long an answer of the host about its own settings is trusted. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { msInterval } from './clock.ts';
 import type { Db } from './database.ts';
-import { msInterval } from './json.ts';
 
 export interface Taken {
   /** Taken in the window under way, this one included. */

@@ -1,7 +1,8 @@
 import { type Slug, slugKey } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 import type { RepoRow } from './repos.ts';
 
 export type OwnedRepo = RepoRow & { org: string };

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { msInterval, svcNow, svcNowPlus } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, msInterval, svcNow, svcNowPlus } from './json.ts';
+import { fleetNote } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 interface RepoKey {

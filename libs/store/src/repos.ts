@@ -1,8 +1,9 @@
 import { type Slug, slugKey, type WorkflowSnapshot } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import { COLUMNS, type Repos } from './database.generated.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, jsonb, svcNow } from './json.ts';
+import { fleetNote, jsonb } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 export type RepoRow = Selectable<Repos>;

@@ -1,6 +1,7 @@
 import type { ArtefactInput } from '@pipeline/domain';
+import { svcNow } from './clock.ts';
 import type { Tx } from './database.ts';
-import { jsonb, svcNow } from './json.ts';
+import { jsonb } from './json.ts';
 import type { RunRow } from './runs.ts';
 
 export interface RecordOwner {

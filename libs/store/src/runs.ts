@@ -1,8 +1,8 @@
 import { type ErrorClass, type TaskType, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import { COLUMNS, type Runs } from './database.generated.ts';
 import type { Change, Db, Tx } from './database.ts';
-import { svcNow } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 /** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */

@@ -1,9 +1,9 @@
 import type { Seed } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { msInterval, svcNow } from './clock.ts';
 import type { SiIssues } from './database.generated.ts';
 import type { Db, Tx } from './database.ts';
 import type { IssuePlace } from './edges.ts';
-import { msInterval, svcNow } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 import type { TrackRow } from './tracks.ts';
 

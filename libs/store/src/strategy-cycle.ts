@@ -1,7 +1,8 @@
 import type { StrategyAutomation, StrategyOutcome, StrategyRun } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 
 /** Names the strategy of a repo. */
 export interface StrategyKey {

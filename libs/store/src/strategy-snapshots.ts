@@ -1,6 +1,7 @@
 import type { Proposal, SnapshotStatus, StrategyChange, StrategySnapshot, StrategySource } from '@pipeline/domain';
+import { svcNow } from './clock.ts';
 import type { Change, Db, Tx } from './database.ts';
-import { jsonb, svcNow } from './json.ts';
+import { jsonb } from './json.ts';
 import type { StrategyKey } from './strategy-cycle.ts';
 
 const COLUMNS_ON_WIRE = [

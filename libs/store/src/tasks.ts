@@ -1,8 +1,9 @@
 import { type Hold, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import { COLUMNS, type Tasks } from './database.generated.ts';
 import type { Change, Db, Tx } from './database.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 export type TaskRow = Selectable<Tasks>;

@@ -1,6 +1,5 @@
 import { isStorable, type Role } from '@pipeline/domain';
 import type { Db } from './database.ts';
-import { svcNow } from './json.ts';
 
 /**
  * The tenant known outside by that id; made when it is not there yet.
@@ -40,12 +39,6 @@ export async function insertUser(
     .onConflict((c) => c.columns(['tenant_id', 'user_id']).doUpdateSet({ role: user.role }))
     .execute();
   return row.id;
-}
-
-/** The time of the store's clock, as it goes over the wire. */
-export async function storeNow(db: Db): Promise<string> {
-  const { now } = await db.selectNoFrom(svcNow.as('now')).executeTakeFirstOrThrow();
-  return now;
 }
 
 /** @returns null for an unknown tenant. */

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import { COLUMNS, type Tracks } from './database.generated.ts';
 import type { Change, Db, Tx } from './database.ts';
-import { fleetNote, jsonb, svcNow } from './json.ts';
+import { fleetNote, jsonb } from './json.ts';
 
 export type TrackRow = Selectable<Tracks>;
 

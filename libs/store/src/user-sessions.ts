@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { svcNowPlus } from './clock.ts';
 import type { Db } from './database.ts';
-import { svcNowPlus } from './json.ts';
 
 /** Somebody who may log in. */
 export interface Account {

@@ -1,8 +1,9 @@
 import type { Role } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { Users } from './database.generated.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 
 export type UserRow = Selectable<Users>;
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { msInterval } from './clock.ts';
 import type { Db } from './database.ts';
-import { fleetNote, msInterval } from './json.ts';
+import { fleetNote } from './json.ts';
 
 export interface Utilization {
   tenant_id: number;

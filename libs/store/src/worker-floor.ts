@@ -1,8 +1,9 @@
 import type { State, TaskType, WorkerStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { ClaimLimits } from './claimed-tasks.ts';
+import { msInterval } from './clock.ts';
 import type { Db } from './database.ts';
-import { fleetNote, msInterval } from './json.ts';
+import { fleetNote } from './json.ts';
 
 /** A worker with the task that it holds; of several the one it has had longest. */
 export interface FloorWorker {

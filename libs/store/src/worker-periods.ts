@@ -1,7 +1,8 @@
 import type { WorkerPeriodKind } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 
 /** Begins a period of a worker whose row the caller has locked; one that runs already goes on. */
 export async function openPeriod(

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
+import { svcNow } from './clock.ts';
 import type { Db } from './database.ts';
-import { fleetNote, svcNow } from './json.ts';
+import { fleetNote } from './json.ts';
 
 /** Whose a worker token is, and which repos it may work for; null = all of the tenant. */
 export interface WorkerScope {

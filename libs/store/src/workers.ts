@@ -1,8 +1,9 @@
 import { isStorable, type WorkerStatus } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
+import { msInterval, svcNow } from './clock.ts';
 import { COLUMNS, type Workers } from './database.generated.ts';
 import type { Change, Db, Tx } from './database.ts';
-import { fleetNote, jsonb, msInterval, svcNow } from './json.ts';
+import { fleetNote, jsonb } from './json.ts';
 import { type Params, prepared } from './prepared.ts';
 
 export type WorkerRow = Selectable<Workers>;

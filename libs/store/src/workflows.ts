@@ -1,7 +1,8 @@
 import type { State, WorkflowSnapshot } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from './clock.ts';
 import type { Db, Tx } from './database.ts';
-import { jsonb, svcNow } from './json.ts';
+import { jsonb } from './json.ts';
 
 export interface WorkflowVersion {
   version: number;

@@ -1,7 +1,8 @@
 import { ENQUEUE_LABEL, laneOf, MAX_PROJECTION_ATTEMPTS, type ProjectionAction } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from '../clock.ts';
 import type { Db, Tx } from '../database.ts';
-import { jsonb, svcNow } from '../json.ts';
+import { jsonb } from '../json.ts';
 import type { RepoRow } from '../repos.ts';
 
 const ENQUEUE: ProjectionAction = { type: 'addLabels', labels: [ENQUEUE_LABEL] };

@@ -1,7 +1,8 @@
 import type { IntelligenceStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from '../clock.ts';
 import type { Db, Tx } from '../database.ts';
-import { fleetNote, svcNow } from '../json.ts';
+import { fleetNote } from '../json.ts';
 
 /** On a distributed store this one statement asks everywhere; all that follow name the tenant. */
 export const locateItem = (fleet: Db, id: string): Promise<{ tenant_id: number; repo_id: number } | undefined> =>

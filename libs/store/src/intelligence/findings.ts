@@ -1,7 +1,8 @@
 import type { FindingStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { svcNow } from '../clock.ts';
 import type { Db, Tx } from '../database.ts';
-import { fleetNote, svcNow } from '../json.ts';
+import { fleetNote } from '../json.ts';
 import { type Params, prepared } from '../prepared.ts';
 import type { FindingFilter, FindingsRow } from '../reads/findings.ts';
 import { findingColumns, type ListedFinding } from './finding-columns.ts';

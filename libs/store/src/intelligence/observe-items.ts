@@ -5,8 +5,9 @@ import {
   promoted,
 } from '@pipeline/domain';
 import { v7 as uuidv7 } from 'uuid';
+import { svcNow } from '../clock.ts';
 import type { Tx } from '../database.ts';
-import { jsonb, svcNow } from '../json.ts';
+import { jsonb } from '../json.ts';
 
 /** Where observations come from. */
 export interface ObservationSource {

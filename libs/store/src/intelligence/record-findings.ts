@@ -1,7 +1,8 @@
 import { type FindingInput, findingFingerprint } from '@pipeline/domain';
 import { v7 as uuidv7 } from 'uuid';
+import { svcNow } from '../clock.ts';
 import type { Tx } from '../database.ts';
-import { jsonb, svcNow } from '../json.ts';
+import { jsonb } from '../json.ts';
 import type { RecordOwner } from '../run-records.ts';
 
 /** What became of a finding that was reported. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { svcNow } from '../clock.ts';
 import type { Db } from '../database.ts';
-import { fleetNote, svcNow } from '../json.ts';
+import { fleetNote } from '../json.ts';
 import { ALL_SUMS } from './sums.ts';
 
 /**
