@@ -1,5 +1,5 @@
-import { fingerprint } from '@pipeline/domain';
 import { type Kysely, sql } from 'kysely';
+import { fingerprintOf0014 } from './0014-fingerprint.ts';
 
 const BATCH = 1_000;
 
@@ -24,7 +24,7 @@ async function fill(db: Kysely<unknown>): Promise<void> {
     const messages = rows.map((row) => row.last_error);
     await sql`
       update pipeline.issues i set error_fingerprint = e.fingerprint
-      from unnest(${messages}::text[], ${messages.map(fingerprint)}::text[]) e (message, fingerprint)
+      from unnest(${messages}::text[], ${messages.map(fingerprintOf0014)}::text[]) e (message, fingerprint)
       where i.last_error = e.message`.execute(db);
     after = messages.at(-1) ?? after;
   }

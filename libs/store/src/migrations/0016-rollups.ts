@@ -1,6 +1,22 @@
-import { STATES } from '@pipeline/domain';
 import { type Kysely, sql } from 'kysely';
 import { MODEL_PRICES_OF_0016 } from './0016-model-prices.ts';
+
+/** The states of this release. The order sets each state's bit in issues.reached_states. */
+export const STATES_OF_0016: readonly string[] = [
+  'new',
+  'analyzing',
+  'planning',
+  'ready-for-dev',
+  'in-review',
+  'changes-requested',
+  'merge-pending',
+  'waiting-for-subtasks',
+  'dependency-blocked',
+  'failure-blocked',
+  'needs-clarification',
+  'human-review-ready',
+  'done',
+];
 
 /**
  * Sums that analytics are read from, so that an answer costs the same after ten million events as after ten thousand.
@@ -32,7 +48,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     update pipeline.issues i set reached_states = 1 | t.reached
     from (
-      select tenant_id, issue_id, bit_or(1 << (array_position(${sql.lit(`{${STATES.join(',')}}`)}::text[], to_state) - 1)) as reached
+      select tenant_id, issue_id, bit_or(1 << (array_position(${sql.lit(`{${STATES_OF_0016.join(',')}}`)}::text[], to_state) - 1)) as reached
       from pipeline.transitions group by 1, 2
     ) t
     where t.tenant_id = i.tenant_id and t.issue_id = i.id`.execute(db);
