@@ -1,4 +1,4 @@
-import type { Sleep } from './direct-connection.ts';
+import { sleep } from '@pipeline/runtime/sleep';
 
 /** Whose rows changed: ids of tenants, or null for anyone's. */
 export type Rung = readonly number[] | null;
@@ -11,15 +11,15 @@ const WINDOW_MS = 5;
  */
 export class CoalescedRings {
   readonly #send: (rung: Rung) => void;
-  readonly #sleep: Sleep;
   readonly #signal: AbortSignal;
+  readonly #sleep: typeof sleep;
   #gathered: Set<number> | 'all' | undefined;
   #window: Promise<void> | undefined;
 
-  constructor(send: (rung: Rung) => void, sleep: Sleep, signal: AbortSignal) {
+  constructor(send: (rung: Rung) => void, signal: AbortSignal, wait = sleep) {
     this.#send = send;
-    this.#sleep = sleep;
     this.#signal = signal;
+    this.#sleep = wait;
   }
 
   ring(rung: Rung): void {

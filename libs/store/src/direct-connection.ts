@@ -1,24 +1,18 @@
+import type { Logger } from '@pipeline/runtime';
+import { sleep } from '@pipeline/runtime/sleep';
 import pg from 'pg';
-
-/** Waits; resolves to false when the signal came first. Injected: timers belong to the process. */
-export type Sleep = (ms: number, signal?: AbortSignal) => Promise<boolean>;
-
-type Write = (message: string, fields?: Record<string, unknown>) => void;
-export interface ConnectionLog {
-  info: Write;
-  warn: Write;
-}
 
 export interface DirectConnectionOptions {
   /** To the server itself, not to a pooler: what it is for is bound to the session. */
   directUrl: string;
   applicationName: string;
-  sleep: Sleep;
-  log: ConnectionLog;
+  log: Logger;
   /** Name of this process beside the leader locks that it holds; default applicationName. */
   holder?: string | undefined;
   /** Milliseconds, monotonic; default `performance.now`. */
   clock?: (() => number) | undefined;
+  /** Default the runtime's; tests end waits themselves. */
+  sleep?: typeof sleep | undefined;
 }
 
 /** The statements of one connection, one after the other: pg takes no second one while the first is under way. */
@@ -96,6 +90,7 @@ const SESSION_SETTINGS = `set idle_session_timeout = ${IDLE_SESSION_TIMEOUT_MS};
 export class DirectConnection {
   readonly #options: DirectConnectionOptions;
   readonly #hooks: SessionHooks;
+  readonly #sleep: typeof sleep;
   readonly #closing = new AbortController();
   #session: Session | null = null;
   #loop: Promise<void> | undefined;
@@ -103,6 +98,7 @@ export class DirectConnection {
   constructor(options: DirectConnectionOptions, hooks: SessionHooks) {
     this.#options = options;
     this.#hooks = hooks;
+    this.#sleep = options.sleep ?? sleep;
   }
 
   /** The session, while it is up. */
@@ -122,7 +118,7 @@ export class DirectConnection {
   }
 
   async #keepUp(): Promise<void> {
-    const { sleep, log } = this.#options;
+    const { log } = this.#options;
     const { signal } = this.#closing;
     let backoff = BACKOFF_MS.first;
     while (!signal.aborted) {
@@ -133,7 +129,7 @@ export class DirectConnection {
       } catch (error) {
         log.warn('direct connection to the store lost', { error, retryInMs: backoff });
       }
-      if (!(await sleep(backoff * (0.5 + Math.random() / 2), signal))) break;
+      if (!(await this.#sleep(backoff * (0.5 + Math.random() / 2), signal))) break;
       backoff = Math.min(backoff * 2, BACKOFF_MS.most);
     }
   }
@@ -178,6 +174,6 @@ export class DirectConnection {
   /** Resolves when this connection is closed. @throws when the server stays silent. */
   async #heartbeat(session: Session, ended: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([ended, this.#closing.signal]);
-    while (await this.#options.sleep(HEARTBEAT_MS, signal)) await session.query('select 1');
+    while (await this.#sleep(HEARTBEAT_MS, signal)) await session.query('select 1');
   }
 }

@@ -59,7 +59,7 @@ class ListeningDoorbell implements Doorbell {
     this.#leads = new Leadership(options.holder ?? options.applicationName);
     this.#connection = new DirectConnection(options, { up: (session) => this.#up(session), down: () => this.#down() });
     const rings = (channel: Channel) =>
-      new CoalescedRings((rung) => this.#send(channel, rung), options.sleep, this.#closing.signal);
+      new CoalescedRings((rung) => this.#send(channel, rung), this.#closing.signal, options.sleep);
     this.#rings = new Map(CHANNELS.map((channel) => [channel, rings(channel)]));
   }
 

@@ -6,6 +6,9 @@ export * from './analytics/index.ts';
 export * from './analytics/spending.ts';
 export { assertLeader, isLeadershipLost, LeadershipLostError } from './assert-leader.ts';
 export * from './audit-log.ts';
+export { requireStore } from './availability/require-store.ts';
+export { type StoreState, StoreWatch } from './availability/store-watch.ts';
+export { handlersTellingOutages, tellingOutages } from './availability/telling-outages.ts';
 export * from './blocked-issues.ts';
 export * from './budgets.ts';
 export * from './claim-tasks.ts';
@@ -27,12 +30,7 @@ export * from './detectors/loops.ts';
 export { MAX_SIGHTINGS, type Sighting } from './detectors/sighting.ts';
 export * from './detectors/work.ts';
 export * from './digest-deliveries.ts';
-export {
-  type ConnectionLog,
-  type DirectConnectionOptions,
-  IDLE_SESSION_TIMEOUT_MS,
-  type Sleep,
-} from './direct-connection.ts';
+export { type DirectConnectionOptions, IDLE_SESSION_TIMEOUT_MS } from './direct-connection.ts';
 export * from './doorbell.ts';
 export * from './duration-estimates.ts';
 export * from './edges.ts';

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { type sleep as runtimeSleep, silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import {
@@ -8,7 +9,6 @@ import {
   type Doorbell,
   IDLE_SESSION_TIMEOUT_MS,
   type Rung,
-  type Sleep,
 } from '../src/index.ts';
 
 const database = testDatabase();
@@ -20,7 +20,7 @@ afterEach(async () => {
 /** Waits that end when the test says so, or with their signal. */
 function heldSleep() {
   const waits: { ms: number; end: (whole: boolean) => void }[] = [];
-  const sleep: Sleep = (ms, signal) =>
+  const sleep: typeof runtimeSleep = (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve(false);
       const wait = { ms, end: (whole: boolean) => resolve(whole) };
@@ -40,7 +40,8 @@ const backoff = (ms: number) => ms > 5 && !heartbeat(ms);
 function openBell(applicationName = 'bell', directUrl = database.url, clock?: () => number) {
   const { sleep, end } = heldSleep();
   const logged: string[] = [];
-  const log = { info: (m: string) => void logged.push(m), warn: (m: string) => void logged.push(m) };
+  const keep = (message: string) => void logged.push(message);
+  const log = { ...silentLogger, info: keep, warn: keep };
   const bell = createDoorbell({ directUrl, applicationName, sleep, log, clock });
   opened.push(bell);
   return { bell, end, logged };

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
+import { type sleep as runtimeSleep, silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { createDoorbell, type Doorbell, IDLE_SESSION_TIMEOUT_MS, type Sleep } from '../src/index.ts';
+import { createDoorbell, type Doorbell, IDLE_SESSION_TIMEOUT_MS } from '../src/index.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -13,7 +14,7 @@ afterEach(async () => {
 const database = testDatabase();
 
 /** No heartbeat and no second connection: it ends with its signal alone. */
-const sleep: Sleep = (_ms, signal) =>
+const sleep: typeof runtimeSleep = (_ms, signal) =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve(false);
     signal?.addEventListener('abort', () => resolve(false), { once: true });
@@ -49,8 +50,7 @@ async function freezableWay(target: string) {
 }
 
 function openBell(directUrl: string): Doorbell {
-  const log = { info: () => undefined, warn: () => undefined };
-  const bell = createDoorbell({ directUrl, applicationName: 'bell', sleep, log });
+  const bell = createDoorbell({ directUrl, applicationName: 'bell', sleep, log: silentLogger });
   cleanups.push(() => bell.close());
   bell.start();
   return bell;

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppError } from '@pipeline/domain';
 import { StartError, silentLogger } from '@pipeline/runtime';
-import type { Store } from '@pipeline/store';
-import { handlersTellingOutages, requireStore, StoreWatch, tellingOutages } from '@pipeline/store-watch';
+import { handlersTellingOutages, requireStore, type Store, StoreWatch, tellingOutages } from '@pipeline/store';
 import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import { databaseUrl, execute } from '@pipeline/testing/template';
 import { sql } from 'kysely';

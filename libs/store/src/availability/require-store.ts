@@ -1,5 +1,7 @@
-import { DeadlineError, StartError } from '@pipeline/runtime';
-import { isRefusedLogin, isUnavailable, SchemaError } from '@pipeline/store';
+import { DeadlineError } from '@pipeline/runtime/sleep';
+import { StartError } from '@pipeline/runtime/start-error';
+import { SchemaError } from '../schema.ts';
+import { isRefusedLogin, isUnavailable } from '../store-errors.ts';
 import type { StoreWatch } from './store-watch.ts';
 
 /**

@@ -1,12 +1,10 @@
-import {
-  DeadlineError,
-  type Logger,
-  type LoopMetrics,
-  type Periodic,
-  runPeriodically,
-  withDeadline,
-} from '@pipeline/runtime';
-import { assertSchema, isUnavailable, mayChangeSchema, SchemaError, type Store } from '@pipeline/store';
+import type { Logger, LoopMetrics } from '@pipeline/runtime';
+import { type Periodic, runPeriodically } from '@pipeline/runtime/periodic';
+import { DeadlineError, withDeadline } from '@pipeline/runtime/sleep';
+import type { Store } from '../connection.ts';
+import { assertSchema, SchemaError } from '../schema.ts';
+import { mayChangeSchema } from '../service-roles.ts';
+import { isUnavailable } from '../store-errors.ts';
 
 const EVERY_MS = 2_000;
 /** As long as a pool waits for a connection: a busy store is not a lost one. */
