@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { costsOfRows, type Of } from '../rollups/facts.ts';
-import { firstWhole } from '../rollups/sums.ts';
+import { costsOfRows, type Of } from './rollups/facts.ts';
+import { firstWhole } from './rollups/sums.ts';
 
 /** Names of the columns of a spending. */
 const COLUMNS = sql`

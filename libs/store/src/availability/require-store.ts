@@ -1,7 +1,7 @@
 import { DeadlineError } from '@pipeline/runtime/sleep';
 import { StartError } from '@pipeline/runtime/start-error';
-import { SchemaError } from '../schema.ts';
-import { isRefusedLogin, isUnavailable } from '../store-errors.ts';
+import { isRefusedLogin, isUnavailable } from '../driver/store-errors.ts';
+import { SchemaError } from '../schema/schema.ts';
 import type { StoreWatch } from './store-watch.ts';
 
 /**

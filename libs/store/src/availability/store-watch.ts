@@ -1,10 +1,10 @@
 import type { Logger, LoopMetrics } from '@pipeline/runtime';
 import { type Periodic, runPeriodically } from '@pipeline/runtime/periodic';
 import { DeadlineError, withDeadline } from '@pipeline/runtime/sleep';
-import type { Store } from '../connection.ts';
-import { assertSchema, SchemaError } from '../schema.ts';
-import { mayChangeSchema } from '../service-roles.ts';
-import { isUnavailable } from '../store-errors.ts';
+import type { Store } from '../driver/connection.ts';
+import { isUnavailable } from '../driver/store-errors.ts';
+import { assertSchema, SchemaError } from '../schema/schema.ts';
+import { mayChangeSchema } from '../schema/service-roles.ts';
 
 const EVERY_MS = 2_000;
 /** As long as a pool waits for a connection: a busy store is not a lost one. */

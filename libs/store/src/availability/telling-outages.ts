@@ -1,5 +1,5 @@
 import { AppError } from '@pipeline/domain';
-import { isUnavailable } from '../store-errors.ts';
+import { isUnavailable } from '../driver/store-errors.ts';
 import type { StoreWatch } from './store-watch.ts';
 
 type Call<A extends unknown[], R> = (...args: A) => Promise<R> | R;
