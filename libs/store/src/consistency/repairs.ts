@@ -1,6 +1,6 @@
 import { svcNow } from '../driver/clock.ts';
 import type { Tx } from '../driver/database.ts';
-import type { IssuePlace } from '../workflow/edges.ts';
+import type { IssuePlace } from '../workflow/dependencies.ts';
 
 /** Marks every active subtask edge of an epic as resolved. @returns the ids of those that were active. */
 export async function resolveSubtaskEdges(tx: Tx, tenantId: number, epic: IssuePlace, by: string): Promise<number[]> {

@@ -4,7 +4,7 @@ import { msInterval, svcNow } from '../driver/clock.ts';
 import type { SiIssues } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import type { IssuePlace } from '../workflow/edges.ts';
+import type { IssuePlace } from '../workflow/dependencies.ts';
 import type { TrackRow } from './tracks.ts';
 
 /** A self-improvement issue; no number = the host has not made it yet. */

@@ -2,7 +2,12 @@ import { type Slug, slugKey } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import type { IssuePlace } from './edges.ts';
+
+/** An issue by its number, which need not have a row in the store. */
+export interface IssuePlace {
+  repoId: number;
+  number: number;
+}
 
 /** Forgets that `child` waits for `parent`. */
 export async function deleteDependency(

@@ -4,12 +4,7 @@ import { svcNow } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-
-/** An issue by its number, which need not have a row in the store. */
-export interface IssuePlace {
-  repoId: number;
-  number: number;
-}
+import type { IssuePlace } from './dependencies.ts';
 
 export interface EdgeEnd extends IssuePlace {
   issueId: number | null;
