@@ -23,7 +23,7 @@ const IMAGES = {
   monitor: { programs: { main: 'services/monitor/src/main.ts', pipeline }, web: 'services/monitor/web/dist' },
   migrate: {
     programs: {
-      main: 'libs/store/src/migrate-main.ts',
+      main: 'libs/store/src/schema/migrate-main.ts',
       'worker-token': 'libs/engine/src/accounts/worker-token-main.ts',
       pipeline,
     },

@@ -1,5 +1,5 @@
 /**
- * Who may import whom. The layers point down: services -> engine, http, vcs, store-watch -> store, contract, runtime -> domain.
+ * Who may import whom. The layers point down: services -> engine, http, vcs -> store, contract -> runtime, domain.
  * Tests, end-to-end runs and a package's own scripts may use every library as well; nobody imports a service but those
  * of the stack, which run them side by side.
  */
@@ -9,15 +9,14 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   runtime: [],
   contract: ['domain'],
-  store: ['domain'],
+  store: ['domain', 'runtime'],
   http: ['contract', 'domain', 'runtime'],
   vcs: ['domain', 'runtime'],
   engine: ['domain', 'store'],
-  'store-watch': ['domain', 'runtime', 'store'],
   cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
   worker: ['contract', 'domain', 'runtime'],
-  'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
-  monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
+  'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
+  monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   stack: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs', 'worker'],
   testing: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store'],
   bench: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store', 'testing', 'worker'],

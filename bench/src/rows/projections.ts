@@ -33,7 +33,7 @@ export const projectionsRow: Row = {
     // The host has one repo; the others would be asked for again and again.
     await ours.admin.query('update repos set enabled = false where id <> $1', [ours.repoIds[0]]);
     await startMonitor(bench, ours, host);
-    const doorbell = createDoorbell({ directUrl: ours.url, applicationName: 'bench', sleep, log: silentLogger });
+    const doorbell = createDoorbell({ directUrl: ours.url, applicationName: 'bench', log: silentLogger });
     doorbell.start();
     bench.stack.add('doorbell of projections', () => doorbell.close());
     const comments = bench.quick ? 200 : 1_000;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { silentLogger, sleep } from '@pipeline/runtime';
+import { silentLogger } from '@pipeline/runtime';
 import { createDoorbell } from '@pipeline/store';
 import { type StreamServer, stampedTransition } from '../measure/stream-server.ts';
 import type { Bench } from '../model.ts';
@@ -43,7 +43,7 @@ export async function openStreamMonitors(bench: Bench, database: string): Promis
 }
 
 function publisher({ url, admin, tenantId }: OurStore) {
-  const doorbell = createDoorbell({ directUrl: url, applicationName: 'bench', sleep, log: silentLogger });
+  const doorbell = createDoorbell({ directUrl: url, applicationName: 'bench', log: silentLogger });
   doorbell.start();
   const publishOf = (type: string) => async (data: object) => {
     await admin.query({ ...INSERT, values: [tenantId, type, data] });

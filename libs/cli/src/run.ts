@@ -1,6 +1,6 @@
 import { AppError, DEFAULT_SETTINGS } from '@pipeline/domain';
 import { admin, type Bell, type Engine } from '@pipeline/engine';
-import { EnvError, parseEnv, silentLogger, sleep, withDeadline } from '@pipeline/runtime';
+import { EnvError, parseEnv, silentLogger, withDeadline } from '@pipeline/runtime';
 import {
   assertSchema,
   createDoorbell,
@@ -81,7 +81,7 @@ const engineOn = (store: Store, rings: Map<Bell, Set<number>>): Engine => ({
 /** Wakes who waits for the news. A ring that is lost costs a moment only: whoever waits also polls. */
 async function ringAll(rings: ReadonlyMap<Bell, ReadonlySet<number>>, directUrl: string): Promise<void> {
   if (rings.size === 0) return;
-  const doorbell = createDoorbell({ directUrl, applicationName: 'pipeline-cli', sleep, log: silentLogger });
+  const doorbell = createDoorbell({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
   try {
     doorbell.start();
     const connected = new Promise<void>((resolve) => void doorbell.on('svc_cache', () => resolve()));

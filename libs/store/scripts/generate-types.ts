@@ -1,6 +1,6 @@
 /**
- * Writes src/database.generated.ts from a freshly migrated database; with `--check` it only compares, and exits 1 on
- * drift. Row types are generated, never written by hand, so that they cannot differ from the migrations.
+ * Writes src/driver/database.generated.ts from a freshly migrated database; with `--check` it only compares, and exits 1
+ * on drift. Row types are generated, never written by hand, so that they cannot differ from the migrations.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { databaseUrl, ensureTemplate } from '@pipeline/testing/template';
 import pg from 'pg';
 import { rowTypes } from './row-types.ts';
 
-const file = join(import.meta.dirname, '../src/database.generated.ts');
+const file = join(import.meta.dirname, '../src/driver/database.generated.ts');
 const check = process.argv.includes('--check');
 
 const server = await startTestServer(process.env);

@@ -10,7 +10,7 @@ interface Column {
   defaulted: boolean;
 }
 
-/** As src/column-types.ts parses them. */
+/** As src/driver/column-types.ts parses them. */
 const SCALARS: Readonly<Record<string, string>> = {
   bool: 'boolean',
   bytea: 'Buffer',

@@ -53,10 +53,11 @@ export async function execute(url: string, ...statements: string[]): Promise<voi
  */
 async function schemaVersion(): Promise<string> {
   const store = createRequire(import.meta.url).resolve('@pipeline/store');
-  const folder = join(dirname(store), 'migrations');
-  const roles = await readFile(join(dirname(store), 'service-roles.ts'));
+  const folder = join(dirname(store), 'schema/migrations');
+  const roles = await readFile(join(dirname(store), 'schema/service-roles.ts'));
   const hash = createHash('sha256').update(new Date().toISOString().slice(0, 7)).update(roles);
-  for (const file of (await readdir(folder)).sort()) hash.update(file).update(await readFile(join(folder, file)));
+  const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
+  for (const file of files.sort()) hash.update(file).update(await readFile(join(folder, file)));
   return hash.digest('hex').slice(0, 12);
 }
 

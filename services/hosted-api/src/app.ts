@@ -1,6 +1,6 @@
 import { hostedSurface, type Readiness } from '@pipeline/contract';
 import { createApp, type RateLimiter, serviceHandlers } from '@pipeline/http';
-import { handlersTellingOutages, tellingOutages } from '@pipeline/store-watch';
+import { handlersTellingOutages, tellingOutages } from '@pipeline/store';
 import type { Express } from 'express';
 import type { HostedContext } from './context.ts';
 import { asPages } from './pages/answers.ts';

@@ -13,8 +13,7 @@ import {
 } from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
-import { type Doorbell, drainingWorkers, type Store } from '@pipeline/store';
-import { StoreWatch, tellingOutages } from '@pipeline/store-watch';
+import { type Doorbell, drainingWorkers, type Store, StoreWatch, tellingOutages } from '@pipeline/store';
 import { Batcher } from './batcher.ts';
 import { ClaimWaiters } from './claim-waiters.ts';
 import { type ConnectionIdentity, connectionAuthenticator } from './connection-tokens.ts';

@@ -1,7 +1,6 @@
 import { listen } from '@pipeline/http';
-import { runService, type ServiceContext, sleep } from '@pipeline/runtime';
-import { createDoorbell, openStore } from '@pipeline/store';
-import { requireStore } from '@pipeline/store-watch';
+import { runService, type ServiceContext } from '@pipeline/runtime';
+import { createDoorbell, openStore, requireStore } from '@pipeline/store';
 import type { z } from 'zod';
 import { createHostedApp } from './app.ts';
 import { createHostedContext } from './context.ts';
@@ -41,7 +40,6 @@ async function start(
   const doorbell = createDoorbell({
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     applicationName: NAME,
-    sleep,
     log,
   });
   stack.add('doorbell', () => doorbell.close());

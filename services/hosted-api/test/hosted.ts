@@ -4,7 +4,7 @@ import { checkedFetch, hostedSurface } from '@pipeline/contract';
 import type { HostIssue, TaskType, VcsHost } from '@pipeline/domain';
 import { putRepo, takeHostEvent } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
-import { createMetrics, silentLogger, sleep } from '@pipeline/runtime';
+import { createMetrics, silentLogger } from '@pipeline/runtime';
 import {
   createDoorbell,
   ensureTenant,
@@ -99,7 +99,7 @@ export function testHosted(options: Options = {}): Hosting {
 /** The hosted API on a port, with a doorbell of its own; its loops do not run by themselves. */
 async function startHosted(database: TestDatabase, options: Options): Promise<Hosted> {
   const { listenUrl = database.url, ...rest } = options;
-  const doorbell = createDoorbell({ directUrl: listenUrl, applicationName: 'hosted', sleep, log: silentLogger });
+  const doorbell = createDoorbell({ directUrl: listenUrl, applicationName: 'hosted', log: silentLogger });
   const context = createHostedContext({
     store: database.store,
     doorbell,

@@ -2,7 +2,7 @@ import { monitorSurface, type Readiness } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
 import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
-import { handlersTellingOutages, type StoreWatch } from '@pipeline/store-watch';
+import { handlersTellingOutages, type StoreWatch } from '@pipeline/store';
 import type { Express } from 'express';
 import type { Registry } from 'prom-client';
 import type { Authentication } from './auth/authentication.ts';

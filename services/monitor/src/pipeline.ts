@@ -1,7 +1,6 @@
 import type { Readiness } from '@pipeline/contract';
 import type { Engine, HostOf } from '@pipeline/engine';
-import type { Doorbell } from '@pipeline/store';
-import type { StoreWatch } from '@pipeline/store-watch';
+import type { Doorbell, StoreWatch } from '@pipeline/store';
 import { Gauge, type Registry } from 'prom-client';
 import type { Agents } from './agents/agents.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@pipeline/runtime';
+import type { StoreWatch } from '@pipeline/store';
 import { findIssue, type Store } from '@pipeline/store';
-import type { StoreWatch } from '@pipeline/store-watch';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { ListCache, type Reading } from '../src/list-cache.ts';

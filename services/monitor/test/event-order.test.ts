@@ -89,7 +89,7 @@ async function write(writer: number, bell: Doorbell): Promise<void> {
 }
 
 test('two replicas, commits out of order, clients that hop, a replica that restarts: all see all, once, in one order', async () => {
-  const bell = createDoorbell({ directUrl: database.url, applicationName: 'writer', sleep, log: silentLogger });
+  const bell = createDoorbell({ directUrl: database.url, applicationName: 'writer', log: silentLogger });
   bell.start();
   cleanups.push(() => bell.close());
   const replicas = [await startReplica(), await startReplica()];

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { checkedFetch, monitorSurface } from '@pipeline/contract';
 import { silentLogger } from '@pipeline/runtime';
-import { enabledReposWithTenant, insertRecords, inTransaction, noRecords, sequenceStream } from '@pipeline/store';
-import { StoreWatch } from '@pipeline/store-watch';
+import {
+  enabledReposWithTenant,
+  insertRecords,
+  inTransaction,
+  noRecords,
+  StoreWatch,
+  sequenceStream,
+} from '@pipeline/store';
 import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import { PolledValue } from '../src/polled-value.ts';
 import { EventFeed } from '../src/stream/event-feed.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HostEvent } from '@pipeline/domain';
-import { silentLogger, sleep } from '@pipeline/runtime';
+import { silentLogger } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell } from '@pipeline/store';
 import { closedWithFile } from '@pipeline/testing/closing';
 import { parseWebhook, type SandboxHost, startSandbox } from '@pipeline/vcs';
@@ -91,7 +91,7 @@ export const labelsOf = async (world: World, slug: string, number: number): Prom
 
 /** A doorbell that is connected. */
 export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Doorbell> {
-  const doorbell = createDoorbell({ directUrl, applicationName: 'test:doorbell', sleep, log: silentLogger, clock });
+  const doorbell = createDoorbell({ directUrl, applicationName: 'test:doorbell', log: silentLogger, clock });
   doorbell.close = closedWithFile(doorbell.close.bind(doorbell));
   doorbell.start();
   await new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import { checkedFetch, monitorSurface } from '@pipeline/contract';
 import type { ConsistencyFinding, DeadLetter } from '@pipeline/domain';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { StoreWatch } from '@pipeline/store-watch';
+import { StoreWatch } from '@pipeline/store';
 import { closedWithFile } from '@pipeline/testing/closing';
 import { createMonitorApp, type MonitorApp } from '../src/app.ts';
 import { createAuthentication } from '../src/auth/authentication.ts';

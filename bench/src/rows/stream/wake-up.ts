@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS, DEFAULT_WORKFLOW } from '@pipeline/domain';
 import { type Engine, transition } from '@pipeline/engine';
-import { silentLogger, sleep } from '@pipeline/runtime';
+import { silentLogger } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, inTransaction, seedWorkflow } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
 import { Stopwatch } from '../../measure/stopwatch.ts';
@@ -57,7 +57,7 @@ interface Bells {
 
 function openBells(bench: Bench, { url }: OurStore): Bells {
   const open = (applicationName: string) => {
-    const doorbell = createDoorbell({ directUrl: url, applicationName, sleep, log: silentLogger });
+    const doorbell = createDoorbell({ directUrl: url, applicationName, log: silentLogger });
     bench.stack.add(applicationName, () => doorbell.close());
     return doorbell;
   };

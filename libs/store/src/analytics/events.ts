@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { fleetNote } from '../json.ts';
-import { cellsOf } from '../rollups/sums.ts';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+import { cellsOf } from './rollups/sums.ts';
 import { type AnalyticsScope, waitingFacts, within } from './scope.ts';
 
 export interface PipelineEventRow {

@@ -1,8 +1,8 @@
 import { STATES, type State } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { fleetNote } from '../json.ts';
-import { cellsOf, middleOf } from '../rollups/sums.ts';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+import { cellsOf, middleOf } from './rollups/sums.ts';
 import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
 import { edgeOf } from './states.ts';
 

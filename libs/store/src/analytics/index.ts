@@ -4,5 +4,4 @@ export * from './merged.ts';
 export * from './reliability.ts';
 export { repoNames } from './repos.ts';
 export type { AnalyticsScope } from './scope.ts';
-export * from './spending.ts';
 export { countDone, type StateChange, stateChanges } from './states.ts';

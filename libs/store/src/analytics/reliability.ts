@@ -1,7 +1,7 @@
 import { stateBit, WORK_TASK_TYPES } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { fleetNote } from '../json.ts';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
 import { type AnalyticsScope, within } from './scope.ts';
 
 const BLOCKED = stateBit('failure-blocked') | stateBit('dependency-blocked');

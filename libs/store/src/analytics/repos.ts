@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { fleetNote } from '../json.ts';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
 import type { AnalyticsScope } from './scope.ts';
 
 /** Repos within a scope, including disabled ones: their past costs count. */

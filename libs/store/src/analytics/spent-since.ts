@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { costsOfRows, type Of } from '../rollups/facts.ts';
-import { firstWhole } from '../rollups/sums.ts';
+import { costsOfRows, type Of } from './rollups/facts.ts';
+import { firstWhole } from './rollups/sums.ts';
 
 /** Column names of a cost source. */
 const COLUMNS = sql`

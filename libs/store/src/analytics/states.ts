@@ -1,9 +1,9 @@
 import { STATES, type State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { fleetNote } from '../json.ts';
-import { movesOfRows } from '../rollups/facts.ts';
-import { cellsOf } from '../rollups/sums.ts';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+import { movesOfRows } from './rollups/facts.ts';
+import { cellsOf } from './rollups/sums.ts';
 import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
 
 /** How many issues are in a state now (`bucket` null), or the change between two bucket ends. */

@@ -1,7 +1,7 @@
 import type { Slug, StoredConsistencyKind } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../connection.ts';
-import { fleetNote } from '../json.ts';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
 import { type Detector, type Place, type Scope, within } from './detector.ts';
 import { labelDrift } from './label-drift.ts';
 import { orphanDependencyEdge } from './orphan-dependency-edge.ts';

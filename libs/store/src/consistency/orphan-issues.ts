@@ -1,8 +1,9 @@
 import { ENQUEUE_LABEL, laneOf, MAX_PROJECTION_ATTEMPTS, type ProjectionAction } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../connection.ts';
-import { jsonb, svcNow } from '../json.ts';
-import type { RepoRow } from '../repos.ts';
+import { svcNow } from '../driver/clock.ts';
+import type { Db, Tx } from '../driver/database.ts';
+import { jsonb } from '../driver/fragments.ts';
+import type { RepoRow } from '../repos/repos.ts';
 
 const ENQUEUE: ProjectionAction = { type: 'addLabels', labels: [ENQUEUE_LABEL] };
 const KEY = 'enqueue-orphan';

@@ -1,11 +1,6 @@
-import type { Tx } from '../connection.ts';
-import { svcNow } from '../json.ts';
-
-/** An issue by repo and number, for records that may outlive it. */
-export interface IssuePlace {
-  repoId: number;
-  number: number;
-}
+import { svcNow } from '../driver/clock.ts';
+import type { Tx } from '../driver/database.ts';
+import type { IssuePlace } from '../workflow/dependencies.ts';
 
 /** Marks every active subtask edge of an epic as resolved. @returns the ids of those that were active. */
 export async function resolveSubtaskEdges(tx: Tx, tenantId: number, epic: IssuePlace, by: string): Promise<number[]> {

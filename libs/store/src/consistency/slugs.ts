@@ -1,7 +1,7 @@
 import { type Slug, slugKey } from '@pipeline/domain';
-import type { Db } from '../connection.ts';
-import { fleetNote } from '../json.ts';
-import type { RepoRow } from '../repos.ts';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+import type { RepoRow } from '../repos/repos.ts';
 
 /** A repo with the external id of its tenant. */
 export type RepoWithTenant = RepoRow & { tenant: string };

@@ -1,7 +1,7 @@
 import type { AuthInfo, McpHttpHandler, McpServer } from '@modelcontextprotocol/server';
 import { CONTRACT_VERSION } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import { tellingOutages } from '@pipeline/store-watch';
+import { tellingOutages } from '@pipeline/store';
 import type { ConnectionIdentity } from '../connection-tokens.ts';
 import type { HostedContext } from '../context.ts';
 import { issueTools } from './issue-tools.ts';

@@ -1,5 +1,5 @@
 import { type Logger, type LoopMetrics, type Periodic, runPeriodically, type Tick } from '@pipeline/runtime';
-import type { StoreWatch } from '@pipeline/store-watch';
+import type { StoreWatch } from '@pipeline/store';
 
 interface LoopSetDeps {
   storeWatch: StoreWatch;

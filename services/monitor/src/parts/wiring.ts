@@ -1,7 +1,6 @@
 import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
-import { type Logger, type Metrics, sleep } from '@pipeline/runtime';
-import { createDoorbell, type Doorbell, openStore, type Store, type StoreOptions } from '@pipeline/store';
-import { StoreWatch } from '@pipeline/store-watch';
+import type { Logger, Metrics } from '@pipeline/runtime';
+import { createDoorbell, type Doorbell, openStore, type Store, type StoreOptions, StoreWatch } from '@pipeline/store';
 import type { LoadedConfig } from '../config.ts';
 import type { ConfigInForce } from '../configuration/config-in-force.ts';
 import type { ConnectedHost } from '../hosts.ts';
@@ -56,7 +55,6 @@ export function wire(options: PipelineOptions): Wiring {
     directUrl: options.directUrl,
     applicationName: 'monitor:doorbell',
     holder: options.instance,
-    sleep,
     log,
   });
   const storeWatch = new StoreWatch({ store, log, metrics: metrics.loops, now });

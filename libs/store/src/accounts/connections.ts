@@ -1,0 +1,125 @@
+import { type RawBuilder, sql } from 'kysely';
+import { svcNow, svcNowPlus } from '../driver/clock.ts';
+import type { Db } from '../driver/database.ts';
+import { jsonb } from '../driver/fragments.ts';
+
+/** Why a connection ended: revoked by its user, its client, reuse of a token, or an operator. */
+export type RevokedReason = 'user' | 'client' | 'reuse' | 'operator';
+
+export interface NewConnection {
+  /** `conn_…` */
+  id: string;
+  tenantId: number;
+  userId: number;
+  clientId: string;
+  clientName: string;
+  resource: string;
+  scope: string;
+  /** The grant as the OAuth library stores it. */
+  payload: unknown;
+  ttlMs: number;
+}
+
+/**
+ * Condition for a usable connection: neither revoked nor expired, its user neither disabled nor removed from the
+ * organisation. For statements that name the connection `c` and its user `u`.
+ */
+export const connectionLives: RawBuilder<boolean> = sql<boolean>`(
+  c.revoked_at is null and c.expires_at > svc_now() and u.disabled_at is null
+  and exists (select from memberships m where m.tenant_id = c.tenant_id and m.user_id = c.user_id)
+)`;
+
+export async function insertConnection(db: Db, connection: NewConnection): Promise<void> {
+  await db
+    .insertInto('oauth_connections')
+    .values({
+      id: connection.id,
+      tenant_id: connection.tenantId,
+      user_id: connection.userId,
+      client_id: connection.clientId,
+      client_name: connection.clientName,
+      resource: connection.resource,
+      scope: connection.scope,
+      payload: jsonb(connection.payload) as never,
+      expires_at: svcNowPlus(connection.ttlMs),
+    })
+    .execute();
+}
+
+/** The OAuth library's data of a usable connection; null for all others. */
+export async function findGrantPayload(db: Db, id: string): Promise<Record<string, unknown> | null> {
+  const row = await db
+    .selectFrom('oauth_connections as c')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .select('c.payload')
+    .where('c.id', '=', id)
+    .where(connectionLives)
+    .executeTakeFirst();
+  return row ? (row.payload as Record<string, unknown>) : null;
+}
+
+/** Whether a user has a usable connection with a client. */
+export async function hasConnection(db: Db, userId: number, clientId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('oauth_connections as c')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .select('c.id')
+    .where('c.user_id', '=', userId)
+    .where('c.client_id', '=', clientId)
+    .where(connectionLives)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Records that the connection got a new access token: "last used", with the resolution of a token's lifetime. */
+export async function touchConnection(db: Db, id: string): Promise<void> {
+  await db.updateTable('oauth_connections').set({ last_used_at: svcNow }).where('id', '=', id).execute();
+}
+
+/**
+ * Ends a connection with all its tokens, immediately and everywhere: every token check reads this row.
+ * @param userId only if it is this user's.
+ * @returns false when it had ended before, or does not exist.
+ */
+export async function revokeConnection(
+  db: Db,
+  id: string,
+  reason: RevokedReason,
+  userId: number | null = null,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('oauth_connections')
+    .set({ revoked_at: svcNow, revoked_reason: reason })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .$if(userId !== null, (update) => update.where('user_id', '=', userId))
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export interface ConnectionEntry {
+  id: string;
+  clientId: string;
+  clientName: string;
+  organisation: string;
+  createdAt: string;
+  lastUsedAt: string | null;
+  expiresAt: string;
+}
+
+/** The usable connections of a user, newest first. */
+export async function liveConnectionsOf(db: Db, userId: number): Promise<ConnectionEntry[]> {
+  return db
+    .selectFrom('oauth_connections as c')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .innerJoin('tenants as o', 'o.id', 'c.tenant_id')
+    .select(['c.id', 'c.client_id as clientId', 'c.client_name as clientName', 'o.name as organisation'])
+    .select(['c.created_at as createdAt', 'c.last_used_at as lastUsedAt', 'c.expires_at as expiresAt'])
+    .where('c.user_id', '=', userId)
+    .where(connectionLives)
+    .orderBy('c.created_at', 'desc')
+    .orderBy('c.id')
+    .execute();
+}

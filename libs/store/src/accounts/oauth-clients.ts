@@ -1,0 +1,17 @@
+import type { Db } from '../driver/database.ts';
+import { jsonb } from '../driver/fragments.ts';
+
+type Metadata = Record<string, unknown>;
+
+/** Stores a client that registered itself. */
+export async function insertClient(db: Db, id: string, metadata: Metadata, address: string | null): Promise<void> {
+  await db
+    .insertInto('oauth_clients')
+    .values({ id, metadata: jsonb(metadata) as never, created_ip: address })
+    .execute();
+}
+
+export async function findClient(db: Db, id: string): Promise<Metadata | null> {
+  const row = await db.selectFrom('oauth_clients').select('metadata').where('id', '=', id).executeTakeFirst();
+  return row ? (row.metadata as Metadata) : null;
+}

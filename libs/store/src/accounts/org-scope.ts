@@ -1,0 +1,120 @@
+import { type Role, reachOfRole } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db } from '../driver/database.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+
+declare const checked: unique symbol;
+
+/** Repos of one tenant that may be read: by a connection, or by an operator who named one. */
+export interface ReadScope {
+  readonly tenantId: number;
+  /** null = every enabled repo of the tenant. A repo listed here may be disabled by now. */
+  readonly repoIds: readonly number[] | null;
+  readonly [checked]: true;
+}
+
+/**
+ * What a connection may read now: one organisation, and in it all enabled repos or some. Only the check of an access
+ * token creates one, so a function that requires it cannot be called without the check.
+ */
+export interface OrgScope extends ReadScope {
+  readonly userId: number;
+  readonly role: Role;
+}
+
+/** Operators of the monitor see every tenant; reads of one issue are bound to the repo in the path. */
+export const operatorScope = (repo: { tenant_id: number; id: number }): ReadScope =>
+  ({ tenantId: repo.tenant_id, repoIds: [repo.id] }) as unknown as ReadScope;
+
+/** A usable connection whose access token was presented. */
+export interface LiveConnection {
+  readonly connectionId: string;
+  readonly clientId: string;
+  readonly clientName: string;
+  /** The address of the API that the connection is for. */
+  readonly resource: string;
+  readonly scopes: readonly string[];
+  /** The name by which the user logs in. */
+  readonly login: string;
+  readonly scope: OrgScope;
+}
+
+/**
+ * Token, connection, user and rights in one statement, so that they belong to one snapshot. Five probes of primary
+ * keys. The rights are in separate subqueries: each names the tenant of the connection.
+ */
+const byAccessTokens = prepared('connections-by-access-tokens', (db, p: Params<{ hashes: readonly Buffer[] }>) =>
+  db
+    .selectFrom('oauth_tokens as t')
+    .innerJoin('oauth_connections as c', 'c.id', 't.connection_id')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .select([
+      't.hash',
+      'c.id',
+      'c.tenant_id',
+      'c.user_id',
+      'c.client_id',
+      'c.client_name',
+      'c.resource',
+      'c.scope',
+      'u.email',
+      sql<Role | null>`(
+        select m.role from memberships m where m.tenant_id = c.tenant_id and m.user_id = c.user_id
+      )`.as('role'),
+      sql<number[] | null>`(
+        select array_agg(g.repo_id) from repo_grants g where g.tenant_id = c.tenant_id and g.user_id = c.user_id
+      )`.as('granted'),
+    ])
+    .where('t.hash', '=', sql<Buffer>`any(${p('hashes')}::bytea[])`)
+    .where('t.kind', '=', sql.lit('AccessToken'))
+    .where('t.expires_at', '>', sql<string>`svc_now()`)
+    .where('c.expires_at', '>', sql<string>`svc_now()`)
+    .where('c.revoked_at', 'is', null)
+    .where('u.disabled_at', 'is', null),
+);
+
+/**
+ * The connections of access tokens, with what each may read. Use the primary: a replica may not have a revocation yet.
+ * Many tokens cost little more than one.
+ * @param hashes SHA-256 of each whole token.
+ * @returns by the hash as hexadecimal text; without those whose token is unknown or expired, whose connection is
+ * revoked or expired, whose user is disabled or no member.
+ */
+export async function findLiveConnections(
+  primary: Db,
+  hashes: readonly Buffer[],
+): Promise<ReadonlyMap<string, LiveConnection>> {
+  const rows = await byAccessTokens.all(primary, { hashes });
+  return new Map(
+    rows.flatMap((row) => {
+      const { role } = row;
+      return role === null ? [] : [[row.hash.toString('hex'), liveOf({ ...row, role })] as const];
+    }),
+  );
+}
+
+interface TokenRow {
+  id: string;
+  tenant_id: number;
+  user_id: number;
+  client_id: string;
+  client_name: string;
+  resource: string;
+  scope: string;
+  email: string;
+  role: Role;
+  granted: number[] | null;
+}
+
+function liveOf(row: TokenRow): LiveConnection {
+  const { tenant_id: tenantId, user_id: userId, role } = row;
+  return {
+    connectionId: row.id,
+    clientId: row.client_id,
+    clientName: row.client_name,
+    resource: row.resource,
+    scopes: row.scope.split(' '),
+    login: row.email,
+    scope: { tenantId, userId, role, repoIds: reachOfRole(role, row.granted ?? []) } as OrgScope,
+  };
+}

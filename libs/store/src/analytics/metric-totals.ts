@@ -1,0 +1,96 @@
+import type { TaskType } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+
+const note = fleetNote('metrics of the whole deployment');
+
+export interface MetricTotals {
+  costs: { repo: string; agent: string; model: string; usd: number }[];
+  tokens: { model: string; input: number; output: number; cacheRead: number; cacheWrite: number }[];
+  transitions: { repo: string; from: string; to: string; n: number }[];
+  tasks: { task_type: string; event_type: string; n: number }[];
+}
+
+/**
+ * All-time totals, from the stored rollups plus pending deltas. A total falls when old rollups are dropped, which a
+ * counter's reader treats as a restart. Cost: the sums by month.
+ */
+export async function metricTotals(fleet: Db): Promise<MetricTotals> {
+  const costs = await sql<MetricTotals['costs'][number]>`
+    ${note}
+    select r.owner || '/' || r.name as repo, c.agent, c.model, sum(c.usd) as usd
+    from cost_sums c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
+    where c.grain = 'month' group by 1, 2, 3`.execute(fleet);
+  const tokens = await sql<MetricTotals['tokens'][number]>`
+    ${note}
+    select c.model, sum(c.input_tokens) as input, sum(c.output_tokens) as output,
+      sum(c.cache_read_tokens) as "cacheRead", sum(c.cache_write_tokens) as "cacheWrite"
+    from cost_sums c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
+    where c.grain = 'month' group by 1`.execute(fleet);
+  const transitions = await sql<MetricTotals['transitions'][number]>`
+    ${note}
+    select r.owner || '/' || r.name as repo, t.from_state as "from", t.to_state as "to", sum(t.n)::bigint as n
+    from transition_counts t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
+    where t.grain = 'month' group by 1, 2, 3`.execute(fleet);
+  const tasks = await sql<MetricTotals['tasks'][number]>`
+    ${note}
+    select t.task_type, t.event_type, sum(t.n)::bigint as n
+    from task_counts t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
+    where t.grain = 'month' group by 1, 2`.execute(fleet);
+  return { costs: costs.rows, tokens: tokens.rows, transitions: transitions.rows, tasks: tasks.rows };
+}
+
+/** The task types of which any tenant has claimed a task, ever. Cost: the sums by month. */
+export async function taskTypesThatRan(fleet: Db): Promise<TaskType[]> {
+  const { rows } = await sql<{ task_type: TaskType }>`
+    ${note}
+    select distinct task_type from task_counts where grain = 'month' and event_type <> 'task_enqueued'`.execute(fleet);
+  return rows.map(({ task_type }) => task_type);
+}
+
+/** Runs of all tenants that ended within a window, and how long each took, in seconds. */
+export async function endedRuns(
+  fleet: Db,
+  window: { from: string; to: string; agents: readonly string[] },
+): Promise<{ task_type: string; seconds: number }[]> {
+  const { from, to, agents } = window;
+  // By the claims of the last day (index runs_of_agent): there is no index over the end of runs, because every run
+  // would update it.
+  const { rows } = await sql<{ task_type: string; seconds: number }>`
+    ${note}
+    select x.task_type, extract(epoch from x.finished_at - x.claimed_at)::float8 as seconds
+    from repos r cross join unnest(${agents}::text[]) a (agent)
+    cross join lateral (
+      select u.task_type, u.claimed_at, u.finished_at from runs u
+      where u.tenant_id = r.tenant_id and u.repo_id = r.id and u.agent = a.agent
+        and u.claimed_at > ${from}::timestamptz - interval '1 day'
+        and u.finished_at > ${from}::timestamptz and u.finished_at <= ${to}::timestamptz
+    ) x
+    where r.enabled`.execute(fleet);
+  return rows;
+}
+
+/**
+ * Claims of all tenants since a time, and how long each task had waited for a worker, in seconds; without those of
+ * releases that did not record it. Cost: a probe for each repo and agent (index runs_of_agent), and the claims
+ * themselves.
+ */
+export async function claimsSince(
+  fleet: Db,
+  { from, agents }: { from: string; agents: readonly string[] },
+): Promise<{ id: number; seconds: number }[]> {
+  // `offset 0` keeps it a probe: before a vacuum the BRIN index over claimed_at does not cover new rows, and a plan
+  // with it reads all.
+  const { rows } = await sql<{ id: number; seconds: number }>`
+    ${note}
+    select x.id, extract(epoch from x.claimed_at - x.ready_at)::float8 as seconds
+    from repos r cross join unnest(${agents}::text[]) a (agent)
+    cross join lateral (
+      select u.id, u.claimed_at, u.ready_at from runs u
+      where u.tenant_id = r.tenant_id and u.repo_id = r.id and u.agent = a.agent
+        and u.claimed_at > ${from}::timestamptz and u.ready_at is not null
+      offset 0
+    ) x`.execute(fleet);
+  return rows;
+}

@@ -1,0 +1,116 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../../driver/database.ts';
+import { fleetNote } from '../../driver/fragments.ts';
+import { inTransaction } from '../../driver/transaction.ts';
+import { costsOfRows, eventsOfRows, movesOfCohort, movesOfRows, type Stretch } from './facts.ts';
+import { factsOfDeltas, SUMS_LOCK } from './fold.ts';
+import { ALL_SUMS, addTo, everyKind, type Facts, monthOf, type Sums } from './sums.ts';
+
+const factsOfRows = (stretch: Stretch): Record<Facts, RawBuilder<unknown>> => ({
+  moves: movesOfRows(stretch),
+  cohort: movesOfCohort(stretch),
+  costs: costsOfRows(stretch),
+  events: eventsOfRows(stretch),
+});
+
+const names = (columns: readonly string[]) => sql.join(columns.map((name) => sql.ref(name)));
+const negative = (columns: readonly string[]) =>
+  sql.join(columns.map((name) => sql`-${sql.ref(name)} as ${sql.ref(name)}`));
+const added = (columns: readonly string[]) =>
+  sql.join(columns.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`));
+const notZero = (columns: readonly string[]) =>
+  sql.join(
+    columns.map((name) => sql`sum(${sql.ref(name)}) <> 0`),
+    sql` or `,
+  );
+
+/**
+ * Differences of a rollup table, separately at every level: its rows recomputed from the history, minus those of the
+ * table and the pending deltas, in one statement and so one snapshot. `differences` is the relation.
+ */
+function differences(sums: Sums, stretch: Stretch): RawBuilder<unknown> {
+  const { table, keys, time } = sums;
+  const facts = factsOfRows(stretch);
+  const rows = sums.reads.map((name) => sql`${sql.ref(name)} as (${facts[name]})`);
+  const within = sql`${sql.ref(time)} >= ${stretch.from}::timestamptz and ${sql.ref(time)} < ${stretch.to}::timestamptz`;
+  const byMonth = keys.includes('grain');
+  return sql`
+    expected as (with ${sql.join(rows)} ${everyKind(sums, sums.cells)}),
+    waiting as (
+      with d as (select tenant_id, repo_id, at, body from rollup_deltas), ${factsOfDeltas} ${everyKind(sums, sums.cells)}
+    ),
+    of_stretch as (
+      select ${names(keys)}, ${added(sums.sums)}
+      from (
+        select ${names(keys)}, ${names(sums.sums)} from expected
+        union all select ${names(keys)}, ${negative(sums.sums)} from waiting where ${within}
+        union all select ${names(keys)}, ${negative(sums.sums)} from ${sql.table(table)} where ${within}
+      ) x
+      ${byMonth ? sql`where grain <> 'month'` : sql``}
+      group by ${names(keys)} having ${notZero(sums.sums)}
+    )${byMonth ? sql`, of_months as (${differencesOfMonths(sums, stretch)})` : sql``},
+    differences as (
+      select ${names(keys)}, ${names(sums.sums)} from of_stretch
+      ${byMonth ? sql`union all select ${names(keys)}, ${names(sums.sums)} from of_months` : sql``}
+    )`;
+}
+
+/**
+ * A stretch does not hold a whole month, so a month is compared with its days as repaired. Neither includes pending
+ * deltas.
+ */
+function differencesOfMonths({ table, keys, sums }: Sums, { from, to }: Stretch): RawBuilder<unknown> {
+  const others = names(keys.filter((name) => name !== 'grain' && name !== 'at'));
+  const days = (relation: RawBuilder<unknown>) => sql`
+    select ${others}, ${monthOf(sql`at`)} as at, ${names(sums)} from ${relation} where grain = 'day'`;
+  return sql`
+    select ${others}, 'month' as grain, at, ${added(sums)}
+    from (
+      ${days(sql.table(table))}
+      union all ${days(sql`of_stretch`)}
+      union all select ${others}, at, ${negative(sums)} from ${sql.table(table)} where grain = 'month'
+    ) x
+    where at >= ${monthOf(sql`${from}::timestamptz`)} and at < ${to}::timestamptz
+    group by ${others}, at having ${notZero(sums)}`;
+}
+
+export interface SumsCheck {
+  table: Sums['table'];
+  /** Wrong sums, of all kinds and levels. */
+  wrong: number;
+  /** The first of them, for the log. */
+  examples: Record<string, unknown>[];
+}
+
+/**
+ * Recomputes the rollups of a stretch of whole UTC days from the history and compares each level separately: an error
+ * in one changes no other. Costs the history of the stretch, and takes no lock unless it repairs.
+ * @param mend adds the differences, while no aggregation runs.
+ */
+export async function checkRollups(fleet: Db, stretch: Stretch, mend: boolean): Promise<SumsCheck[]> {
+  const found: SumsCheck[] = [];
+  const age = await ageInDays(fleet, stretch);
+  for (const sums of ALL_SUMS) {
+    if (age > (sums.keptDays ?? Number.POSITIVE_INFINITY)) continue;
+    const check = await inTransaction(fleet, async (tx) => {
+      if (mend) await sql`select pg_advisory_xact_lock(${SUMS_LOCK})`.execute(tx);
+      const mended = mend ? sql`, mended as (${addTo(sums, sql`select * from differences`)})` : sql``;
+      const { rows } = await sql<{ wrong: number; examples: Record<string, unknown>[] }>`
+        ${fleetNote('sums of every tenant')}
+        with ${differences(sums, stretch)}${mended}
+        select (select count(*)::int from differences) as wrong,
+          coalesce((select json_agg(e) from (select * from differences limit 5) e), '[]') as examples`.execute(tx);
+      return rows[0];
+    });
+    found.push({ table: sums.table, wrong: check?.wrong ?? 0, examples: check?.examples ?? [] });
+  }
+  return found;
+}
+
+/** Days since the end of a stretch. */
+async function ageInDays(fleet: Db, { to }: Stretch): Promise<number> {
+  const { age } = await fleet
+    .selectNoFrom(sql<number>`(extract(epoch from svc_now() - ${to}::timestamptz) / 86400)::float8`.as('age'))
+    .executeTakeFirstOrThrow();
+  return age + 1;
+}

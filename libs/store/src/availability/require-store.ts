@@ -1,0 +1,19 @@
+import { DeadlineError } from '@pipeline/runtime/sleep';
+import { StartError } from '@pipeline/runtime/start-error';
+import { isRefusedLogin, isUnavailable } from '../driver/store-errors.ts';
+import { SchemaError } from '../schema/schema.ts';
+import type { StoreWatch } from './store-watch.ts';
+
+/**
+ * Looks at the store before anything is served. One that cannot be reached is no reason to end: it comes back, and
+ * until then requests are refused and /ready tells.
+ * @throws StartError for what somebody must mend, saying how: a schema that does not fit, a login that is refused.
+ */
+export async function requireStore(watch: StoreWatch): Promise<void> {
+  await watch.check();
+  const { problem } = watch;
+  if (problem === null) return;
+  if (problem instanceof SchemaError) throw new StartError(problem.message, { cause: problem });
+  if (isRefusedLogin(problem)) throw new StartError(`DATABASE_URL: ${problem.message}`, { cause: problem });
+  if (!isUnavailable(problem) && !(problem instanceof DeadlineError)) throw problem;
+}

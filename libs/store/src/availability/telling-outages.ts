@@ -1,0 +1,30 @@
+import { AppError } from '@pipeline/domain';
+import { isUnavailable } from '../driver/store-errors.ts';
+import type { StoreWatch } from './store-watch.ts';
+
+type Call<A extends unknown[], R> = (...args: A) => Promise<R> | R;
+
+/**
+ * The call, its broken connections told as STORE_UNAVAILABLE. The watch looks at once, so that others need not find
+ * out; one broken connection alone says nothing about the store.
+ */
+export const tellingOutages =
+  <A extends unknown[], R>(watch: StoreWatch, call: Call<A, R>): ((...args: A) => Promise<R>) =>
+  async (...args) => {
+    try {
+      return await call(...args);
+    } catch (error) {
+      if (error instanceof AppError || !isUnavailable(error)) throw error;
+      watch.loop.wake();
+      throw new AppError('STORE_UNAVAILABLE', '', { cause: error });
+    }
+  };
+
+/** The same for all handlers of a surface. */
+export function handlersTellingOutages<H extends Readonly<Record<string, unknown>>>(watch: StoreWatch, handlers: H): H {
+  const told = Object.entries(handlers).map(([id, handler]) => [
+    id,
+    tellingOutages(watch, handler as Call<unknown[], unknown>),
+  ]);
+  return Object.fromEntries(told) as H;
+}

@@ -1,0 +1,105 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { OrgScope } from '../accounts/org-scope.ts';
+import { moneyOfRows, type Of } from '../analytics/rollups/facts.ts';
+import { waitingOf } from '../analytics/scope.ts';
+import { type Start, spentBySpan } from '../analytics/spent-since.ts';
+import type { Db } from '../driver/database.ts';
+import { jsonList } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+
+/** USD spent in each window, to four decimals. */
+export interface CostSums {
+  last24hUsd: number;
+  last7dUsd: number;
+  last30dUsd: number;
+  lifetimeUsd: number;
+  todayUsd: number;
+}
+
+/** Start of each window. */
+const startsOf = (dayStart: RawBuilder<unknown>): Readonly<Record<keyof CostSums, Start>> => ({
+  last24hUsd: sql`svc_now() - interval '1 day'`,
+  last7dUsd: sql`svc_now() - interval '7 days'`,
+  last30dUsd: sql`svc_now() - interval '30 days'`,
+  lifetimeUsd: null,
+  todayUsd: sql`${dayStart}::timestamptz`,
+});
+
+const usdOf = (span: keyof CostSums) =>
+  sql`trim_scale(round(coalesce(sum(s.usd) filter (where s.span = ${sql.lit(span)}), 0), 4)) as ${sql.ref(span)}`;
+
+const OF_REPO = sql`${usdOf('last24hUsd')}, ${usdOf('last7dUsd')}, ${usdOf('last30dUsd')}, ${usdOf('lifetimeUsd')}`;
+const WINDOWS = sql`${OF_REPO}, ${usdOf('todayUsd')}`;
+
+/**
+ * Call counts are reported for the all-time window only, which reads months: the first hour of a window needs only the
+ * cost.
+ */
+const spent = (dayStart: RawBuilder<unknown>, of: Of) => spentBySpan(startsOf(dayStart), of, moneyOfRows);
+
+/** One JSON object: costs within a scope. Costs its sums of thirty days and of every month. */
+export const costSums = (of: Of, dayStart: RawBuilder<unknown>): RawBuilder<CostSums> => sql`
+  select row_to_json(q) from (
+    with ${waitingOf(of)} select ${WINDOWS} from (${spent(dayStart, of)}) s
+  ) q`;
+
+export interface CostSummary {
+  total: CostSums;
+  byRepo: (Omit<CostSums, 'todayUsd'> & { repo: string })[];
+  byAgent: { agent: string; usd: number; invocations: number }[];
+  now: string;
+}
+
+type Query = { tenantId: number; repoIds: readonly number[] | null; repoKey: string | null; dayStart: string };
+
+/** By repo ids, each of which is a range of the index. */
+const inReach =
+  (p: Params<Query>): Of =>
+  (alias) =>
+    sql`
+    ${sql.ref(`${alias}.tenant_id`)} = ${p('tenantId')}
+    and ${sql.ref(`${alias}.repo_id`)} = any(array(select reach.id from reach))`;
+
+const summary = prepared(
+  'cost-summary',
+  (_db, p: Params<Query>) => sql<CostSummary>`
+    with reach as (
+      select r.id, r.owner || '/' || r.name as repo, r.slug_key from repos r
+      where r.tenant_id = ${p('tenantId')} and r.enabled
+        and (${p('repoIds')}::bigint[] is null or r.id = any(${p('repoIds')}::bigint[]))
+        and (${p('repoKey')}::text is null or r.slug_key = ${p('repoKey')}::text)
+    ), ${waitingOf(inReach(p))},
+    spent as materialized (${spent(p('dayStart'), inReach(p))})
+    select svc_now() as now, (select row_to_json(q) from (select ${WINDOWS} from spent s) q) as total,
+      ${jsonList(
+        sql`
+        select reach.repo, ${OF_REPO} from reach left join spent s on s.repo_id = reach.id
+        group by reach.id, reach.repo, reach.slug_key order by "lifetimeUsd" desc, reach.slug_key`,
+        100,
+      )} as "byRepo",
+      ${jsonList(
+        sql`
+        select s.agent, trim_scale(round(sum(s.usd), 4)) as usd, sum(s.invocations) as invocations
+        from spent s where s.span = 'lifetimeUsd'
+        group by s.agent having sum(s.usd) <> 0 or sum(s.invocations) <> 0 order by sum(s.usd) desc, s.agent`,
+        100,
+      )} as "byAgent"`,
+);
+
+export interface CostQuery {
+  /** Start of the current day, UTC. */
+  dayStart: string;
+  /** owner/name, case-insensitive; undefined = every repo in scope. */
+  slug?: string | undefined;
+}
+
+/**
+ * Costs of everything in scope, or of one repo, always exact: rollups and pending deltas are read in one snapshot.
+ * Costs a row for each repo, agent, model and day of thirty, and one for each month.
+ */
+export const costSummary = async (read: Db, scope: OrgScope, { dayStart, slug }: CostQuery): Promise<CostSummary> => {
+  const repoKey = slug?.toLowerCase() ?? null;
+  const row = await summary.first(read, { tenantId: scope.tenantId, repoIds: scope.repoIds, repoKey, dayStart });
+  if (!row) throw new Error('a statement without a condition gave no row');
+  return row;
+};

@@ -1,0 +1,43 @@
+import { type BudgetPercent, IN_FLIGHT_STATES } from '@pipeline/domain';
+import { sql } from 'kysely';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+
+export interface TenantSpending {
+  tenantId: number;
+  externalId: string;
+  name: string;
+  todayUsd: number;
+  monthUsd: number;
+  /** The highest reported threshold of today's budget. */
+  toldPercent: BudgetPercent | null;
+  inFlight: number;
+}
+
+/**
+ * Costs of every tenant today and this month (UTC), and its number of tasks in progress. Costs the days of the month.
+ */
+export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
+  const states = [...IN_FLIGHT_STATES];
+  const { rows } = await sql<TenantSpending>`
+    ${fleetNote('operators see all tenants')}
+    with today as (select (svc_now() at time zone 'UTC')::date as day),
+    spent as (
+      select s.tenant_id, sum(s.spent_usd) as month, sum(s.spent_usd) filter (where s.day = today.day) as day,
+        max(s.told_percent) filter (where s.day = today.day) as told
+      from daily_spend s cross join today
+      where s.day >= date_trunc('month', today.day::timestamp)::date and s.day <= today.day group by 1
+    ), counted as (
+      select n.tenant_id, sum(n.n) as n from (
+        select c.tenant_id, c.n from issue_counts c where c.state = any(${states}::text[])
+        union all select c.tenant_id, c.n from issue_count_deltas c where c.state = any(${states}::text[])
+      ) n group by 1
+    )
+    select t.id as "tenantId", t.external_id as "externalId", t.name, coalesce(s.day, 0) as "todayUsd",
+      coalesce(s.month, 0) as "monthUsd", s.told as "toldPercent", coalesce(c.n, 0)::int as "inFlight"
+    from tenants t
+    left join spent s on s.tenant_id = t.id
+    left join counted c on c.tenant_id = t.id
+    order by t.external_id`.execute(fleet);
+  return rows;
+}

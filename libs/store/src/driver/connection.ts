@@ -1,0 +1,132 @@
+import { CompiledQuery, type DatabaseConnection, type Driver, Kysely } from 'kysely';
+import pg from 'pg';
+import { columnTypes } from './column-types.ts';
+import type { DB } from './database.generated.ts';
+import type { Db } from './database.ts';
+import { PipeliningDriver } from './pipelining.ts';
+import { dialectOf, SharingDriver } from './sharing.ts';
+import { type StatementListener, statementClient } from './statement-client.ts';
+
+export interface StoreOptions {
+  /** `postgres://…`; may point at a PgBouncer whose `connect_query` sets search_path. */
+  databaseUrl: string;
+  /** A replica for reads that may lag; none = the first server. */
+  readUrl?: string | undefined;
+  /** Shown in pg_stat_activity, with the pool's name appended. */
+  applicationName: string;
+  /** Connections of the tenant pool. */
+  poolSize: number;
+  /** Connections of the fleet pool; default a quarter of poolSize, at least 2. */
+  fleetPoolSize?: number | undefined;
+  /**
+   * Called when a connection breaks outside of a statement, possibly twice for one connection. The pool replaces it.
+   */
+  onConnectionError: (error: Error) => void;
+  /** Milliseconds after which the server cancels a statement; default 10,000 (tenant) and 30,000 (fleet). */
+  statementTimeoutMs?: number | undefined;
+  /** Milliseconds until a connection must be available, the wait for a free one included; default 5,000. */
+  connectTimeoutMs?: number | undefined;
+  /** Milliseconds a transaction may wait for its client; default 2,000. */
+  idleInTransactionMs?: number | undefined;
+  /**
+   * The time that `pipeline.svc_now()` returns on these connections; null = the server's own time. Read at each
+   * checkout.
+   */
+  clock?: (() => Date | null) | undefined;
+  onStatement?: ((pool: PoolName, text: string) => void) | undefined;
+}
+
+export type PoolName = 'tenant' | 'fleet' | 'read';
+
+export interface Store {
+  /** Statements and transactions of one tenant each; a distributed deployment forbids all others here. */
+  readonly tenant: Db;
+  /** Loops, dashboards and reports over all tenants. */
+  readonly fleet: Db;
+  /** Reads of one tenant that may lag: the replica's pool where there is one, else the tenant pool. */
+  readonly read: Db;
+  /**
+   * The same two pools for statements of a few probes, outside of transactions: concurrent statements share a
+   * connection, which makes each cost a fraction. A slow one delays the others.
+   */
+  readonly quick: { readonly tenant: Db; readonly read: Db };
+  /** @throws when the store cannot be reached (see isUnavailable). */
+  ping(): Promise<void>;
+  /** Ends the pools after the statements in flight. A second call waits for the first. */
+  close(): Promise<void>;
+}
+
+/** Opens the pools of one process. No connection is made before the first statement. */
+export function openStore(options: StoreOptions): Store {
+  const read = options.readUrl === undefined ? undefined : openPool('read', options.readUrl, options);
+  const tenant = openPool('tenant', options.databaseUrl, options);
+  const fleet = openPool('fleet', options.databaseUrl, options);
+  const pools = [tenant, fleet, ...(read ? [read] : [])];
+  let closing: Promise<unknown> | undefined;
+  return {
+    tenant: tenant.db,
+    fleet: fleet.db,
+    read: (read ?? tenant).db,
+    quick: { tenant: tenant.quick, read: (read ?? tenant).quick },
+    async ping() {
+      await tenant.db.executeQuery(CompiledQuery.raw('select 1'));
+    },
+    async close() {
+      closing ??= Promise.all(pools.flatMap(({ db, quick }) => [db.destroy(), quick.destroy()]));
+      await closing;
+    },
+  };
+}
+
+function openPool(name: PoolName, url: string, options: StoreOptions): { db: Db; quick: Db } {
+  const { onStatement, clock, poolSize } = options;
+  const fleet = name === 'fleet';
+  const listener: StatementListener | undefined = onStatement && ((text) => onStatement(name, text));
+  const pool = new pg.Pool({
+    connectionString: withSearchPath(url),
+    application_name: `${options.applicationName}:${name}`,
+    max: fleet ? (options.fleetPoolSize ?? Math.max(2, Math.ceil(poolSize / 4))) : poolSize,
+    statement_timeout: options.statementTimeoutMs ?? (fleet ? 30_000 : 10_000),
+    idle_in_transaction_session_timeout: options.idleInTransactionMs ?? 2_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    keepAlive: true,
+    types: columnTypes,
+    pipeline: true,
+    Client: statementClient(listener),
+  });
+  // A connection may break while a transaction holds it between two statements. The pool listens only to idle ones, and
+  // an error without listener ends the process; so each connection has its own listener.
+  pool.on('connect', (client) => client.on('error', options.onConnectionError));
+  pool.on('error', () => {});
+  const driver = new PipeliningDriver({ pool, ...(clock && { onReserveConnection: timeTeller(clock) }) });
+  const through = (one: Driver) => new Kysely<DB>({ dialect: dialectOf(one) });
+  return { db: through(driver), quick: through(new SharingDriver(driver)) };
+}
+
+const SET_NOW = `select set_config('svc.now', $1, false)`;
+
+/** Sets the time of a connection when it has changed since it was last set. */
+function timeTeller(clock: () => Date | null): (connection: DatabaseConnection) => Promise<void> {
+  const told = new WeakMap<DatabaseConnection, string>();
+  return async (connection) => {
+    const now = clock()?.toISOString() ?? '';
+    if (now === (told.get(connection) ?? '')) return;
+    // A broken connection is ignored here: the next statement fails, and returns it to the pool as broken.
+    const heard = await connection.executeQuery(CompiledQuery.raw(SET_NOW, [now])).catch(() => null);
+    if (heard) told.set(connection, now);
+  };
+}
+
+export const SCHEMA = 'pipeline';
+
+/**
+ * The store's tables are in a schema of their own and its statements name them without prefix, so each connection
+ * starts with that search path. Options in the URL are kept.
+ * @throws TypeError when the text is no URL.
+ */
+export function withSearchPath(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  const own = `-c search_path=${SCHEMA},public`;
+  url.searchParams.set('options', [url.searchParams.get('options'), own].filter(Boolean).join(' '));
+  return url.href;
+}

@@ -1,0 +1,158 @@
+import { CoalescedRings, type Rung } from './coalesced-rings.ts';
+import { DirectConnection, type DirectConnectionOptions, type Session } from './direct-connection.ts';
+import { Leadership, type Lease } from './leadership.ts';
+
+export const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/**
+ * Called when rows of these tenants changed; null = any row may have changed, re-read everything.
+ * @param isOwn this process sent the notification.
+ */
+export type RingHandler = (rung: Rung, isOwn: boolean) => void;
+
+export interface Doorbell {
+  /** Connects in the background; the process does not wait for the store. */
+  start(): void;
+  /**
+   * Notifies all processes, this one included, that there are new rows to read. Call it after the commit. A single
+   * notification is sent immediately, those of the next 5 ms as one. Without a connection they are collected. Without
+   * ids: null.
+   */
+  ring(channel: Channel, tenantIds?: Rung): void;
+  /**
+   * Calls the handler on each notification, and with null when listening begins, the first time and after each
+   * reconnect, because a notification may have been missed. @returns a function that removes the handler.
+   */
+  on(channel: Channel, handler: RingHandler): () => void;
+  /**
+   * Tries to become the one process that runs `name`. Leadership is lost with the connection: then `onLost` is called
+   * once, and the loop must stop. The server ends the session of a frozen process, so another one can lead after
+   * IDLE_SESSION_TIMEOUT_MS. @returns null when another process leads or the store is not reachable.
+   */
+  tryLead(name: string, onLost: () => void): Promise<Lease | null>;
+  /** Sends collected notifications, releases leader locks (onLost is called), disconnects. No timer stays armed. */
+  close(): Promise<void>;
+}
+
+/** NOTIFY refuses 8,000 bytes and more. Beyond this the notification lists no tenant and means all. */
+const MAX_PAYLOAD = 7_900;
+
+/** Notifications between processes by LISTEN and NOTIFY, and leader locks, on one dedicated session. */
+export function createDoorbell(options: DirectConnectionOptions): Doorbell {
+  return new ListeningDoorbell(options);
+}
+
+class ListeningDoorbell implements Doorbell {
+  readonly #options: DirectConnectionOptions;
+  readonly #connection: DirectConnection;
+  readonly #leads: Leadership;
+  readonly #handlers: ReadonlyMap<Channel, Set<RingHandler>> = new Map(CHANNELS.map((name) => [name, new Set()]));
+  readonly #rings: ReadonlyMap<Channel, CoalescedRings>;
+  readonly #listening = new Set<Channel>();
+  /** Channels with notifications that had no connection: each gets one for all tenants after the reconnect. */
+  readonly #unsent = new Set<Channel>();
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: DirectConnectionOptions) {
+    this.#options = options;
+    this.#leads = new Leadership(options.holder ?? options.applicationName);
+    this.#connection = new DirectConnection(options, { up: (session) => this.#up(session), down: () => this.#down() });
+    const rings = (channel: Channel) =>
+      new CoalescedRings((rung) => this.#send(channel, rung), this.#closing.signal, options.sleep);
+    this.#rings = new Map(CHANNELS.map((channel) => [channel, rings(channel)]));
+  }
+
+  start(): void {
+    this.#connection.start();
+  }
+
+  ring(channel: Channel, tenantIds: Rung = null): void {
+    if (!this.#closing.signal.aborted) this.#rings.get(channel)?.ring(tenantIds);
+  }
+
+  on(channel: Channel, handler: RingHandler): () => void {
+    const handlers = this.#of(channel);
+    handlers.add(handler);
+    const { session } = this.#connection;
+    if (this.#listening.has(channel)) this.#call(() => handler(null, false), channel);
+    // A LISTEN fails only together with its connection, and the next one starts with it again.
+    else if (session) this.#track(this.#listen(session, channel).catch(() => undefined));
+    return () => {
+      handlers.delete(handler);
+    };
+  }
+
+  async tryLead(name: string, onLost: () => void): Promise<Lease | null> {
+    return this.#leads.tryLead(this.#connection.session, name, onLost);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#rings.values()].map((rings) => rings.settled()));
+    await Promise.all(this.#inFlight);
+    await this.#connection.close();
+  }
+
+  async #up(session: Session): Promise<void> {
+    session.onNotification((channel, payload, isOwn) => this.#deliver(channel as Channel, payload, isOwn));
+    for (const channel of CHANNELS) if (this.#of(channel).size > 0) await this.#listen(session, channel);
+    const unsent = [...this.#unsent];
+    this.#unsent.clear();
+    for (const channel of unsent) this.#send(channel, null);
+  }
+
+  #down(): void {
+    this.#listening.clear();
+    this.#leads.lose();
+  }
+
+  async #listen(session: Session, channel: Channel): Promise<void> {
+    await session.query(`listen ${channel}`);
+    this.#listening.add(channel);
+    for (const handler of this.#of(channel)) this.#call(() => handler(null, false), channel);
+  }
+
+  #deliver(channel: Channel, payload: string, isOwn: boolean): void {
+    const rung = payload === '' ? null : payload.split(',').map(Number);
+    for (const handler of this.#of(channel)) this.#call(() => handler(rung, isOwn), channel);
+  }
+
+  #call(handle: () => void, channel: Channel): void {
+    try {
+      handle();
+    } catch (error) {
+      this.#options.log.warn('a notification handler failed', { channel, error });
+    }
+  }
+
+  #send(channel: Channel, rung: Rung): void {
+    const { session } = this.#connection;
+    if (!session) {
+      this.#unsent.add(channel);
+      return;
+    }
+    const names = rung?.join(',') ?? '';
+    const sent = session.query('select pg_notify($1, $2)', [channel, names.length > MAX_PAYLOAD ? '' : names]);
+    const noted = sent.then(
+      () => undefined,
+      (error: unknown) => {
+        this.#unsent.add(channel);
+        this.#options.log.warn('a notification was not sent; it is retried on the next connection', { channel, error });
+      },
+    );
+    this.#track(noted);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#inFlight.add(work);
+    void work.finally(() => this.#inFlight.delete(work));
+  }
+
+  #of(channel: Channel): Set<RingHandler> {
+    const handlers = this.#handlers.get(channel);
+    if (!handlers) throw new TypeError(`${channel} is not a notification channel`);
+    return handlers;
+  }
+}

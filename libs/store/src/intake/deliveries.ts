@@ -1,0 +1,92 @@
+import type { HostEvent } from '@pipeline/domain';
+import { sql } from 'kysely';
+import { svcNow, svcNowPlus } from '../driver/clock.ts';
+import type { Db } from '../driver/database.ts';
+import { jsonb } from '../driver/fragments.ts';
+
+export interface Delivery {
+  delivery_id: string;
+  /** What it is about: deliveries of one lane are handled in order of arrival. */
+  lane: string;
+  events: HostEvent[];
+  attempts: number;
+}
+
+type NewDelivery = Pick<Delivery, 'lane' | 'events'> & { id: string; event: string };
+
+/** Stores a webhook delivery for the intake loop. @returns false when it was received before. */
+export async function insertDelivery(db: Db, { id, event, lane, events }: NewDelivery): Promise<boolean> {
+  const row = await db
+    .insertInto('webhook_deliveries')
+    .values({
+      delivery_id: id,
+      event,
+      lane,
+      events: jsonb(events) as never,
+      processed_at: events.length === 0 ? svcNow : null,
+    })
+    .onConflict((c) => c.column('delivery_id').doNothing())
+    .returning('delivery_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Pending deliveries, oldest first, except those of the lanes in `except` (index webhook_deliveries_open). */
+export async function openDeliveries(fleet: Db, limit: number, except: readonly string[]): Promise<Delivery[]> {
+  const rows = await fleet
+    .selectFrom('webhook_deliveries')
+    .select(['delivery_id', 'lane', 'events', 'attempts'])
+    .where('processed_at', 'is', null)
+    .where((eb) => eb.or([eb('retry_after', 'is', null), eb('retry_after', '<=', sql<string>`svc_now()`)]))
+    .where('lane', '<>', sql<string>`all(${except}::text[])`)
+    .orderBy('received_at')
+    .orderBy('delivery_id')
+    .limit(limit)
+    .execute();
+  return rows as unknown as Delivery[];
+}
+
+export interface InboxBacklog {
+  /** Deliveries that may be handled now. */
+  waiting: number;
+  /** Failed deliveries that wait for their next attempt. */
+  retrying: number;
+  /** Age of the oldest delivery that may be handled now, in seconds; 0 when there is none. */
+  lagSeconds: number;
+}
+
+/** The intake backlog. Reads the open deliveries only (index webhook_deliveries_open). */
+export async function inboxBacklog(fleet: Db): Promise<InboxBacklog> {
+  const { rows } = await sql<InboxBacklog>`
+    select count(*) filter (where due_at <= svc_now()) as waiting, count(*) filter (where due_at > svc_now()) as retrying,
+      coalesce(extract(epoch from svc_now() - min(due_at) filter (where due_at <= svc_now())), 0)::float8 as "lagSeconds"
+    from (select coalesce(retry_after, received_at) as due_at from webhook_deliveries where processed_at is null) d`.execute(
+    fleet,
+  );
+  return rows[0] ?? { waiting: 0, retrying: 0, lagSeconds: 0 };
+}
+
+export async function closeDelivery(db: Db, id: string, error: string | null = null): Promise<void> {
+  await db
+    .updateTable('webhook_deliveries')
+    .set({ processed_at: svcNow, error })
+    .where('delivery_id', '=', id)
+    .execute();
+}
+
+export async function postponeDelivery(db: Db, id: string, error: string, delayMs: number): Promise<void> {
+  await db
+    .updateTable('webhook_deliveries')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1), error, retry_after: svcNowPlus(delayMs) }))
+    .where('delivery_id', '=', id)
+    .execute();
+}
+
+/** Deletes deliveries that were processed before any possible redelivery by the host. @returns how many. */
+export async function deleteOldDeliveries(fleet: Db, olderThanMs: number): Promise<number> {
+  const result = await fleet
+    .deleteFrom('webhook_deliveries')
+    .where('processed_at', '<', svcNowPlus(-olderThanMs))
+    .executeTakeFirst();
+  return Number(result.numDeletedRows);
+}

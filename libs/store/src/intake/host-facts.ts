@@ -1,0 +1,118 @@
+import { type HostIssue, textHash } from '@pipeline/domain';
+import { type Selectable, sql } from 'kysely';
+import { svcNow, svcNowPlus } from '../driver/clock.ts';
+import type { IssueHostFacts } from '../driver/database.generated.ts';
+import type { Db, Tx } from '../driver/database.ts';
+import { jsonb } from '../driver/fragments.ts';
+
+/**
+ * The host facts of an issue that the pipeline has applied, with the host's timestamps. The row is read and written
+ * with the issue's row locked.
+ */
+export type HostFactsRow = Omit<Selectable<IssueHostFacts>, 'label_times'> & {
+  /** When each label was last added or removed, since `labels_at`. */
+  label_times: Record<string, string>;
+};
+
+export async function hostFactsOf(db: Db, tenantId: number, issueId: number): Promise<HostFactsRow | undefined> {
+  const row = await db
+    .selectFrom('issue_host_facts')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .executeTakeFirst();
+  return row as HostFactsRow | undefined;
+}
+
+type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & { acceptedBy?: string | null };
+
+/**
+ * Facts of an admitted issue: everything that the host reported up to then is applied, and its text is the accepted
+ * one.
+ */
+export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted): Promise<void> {
+  const at = admitted.updatedAt;
+  await tx
+    .insertInto('issue_host_facts')
+    .values({
+      tenant_id: issue.tenant_id,
+      issue_id: issue.id,
+      acted_at: at,
+      state_at: at,
+      labels_at: at,
+      text_sha256: textHash(admitted),
+      text_at: at,
+      text_accepted_by: admitted.acceptedBy ?? null,
+      seen_at: svcNow,
+    })
+    .execute();
+}
+
+/** Writes the whole row. @param applied a webhook was applied, so `seen_at` becomes the store's time. */
+export async function saveHostFacts(tx: Tx, facts: HostFactsRow, applied: boolean): Promise<void> {
+  const { tenant_id, issue_id, ...rest } = facts;
+  const seen_at = applied ? svcNow : rest.seen_at;
+  const values = { ...rest, label_times: jsonb(rest.label_times) as never, seen_at };
+  await tx
+    .insertInto('issue_host_facts')
+    .values({ tenant_id, issue_id, ...values })
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'issue_id']).doUpdateSet((eb) => {
+        const columns = Object.keys(values) as (keyof typeof values)[];
+        return Object.fromEntries(columns.map((column) => [column, eb.ref(`excluded.${column}`)]));
+      }),
+    )
+    .execute();
+}
+
+/** Maximum difference assumed between the host's clock and the store's, where times of both are compared. */
+export const CLOCKS_DIFFER_MS = 5_000;
+
+interface IssueId {
+  tenant_id: number;
+  id: number;
+}
+
+/**
+ * Records that the pipeline ended an issue itself. Until the host reports when it was closed, a request counts only if
+ * it is newer than this moment on any clock.
+ */
+export async function actedNow(tx: Tx, issue: IssueId): Promise<void> {
+  await tx
+    .updateTable('issue_host_facts')
+    .set({ acted_at: svcNowPlus(CLOCKS_DIFFER_MS) })
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('issue_id', '=', issue.id)
+    .execute();
+}
+
+/** Records the host's time of the close that ended an issue. */
+export async function actedAt(tx: Tx, issue: IssueId, at: string): Promise<void> {
+  await tx
+    .updateTable('issue_host_facts')
+    .set({ acted_at: at, state_at: at })
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('issue_id', '=', issue.id)
+    .execute();
+}
+
+/**
+ * Records when a person last paused or resumed an issue (`pause_at`), or ran another command (`command_at`): older host
+ * events no longer apply. A later time that is stored already stays.
+ * @param at the host's time; null = now, by the store's clock.
+ */
+export async function commandedAt(
+  tx: Tx,
+  issue: IssueId,
+  column: 'pause_at' | 'command_at',
+  at: string | null,
+): Promise<void> {
+  const time = at === null ? svcNowPlus(-CLOCKS_DIFFER_MS) : sql<string>`${at}::timestamptz`;
+  await tx
+    .updateTable('issue_host_facts')
+    .set({ [column]: time })
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('issue_id', '=', issue.id)
+    .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', time)]))
+    .execute();
+}

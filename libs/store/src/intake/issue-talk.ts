@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import type { Db, Tx } from '../driver/database.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+
+export interface Remark {
+  kind: 'review' | 'answer';
+  author: string;
+  body: string;
+  path?: string | null;
+  line?: number | null;
+}
+
+/** Stores a reviewer's request or a person's answer for the agent that works on the issue next. */
+export async function insertRemarks(
+  tx: Tx,
+  tenantId: number,
+  issueId: number,
+  remarks: readonly Remark[],
+): Promise<void> {
+  if (remarks.length === 0) return;
+  await tx
+    .insertInto('review_comments')
+    .values(
+      remarks.map((remark) => ({
+        tenant_id: tenantId,
+        id: uuidv7(),
+        issue_id: issueId,
+        kind: remark.kind,
+        author: remark.author,
+        body: remark.body,
+        path: remark.path ?? null,
+        line: remark.line ?? null,
+      })),
+    )
+    .execute();
+}
+
+const remarks = prepared('remarks-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('review_comments')
+    .select(['kind', 'author', 'body', 'path', 'line'])
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(sql.lit(200)),
+);
+
+/** All comments on an issue, oldest first, at most 200. */
+export const remarksOf = (db: Db, tenantId: number, issueId: number) => remarks.all(db, { tenantId, issueId });
+
+/** Review comments apply to one round: the next submission settles them. */
+export async function clearReviewRemarks(tx: Tx, tenantId: number, issueId: number): Promise<void> {
+  await tx
+    .deleteFrom('review_comments')
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('kind', '=', 'review')
+    .execute();
+}
+
+/** Claims a comment or review of the host for processing. @returns false when it was processed before. */
+export async function takeRemark(
+  tx: Tx,
+  tenantId: number,
+  repoId: number,
+  remark: { kind: 'comment' | 'review'; hostId: number },
+): Promise<boolean> {
+  const row = await tx
+    .insertInto('seen_remarks')
+    .values({ tenant_id: tenantId, repo_id: repoId, kind: remark.kind, host_id: remark.hostId })
+    .onConflict((c) => c.columns(['tenant_id', 'repo_id', 'kind', 'host_id']).doNothing())
+    .returning('host_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,121 @@
+import { MAX_INDEXED_OCTETS } from '@pipeline/domain';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db, Tx } from '../driver/database.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+import { listItemOfI } from './issue-list-item.ts';
+
+/** A change of status or cost within this time after the last write waits for the next change of the issue. */
+const LATER = sql`interval '5 s'`;
+
+const octets = sql.lit(MAX_INDEXED_OCTETS);
+
+type Refreshing = { tenantId: number; issueIds: number[]; issueId: number; passing: boolean };
+
+/**
+ * The issue selection is part of the text, so that the plan for one issue, nearly every call, is made once and kept.
+ */
+const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => sql`
+    with now_shown as (
+      select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body,
+        l.state as old_state, l.is_paused as old_paused, l.is_blocked as old_blocked
+      from issues i
+      left join issue_list l
+        on l.tenant_id = i.tenant_id and l.repo_id = i.repo_id and l.issue_number = i.issue_number
+      ${listItemOfI}
+      where i.tenant_id = ${p('tenantId')} and i.id ${those}
+        and not (${p('passing')}::boolean and coalesce(l.written_at > svc_now() - ${LATER}, false))
+    ), written as (
+      insert into issue_list (tenant_id, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at, body,
+        big_body, written_at)
+      select ${p('tenantId')}, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at,
+        case when octet_length(body) <= ${octets} then body end,
+        case when octet_length(body) > ${octets} then body end, svc_now()
+      from now_shown order by repo_id, issue_number
+      on conflict (tenant_id, repo_id, issue_number) do update set
+        state = excluded.state, is_paused = excluded.is_paused, is_blocked = excluded.is_blocked,
+        state_entered_at = excluded.state_entered_at, body = excluded.body, big_body = excluded.big_body,
+        written_at = excluded.written_at
+      where issue_list.body is distinct from excluded.body or issue_list.big_body is distinct from excluded.big_body
+      returning repo_id, issue_number
+    )
+    insert into issue_count_deltas (tenant_id, repo_id, state, is_paused, is_blocked, n)
+    select ${p('tenantId')}, s.repo_id, delta.state, delta.is_paused, delta.is_blocked, delta.n
+    from now_shown s
+    join written w on w.repo_id = s.repo_id and w.issue_number = s.issue_number
+    cross join lateral (select
+      (s.state, s.is_paused, s.is_blocked) is distinct from (s.old_state, s.old_paused, s.old_blocked) as moved) m
+    cross join lateral (
+      select s.state, s.is_paused, s.is_blocked, case when m.moved then 1 else 0 end as n
+      union all
+      select s.old_state, s.old_paused, s.old_blocked, -1 where m.moved and s.old_state is not null
+    ) delta`;
+
+const refreshOne = prepared('refresh-issue-list-one', (_db, p: Params<Omit<Refreshing, 'issueIds'>>) =>
+  refreshing(p as Params<Refreshing>, sql`= ${p('issueId')}`),
+);
+const refreshMany = prepared('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) =>
+  refreshing(p as Params<Refreshing>, sql`in (select unnest((select ${p('issueIds')}::bigint[])))`),
+);
+
+/**
+ * Rewrites list rows and counts of these issues: one statement, which writes nothing if nothing changed. The caller has
+ * locked the issues by an earlier statement, so this one sees the current rows.
+ * @param passing only statuses and costs changed: written at most every five seconds per issue.
+ */
+export async function refreshIssueList(
+  tx: Tx,
+  tenantId: number,
+  issueIds: readonly number[],
+  passing: boolean,
+): Promise<void> {
+  const [issueId, ...others] = issueIds;
+  if (issueId === undefined) return;
+  if (others.length === 0) await refreshOne.run(tx, { tenantId, issueId, passing });
+  else await refreshMany.run(tx, { tenantId, issueIds: [...issueIds], passing });
+}
+
+/** Errors in list rows and counts; all zero = they agree with the issues. */
+export interface IssueListCheck {
+  /** Issues without a list row. */
+  missing: number;
+  /** List rows without an issue. */
+  surplus: number;
+  /** Items that differ from the issue, except for statuses and costs, which may lag. */
+  stale: number;
+  /** Wrong counters. */
+  miscounted: number;
+}
+
+const PASSING = sql.lit('{currentStatus,costUsd,updatedAt}');
+
+const check = prepared(
+  'check-issue-list',
+  (_db, p: Params<{ tenantId: number }>) => sql<IssueListCheck>`
+    with shown as (
+      select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body
+      from issues i ${listItemOfI} where i.tenant_id = ${p('tenantId')}
+    ), stored as (
+      select repo_id, issue_number, state, is_paused, is_blocked, state_entered_at, coalesce(body, big_body) as body
+      from issue_list where tenant_id = ${p('tenantId')}
+    ), pairs as (
+      select s.issue_number as real, l.issue_number as listed,
+        (s.state, s.is_paused, s.is_blocked, s.state_entered_at, s.body::jsonb - ${PASSING}::text[])
+          is distinct from (l.state, l.is_paused, l.is_blocked, l.state_entered_at, l.body::jsonb - ${PASSING}::text[]) as differs
+      from shown s full join stored l on l.repo_id = s.repo_id and l.issue_number = s.issue_number
+    ), counted as (
+      select repo_id, state, is_paused, is_blocked, sum(n) as n from (
+        select repo_id, state, is_paused, is_blocked, n from issue_counts where tenant_id = ${p('tenantId')}
+        union all select repo_id, state, is_paused, is_blocked, n from issue_count_deltas where tenant_id = ${p('tenantId')}
+        union all select repo_id, state, is_paused, is_blocked, -1 from issues where tenant_id = ${p('tenantId')}
+      ) c group by repo_id, state, is_paused, is_blocked
+    )
+    select count(*) filter (where listed is null) as missing, count(*) filter (where real is null) as surplus,
+      count(*) filter (where listed is not null and real is not null and differs) as stale,
+      (select count(*) from counted where n <> 0) as miscounted
+    from pairs`,
+);
+
+/** Recomputes every item and count of a tenant and compares. Costs the tenant's issues, five probes each. */
+export async function checkIssueList(db: Db, tenantId: number): Promise<IssueListCheck> {
+  return (await check.first(db, { tenantId })) ?? { missing: 0, surplus: 0, stale: 0, miscounted: 0 };
+}

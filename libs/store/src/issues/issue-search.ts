@@ -1,0 +1,99 @@
+import type { IssueListItem, State } from '@pipeline/domain';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+
+export interface IssueSearch {
+  /** Null = all tenants. */
+  tenantId: number | null;
+  /** Null = all enabled repos of them. */
+  repoId: number | null;
+  states: readonly State[];
+  /** All of these. */
+  flags: readonly ('blocked' | 'paused')[];
+  what: { number: number } | { text: string } | null;
+}
+
+export type FoundIssue = IssueListItem & { repo: string; tenant: string };
+
+const NOTE = fleetNote('operators see all tenants');
+
+/** One row more than `limit` if there is one. Longest in state first. */
+export async function findIssues(
+  fleet: Db,
+  search: IssueSearch,
+  page: { limit: number; offset: number },
+): Promise<FoundIssue[]> {
+  const { rows } = await searchStatement(search, page).execute(fleet);
+  return rows.map(({ item, repo, tenant }) => ({ repo, tenant, ...item }));
+}
+
+interface Row {
+  item: IssueListItem;
+  repo: string;
+  tenant: string;
+}
+
+/**
+ * Without a search the first rows of each state are read in order (issue_list_in_state, issue_list_by_state); a number
+ * is looked up in each repo; a text by the trigrams of the titles (issues_by_title), and its matches are sorted.
+ */
+export const searchStatement = (search: IssueSearch, page: { limit: number; offset: number }): RawBuilder<Row> => sql`
+  ${NOTE}
+  select coalesce(l.body, l.big_body)::json as item, l.repo, t.external_id as tenant
+  from (${candidates(search, page.offset + page.limit + 1)}) l
+  join tenants t on t.id = l.tenant_id
+  order by l.state_entered_at, l.tenant_id, l.repo_id, l.issue_number
+  limit ${page.limit + 1} offset ${page.offset}`;
+
+const columns = sql`
+  l.tenant_id, l.repo_id, l.issue_number, l.state_entered_at, l.body, l.big_body, r.owner || '/' || r.name as repo`;
+
+function candidates(search: IssueSearch, most: number): RawBuilder<unknown> {
+  const { what, states } = search;
+  const conditions = sql.join(conditionsOf(search), sql` and `);
+  if (what === null)
+    return sql`
+      select c.tenant_id, c.repo_id, c.issue_number, c.state_entered_at, c.body, c.big_body, c.repo
+      from unnest(${states}::text[]) as wanted (state)
+      cross join lateral (
+        select ${columns} from issue_list l join repos r on r.tenant_id = l.tenant_id and r.id = l.repo_id
+        where l.state = wanted.state and ${conditions}
+        order by l.state_entered_at, l.tenant_id, l.repo_id, l.issue_number limit ${most}
+      ) c`;
+  const found = 'number' in what ? sql`l.issue_number = ${what.number}` : sql`i.title ilike ${likePattern(what.text)}`;
+  const titles =
+    'number' in what
+      ? sql``
+      : sql`join issues i
+          on i.tenant_id = l.tenant_id and i.repo_id = l.repo_id and i.issue_number = l.issue_number`;
+  return sql`
+    select ${columns} from repos r
+    join issue_list l on l.tenant_id = r.tenant_id and l.repo_id = r.id
+    ${titles}
+    where ${found} and l.state = any(${states}::text[]) and ${conditions}`;
+}
+
+const conditionsOf = ({ tenantId, repoId, flags }: IssueSearch): RawBuilder<unknown>[] => [
+  sql`r.enabled`,
+  ...(tenantId === null ? [] : [sql`l.tenant_id = ${tenantId}`]),
+  ...(repoId === null ? [] : [sql`l.repo_id = ${repoId}`]),
+  ...flags.map((flag) => (flag === 'blocked' ? sql`l.is_blocked` : sql`l.is_paused`)),
+];
+
+/** The text anywhere in the title, with its wildcards escaped. */
+const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+/** Total number of issues, from the counters of the repos plus pending deltas. */
+export async function countFound(fleet: Db, search: Omit<IssueSearch, 'what'>): Promise<number> {
+  const conditions = sql.join(conditionsOf({ ...search, what: null }), sql` and `);
+  const of = (table: RawBuilder<unknown>) => sql`
+    select l.n from ${table} l join repos r on r.tenant_id = l.tenant_id and r.id = l.repo_id
+    where l.state = any(${search.states}::text[]) and ${conditions}`;
+  const { rows } = await sql<{ n: number }>`
+    ${NOTE}
+    select coalesce(sum(n), 0) as n from (
+      ${of(sql`issue_counts`)} union all ${of(sql`issue_count_deltas`)}
+    ) c`.execute(fleet);
+  return rows[0]?.n ?? 0;
+}

@@ -1,0 +1,251 @@
+import type { HostIssue } from '@pipeline/domain';
+import { type Insertable, type Selectable, sql } from 'kysely';
+import { svcNow } from '../driver/clock.ts';
+import { COLUMNS, type Issues } from '../driver/database.generated.ts';
+import type { Change, Db, Tx } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+import { insertHostFacts } from '../intake/host-facts.ts';
+
+/** A locked issue: its row and its time in state, by the store's clock. */
+export type IssueRow = Selectable<Issues> & { ms_in_state: number };
+
+const msInState = sql<number>`(extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint`.as('ms_in_state');
+
+const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('issues')
+    .select(COLUMNS.issues)
+    .select(msInState)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('issueId'))
+    .forUpdate(),
+);
+
+/**
+ * Locks the row of an issue until the transaction ends. It is the first lock of every use case, so changes of one issue
+ * are serialised and no two can deadlock.
+ */
+export const lockIssue = (tx: Tx, tenantId: number, issueId: number): Promise<IssueRow | undefined> =>
+  locked.first(tx, { tenantId, issueId });
+
+const lockedMany = prepared('lock-issues', (db, p: Params<{ tenantId: number; issueIds: readonly number[] }>) =>
+  db
+    .selectFrom('issues')
+    .select(COLUMNS.issues)
+    .select(msInState)
+    .where('tenant_id', '=', p('tenantId'))
+    // For any number of issues: the planner does not see the list, so it keeps its plan.
+    .where('id', 'in', sql<number>`(select unnest((select ${p('issueIds')}::bigint[])))`)
+    .orderBy('id')
+    .forUpdate(),
+);
+
+/** Locks the rows of issues in id order, so that transactions that lock several cannot deadlock. */
+export const lockIssues = (tx: Tx, tenantId: number, issueIds: readonly number[]): Promise<IssueRow[]> =>
+  lockedMany.all(tx, { tenantId, issueIds });
+
+const lockedOfClaim = prepared('lock-issue-of-claim', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
+  db
+    .selectFrom('issues')
+    .select(COLUMNS.issues)
+    .select(msInState)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('runs')
+        .select('issue_id')
+        .where('tenant_id', '=', p('tenantId'))
+        .where('claim_token_hash', '=', p('tokenHash')),
+    )
+    .forUpdate(),
+);
+
+/** Locks the issue of a claim token. @returns undefined for an unknown token, and for a task without an issue. */
+export const lockIssueOfClaim = (tx: Tx, tenantId: number, tokenHash: string): Promise<IssueRow | undefined> =>
+  lockedOfClaim.first(tx, { tenantId, tokenHash });
+
+export const lockIssueByNumber = (
+  tx: Tx,
+  tenantId: number,
+  repoId: number,
+  number: number,
+): Promise<IssueRow | undefined> =>
+  tx
+    .selectFrom('issues')
+    .selectAll()
+    .select(msInState)
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .where('issue_number', '=', number)
+    .forUpdate()
+    .executeTakeFirst();
+
+export const findIssue = (
+  db: Db,
+  tenantId: number,
+  repoId: number,
+  number: number,
+): Promise<Selectable<Issues> | undefined> =>
+  db
+    .selectFrom('issues')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .where('issue_number', '=', number)
+    .executeTakeFirst();
+
+export type NewIssue = Pick<
+  HostIssue,
+  'number' | 'title' | 'body' | 'url' | 'labels' | 'author' | 'createdAt' | 'updatedAt'
+> & {
+  /** The login that enqueued its text; null = the pipeline itself, or unknown. */
+  acceptedBy?: string | null;
+};
+
+/** Inserts an issue in state `new`. @returns false when it already existed. */
+export async function insertIssue(tx: Tx, tenantId: number, repoId: number, issue: NewIssue): Promise<boolean> {
+  const row: Insertable<Issues> = {
+    tenant_id: tenantId,
+    repo_id: repoId,
+    issue_number: issue.number,
+    title: issue.title,
+    body: issue.body,
+    url: issue.url,
+    author: issue.author,
+    labels: issue.labels,
+    state: 'new',
+    host_created_at: issue.createdAt,
+    host_updated_at: issue.updatedAt,
+  };
+  const made = await tx
+    .insertInto('issues')
+    .values(row)
+    .onConflict((c) => c.columns(['tenant_id', 'repo_id', 'issue_number']).doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (made) await insertHostFacts(tx, { tenant_id: tenantId, id: made.id }, issue);
+  return made !== undefined;
+}
+
+/** Changes columns of an issue whose row the caller has locked. */
+export async function updateIssue(tx: Tx, tenantId: number, issueId: number, change: Change<'issues'>): Promise<void> {
+  await tx
+    .updateTable('issues')
+    .set({ ...change, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', issueId)
+    .execute();
+}
+
+/** Columns that change with a new state. */
+export type EnteredState = Pick<
+  Selectable<Issues>,
+  | 'state'
+  | 'is_blocked'
+  | 'block_reason'
+  | 'block_classification'
+  | 'blocked_from_state'
+  | 'question'
+  | 'last_error'
+  | 'error_fingerprint'
+  | 'is_paused'
+  | 'quota_waited_ms'
+  | 'reached_states'
+>;
+
+const enter = prepared(
+  'enter-state',
+  (db, p: Params<EnteredState & { tenantId: number; issueId: number; autoUnblockIn: string | null }>) =>
+    db
+      .updateTable('issues')
+      .set({
+        state: p('state'),
+        is_blocked: p('is_blocked'),
+        block_reason: p('block_reason'),
+        block_classification: p('block_classification'),
+        blocked_from_state: p('blocked_from_state'),
+        question: p('question'),
+        last_error: p('last_error'),
+        error_fingerprint: p('error_fingerprint'),
+        is_paused: p('is_paused'),
+        quota_waited_ms: p('quota_waited_ms'),
+        reached_states: p('reached_states'),
+        state_entered_at: svcNow,
+        last_event_at: svcNow,
+        updated_at: svcNow,
+        auto_unblock_at: sql<string | null>`svc_now() + ${p('autoUnblockIn')}::interval`,
+      })
+      .where('tenant_id', '=', p('tenantId'))
+      .where('id', '=', p('issueId'))
+      .returning(['auto_unblock_at', 'state_entered_at']),
+);
+
+/**
+ * Moves a locked issue into a state and restarts its time in state.
+ * @param autoUnblockInMs when a block is lifted automatically; null = never.
+ * @returns that time, and the time at which it entered the state.
+ */
+export async function enterState(
+  tx: Tx,
+  issue: { tenant_id: number; id: number },
+  change: EnteredState,
+  autoUnblockInMs: number | null,
+): Promise<Pick<Selectable<Issues>, 'auto_unblock_at' | 'state_entered_at'>> {
+  const autoUnblockIn = autoUnblockInMs === null ? null : `${autoUnblockInMs} ms`;
+  const entered = await enter.first(tx, { ...change, tenantId: issue.tenant_id, issueId: issue.id, autoUnblockIn });
+  if (!entered) throw new Error(`tenant ${issue.tenant_id} has no issue ${issue.id}`);
+  return entered;
+}
+
+const show = prepared(
+  'show-issue',
+  (db, p: Params<{ tenantId: number; issueId: number; labels: string[]; statusComment: string | null }>) =>
+    db
+      .updateTable('issues')
+      .set({ labels: p('labels'), status_comment_body: p('statusComment'), updated_at: svcNow })
+      .where('tenant_id', '=', p('tenantId'))
+      .where('id', '=', p('issueId')),
+);
+
+/** Records what the host shows of a locked issue once the outbox has drained. */
+export async function showIssue(
+  tx: Tx,
+  issue: { tenant_id: number; id: number },
+  shown: { labels: string[]; statusComment: string | null },
+): Promise<void> {
+  await show.run(tx, { tenantId: issue.tenant_id, issueId: issue.id, ...shown });
+}
+
+/** Blocks with an expired backoff: candidates, each is checked again under its lock (index issues_auto_unblock_due). */
+export const dueAutoUnblocks = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
+  fleet
+    .selectFrom('issues')
+    .modifyFront(fleetNote('upkeep of every tenant'))
+    .select(['tenant_id', 'id'])
+    .where('auto_unblock_at', '<=', svcNow)
+    .orderBy('auto_unblock_at')
+    .limit(limit)
+    .execute();
+
+const byId = prepared('issue-by-id', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db.selectFrom('issues').select(COLUMNS.issues).where('tenant_id', '=', p('tenantId')).where('id', '=', p('issueId')),
+);
+
+export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<Issues> | undefined> =>
+  byId.first(db, { tenantId, issueId });
+
+/** When the host last changed the open issue of a repo that has been unchanged for longest; null when none is open. */
+export async function oldestHostUpdate(db: Db, tenantId: number, repoId: number): Promise<string | null> {
+  const row = await db
+    .selectFrom('issues')
+    .select((eb) => eb.fn.min('host_updated_at').as('oldest'))
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .where('is_open', '=', true)
+    .executeTakeFirst();
+  return row?.oldest ?? null;
+}
+
+export const setPaused = (tx: Tx, tenantId: number, issueId: number, isPaused: boolean): Promise<void> =>
+  updateIssue(tx, tenantId, issueId, { is_paused: isPaused, paused_at: isPaused ? svcNow : null });

@@ -1,0 +1,345 @@
+import type { ExecuteResult, Lane, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
+import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
+import { type Selectable, sql } from 'kysely';
+import { svcNow, svcNowPlus } from '../driver/clock.ts';
+import { COLUMNS, type Projections } from '../driver/database.generated.ts';
+import type { Change, Db, Tx } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+
+export type ProjectionRow = Omit<Selectable<Projections>, 'action'> & { action: ProjectionAction };
+
+export interface NewProjection {
+  repoId: number;
+  issueId: number | null;
+  issueNumber: number;
+  clientType: string;
+  action: ProjectionAction;
+  /** Makes a second insert of the same host write a no-op. */
+  idempotencyKey: string;
+}
+
+const insert = prepared(
+  'insert-projections',
+  (_db, p: Params<{ tenantId: number; items: string; maxAttempts: number }>) => sql`
+    with items as (
+      select "repoId", "issueId", "issueNumber", lane, action, "clientType", "idempotencyKey"
+      from jsonb_to_recordset(${p('items')}::jsonb) as i ("repoId" bigint, "issueId" bigint, "issueNumber" integer,
+        lane text, action jsonb, "clientType" text, "idempotencyKey" text)
+    ), comment as (
+      select "repoId", "issueNumber", action from items where action ->> 'type' = 'updateComment' limit 1
+    ), rewritten as (
+      update projections set action = (select action from comment), updated_at = svc_now()
+      where tenant_id = ${p('tenantId')} and repo_id = (select "repoId" from comment)
+        and issue_number = (select "issueNumber" from comment) and lane = 'talk' and status = 'pending'
+        and attempt_started_at is null and action ->> 'type' = 'updateComment'
+      returning id
+    )
+    insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, max_attempts, client_type,
+      idempotency_key)
+    select ${p('tenantId')}, i."repoId", i."issueId", i."issueNumber", i.lane, i.action, ${p('maxAttempts')},
+      i."clientType", i."idempotencyKey"
+    from items i
+    where i.action ->> 'type' <> 'updateComment' or not exists (select id from rewritten)
+    on conflict (tenant_id, idempotency_key) do nothing`,
+);
+
+/**
+ * Appends host writes to the outbox in order. All entries must belong to one issue if one is a status comment. A
+ * pending status comment is rewritten instead, so that a busy issue costs one write and not one per step. One
+ * statement; it reads the open entries of the issue (index projections_open).
+ */
+export async function insertProjections(tx: Tx, tenantId: number, items: readonly NewProjection[]): Promise<void> {
+  if (items.length === 0) return;
+  const rows = items.map((item) => ({ ...item, lane: laneOf(item.action) }));
+  await insert.run(tx, { tenantId, items: JSON.stringify(rows), maxAttempts: MAX_PROJECTION_ATTEMPTS });
+}
+
+/** The form in which the outbox is indexed. */
+interface IssueKey {
+  tenant_id: number;
+  repo_id: number;
+  issue_number: number;
+}
+
+export interface SendableProjection {
+  tenant_id: number;
+  id: number;
+  repo_id: number;
+  issue_number: number;
+  action: ProjectionAction;
+}
+
+/**
+ * The oldest open entry of every lane of every issue that may be sent to that kind of host now. A failed entry, and one
+ * that waits for its backoff, block their lane; entries without an issue (number 0) are independent of each other and
+ * block none. Reads the open entries only (partial index `projections_open`).
+ */
+export const sendableProjections = (fleet: Db, clientType: string, limit: number): Promise<SendableProjection[]> =>
+  sendableHeads.all(fleet, { clientType, limit });
+
+const sendableHeads = prepared(
+  'sendable-projections',
+  (_db, p: Params<{ clientType: string; limit: number }>) => sql<SendableProjection>`
+    /* fleet: the executor serves every tenant */ select tenant_id, id, repo_id, issue_number, action from (
+      select distinct on (tenant_id, repo_id, issue_number, lane)
+        tenant_id, id, repo_id, issue_number, action, client_type, status, retry_after
+      from projections
+      where status in ('pending', 'failed')
+        and (issue_number > 0 or (status = 'pending' and (retry_after is null or retry_after <= svc_now())))
+      order by tenant_id, repo_id, issue_number, lane, id
+    ) head
+    where status = 'pending' and client_type = ${p('clientType')} and (retry_after is null or retry_after <= svc_now())
+    order by id
+    limit ${p('limit')}`,
+);
+
+interface Id {
+  tenantId: number;
+  id: number;
+}
+
+const one = (db: Db, p: Params<Id>) =>
+  db
+    .selectFrom('projections')
+    .select(COLUMNS.projections)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('id'));
+const found = prepared('projection-by-id', (db, p: Params<Id>) => one(db, p));
+const locked = prepared('lock-projection', (db, p: Params<Id>) => one(db, p).forUpdate());
+
+export const lockProjection = (tx: Tx, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
+  locked.first(tx, { tenantId, id }) as Promise<ProjectionRow | undefined>;
+
+export const findProjection = (db: Db, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
+  found.first(db, { tenantId, id }) as Promise<ProjectionRow | undefined>;
+
+const begin = prepared('begin-projection-attempt', (db, p: Params<Id & { epoch: number | null }>) =>
+  db
+    .updateTable('projections')
+    .set({ attempt_started_at: svcNow, attempt_epoch: p('epoch'), updated_at: svcNow })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('id'))
+    .where('status', '=', 'pending'),
+);
+
+/**
+ * Marks an entry as being sent. `attempt_started_at` stays set until the result of the attempt is known, so an entry
+ * that still has it was interrupted: the host may have executed it. `epoch` is that of the leader that sends it.
+ * @returns false when it is no longer pending.
+ */
+export const beginAttempt = async (db: Db, attempt: Id & { epoch: number | null }): Promise<boolean> =>
+  (await begin.run(db, attempt)) > 0;
+
+export async function updateProjection(
+  tx: Tx,
+  tenantId: number,
+  id: number,
+  change: Change<'projections'>,
+): Promise<void> {
+  await tx
+    .updateTable('projections')
+    .set({ ...change, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function insertAttempt(tx: Tx, projection: ProjectionRow, result: ExecuteResult): Promise<void> {
+  await tx
+    .insertInto('projection_attempts')
+    .values({
+      tenant_id: projection.tenant_id,
+      projection_id: projection.id,
+      started_at: projection.attempt_started_at ?? svcNow,
+      finished_at: svcNow,
+      outcome: result.status,
+      error: result.status === 'ok' ? null : result.message,
+    })
+    .onConflict((c) => c.columns(['tenant_id', 'projection_id', 'started_at']).doNothing())
+    .execute();
+}
+
+/** Whether an attempt of the entry succeeded: it is complete, or was before it was retried or discarded. */
+export async function hasSucceeded(
+  tx: Tx,
+  { tenant_id, id }: Pick<ProjectionRow, 'tenant_id' | 'id'>,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('projection_attempts')
+    .select('projection_id')
+    .where('tenant_id', '=', tenant_id)
+    .where('projection_id', '=', id)
+    .where('outcome', '=', 'ok')
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Whether the issue has a later entry of the same type. Cost: the entries of the issue. */
+export async function hasLaterProjection(tx: Tx, projection: ProjectionRow): Promise<boolean> {
+  const row = await tx
+    .selectFrom('projections')
+    .select('id')
+    .where('tenant_id', '=', projection.tenant_id)
+    .where('repo_id', '=', projection.repo_id)
+    .where('issue_number', '=', projection.issue_number)
+    .where('id', '>', projection.id)
+    .where('status', '<>', 'discarded')
+    .where(sql<string>`action ->> 'type'`, '=', projection.action.type)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The issue of an entry, by its number if it was queued before the issue had a record. */
+export const issueOfProjection = (tx: Tx, projection: ProjectionRow) =>
+  tx
+    .selectFrom('issues')
+    .select(['tenant_id', 'id', 'state', 'is_blocked', 'is_paused', 'status_comment_body'])
+    .where('tenant_id', '=', projection.tenant_id)
+    .where('repo_id', '=', projection.repo_id)
+    .where('issue_number', '=', projection.issue_number)
+    .executeTakeFirst();
+
+/**
+ * True while the host does not show the wanted state of this issue, because an entry is pending or failed. Reads the
+ * open entries of the issue (index projections_open). @param lane of that lane only.
+ */
+export async function hasOpenProjections(
+  tx: Tx,
+  issue: IssueKey,
+  statuses: readonly ('pending' | 'failed')[],
+  lane?: Lane,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('projections')
+    .select('id')
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('repo_id', '=', issue.repo_id)
+    .where('issue_number', '=', issue.issue_number)
+    .where('status', 'in', statuses)
+    .$if(lane !== undefined, (query) => query.where('lane', '=', lane ?? 'issue'))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Discards outdated entries of the issue: pending ones, and failed ones, which would block the following ones. One that
+ * may be on its way to the host is left unchanged.
+ */
+export async function withdrawProjections(
+  tx: Tx,
+  issue: IssueKey,
+  types: readonly ProjectionAction['type'][],
+): Promise<void> {
+  await tx
+    .updateTable('projections')
+    .set({ status: 'discarded', retry_after: null, error: 'superseded', updated_at: svcNow })
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('repo_id', '=', issue.repo_id)
+    .where('issue_number', '=', issue.issue_number)
+    .where((eb) =>
+      eb.or([
+        eb('status', '=', 'failed'),
+        eb.and([eb('status', '=', 'pending'), eb('attempt_started_at', 'is', null)]),
+      ]),
+    )
+    .where(sql<string>`action ->> 'type'`, 'in', types)
+    .execute();
+}
+
+/** When the newest write for an issue completed; earlier host views may be older than our own writes. */
+export async function lastCompletedAt(tx: Tx, tenantId: number, issueId: number): Promise<string | null> {
+  const row = await tx
+    .selectFrom('projections')
+    .select((eb) => eb.fn.max('updated_at').as('at'))
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('status', '=', 'complete')
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/**
+ * Resets an entry to its first attempt. If it was ever sent it is in doubt, whatever the result: the next attempt reads
+ * the host before it writes.
+ */
+export const retryProjection = (tx: Tx, projection: ProjectionRow): Promise<void> =>
+  updateProjection(tx, projection.tenant_id, projection.id, {
+    status: 'pending',
+    attempts: 0,
+    retry_after: null,
+    error: null,
+    attempt_started_at:
+      projection.attempts > 0 ? (projection.attempt_started_at ?? svcNow) : projection.attempt_started_at,
+  });
+
+/** Finds an entry by its id alone: the only statement about it that does not name its tenant. */
+export const locateProjection = (
+  fleet: Db,
+  id: number,
+): Promise<{ tenant_id: number; issue_id: number | null } | undefined> =>
+  fleet
+    .selectFrom('projections')
+    .modifyFront(fleetNote('finds the tenant of an id'))
+    .select(['tenant_id', 'issue_id'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+
+export interface ListedProjection {
+  id: number;
+  repoOwner: string;
+  repoName: string;
+  issueNumber: number;
+  action: ProjectionAction;
+  status: ProjectionStatus;
+  attempts: number;
+  maxAttempts: number;
+  clientType: string;
+  retryAfter: string | null;
+  error: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Entries of all tenants, newest first. Scans the id index backwards until enough of them have the status. */
+export async function listProjections(
+  fleet: Db,
+  statuses: readonly ProjectionStatus[],
+  limit: number,
+): Promise<ListedProjection[]> {
+  const rows = await fleet
+    .selectFrom('projections as p')
+    .modifyFront(fleetNote('operators see all tenants'))
+    .innerJoin('repos as r', (join) => join.onRef('r.tenant_id', '=', 'p.tenant_id').onRef('r.id', '=', 'p.repo_id'))
+    .select([
+      'p.id',
+      'r.owner as repoOwner',
+      'r.name as repoName',
+      'p.issue_number as issueNumber',
+      'p.action',
+      'p.status',
+      'p.attempts',
+      'p.max_attempts as maxAttempts',
+      'p.client_type as clientType',
+      'p.retry_after as retryAfter',
+      'p.error',
+      'p.created_at as createdAt',
+      'p.updated_at as updatedAt',
+    ])
+    .where('p.status', 'in', statuses)
+    .orderBy('p.id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows as unknown as ListedProjection[];
+}
+
+/** Leaves an entry pending for its next attempt, `delayMs` milliseconds from now. */
+export const postponeProjection = (
+  tx: Tx,
+  tenantId: number,
+  id: number,
+  { delayMs, ...change }: { delayMs: number; attempts: number; attempt_started_at: string | null; error: string },
+): Promise<void> => updateProjection(tx, tenantId, id, { ...change, retry_after: svcNowPlus(delayMs) });

@@ -1,0 +1,207 @@
+import { type ErrorClass, type TaskType, WORK_TASK_TYPES } from '@pipeline/domain';
+import { type Selectable, sql } from 'kysely';
+import { svcNow } from '../driver/clock.ts';
+import { COLUMNS, type Runs } from '../driver/database.generated.ts';
+import type { Change, Db, Tx } from '../driver/database.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+
+/** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
+export type RunRow = Selectable<Runs> & { alive: boolean };
+
+const isAlive = sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive');
+
+const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: number }>) =>
+  db
+    .selectFrom('runs')
+    .select(COLUMNS.runs)
+    .select(isAlive)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('runId'))
+    .forUpdate(),
+);
+
+export const lockRun = (tx: Tx, tenantId: number, runId: number): Promise<RunRow | undefined> =>
+  locked.first(tx, { tenantId, runId });
+
+const lockedOfClaim = prepared('lock-run-of-claim', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
+  db
+    .selectFrom('runs')
+    .select(COLUMNS.runs)
+    .select(isAlive)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('claim_token_hash', '=', p('tokenHash'))
+    .forUpdate(),
+);
+
+/** Locks the run of a claim token; its issue, if it has one, is locked before it (lockIssueOfClaim). */
+export const lockRunOfClaim = (tx: Tx, tenantId: number, tokenHash: string): Promise<RunRow | undefined> =>
+  lockedOfClaim.first(tx, { tenantId, tokenHash });
+
+export async function updateRun(tx: Tx, tenantId: number, runId: number, change: Change<'runs'>): Promise<void> {
+  await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
+}
+
+const headed = prepared(
+  'set-head-of-run',
+  (_db, p: Params<{ tenantId: number; runId: number; headSha: string }>) => sql`
+  update runs set head_sha = ${p('headSha')} where tenant_id = ${p('tenantId')} and id = ${p('runId')}`,
+);
+
+/** Records the head of the pull request in the worker's task, the commit that its verdict is about. */
+export const setHeadOfRun = async (tx: Tx, tenantId: number, run: { runId: number; headSha: string }): Promise<void> =>
+  void (await headed.run(tx, { tenantId, ...run }));
+
+interface Extension {
+  tenantId: number;
+  taskIds: string[];
+  tokenHashes: string[];
+  lease: string;
+}
+
+const extended = prepared(
+  'extend-leases',
+  (_db, p: Params<Extension>) => sql<{ task_id: string; lease_expires_at: string }>`
+    with held as (
+      update runs r set lease_expires_at = svc_now() + ${p('lease')}::interval
+      from unnest(${p('taskIds')}::text[], ${p('tokenHashes')}::text[]) as claim (task_id, token_hash)
+      where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = claim.token_hash and r.task_id::text = claim.task_id
+        and r.status = 'claimed' and r.lease_expires_at > svc_now()
+      returning r.id, r.task_id, r.lease_expires_at
+    )
+    update tasks t set lease_expires_at = h.lease_expires_at
+    from held h
+    where t.tenant_id = ${p('tenantId')} and t.id = h.task_id and t.run_id = h.id
+    returning t.id as task_id, t.lease_expires_at`,
+);
+
+/**
+ * Extends the leases of valid claims, for task and run alike. Ids come from workers: an invalid UUID matches no task
+ * and is no error.
+ * @returns the ids of the extended tasks, and the end of their lease.
+ */
+export async function extendLeases(
+  db: Db,
+  tenantId: number,
+  claims: readonly { taskId: string; tokenHash: string }[],
+  leaseMs: number,
+): Promise<{ task_id: string; lease_expires_at: string }[]> {
+  if (claims.length === 0) return [];
+  return extended.all(db, {
+    tenantId,
+    taskIds: claims.map((claim) => claim.taskId),
+    tokenHashes: claims.map((claim) => claim.tokenHash),
+    lease: `${leaseMs} ms`,
+  });
+}
+
+const ended = prepared('ended-runs', (db, p: Params<{ tenantId: number; issueId: number; taskType: TaskType }>) =>
+  db
+    .selectFrom('runs')
+    .select(['attempt', 'error_message', 'outcome'])
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('task_type', '=', p('taskType'))
+    .where('status', '<>', sql.lit('claimed'))
+    .orderBy('id', 'desc')
+    .limit(sql.lit(20)),
+);
+
+/**
+ * The newest 20 ended runs of this kind of task on the same issue, oldest first, for the next worker, which also needs
+ * the failures before a block.
+ */
+export async function previousAttempts(
+  db: Db,
+  tenantId: number,
+  of: { issueId: number; taskType: TaskType },
+): Promise<{ attempt: number; error_message: string | null; outcome: string | null }[]> {
+  return (await ended.all(db, { tenantId, ...of })).reverse();
+}
+
+export interface RunEnd {
+  status: 'finished' | 'failed' | 'lost';
+  outcome?: string;
+  error?: { message: string; class: ErrorClass; fingerprint: string };
+  /** The report that ended the run, and the response to it. */
+  report?: { hash: string; answer: object };
+}
+
+interface Closing {
+  tenantId: number;
+  runId: number;
+  status: string;
+  outcome: string | null;
+  message: string | null;
+  class: ErrorClass | null;
+  fingerprint: string | null;
+  reportHash: string | null;
+  answer: string | null;
+}
+
+const close = prepared(
+  'close-run',
+  (_db, p: Params<Closing>) => sql`
+    update runs set status = ${p('status')}, outcome = ${p('outcome')}, error_message = ${p('message')},
+      error_class = ${p('class')}, error_fingerprint = ${p('fingerprint')}, finished_at = svc_now(),
+      report_hash = coalesce(${p('reportHash')}, report_hash),
+      report_answer = coalesce(${p('answer')}::jsonb, report_answer)
+    where tenant_id = ${p('tenantId')} and id = ${p('runId')}`,
+);
+
+/** Ends a run whose row the caller has locked. */
+export async function closeRun(tx: Tx, tenantId: number, runId: number, end: RunEnd): Promise<void> {
+  const { error, report } = end;
+  await close.run(tx, {
+    tenantId,
+    runId,
+    status: end.status,
+    outcome: end.outcome ?? null,
+    message: error?.message ?? null,
+    class: error?.class ?? null,
+    fingerprint: error?.fingerprint ?? null,
+    reportHash: report?.hash ?? null,
+    answer: report ? JSON.stringify(report.answer) : null,
+  });
+}
+
+/** How often tasks that move the issue have failed with the same error before. */
+export async function countSameFailures(
+  tx: Tx,
+  tenantId: number,
+  issueId: number,
+  fingerprint: string,
+): Promise<number> {
+  const row = await tx
+    .selectFrom('runs')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('task_type', 'in', [...WORK_TASK_TYPES])
+    .where('error_fingerprint', '=', fingerprint)
+    .executeTakeFirstOrThrow();
+  return row.n;
+}
+
+const lingering = prepared('lingering-run', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('runs')
+    .select(['id', sql<number>`(extract(epoch from (lease_expires_at - svc_now())) * 1000)::bigint`.as('left_ms')])
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where(
+      'task_type',
+      'in',
+      WORK_TASK_TYPES.map((type) => sql.lit(type)),
+    )
+    .where('status', '=', sql.lit('cancelled'))
+    .where('lease_expires_at', '>', svcNow)
+    .orderBy('lease_expires_at', 'desc')
+    .limit(sql.lit(1)),
+);
+
+/** A withdrawn claim whose worker may still be working on the issue, and for how many milliseconds at most. */
+export const lingeringRun = (
+  tx: Tx,
+  tenantId: number,
+  issueId: number,
+): Promise<{ id: number; left_ms: number } | undefined> => lingering.first(tx, { tenantId, issueId });

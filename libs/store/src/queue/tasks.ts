@@ -1,0 +1,187 @@
+import { type Hold, WORK_TASK_TYPES } from '@pipeline/domain';
+import { type Selectable, sql } from 'kysely';
+import { svcNow } from '../driver/clock.ts';
+import { COLUMNS, type Tasks } from '../driver/database.generated.ts';
+import type { Change, Db, Tx } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+
+export type TaskRow = Selectable<Tasks>;
+
+const workTask = prepared('lock-work-task', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('tasks')
+    .select(COLUMNS.tasks)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where(
+      'task_type',
+      'in',
+      WORK_TASK_TYPES.map((type) => sql.lit(type)),
+    )
+    .forUpdate(),
+);
+
+/** Locks the work task of an issue whose row the caller has locked. */
+export const lockWorkTask = (tx: Tx, tenantId: number, issueId: number): Promise<TaskRow | undefined> =>
+  workTask.first(tx, { tenantId, issueId });
+
+const retrospect = prepared('lock-retrospect', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('tasks')
+    .select(COLUMNS.tasks)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('task_type', '=', sql.lit('retrospect' as const))
+    .forUpdate(),
+);
+
+/** Locks the retrospect of an issue whose row the caller has locked (index tasks_one_retrospect_per_issue). */
+export const lockRetrospect = (tx: Tx, tenantId: number, issueId: number): Promise<TaskRow | undefined> =>
+  retrospect.first(tx, { tenantId, issueId });
+
+const remove = prepared('delete-task', (db, p: Params<{ tenantId: number; taskId: string }>) =>
+  db.deleteFrom('tasks').where('tenant_id', '=', p('tenantId')).where('id', '=', p('taskId')),
+);
+
+export async function deleteTask(tx: Tx, tenantId: number, taskId: string): Promise<void> {
+  await remove.run(tx, { tenantId, taskId });
+}
+
+export interface TaskRef {
+  tenant_id: number;
+  id: string;
+  run_id: number | null;
+  issue_id: number | null;
+}
+
+/** Due held tasks. */
+export const dueHeldTasks = (fleet: Db, limit: number): Promise<TaskRef[]> =>
+  fleet
+    .selectFrom('tasks')
+    .modifyFront(fleetNote('upkeep of every queue'))
+    .select(['tenant_id', 'id', 'run_id', 'issue_id'])
+    .where('held', 'in', ['backoff', 'quota', 'handover'])
+    .where('run_after', '<=', sql<string>`svc_now()`)
+    .orderBy('run_after')
+    .limit(limit)
+    .execute();
+
+export const taskById = (db: Db, tenantId: number, taskId: string): Promise<TaskRow | undefined> =>
+  db.selectFrom('tasks').selectAll().where('tenant_id', '=', tenantId).where('id', '=', taskId).executeTakeFirst();
+
+/** Records on a claimed task, whose run the caller has locked, that work has started or made progress. */
+export async function updateTask(
+  tx: Tx,
+  tenantId: number,
+  taskId: string,
+  sign: 'started' | 'progress',
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set((eb) => ({
+      progress_at: svcNow,
+      ...(sign === 'started' && { started_at: eb.fn.coalesce('started_at', svcNow) }),
+    }))
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', taskId)
+    .execute();
+}
+
+/**
+ * Ends the leases of these withdrawn claims, whose holders know that they must stop; tasks that waited for that may
+ * run. @returns how many tasks became claimable.
+ */
+export async function releaseHandovers(
+  db: Db,
+  tenantId: number,
+  tokenHashes: readonly string[],
+  perIssueUsd: number | null,
+): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    update runs set lease_expires_at = svc_now()
+    where tenant_id = ${tenantId} and claim_token_hash = any(${tokenHashes}) and status = 'cancelled'
+      and lease_expires_at > svc_now()
+    returning id`.execute(db);
+  if (rows.length === 0) return 0;
+  const released = await sql<{ held: string | null }>`
+    update tasks t set run_after = null, ready_at = svc_now(),
+      held = case when i.is_paused then 'paused' when i.cost_usd >= ${perIssueUsd}::numeric then 'budget' end
+    from issues i
+    where t.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and i.id = t.issue_id
+      and t.handover_run_id = any(${rows.map((row) => row.id)}::bigint[]) and t.held = 'handover'
+    returning t.held`.execute(db);
+  return released.rows.filter((task) => task.held === null).length;
+}
+
+/**
+ * Ends the hold of a due task, unless its issue is paused or has used up its budget.
+ * @param perIssueUsd that budget; null = there is none.
+ * @returns whether it may be claimed now.
+ */
+export async function releaseHeldTask(
+  db: Db,
+  tenantId: number,
+  taskId: string,
+  perIssueUsd: number | null,
+): Promise<boolean> {
+  const { rows } = await sql<{ held: string | null }>`
+    update tasks t set run_after = null, ready_at = svc_now(), held = (
+      select case when i.is_paused then 'paused' when i.cost_usd >= ${perIssueUsd}::numeric then 'budget' end
+      from issues i where i.tenant_id = ${tenantId} and i.id = t.issue_id)
+    where t.tenant_id = ${tenantId} and t.id = ${taskId} and t.held in ('backoff', 'quota', 'handover')
+      and t.run_after <= svc_now()
+    returning t.held`.execute(db);
+  return rows[0] !== undefined && rows[0].held === null;
+}
+
+/** The waiting time starts now, unless it already had; of consecutive holds the last one counts. */
+const readyNow = sql<string>`case when held is null and status = 'pending' then ready_at else svc_now() end`;
+
+/** Updates a task that the caller has locked. */
+export async function setTask(tx: Tx, tenantId: number, taskId: string, change: Change<'tasks'>): Promise<void> {
+  const set = 'held' in change ? { ...change, ready_at: readyNow } : change;
+  await tx.updateTable('tasks').set(set).where('tenant_id', '=', tenantId).where('id', '=', taskId).execute();
+}
+
+/** Makes a claimed task pending again, as the same row, and ends its claim. */
+export const putBackTask = (
+  tx: Tx,
+  tenantId: number,
+  taskId: string,
+  as: { attempt: number; held: Hold | null },
+): Promise<void> =>
+  setTask(tx, tenantId, taskId, {
+    status: 'pending',
+    attempt: as.attempt,
+    held: as.held,
+    run_id: null,
+    claimed_by: null,
+    claimed_at: null,
+    started_at: null,
+    progress_at: null,
+    lease_expires_at: null,
+  });
+
+/** Holds the waiting task of a paused issue; the end of another hold is kept. */
+export async function holdPendingTask(tx: Tx, tenantId: number, issueId: number): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ held: 'paused' })
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('status', '=', 'pending')
+    .execute();
+}
+
+/** Restores the waiting task of a resumed issue to its other hold, such as its backoff, or makes it claimable. */
+export async function resumePendingTask(tx: Tx, tenantId: number, issueId: number, held: Hold | null): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ held: held ?? sql<'backoff' | null>`case when run_after > svc_now() then 'backoff' end`, ready_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('status', '=', 'pending')
+    .where('held', '=', 'paused')
+    .execute();
+}

@@ -1,0 +1,200 @@
+import { type Slug, slugKey, type WorkflowSnapshot } from '@pipeline/domain';
+import { type Selectable, sql } from 'kysely';
+import { svcNow } from '../driver/clock.ts';
+import { COLUMNS, type Repos } from '../driver/database.generated.ts';
+import type { Db, Tx } from '../driver/database.ts';
+import { fleetNote, jsonb } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+
+export type RepoRow = Selectable<Repos>;
+
+export interface RepoInput {
+  slug: Slug;
+  vcsHost: 'github' | 'sandbox';
+  cloneUrl: string;
+  defaultBranch: string;
+  setupCommand: string | null;
+  poolSize: number | null;
+  installationId: number | null;
+  enabled: boolean;
+}
+
+/** Inserts or updates a repo of a tenant. Never disables it, and keeps its known installation. */
+export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Promise<RepoRow> {
+  const values = {
+    owner: input.slug.owner,
+    name: input.slug.name,
+    vcs_host: input.vcsHost,
+    clone_url: input.cloneUrl,
+    default_branch: input.defaultBranch,
+    setup_command: input.setupCommand,
+    pool_size: input.poolSize,
+  };
+  return tx
+    .insertInto('repos')
+    .values({
+      ...values,
+      tenant_id: tenantId,
+      slug_key: slugKey(input.slug),
+      installation_id: input.installationId,
+      enabled: input.enabled,
+    })
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'slug_key']).doUpdateSet((eb) => ({
+        ...values,
+        installation_id: sql<number | null>`coalesce(excluded.installation_id, repos.installation_id)`,
+        enabled: sql<boolean>`repos.enabled or excluded.enabled`,
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Inserts a repo that was added to the host's app, disabled. An existing one keeps its configuration. */
+export async function announceRepo(
+  tx: Tx,
+  tenantId: number,
+  { slug, installationId }: { slug: Slug; installationId: number },
+): Promise<number> {
+  const row = await tx
+    .insertInto('repos')
+    .values({
+      tenant_id: tenantId,
+      owner: slug.owner,
+      name: slug.name,
+      slug_key: slugKey(slug),
+      vcs_host: 'github',
+      clone_url: `https://github.com/${slug.owner}/${slug.name}.git`,
+      installation_id: installationId,
+    })
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'slug_key'])
+        .doUpdateSet((eb) => ({ installation_id: eb.ref('excluded.installation_id') })),
+    )
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+/** All enabled repos with that slug, one per tenant; almost always one. */
+export const findReposBySlug = (fleet: Db, slug: Slug): Promise<RepoRow[]> =>
+  fleet
+    .selectFrom('repos')
+    .modifyFront(fleetNote('webhooks know a repo by its slug alone'))
+    .selectAll()
+    .where('slug_key', '=', slugKey(slug))
+    .where('enabled', '=', true)
+    .execute();
+
+export const enabledRepos = (fleet: Db): Promise<RepoRow[]> =>
+  fleet
+    .selectFrom('repos')
+    .modifyFront(fleetNote('loops serve every repo'))
+    .selectAll()
+    .where('enabled', '=', true)
+    .orderBy('id')
+    .execute();
+
+interface RepoKey {
+  tenantId: number;
+  repoId: number;
+}
+
+const byId = prepared('repo-by-id', (db, p: Params<RepoKey>) =>
+  db.selectFrom('repos').select(COLUMNS.repos).where('tenant_id', '=', p('tenantId')).where('id', '=', p('repoId')),
+);
+
+export async function repoById(db: Db, tenantId: number, repoId: number): Promise<RepoRow> {
+  const repo = await byId.first(db, { tenantId, repoId });
+  if (!repo) throw new Error(`tenant ${tenantId} has no repo ${repoId}`);
+  return repo;
+}
+
+/** The ids of a tenant's enabled repos among these slugs; unknown ones are left out. */
+export async function repoIdsOf(db: Db, tenantId: number, slugs: Slug[]): Promise<number[]> {
+  if (slugs.length === 0) return [];
+  const rows = await db
+    .selectFrom('repos')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('enabled', '=', true)
+    .where('slug_key', 'in', slugs.map(slugKey))
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+const workflow = prepared('active-workflow', (db, p: Params<RepoKey>) =>
+  db
+    .selectFrom('workflow_snapshots')
+    .select('body')
+    .where('tenant_id', '=', p('tenantId'))
+    .where('repo_id', '=', p('repoId'))
+    .where('active', '=', sql.lit(true)),
+);
+
+export async function activeWorkflow(db: Db, tenantId: number, repoId: number): Promise<WorkflowSnapshot | null> {
+  const row = await workflow.first(db, { tenantId, repoId });
+  return row ? (row.body as unknown as WorkflowSnapshot) : null;
+}
+
+/** Gives a repo its first workflow; a repo that has one keeps it. */
+export async function seedWorkflow(
+  tx: Tx,
+  tenantId: number,
+  repoId: number,
+  workflow: WorkflowSnapshot,
+): Promise<void> {
+  await tx
+    .insertInto('workflow_snapshots')
+    .values({
+      tenant_id: tenantId,
+      repo_id: repoId,
+      version: workflow.version,
+      active: true,
+      body: jsonb(workflow) as never,
+    })
+    .onConflict((c) => c.columns(['tenant_id', 'repo_id', 'version']).doNothing())
+    .execute();
+}
+
+export interface SyncState {
+  etag: string | null;
+  /** Host time of the newest change that was read; null = the repo was never read. */
+  cursor: string | null;
+}
+
+export async function syncStateOf(db: Db, tenantId: number, repoId: number): Promise<SyncState> {
+  const row = await db
+    .selectFrom('repo_sync')
+    .select(['etag', 'cursor'])
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .executeTakeFirst();
+  return row ?? { etag: null, cursor: null };
+}
+
+export async function saveSyncState(
+  db: Db,
+  tenantId: number,
+  repoId: number,
+  state: SyncState & { error: string | null },
+): Promise<void> {
+  await db
+    .insertInto('repo_sync')
+    .values({ tenant_id: tenantId, repo_id: repoId, ...state, polled_at: svcNow })
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'repo_id']).doUpdateSet((eb) => ({ ...state, polled_at: eb.ref('excluded.polled_at') })),
+    )
+    .execute();
+}
+
+export const repoByKey = (db: Db, tenantId: number, slug: Slug): Promise<RepoRow | undefined> =>
+  db
+    .selectFrom('repos')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('slug_key', '=', slugKey(slug))
+    .where('enabled', '=', true)
+    .executeTakeFirst();

@@ -1,5 +1,0 @@
-export { checkRollups, type SumsCheck } from './check.ts';
-export { forgetOldSums, nextDayToCheck, noteCheckedDay } from './days.ts';
-export { type BookedCall, type CallGrowth, type CostInput, growthOf } from './deltas.ts';
-export type { Stretch } from './facts.ts';
-export { foldRollups, unfoldedDeltas } from './fold.ts';

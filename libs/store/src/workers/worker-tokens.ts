@@ -1,0 +1,116 @@
+import { sql } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import { svcNow } from '../driver/clock.ts';
+import type { Db } from '../driver/database.ts';
+import { fleetNote } from '../driver/fragments.ts';
+
+/** Tenant of a worker token and the repos it may work for; null = all of the tenant. */
+export interface WorkerScope {
+  tokenId: string;
+  tenantId: number;
+  repoIds: number[] | null;
+  /** Whether its last use is on record for the current minute. */
+  isUseRecorded: boolean;
+}
+
+export interface NewWorkerToken {
+  tenantId: number;
+  name: string;
+  tokenHash: string;
+  repoIds: number[] | null;
+  /** ISO 8601; it is refused from then on. Null = it never expires. */
+  expiresAt?: string | null;
+}
+
+/** A usable token: neither revoked nor expired. */
+const isLive = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > svc_now())`;
+const isUseRecorded = sql<boolean>`coalesce(last_used_at > svc_now() - interval '1 minute', false)`;
+
+export async function insertWorkerToken(db: Db, token: NewWorkerToken): Promise<string> {
+  const id = uuidv7();
+  const { tenantId, name, tokenHash, repoIds, expiresAt = null } = token;
+  const row = { id, tenant_id: tenantId, name, token_hash: tokenHash, repo_ids: repoIds, expires_at: expiresAt };
+  await db
+    .insertInto('worker_tokens')
+    .values(row)
+    .onConflict((c) => c.column('token_hash').doNothing())
+    .execute();
+  return id;
+}
+
+export async function findWorkerScope(db: Db, tokenHash: string): Promise<WorkerScope | null> {
+  const row = await db
+    .selectFrom('worker_tokens')
+    .select(['id', 'tenant_id', 'repo_ids', isUseRecorded.as('is_use_recorded')])
+    .where('token_hash', '=', tokenHash)
+    .where(isLive)
+    .executeTakeFirst();
+  if (!row) return null;
+  return { tokenId: row.id, tenantId: row.tenant_id, repoIds: row.repo_ids, isUseRecorded: row.is_use_recorded };
+}
+
+/** Records the use of a token; of several processes that record the same minute, one writes. */
+export async function recordTokenUse(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('worker_tokens')
+    .set({ last_used_at: svcNow })
+    .where('id', '=', id)
+    .where(sql<boolean>`not ${isUseRecorded}`)
+    .execute();
+}
+
+export async function revokeWorkerToken(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .updateTable('worker_tokens')
+    .set({ revoked_at: svcNow })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** True while the token exists and is neither revoked nor expired. */
+export async function isLiveToken(db: Db, id: string): Promise<boolean> {
+  const row = await db.selectFrom('worker_tokens').select('id').where('id', '=', id).where(isLive).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Revokes all live tokens of a tenant that have that name. @returns how many. */
+export async function revokeWorkerTokensNamed(db: Db, tenantId: number, name: string): Promise<number> {
+  const result = await db
+    .updateTable('worker_tokens')
+    .set({ revoked_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('name', '=', name)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
+export interface WorkerTokenSummary {
+  id: string;
+  org: string;
+  name: string;
+  /** Slugs; null = all of the organisation. */
+  repos: string[] | null;
+  created_at: string;
+  /** Null = never. */
+  expires_at: string | null;
+  /** To the minute; null = not since this has been recorded. */
+  last_used_at: string | null;
+  revoked_at: string | null;
+}
+
+/** Tokens of a tenant, or all, newest first; never the tokens themselves, which are not stored. */
+export async function listWorkerTokens(fleet: Db, tenantId: number | null): Promise<WorkerTokenSummary[]> {
+  const { rows } = await sql<WorkerTokenSummary>`
+    ${fleetNote('who administers the deployment sees all of it')}
+    select w.id, t.external_id as org, w.name, w.created_at, w.expires_at, w.last_used_at, w.revoked_at, case when w.repo_ids is not null then coalesce((
+      select array_agg(r.owner || '/' || r.name order by r.slug_key) from repos r
+      where r.tenant_id = w.tenant_id and r.id = any(w.repo_ids)), '{}') end as repos
+    from worker_tokens w join tenants t on t.id = w.tenant_id
+    where ${tenantId}::bigint is null or w.tenant_id = ${tenantId}
+    order by w.created_at desc, w.id`.execute(fleet);
+  return rows;
+}

@@ -1,0 +1,295 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type sleep as runtimeSleep, silentLogger } from '@pipeline/runtime';
+import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
+import {
+  assertLeader,
+  beginTransaction,
+  createDoorbell,
+  type Doorbell,
+  IDLE_SESSION_TIMEOUT_MS,
+  type Rung,
+} from '../../src/index.ts';
+
+const database = testDatabase();
+const opened: Doorbell[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((bell) => bell.close()));
+});
+
+/** Waits that end when the test says so, or with their signal. */
+function heldSleep() {
+  const waits: { ms: number; end: (whole: boolean) => void }[] = [];
+  const sleep: typeof runtimeSleep = (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve(false);
+      const wait = { ms, end: (whole: boolean) => resolve(whole) };
+      waits.push(wait);
+      signal?.addEventListener('abort', () => wait.end(false), { once: true });
+    });
+  const end = (which: (ms: number) => boolean) => {
+    for (const wait of waits) if (which(wait.ms)) wait.end(true);
+  };
+  return { sleep, end };
+}
+
+const window = (ms: number) => ms === 5;
+const heartbeat = (ms: number) => ms === 5_000;
+const backoff = (ms: number) => ms > 5 && !heartbeat(ms);
+
+function openBell(applicationName = 'bell', directUrl = database.url, clock?: () => number) {
+  const { sleep, end } = heldSleep();
+  const logged: string[] = [];
+  const keep = (message: string) => void logged.push(message);
+  const log = { ...silentLogger, info: keep, warn: keep };
+  const bell = createDoorbell({ directUrl, applicationName, sleep, log, clock });
+  opened.push(bell);
+  return { bell, end, logged };
+}
+
+/** Collects rings and waits for the next ones without a clock. */
+function collect(bell: Doorbell, channel: Parameters<Doorbell['on']>[0] = 'svc_tasks') {
+  const rung: Rung[] = [];
+  let waiting: (() => void) | undefined;
+  const off = bell.on(channel, (value) => {
+    rung.push(value);
+    waiting?.();
+  });
+  const until = async (count: number) => {
+    while (rung.length < count) await new Promise<void>((resolve) => (waiting = resolve));
+    return rung;
+  };
+  return { rung, until, off };
+}
+
+const kill = (applicationName: string) =>
+  sql`select pg_terminate_backend(pid, 2000) from pg_stat_activity where application_name = ${applicationName}`.execute(
+    database.store.fleet,
+  );
+
+describe('notifications', () => {
+  test('are sent immediately at first, as one per window afterwards, until a window has none', async () => {
+    const listener = openBell('listener');
+    const { rung, until } = collect(listener.bell);
+    listener.bell.start();
+    await until(1);
+    const { bell, end } = openBell();
+    const own = collect(bell);
+    bell.start();
+    await own.until(1);
+    bell.ring('svc_tasks', [1]);
+    expect(await until(2)).toEqual([null, [1]]);
+    bell.ring('svc_tasks', [2, 3]);
+    bell.ring('svc_tasks', [3, 4]);
+    end(window);
+    expect(await until(3)).toEqual([null, [1], [2, 3, 4]]);
+    await own.until(3);
+    bell.ring('svc_tasks', [5]);
+    bell.ring('svc_tasks');
+    end(window);
+    expect((await until(4)).at(-1)).toBeNull();
+    await own.until(4);
+    end(window);
+    // Two turns of the event loop: the window has seen that nothing gathered.
+    await sql`select 1`.execute(database.store.fleet);
+    bell.ring('svc_tasks', [6]);
+    expect((await until(5)).at(-1)).toEqual([6]);
+    expect(rung).toHaveLength(5);
+  });
+
+  test('mean all tenants when the list is too long for NOTIFY', async () => {
+    const { bell } = openBell();
+    const { until } = collect(bell);
+    bell.start();
+    await until(1);
+    bell.ring(
+      'svc_tasks',
+      Array.from({ length: 3_000 }, (_, id) => id),
+    );
+    expect(await until(2)).toEqual([null, null]);
+  });
+
+  test('pass to the handler whether this process sent them', async () => {
+    const seen: string[] = [];
+    for (const name of ['one', 'two']) {
+      const { bell } = openBell(name);
+      bell.on('svc_stream', (rung, isOwn) => void seen.push(`${name} ${rung} ${isOwn}`));
+      bell.start();
+      while (!seen.includes(`${name} null false`)) await sql`select 1`.execute(database.store.fleet);
+    }
+    opened[0]?.ring('svc_stream', [7]);
+    while (seen.length < 4) await sql`select 1`.execute(database.store.fleet);
+    expect(seen.slice(2).sort()).toEqual(['one 7 true', 'two 7 false']);
+  });
+
+  test('of an open window are sent by close', async () => {
+    const listener = openBell('listener');
+    const { until } = collect(listener.bell, 'svc_stream');
+    listener.bell.start();
+    await until(1);
+    const { bell } = openBell();
+    const { until: up } = collect(bell);
+    bell.start();
+    await up(1);
+    bell.ring('svc_stream', [1]);
+    bell.ring('svc_stream', [2]);
+    await bell.close();
+    expect(await until(3)).toEqual([null, [1], [2]]);
+  });
+
+  test('reach other handlers when one throws or is removed', async () => {
+    const { bell, logged } = openBell();
+    bell.on('svc_cache', () => {
+      throw new Error('broken handler');
+    });
+    const gone = collect(bell, 'svc_cache');
+    const { until } = collect(bell, 'svc_cache');
+    gone.off();
+    bell.start();
+    await until(1);
+    bell.ring('svc_cache', [7]);
+    await until(2);
+    expect(gone.rung).toEqual([]);
+    expect(logged.filter((line) => line.includes('handler'))).toHaveLength(2);
+  });
+});
+
+describe('a lost connection', () => {
+  test('is re-established, and every handler is called for all tenants', async () => {
+    const { bell, end, logged } = openBell('bell');
+    const tasks = collect(bell);
+    const stream = collect(bell, 'svc_stream');
+    bell.start();
+    await Promise.all([tasks.until(1), stream.until(1)]);
+    await kill('bell');
+    while (!logged.some((line) => line.includes('lost'))) await sql`select 1`.execute(database.store.fleet);
+    bell.ring('svc_tasks', [1]);
+    expect(tasks.rung).toEqual([null]);
+    end(backoff);
+    expect(await tasks.until(3)).toEqual([null, null, null]);
+    expect(await stream.until(2)).toEqual([null, null]);
+  });
+
+  test('delays nobody while the server is not available', async () => {
+    const { bell, end, logged } = openBell('early', 'postgres://u:p@127.0.0.1:1/nothing');
+    bell.start();
+    bell.ring('svc_tasks');
+    for (let rounds = 1; rounds <= 3; rounds += 1) {
+      while (logged.length < rounds) await sql`select 1`.execute(database.store.fleet);
+      end(backoff);
+    }
+    expect(await bell.tryLead('loop', () => {})).toBeNull();
+    await bell.close();
+  });
+
+  test('is detected by the heartbeat when idle', async () => {
+    const { bell, end } = openBell('beat');
+    const { until } = collect(bell);
+    bell.start();
+    await until(1);
+    await sql`select 1`.execute(database.store.fleet);
+    end(heartbeat);
+    const asked = async () =>
+      (
+        await sql<{ query: string }>`select query from pg_stat_activity where application_name = 'beat'`.execute(
+          database.store.fleet,
+        )
+      ).rows[0]?.query;
+    while ((await asked()) !== 'select 1') await sql`select 1`.execute(database.store.fleet);
+  });
+});
+
+describe('a leader lock', () => {
+  async function up(name: string) {
+    const opened = openBell(name);
+    const { until } = collect(opened.bell, 'svc_settings');
+    opened.bell.start();
+    await until(1);
+    return { ...opened, until };
+  }
+
+  test('is held by one process, and by the next one after its release', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    const lead = await a.bell.tryLead('loop', () => {});
+    expect(lead).not.toBeNull();
+    expect(await b.bell.tryLead('loop', () => {})).toBeNull();
+    expect(await a.bell.tryLead('loop', () => {})).toBeNull();
+    expect(await b.bell.tryLead('another', () => {})).not.toBeNull();
+    await lead?.release();
+    await lead?.release();
+    expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
+  });
+
+  test('is lost with its connection: the loop is notified, and another process takes over', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    let lost = 0;
+    const lead = await a.bell.tryLead('loop', () => {
+      lost += 1;
+    });
+    await kill('a');
+    while (lost === 0) await sql`select 1`.execute(database.store.fleet);
+    expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
+    await lead?.release();
+    a.end(backoff);
+    await a.until(2);
+    expect(await a.bell.tryLead('loop', () => {})).toBeNull();
+    expect(lost).toBe(1);
+  });
+
+  test('increments the epoch for each change of leader', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    const first = await a.bell.tryLead('epochs', () => {});
+    await first?.release();
+    const second = await b.bell.tryLead('epochs', () => {});
+    expect([first?.epoch, second?.epoch]).toEqual([1, 2]);
+    expect([first?.isHeld(), second?.isHeld()]).toEqual([false, true]);
+    const { rows } = await sql`select epoch::int, holder from leaders where name = 'epochs'`.execute(
+      database.store.fleet,
+    );
+    expect(rows).toEqual([{ epoch: 2, holder: 'b' }]);
+  });
+
+  test('passes on only after the open transactions of the former leader have ended', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    const lease = await a.bell.tryLead('fenced', () => {});
+    if (!lease) throw new Error('nobody leads');
+    const { tx, commit } = await beginTransaction(database.store.tenant);
+    await assertLeader(tx, lease);
+    await kill('a');
+    const taken = b.bell.tryLead('fenced', () => {});
+    const isWaiting = async () =>
+      (
+        await sql`select from pg_stat_activity where application_name = 'b' and wait_event = 'advisory'`.execute(
+          database.store.fleet,
+        )
+      ).rows.length > 0;
+    while (!(await isWaiting())) await sql`select 1`.execute(tx);
+    await commit();
+    expect((await taken)?.epoch).toBe(2);
+  });
+
+  test('is not held once the server has confirmed nothing for the idle timeout', async () => {
+    let elapsed = 0;
+    const { bell } = openBell('frozen', database.url, () => elapsed);
+    const { until } = collect(bell, 'svc_settings');
+    bell.start();
+    await until(1);
+    const lease = await bell.tryLead('loop', () => {});
+    elapsed = IDLE_SESSION_TIMEOUT_MS - 1;
+    expect(lease?.isHeld()).toBe(true);
+    elapsed += 1;
+    expect(lease?.isHeld()).toBe(false);
+  });
+
+  test('is released by close', async () => {
+    const [a, b] = [await up('a'), await up('b')];
+    let lost = false;
+    await a.bell.tryLead('loop', () => {
+      lost = true;
+    });
+    await a.bell.close();
+    expect(lost).toBe(true);
+    while ((await b.bell.tryLead('loop', () => {})) === null)
+      await sql`select pg_sleep(0.01)`.execute(database.store.fleet);
+  });
+});

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterEach, expect, test } from '@jest/globals';
+import { type sleep as runtimeSleep, silentLogger } from '@pipeline/runtime';
+import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
+import { createDoorbell, type Doorbell, IDLE_SESSION_TIMEOUT_MS } from '../../src/index.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  // Ways first: a bell that is closed waits for its server.
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+const database = testDatabase();
+
+/** No heartbeat and no second connection: it ends with its signal alone. */
+const sleep: typeof runtimeSleep = (_ms, signal) =>
+  new Promise((resolve) => {
+    if (signal?.aborted) return resolve(false);
+    signal?.addEventListener('abort', () => resolve(false), { once: true });
+  });
+
+/** A way to the server that acts as a frozen process does: the connection stays open, nothing is read or sent. */
+async function freezableWay(target: string) {
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const { hostname, port } = new URL(target);
+    const far = connect(Number(port), hostname);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+    near.pipe(far);
+    far.pipe(near);
+    sockets.push(near, far);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+  const url = new URL(target);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const freeze = () => {
+    for (const socket of sockets) {
+      socket.unpipe();
+      socket.pause();
+    }
+  };
+  return { url: url.href, freeze };
+}
+
+function openBell(directUrl: string): Doorbell {
+  const bell = createDoorbell({ directUrl, applicationName: 'bell', sleep, log: silentLogger });
+  cleanups.push(() => bell.close());
+  bell.start();
+  return bell;
+}
+
+async function lead(bell: Doorbell, name: string) {
+  for (;;) {
+    const lease = await bell.tryLead(name, () => undefined);
+    if (lease) return lease;
+    await sql`select pg_sleep(0.1)`.execute(database.store.fleet);
+  }
+}
+
+/** More than the buffers of both sides of a connection hold. */
+const flood = async () => {
+  for (let round = 0; round < 200; round += 1) {
+    await sql`select pg_notify('svc_tasks', repeat('1', 7800) || n) from generate_series(${round * 20}::int, ${round * 20 + 19}::int) n`.execute(
+      database.store.fleet,
+    );
+  }
+};
+
+test('the server frees the locks of a frozen session, also when it is blocked sending notifications to it', async () => {
+  const [quiet, flooded] = [await freezableWay(database.url), await freezableWay(database.url)];
+  const [one, two] = [openBell(quiet.url), openBell(flooded.url)];
+  two.on('svc_tasks', () => undefined);
+  await lead(one, 'quiet');
+  await lead(two, 'flooded');
+  for (const way of [quiet, flooded]) way.freeze();
+  const frozenAt = performance.now();
+  await flood();
+  const successor = openBell(database.url);
+  await Promise.all(['quiet', 'flooded'].map((name) => lead(successor, name)));
+  const passedMs = performance.now() - frozenAt;
+  expect(passedMs).toBeLessThan(IDLE_SESSION_TIMEOUT_MS + 10_000);
+}, 60_000);

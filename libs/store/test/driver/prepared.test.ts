@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
+import { COLUMNS } from '../../src/driver/database.generated.ts';
+import { inTransaction, type Params, prepared } from '../../src/index.ts';
+
+const database = testDatabase();
+
+const byName = prepared('tenants-by-name', (db, p: Params<{ names: string[]; limit: number }>) =>
+  db
+    .selectFrom('tenants')
+    .select('external_id')
+    .where('name', '=', sql<string>`any(${p('names')})`)
+    .orderBy('external_id')
+    .limit(p('limit')),
+);
+const rename = prepared('tenant-rename', (db, p: Params<{ from: string; to: string }>) =>
+  db
+    .updateTable('tenants')
+    .set({ name: p('to') })
+    .where('name', '=', p('from')),
+);
+const raw = prepared(
+  'tenant-count',
+  (_db, p: Params<{ name: string }>) => sql<{ n: number }>`select count(*) as n from tenants where name = ${p('name')}`,
+);
+
+test('runs as one named statement per connection, in a pool and in a transaction', async () => {
+  const store = database.open({ poolSize: 1 });
+  await store.tenant
+    .insertInto('tenants')
+    .values(['a', 'b', 'c'].map((name) => ({ external_id: name, name })))
+    .execute();
+  expect(await byName.all(store.tenant, { names: ['a', 'b'], limit: 10 })).toEqual([
+    { external_id: 'a' },
+    { external_id: 'b' },
+  ]);
+  expect(await byName.first(store.tenant, { names: ['c'], limit: 1 })).toEqual({ external_id: 'c' });
+  await inTransaction(store.tenant, async (tx) => {
+    expect(await rename.run(tx, { from: 'c', to: 'd' })).toBe(1);
+    expect(await rename.run(tx, { from: 'nobody', to: 'd' })).toBe(0);
+    expect(await raw.first(tx, { name: 'd' })).toEqual({ n: 1 });
+  });
+  const { rows } = await sql<{ name: string; calls: number }>`
+    select name, generic_plans + custom_plans as calls from pg_prepared_statements order by name`.execute(store.tenant);
+  expect(rows).toEqual([
+    { name: 'tenant-count', calls: 1 },
+    { name: 'tenant-rename', calls: 2 },
+    { name: 'tenants-by-name', calls: 2 },
+  ]);
+  await store.close();
+});
+
+test('throws with the name of a missing parameter instead of sending null', async () => {
+  const partial = { names: ['a'] } as unknown as { names: string[]; limit: number };
+  await expect(byName.all(database.store.tenant, partial)).rejects.toThrow(
+    'tenants-by-name lacks its parameter "limit"',
+  );
+});
+
+test('refuses a second text for a name on the connection that prepared the first', async () => {
+  const other = prepared('tenant-count', () => sql<{ one: number }>`select 1 as one`);
+  const store = database.open({ poolSize: 1 });
+  await raw.first(store.tenant, { name: 'x' });
+  await expect(other.first(store.tenant, {})).rejects.toThrow('must be unique');
+  await store.close();
+});
+
+test('refuses a name that Postgres would truncate', () => {
+  expect(() => prepared('Two Words', () => sql`select 1`)).toThrow('no statement name');
+});
+
+test('runs a prepared statement after a migration has added a column', async () => {
+  const store = database.open({ poolSize: 1 });
+  const named = prepared('tenant-by-name', (db, p: Params<{ name: string }>) =>
+    db.selectFrom('tenants').select(COLUMNS.tenants).where('name', '=', p('name')),
+  );
+  const before = await named.all(store.tenant, { name: 'a' });
+  await sql`alter table tenants add column motto text`.execute(database.db);
+  expect(await named.all(store.tenant, { name: 'a' })).toEqual(before);
+  await sql`alter table tenants drop column motto`.execute(database.db);
+  await store.close();
+});
+
+test.each(['select * from tenants', 'delete from tenants returning *', 'select t.* from tenants t'])(
+  'what would change with the next column is refused when it is built: %s',
+  (text) => {
+    expect(() => prepared('tenants-star', () => sql.raw(text))).toThrow('name its columns');
+  },
+);

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { priorityOf, TASK_TYPES, type TaskType } from '@pipeline/domain';
+import { claimTasks, enqueueTasks, ensureTenant, inTransaction, type NewTask, upsertRepo } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { aRepo } from '../a-repo.ts';
+
+const database = testDatabase();
+let round = 0;
+let tenantId: number;
+let repoIds: number[];
+
+beforeEach(async () => {
+  round += 1;
+  tenantId = await ensureTenant(database.store.tenant, `claim-${round}`);
+  repoIds = [];
+  for (const name of ['shop', 'till']) repoIds.push(await makeRepo(name));
+});
+
+const makeRepo = (name: string): Promise<number> =>
+  inTransaction(database.store.tenant, async (tx) => {
+    return (await upsertRepo(tx, tenantId, aRepo(`acme/${name}`))).id;
+  });
+
+function taskOf(taskType: TaskType, repoId = repoIds[0] ?? 0): NewTask {
+  const id = randomUUID();
+  const work = { id, workId: id, repoId, issueId: null, issueNumber: 0, taskType, priority: priorityOf(taskType) };
+  return { ...work, attempt: 0, maxAttempts: 3, held: null, runAfterMs: null, handoverRunId: null };
+}
+
+const enqueue = (...tasks: NewTask[]) => enqueueTasks(database.store.tenant, tenantId, tasks);
+const claim = (taskTypes: readonly TaskType[], repos: number[] | null = null, limit = 1) =>
+  claimTasks(database.store.tenant, tenantId, {
+    taskTypes,
+    repoIds: repos,
+    claimers: Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() })),
+    leaseMs: 60_000,
+  });
+
+describe('a claim', () => {
+  test('takes the lowest priority number first, then turn by turn among the repos', async () => {
+    const [shop, till] = repoIds;
+    await enqueue(taskOf('plan', shop), taskOf('plan', shop), taskOf('plan', till), taskOf('merge', till));
+    const claims = [
+      ...(await claim(['plan', 'merge'])),
+      ...(await claim(['plan', 'merge'])),
+      ...(await claim(['plan'])),
+    ];
+    const seen = claims.map(({ task_type, repo_id }) => [task_type, repo_id]);
+    expect(seen[0]).toEqual(['merge', till]);
+    expect(
+      seen
+        .slice(1)
+        .map(([, repo]) => repo)
+        .sort(),
+    ).toEqual([shop, till].sort());
+  });
+
+  test('takes only the wanted types, and only the repos of a restricted worker', async () => {
+    const [shop, till = 0] = repoIds;
+    await enqueue(taskOf('plan', shop), taskOf('develop', till));
+    expect(await claim(['review'])).toEqual([]);
+    expect(await claim(['plan'], [till])).toEqual([]);
+    expect(await claim(['plan', 'develop'], [till])).toMatchObject([{ task_type: 'develop', repo_id: till }]);
+  });
+
+  test('skips held tasks', async () => {
+    await enqueue({ ...taskOf('plan'), held: 'paused' });
+    expect(await claim(['plan'])).toEqual([]);
+  });
+
+  test.each([
+    ['one of the whole tenant', false, 1],
+    ['one of some repos', true, 1],
+    ['three of the whole tenant', false, 3],
+    ['three of some repos', true, 3],
+  ])('locks no task that it does not take (%s)', async (_, restricted, taken) => {
+    await enqueue(...TASK_TYPES.map((type) => taskOf(type)));
+    const holding = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const repos = restricted ? repoIds : null;
+    const first = inTransaction(database.store.tenant, async (tx) => {
+      const input = {
+        taskTypes: TASK_TYPES,
+        repoIds: repos,
+        claimers: Array.from({ length: taken }, () => ({ workerId: 'w', tokenHash: randomUUID() })),
+        leaseMs: 60_000,
+      };
+      const claims = await claimTasks(tx, tenantId, input);
+      holding.resolve();
+      await held.promise;
+      return claims;
+    });
+    await holding.promise;
+    const others = await Promise.all(TASK_TYPES.slice(taken).map(() => claim(TASK_TYPES, repos)));
+    held.resolve();
+    const ids = [await first, ...others].flat().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(TASK_TYPES.length);
+  });
+
+  test('of many returns at most one task per token', async () => {
+    await enqueue(...Array.from({ length: 5 }, () => taskOf('plan')));
+    const claims = await claim(['plan', 'develop'], null, 3);
+    expect(new Set(claims.map(({ claim_token_hash }) => claim_token_hash)).size).toBe(3);
+    expect(await claim(['plan'], repoIds, 3)).toHaveLength(2);
+  });
+});
+
+const turnsOf = async (repoId?: number) => {
+  const rows = await database.db
+    .selectFrom('tasks')
+    .select(['repo_id', 'turn'])
+    .where('tenant_id', '=', tenantId)
+    .orderBy('turn')
+    .execute();
+  return rows.filter((row) => row.repo_id === repoId).map(({ turn }) => turn);
+};
+
+test('gives the tasks of each repo in a batch consecutive turns after waiting ones', async () => {
+  const [shop, till] = repoIds;
+  await enqueue(taskOf('plan', shop), taskOf('plan', shop));
+  await enqueue(taskOf('plan', shop), taskOf('plan', till), taskOf('plan', till));
+  expect(await turnsOf(shop)).toEqual([1, 2, 3]);
+  expect(await turnsOf(till)).toEqual([2, 3]);
+});
+
+test('gives a single task the same turn as in a batch', async () => {
+  const [shop, till] = repoIds;
+  for (const repoId of [shop, shop, shop, till, till]) await enqueue(taskOf('plan', repoId));
+  await enqueue({ ...taskOf('develop', till), held: 'backoff', runAfterMs: 1_000 });
+  expect(await turnsOf(shop)).toEqual([1, 2, 3]);
+  // 2 and 3 for its plans; its only develop task leads a queue of its own.
+  expect(await turnsOf(till)).toEqual([1, 2, 3]);
+});
