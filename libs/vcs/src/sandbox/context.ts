@@ -1,11 +1,6 @@
-import type { Deliveries } from './deliveries.ts';
+import type { Deliveries, SandboxLog } from './deliveries.ts';
 import type { Git } from './git.ts';
 import type { State } from './state.ts';
-
-export interface SandboxLog {
-  info(message: string): void;
-  warn(message: string): void;
-}
 
 /** What every route of the sandbox host works with. */
 export interface Sandbox {
