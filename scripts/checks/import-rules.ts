@@ -12,6 +12,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ['domain'],
   http: ['contract', 'domain', 'runtime'],
   vcs: ['domain', 'runtime'],
+  'sandbox-host': ['domain', 'runtime'],
   engine: ['domain', 'store'],
   'store-watch': ['domain', 'runtime', 'store'],
   cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
@@ -19,7 +20,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
   stack: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs', 'worker'],
-  testing: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store'],
+  testing: ['contract', 'domain', 'engine', 'runtime', 'sandbox-host', 'stack', 'store', 'vcs'],
   bench: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store', 'testing', 'worker'],
 };
 
@@ -29,7 +30,7 @@ export const SERVICES: readonly string[] = ['hosted-api', 'monitor'];
 export const CONFINED: readonly { library: RegExp; packages: readonly string[]; why: string }[] = [
   {
     library: /^express$/,
-    packages: ['http', 'hosted-api', 'monitor', 'vcs', 'bench'],
+    packages: ['http', 'hosted-api', 'monitor', 'sandbox-host', 'bench'],
     why: 'HTTP belongs to libs/http',
   },
   { library: /^(kysely|pg)(\/|$)/, packages: ['store', 'stack', 'testing', 'bench'], why: 'SQL belongs to libs/store' },

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { act, putRepo } from '@pipeline/engine';
 import { createLogger } from '@pipeline/runtime';
+import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
 import { ensureTenant, findIssue } from '@pipeline/store';
-import { type SandboxHost, startSandbox } from '@pipeline/vcs';
 import { gitIssuers } from '../src/git-access.ts';
 import { type Hosted, labelIssue, makeToken, register, type Tenant, testHosted } from './hosted.ts';
 

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HostEvent } from '@pipeline/domain';
 import { silentLogger, sleep } from '@pipeline/runtime';
+import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
 import { createDoorbell, type Doorbell } from '@pipeline/store';
 import { closedWithFile } from '@pipeline/testing/closing';
-import { parseWebhook, type SandboxHost, startSandbox } from '@pipeline/vcs';
+import { parseWebhook } from '@pipeline/vcs';
 import { type ConnectedHost, connectHosts } from '../src/hosts.ts';
 import { WriteBudget } from '../src/loops/write-budget.ts';
 

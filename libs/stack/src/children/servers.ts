@@ -22,7 +22,7 @@ export function sandbox({ dataDir, state, ports, inherited }: ChildContext): Chi
   const users = [{ ...bot, type: 'Bot' }, person, agent];
   return {
     name: 'sandbox',
-    argv: [join(ROOT, 'libs/vcs/src/sandbox/main.ts')],
+    argv: [join(ROOT, 'libs/sandbox-host/src/main.ts')],
     env: {
       ...inherited,
       SANDBOX_PORT: `${ports.sandbox}`,
