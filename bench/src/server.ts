@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '@pipeline/stack/postgres';
+import { startPostgres } from '@pipeline/local-postgres';
 import { databaseUrl, ensureTemplate, execute } from '@pipeline/testing/template';
 import pg from 'pg';
 

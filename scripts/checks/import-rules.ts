@@ -13,15 +13,16 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['contract', 'domain', 'runtime'],
   vcs: ['domain', 'runtime'],
   'sandbox-host': ['domain', 'runtime'],
+  'local-postgres': ['runtime'],
   engine: ['domain', 'store'],
   'store-watch': ['domain', 'runtime', 'store'],
   cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
   worker: ['contract', 'domain', 'runtime'],
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
-  stack: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs', 'worker'],
-  testing: ['contract', 'domain', 'engine', 'runtime', 'sandbox-host', 'stack', 'store', 'vcs'],
-  bench: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store', 'testing', 'worker'],
+  stack: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'vcs', 'worker'],
+  testing: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'sandbox-host', 'store', 'vcs'],
+  bench: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'testing', 'worker'],
 };
 
 export const SERVICES: readonly string[] = ['hosted-api', 'monitor'];

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startPostgres } from '@pipeline/local-postgres';
 import { withDeadline } from '@pipeline/runtime';
-import { startPostgres } from '@pipeline/stack/postgres';
 import type { Bench, Fact, Row } from '../model.ts';
 import { median } from '../verdict.ts';
 

@@ -1,8 +1,7 @@
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { releaseData, removeAbandoned, takeData } from '@pipeline/local-postgres';
 import { makePrivateFolder, StartError } from '@pipeline/runtime';
-import { releaseData, takeData } from './data-owner.ts';
-import { removeAbandoned } from './postgres.ts';
 import { endLeftovers } from './supervision/process-list.ts';
 
 /** What a stack keeps; everything else in the folder is somebody else's. */

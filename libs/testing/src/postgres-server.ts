@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeAbandoned, startPostgres } from '@pipeline/stack/postgres';
+import { removeAbandoned, startPostgres } from '@pipeline/local-postgres';
 
 export interface TestServer {
   /** What was chosen and why, for people. */

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { type PostgresServer, removeAbandoned, startPostgres } from '../src/postgres.ts';
-import { postgresAccount } from '../src/postgres-account.ts';
+import { postgresAccount } from '../src/account.ts';
+import { type PostgresServer, removeAbandoned, startPostgres } from '../src/server.ts';
 
 let dataDir: string;
 beforeAll(async () => {

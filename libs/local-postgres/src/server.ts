@@ -6,8 +6,8 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { makePrivateFolder, sleep } from '@pipeline/runtime';
-import { dataOwner, processIdentity, releaseData, takeData } from './data-owner.ts';
-import { type Account, postgresAccount } from './postgres-account.ts';
+import { type Account, postgresAccount } from './account.ts';
+import { dataOwner, releaseData, takeData } from './data-owner.ts';
 
 export interface PostgresOptions {
   /** Holds the cluster, its password and its log; made when it is missing, kept when the server stops. */
@@ -59,8 +59,6 @@ export async function removeAbandoned(dataDir: string): Promise<void> {
   await endPredecessor(await locate(dataDir));
   await rm(dataDir, { recursive: true, force: true });
 }
-
-export { processIdentity };
 
 async function locate(dataDir: string): Promise<Cluster> {
   const binaries = findBinaries();

@@ -1,7 +1,8 @@
 /** The embedded Postgres as a child of the stack: ends when its server ends, and its server ends with it. */
 import { envPort, runService, sleep } from '@pipeline/runtime';
 import { z } from 'zod';
-import { processIdentity, startPostgres } from './postgres.ts';
+import { processIdentity } from './data-owner.ts';
+import { startPostgres } from './server.ts';
 
 const EVERY_MS = 500;
 
