@@ -7,9 +7,9 @@ import { testDatabase } from '@pipeline/testing';
 import { Lead } from '../src/loops/lead.ts';
 import { ProjectionExecutor } from '../src/loops/projections.ts';
 import { RepoPoller } from '../src/loops/repo-poller.ts';
-import { createOutboxMetrics } from '../src/parts/outbox.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
 import { commentsOf, connectedDoorbell, makeWorld, openIssue, type World } from './sandbox-world.ts';
+import { createOutboxMetrics } from '../src/outbox/metrics.ts';
 
 const database = testDatabase();
 const SLUG = 'acme/shop';

@@ -8,10 +8,10 @@ import { createGitHubHost } from '@pipeline/vcs';
 import { Lead } from '../src/loops/lead.ts';
 import { ProjectionExecutor } from '../src/loops/projections.ts';
 import { spendingFetch, WriteBudget } from '../src/loops/write-budget.ts';
-import { createOutboxMetrics } from '../src/parts/outbox.ts';
 import { writeQueueGauge } from '../src/write-queue-gauge.ts';
 import { admit, type Bench, makeBench } from './bench.ts';
 import { BOT, commentsOf, connectedDoorbell, labelsOf, makeWorld, openIssue, type World } from './sandbox-world.ts';
+import { createOutboxMetrics } from '../src/outbox/metrics.ts';
 
 const database = testDatabase();
 const SLUG = 'acme/shop';

@@ -5,10 +5,10 @@ import type { Doorbell } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { Lead } from '../src/loops/lead.ts';
 import { ProjectionExecutor } from '../src/loops/projections.ts';
-import { createOutboxMetrics } from '../src/parts/outbox.ts';
 import { overdueGauge, tracksTick } from '../src/parts/tracks.ts';
 import { type Bench, makeBench } from './bench.ts';
 import { connectedDoorbell, makeWorld, type World } from './sandbox-world.ts';
+import { createOutboxMetrics } from '../src/outbox/metrics.ts';
 
 const database = testDatabase();
 const SLUG = 'acme/shop';

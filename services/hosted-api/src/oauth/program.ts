@@ -23,3 +23,14 @@ export function programOf({ clientId, clientName }: { clientId: string; clientNa
   const verifiedHost = URL.parse(clientId)?.host || null;
   return { id: clientId, name: programName(clientName ?? verifiedHost), verifiedHost };
 }
+
+/** An authorization that ended before a person could decide, for the page that says so. */
+export interface AuthorizationProblem {
+  /** OAuth's code of the error, and what the library says of it: for developers. */
+  error: string;
+  description: string | undefined;
+  /** null = no program is known by that id. */
+  program: Program | null;
+  /** Where the program wants the answer; null = at no address that it has registered. */
+  redirect: string | null;
+}

@@ -2,7 +2,7 @@ import { type ExecuteResult, LANES, type VcsHost, writesOf } from '@pipeline/dom
 import { beginSending, type Engine, type Sending, sendable, settle } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { isLeadershipLost } from '@pipeline/store';
-import type { OutboxMetrics } from '../parts/outbox.ts';
+import type { OutboxMetrics } from '../outbox/metrics.ts';
 import { Flights } from './flights.ts';
 import type { Lead, Leading } from './lead.ts';
 import type { WriteBudget } from './write-budget.ts';

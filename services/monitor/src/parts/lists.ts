@@ -1,13 +1,9 @@
 import { readBlockedIssues, readTaskQueue } from '@pipeline/engine';
 import { PolledValue } from '../polled-value.ts';
-import type { BlockedIssueDeps } from '../routes/blocked-issues.ts';
-import type { TaskQueueDeps } from '../routes/task-queue.ts';
 import type { Wiring } from './wiring.ts';
 
-type Lists = BlockedIssueDeps & TaskQueueDeps;
-
 /** What is blocked and what waits, in memory, and the loops that read it. */
-export function addLists({ loops, doorbell, store, now, listsEveryMs }: Wiring): Lists & { loops: string[] } {
+export function addLists({ loops, doorbell, store, now, listsEveryMs }: Wiring) {
   const blocked = new PolledValue(() => readBlockedIssues(store), now);
   const taskQueue = new PolledValue(() => readTaskQueue(store), now);
   const blockedLoop = loops.add('blocked-issues', listsEveryMs, () => blocked.refresh());

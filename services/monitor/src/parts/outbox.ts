@@ -1,13 +1,8 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
 import { Lead } from '../loops/lead.ts';
 import { ProjectionExecutor } from '../loops/projections.ts';
+import { createOutboxMetrics } from '../outbox/metrics.ts';
 import { writeQueueGauge } from '../write-queue-gauge.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
-
-export interface OutboxMetrics {
-  attempts: Counter<'type' | 'outcome'>;
-  lag: Histogram;
-}
 
 /** Writes to the hosts: one executor for each host, each with a lead of its own. */
 export function addOutbox({ engine, hosts, doorbell, loops, metrics, store, log, now }: Wiring) {
@@ -25,23 +20,5 @@ export function addOutbox({ engine, hosts, doorbell, loops, metrics, store, log,
     loops: executors.map(({ name }) => name),
     landed: () => Promise.all(executors.map(({ executor }) => executor.landed())),
     stop: () => Promise.all(executors.map(({ executor }) => executor.stop())),
-  };
-}
-
-export function createOutboxMetrics(registry: Registry): OutboxMetrics {
-  const registers = [registry];
-  return {
-    attempts: new Counter({
-      name: 'svc_projection_attempts_total',
-      help: 'Attempts to write an outbox entry to the host.',
-      labelNames: ['type', 'outcome'],
-      registers,
-    }),
-    lag: new Histogram({
-      name: 'svc_projection_lag_seconds',
-      help: 'From the change in the store to its appearance on the host.',
-      buckets: [0.1, 0.5, 1, 2, 5, 15, 60, 300, 1_800, 7_200],
-      registers,
-    }),
   };
 }
