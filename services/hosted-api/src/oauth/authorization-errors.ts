@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { type AuthorizationProblem, programOf } from '../accounts/program.ts';
 import type { Page } from '../pages/layout.ts';
-import { type AuthorizationProblem, programOf } from './program.ts';
 
 export interface ErrorPageDeps {
   /** Whether the person at this browser has a connection with that program. */
