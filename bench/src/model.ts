@@ -1,14 +1,6 @@
 import type { StopStack } from '@pipeline/runtime';
-import type { Cpu } from './measure/cpu.ts';
+import type { Sample } from './measure/sample.ts';
 import type { BenchServer } from './server.ts';
-
-/** One measurement of one contender. */
-export interface Sample {
-  /** In the unit of its case. */
-  value: number;
-  /** Per item; null where unknown or beside the point. */
-  cpu: Cpu | null;
-}
 
 /** One of those that are compared. */
 export interface Contender {

@@ -1,6 +1,7 @@
 import { withDeadline } from '@pipeline/runtime';
 import { totalOf } from './measure/cpu.ts';
-import type { Case, Sample } from './model.ts';
+import type { Sample } from './measure/sample.ts';
+import type { Case } from './model.ts';
 import { waitForQuiet } from './quiet.ts';
 import { number } from './table.ts';
 

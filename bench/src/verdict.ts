@@ -1,5 +1,6 @@
 import { totalOf } from './measure/cpu.ts';
-import type { Bound, Case, Line, Sample, Verdict } from './model.ts';
+import type { Sample } from './measure/sample.ts';
+import type { Bound, Case, Line, Verdict } from './model.ts';
 
 /** Above this the rounds disagree too much for a pass. */
 const MAX_SPREAD = 0.4;

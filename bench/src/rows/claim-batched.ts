@@ -1,6 +1,7 @@
 import { inLanes } from '../measure/lanes.ts';
+import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Bench, Fact, Row, Sample } from '../model.ts';
+import type { Bench, Fact, Row } from '../model.ts';
 import { ClaimLog, claimBatch, clearQueue, fillQueue, finishBatch, requireAllWorkedOff } from '../ours/queue.ts';
 import { type OurStore, openOurStore } from '../ours/store.ts';
 import { openGraphile } from '../peers/graphile.ts';

@@ -1,7 +1,8 @@
 import type { Outcome } from '@pipeline/domain';
 import { inLanes } from '../measure/lanes.ts';
+import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Row, Sample } from '../model.ts';
+import type { Row } from '../model.ts';
 import { clearQueue, fillQueue, requireAllWorkedOff, TASK_TYPE } from '../ours/queue.ts';
 import { type OurStore, openOurStore } from '../ours/store.ts';
 import { openGraphile } from '../peers/graphile.ts';

@@ -1,8 +1,9 @@
 import { sleep } from '@pipeline/runtime';
 import pg from 'pg';
 import { inLanes } from '../measure/lanes.ts';
+import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Bench, Case, Sample } from '../model.ts';
+import type { Bench, Case } from '../model.ts';
 import { ClaimLog, claimBatch, clearQueue, fillQueue, finishBatch } from '../ours/queue.ts';
 import { type OurStore, openOurStore } from '../ours/store.ts';
 

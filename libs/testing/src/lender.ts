@@ -2,7 +2,8 @@ import { sleep } from '@pipeline/runtime';
 import pg from 'pg';
 import { Judge } from './judge.ts';
 import { OldestPostgres } from './oldest-postgres.ts';
-import { startTestServer, type TestServer } from './postgres-server.ts';
+import type { TestServer } from './postgres-container.ts';
+import { startTestServer } from './postgres-server.ts';
 import { type Catalogue, readCatalogue, type Statement } from './sql-lint/index.ts';
 import { databaseUrl, ensureTemplate, serialPool, testDatabaseName } from './template.ts';
 

@@ -4,7 +4,15 @@ import { processIdentity } from '@pipeline/local-postgres';
 import { PostgreSqlContainer, type StartedPostgreSqlContainer } from '@testcontainers/postgresql';
 import pg from 'pg';
 import { type ContainerRuntimeClient, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers';
-import type { TestServer } from './postgres-server.ts';
+
+/** A Postgres server for one run of the tests. */
+export interface TestServer {
+  /** What was chosen and why, for people. */
+  choice: string;
+  /** Of a role that may create databases. */
+  url: string;
+  stop(): Promise<void>;
+}
 
 const IMAGE = 'postgres:18-bookworm';
 const POSTGRES_PORT = 5432;

@@ -3,14 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeAbandoned, startPostgres } from '@pipeline/local-postgres';
-
-export interface TestServer {
-  /** What was chosen and why, for people. */
-  choice: string;
-  /** Of a role that may create databases. */
-  url: string;
-  stop(): Promise<void>;
-}
+import type { TestServer } from './postgres-container.ts';
 
 /** Nothing in a test's database is worth a wait for the disk. */
 const SETTINGS = {

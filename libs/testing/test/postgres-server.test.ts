@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { borrowDatabase, returnDatabase } from '../src/borrow.ts';
 import { startBroker } from '../src/broker.ts';
-import { startTestServer, type TestServer } from '../src/postgres-server.ts';
+import type { TestServer } from '../src/postgres-container.ts';
+import { startTestServer } from '../src/postgres-server.ts';
 import { databaseUrl, ensureTemplate, execute } from '../src/template.ts';
 
 let server: TestServer;

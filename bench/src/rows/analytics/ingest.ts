@@ -1,6 +1,7 @@
 import { foldRollups, insertRecords, inTransaction, noRecords, type Records } from '@pipeline/store';
 import { sql } from 'kysely';
-import type { Bench, Case, Sample } from '../../model.ts';
+import type { Sample } from '../../measure/sample.ts';
+import type { Bench, Case } from '../../model.ts';
 import { type OurStore, openOurStore } from '../../ours/store.ts';
 
 const BATCH = 1_000;
