@@ -1,12 +1,12 @@
 /** One Jest project for the whole workspace; a test file belongs to the package whose folder holds it. */
 export default {
-  runtime: '<rootDir>/libs/testing/src/jest-runtime.ts',
-  testEnvironment: '<rootDir>/libs/testing/src/jest-environment.ts',
+  runtime: '<rootDir>/libs/testing/src/jest/runtime.ts',
+  testEnvironment: '<rootDir>/libs/testing/src/jest/environment.ts',
   roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
-  globalSetup: '<rootDir>/libs/testing/src/jest-global-setup.ts',
-  globalTeardown: '<rootDir>/libs/testing/src/jest-global-teardown.ts',
+  globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.ts',
+  globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.ts',
   transform: {}, // Node strips the types
   testTimeout: 30_000,
   // Tests wait for Postgres and for processes much of their time: a core that is kept free would be wasted.

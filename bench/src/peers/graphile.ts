@@ -4,7 +4,7 @@ import pg from 'pg';
 import { requireEqual } from '../measure/lanes.ts';
 import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Bench } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 const TASK = 'noop';
 const SILENT = new Logger(() => () => undefined);

@@ -3,7 +3,7 @@ import { PgBoss } from 'pg-boss';
 import { inLanes, requireEqual } from '../measure/lanes.ts';
 import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Bench } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 const QUEUE = 'noop';
 const BATCH = 1_000;

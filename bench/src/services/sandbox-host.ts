@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withDeadline } from '@pipeline/runtime';
-import type { Bench } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 const MAIN = join(import.meta.dirname, '../../../libs/sandbox-host/src/main.ts');
 const START_WITHIN_MS = 30_000;
