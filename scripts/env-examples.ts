@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commonEnv } from '../libs/runtime/src/env.ts';
-import { hostedEnv } from '../services/hosted-api/src/env.ts';
-import { monitorEnv } from '../services/monitor/src/env.ts';
+import { hostedEnv } from '../services/hosted-api/src/process/env.ts';
+import { monitorEnv } from '../services/monitor/src/process/env.ts';
 
 const root = join(import.meta.dirname, '..');
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Sample } from '../model.ts';
 import { CORE, onCore } from './pinning.ts';
+import type { Sample } from './sample.ts';
 
 const CLIENTS = 8;
 const GRACE_MS = 20_000;

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { CommanderError } from 'commander';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './command/exit-codes.ts';
+import type { Streams } from './command/streams.ts';
 import { pipelineProgram } from './program.ts';
-import type { Streams } from './streams.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

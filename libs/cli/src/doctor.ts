@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { leaf, type Run } from './command.ts';
+import { leaf, type Run } from './command/command.ts';
 
 const MARKS = { ok: 'ok', warning: 'WARNING', unknown: 'unknown' } as const;
 

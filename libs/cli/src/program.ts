@@ -9,10 +9,10 @@ import { repoCommands } from './admin/repos.ts';
 import { userCommands } from './admin/users.ts';
 import { workerTokenCommands } from './admin/worker-tokens.ts';
 import { workflowCommands } from './admin/workflows.ts';
-import { group, type Run } from './command.ts';
+import { group, type Run } from './command/command.ts';
+import { EXIT } from './command/exit-codes.ts';
+import type { Streams } from './command/streams.ts';
 import { doctorCommand } from './doctor.ts';
-import { EXIT } from './exit-codes.ts';
-import type { Streams } from './streams.ts';
 
 const AFTER = `
 Set DATABASE_URL to the database.

@@ -11,11 +11,11 @@ import {
   type Store,
 } from '@pipeline/store';
 import { z } from 'zod';
-import type { Answer, Deed, Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import type { Answer, Deed, Flags } from './command/command.ts';
+import { EXIT } from './command/exit-codes.ts';
+import { InputError, readPassword, readText, UsageError } from './command/input.ts';
+import type { Streams } from './command/streams.ts';
 import { connectHost } from './hosts.ts';
-import { InputError, readPassword, readText, UsageError } from './input.ts';
-import type { Streams } from './streams.ts';
 
 const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
 const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.optional() });

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
 import { testDatabase } from '@pipeline/testing';
-import { type SandboxHost, startSandbox } from '@pipeline/vcs';
 import { cliOn } from './cli.ts';
 import { addRepo } from './rows.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { demoIssues } from '../src/demo/index.ts';
-import { makeSampleRepo } from '../src/sample-repo.ts';
-import { chooseRepos, filesOf, gitEnv, type SourceOptions } from '../src/source-repo.ts';
+import { makeSampleRepo } from '../src/repos/sample-repo.ts';
+import { chooseRepos, filesOf, gitEnv, type SourceOptions } from '../src/repos/source-repo.ts';
 
 const run = promisify(execFile);
 const searchPath = process.env.PATH ?? '';

@@ -2,13 +2,13 @@
 import { hostname } from 'node:os';
 import { createLogger, makeFolder } from '@pipeline/runtime';
 import manifest from '../package.json' with { type: 'json' };
-import { AgentLogs } from './agent-log.ts';
-import { createWorkerClient, isUnauthorized } from './client.ts';
-import { childEnv, execHandler } from './exec.ts';
+import { createWorkerClient, isUnauthorized } from './client/client.ts';
+import { AgentLogs } from './exec/agent-log.ts';
+import { childEnv, execHandler } from './exec/exec.ts';
+import { type RunAs, runAs } from './exec/user.ts';
 import { runnerCommand, runnerOptions } from './options.ts';
-import { createWorker } from './runner.ts';
+import { createWorker } from './tasks/runner.ts';
 import { isHidden, restartHidden, tokenFromFd } from './token.ts';
-import { type RunAs, runAs } from './user.ts';
 
 const EXIT_CONFIG = 78;
 

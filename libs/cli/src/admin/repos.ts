@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { group, leaf, type Run, type Session } from '../command.ts';
-import { table } from '../table.ts';
+import { group, leaf, type Run, type Session } from '../command/command.ts';
+import { table } from '../command/table.ts';
 
 /** A host that fails does not undo what was done: the monitor checks the repo too. */
 async function checksOf({ use, admin, hostOf }: Session, { org, repo }: { org: string; repo: string }) {

@@ -1,6 +1,6 @@
 import type { Account, Organisation } from '@pipeline/store';
-import type { Program } from '../oauth/program.ts';
-import type { TokenLifetimes } from '../oauth/settings.ts';
+import type { Program } from '../accounts/program.ts';
+import type { TokenLifetimes } from '../accounts/token-lifetimes.ts';
 import { type Html, html } from './html.ts';
 import { alert, type Page, page } from './layout.ts';
 

@@ -1,5 +1,5 @@
 import { displayText } from '@pipeline/domain';
-import type { AuthorizationProblem } from '../oauth/authorization-errors.ts';
+import type { AuthorizationProblem } from '../accounts/program.ts';
 import { html } from './html.ts';
 import { alert, type Page, page } from './layout.ts';
 
