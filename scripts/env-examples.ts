@@ -39,7 +39,7 @@ const stale = files.filter(([path, text]) => read(join(root, path)) !== text);
 if (!process.argv.includes('--check')) {
   for (const [path, text] of stale) writeFileSync(join(root, path), text);
 } else if (stale.length > 0) {
-  console.error(`Not up to date: ${stale.map(([path]) => path).join(', ')}\nMend it by: node scripts/env-examples.ts`);
+  console.error(`Not up to date: ${stale.map(([path]) => path).join(', ')}\nUpdate with: node scripts/env-examples.ts`);
   process.exitCode = 1;
 }
 

@@ -168,7 +168,7 @@ function triggerIn(issue: IssueFacts, cause: Cause): Trigger {
 const NOTHING_TO_MERGE: Refusal = {
   kind: 'refused',
   targetState: 'done',
-  reason: 'the issue has no open pull request to merge; reopen it and retry, or have the issue implemented anew',
+  reason: 'the issue has no open pull request to merge; reopen it and retry, or reimplement the issue',
 };
 
 /** A person's word, or the end of a wait: no further wait begins with it. */

@@ -57,7 +57,7 @@ describe('the status comment', () => {
     const text = failed({ lastError: 'error TS2322 in `a.ts`' });
     expect(text).toContain(`${BLOCK_REASONS.build_failure.sentence} It happened at the step Development.`);
     expect(text).toContain('```text\nerror TS2322 in `a.ts`\n```');
-    expect(text).toContain(`**What would mend it:** ${BLOCK_REASONS.build_failure.remedy}`);
+    expect(text).toContain(`**Remedy:** ${BLOCK_REASONS.build_failure.remedy}`);
     expect(text).toContain('**Development** →');
     expect(text).toContain('`/svc:unblock`');
   });
@@ -124,7 +124,7 @@ describe('the status comment', () => {
 
   test('tells that an attempt failed and the next one is due', () => {
     const text = comment({ attempt: 1, lastError: 'fetch failed' });
-    expect(text).toContain('Attempt 2 of 3. The one before failed:\n\n```text\nfetch failed\n```');
+    expect(text).toContain('Attempt 2 of 3. The previous attempt failed:\n\n```text\nfetch failed\n```');
     expect(comment({ lastError: 'fetch failed' })).toBe(comment());
   });
 });

@@ -118,7 +118,7 @@ test('the status comment says which attempt it is and since when the state holds
   await failNext('socket hang up');
   const { status_comment_body: body } = await bench.issue();
   expect(body).toContain('since 2026-03-01 00:00 UTC');
-  expect(body).toContain('Attempt 2 of 3. The one before failed:');
+  expect(body).toContain('Attempt 2 of 3. The previous attempt failed:');
   expect(body).toContain('socket hang up');
   bench.pass(31);
   await releaseDue(bench.engine);

@@ -37,7 +37,7 @@ export function failure(errorMessage: string, errorClass: ErrorClass = 'transien
  * @returns null for exit 0 without a verdict: the task's default outcome, still to be filled.
  */
 export function verdictOfEnd(task: Pick<ClaimedTask, 'taskType'>, end: ProgramEnd): Verdict | null {
-  if (end.invalid !== null) return failure(`the output of the program is not valid:  ${end.invalid}`);
+  if (end.invalid !== null) return failure(`the output of the program is not valid: ${end.invalid}`);
   if (end.printed) return verdictOfRecord(task, end.printed);
   const said = end.stderr.trim();
   if (end.timedOutAfterMs !== null)
@@ -48,7 +48,7 @@ export function verdictOfEnd(task: Pick<ClaimedTask, 'taskType'>, end: ProgramEn
   if (DEFAULT_OUTCOME[task.taskType]) return null;
   const names = OUTCOMES_OF[task.taskType].join(', ');
   return failure(
-    `a ${task.taskType} task must print an outcome, {"type":"outcome","outcome":…}, with one of:  ${names}`,
+    `a ${task.taskType} task must print an outcome, {"type":"outcome","outcome":…}, with one of: ${names}`,
   );
 }
 

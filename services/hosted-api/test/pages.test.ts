@@ -94,8 +94,8 @@ test('the consent says in sentences what, of whom, for how long, and where the a
     'Allow Acme Agent to read your pipeline?',
     'The program calls itself Acme Agent. Nobody has verified this name.',
     `Acme Agent will be able to read the pipeline of acme in your name (${person.email}):`,
-    'It cannot change anything, and it never sees more than you do.',
-    'It ends by itself after one year, or when the program has not used it for 30 days.',
+    'It cannot change anything, and it cannot read more than you can.',
+    'It expires after one year, or when the program has not used it for 30 days.',
     'When you have decided, your browser goes to agent.example.org (https://agent.example.org/cb?x=1).',
   ])
     expect(text).toContain(sentence);

@@ -246,7 +246,7 @@ describe('restart of an agent', () => {
     const { round, restarter } = monitor({ agent: { container: 'gone' } });
     await round(3);
     await restarter.tick();
-    const told = 'the Docker engine does not restart gone: 404 No such container: gone';
+    const told = 'the Docker engine did not restart gone: 404 No such container: gone';
     expect(await audit()).toContain(`agent-restart-failed: ${told}`);
     expect(await alerts()).toEqual([
       'warning: agent developer is down: unhealthy, answers 503',
@@ -303,15 +303,15 @@ describe('a pid file', () => {
   };
 
   test.each([
-    ['', /must hold the number of a process, not ""/],
-    ['0', /must hold the number/],
-    ['-7', /must hold the number of a process, not "-7"/],
-    ['12 13', /must hold the number/],
-    ['abc', /must hold the number/],
-    ['99999999999', /must hold the number/],
-    ['1\n', /process 1, which keeps the machine/],
-    ['41', /the monitor itself/],
-    ['40', /what started it/],
+    ['', /must contain a process id, got ""/],
+    ['0', /must contain a process id/],
+    ['-7', /must contain a process id, got "-7"/],
+    ['12 13', /must contain a process id/],
+    ['abc', /must contain a process id/],
+    ['99999999999', /must contain a process id/],
+    ['1\n', /process id 1, the init process/],
+    ['41', /which is the monitor/],
+    ['40', /its parent process/],
   ])('with %j gets nobody a signal', refused);
 
   test('that is not there, or names no live process, is told', async () => {
