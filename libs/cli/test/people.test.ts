@@ -27,7 +27,7 @@ describe('organisations', () => {
       message: 'organisation acme already exists',
     });
     expect((await cli.refusal(['admin', 'org', 'create', 'Not An Id'])).message).toMatch(
-      /^an id is lower-case letters/,
+      /^id must be at most 63 lower-case letters/,
     );
     expect(await cli.json(['admin', 'org', 'list'])).toEqual([
       { id: 'acme', name: 'Acme Inc.', createdAt: expect.any(String), members: 0, repos: 0, enabledRepos: 0 },
@@ -61,7 +61,9 @@ describe('users', () => {
   });
 
   test('are refused an address that is none', async () => {
-    expect((await cli.refusal(['admin', 'user', 'create', 'anna', '--no-password'])).message).toMatch(/not an email address/);
+    expect((await cli.refusal(['admin', 'user', 'create', 'anna', '--no-password'])).message).toMatch(
+      /not an email address/,
+    );
   });
 
   test('a new password and a disable end the sessions; enabling takes the disable back', async () => {

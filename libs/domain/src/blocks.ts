@@ -38,7 +38,8 @@ export const BLOCK_REASONS = {
   review_rejected: {
     classification: 'unknown',
     sentence: 'The reviewer rejected the change repeatedly.',
-    remedy: 'Read the review, state the requirements in a comment, then unblock the issue or reimplement it with `/svc:reimplement`.',
+    remedy:
+      'Read the review, state the requirements in a comment, then unblock the issue or reimplement it with `/svc:reimplement`.',
   },
   dependency_open: {
     classification: 'unknown',

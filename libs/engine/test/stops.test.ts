@@ -84,7 +84,7 @@ describe('a quota', () => {
       block_classification: 'quota',
       last_error: '429 too many requests',
     });
-    expect((await bench.issue()).status_comment_body).toContain('It is tried again by itself at 2026-03-02 02:00 UTC.');
+    expect((await bench.issue()).status_comment_body).toContain('It is retried automatically at 2026-03-02 02:00 UTC.');
     bench.pass(2 * HOUR - 1);
     await autoUnblock(bench.engine);
     expect((await bench.issue()).state).toBe('failure-blocked');

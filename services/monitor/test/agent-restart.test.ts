@@ -114,7 +114,7 @@ test('what an agent says of its reload is kept and shown; a failed one is an ale
   expect(await reloadReports(database.store.tenant)).toEqual([
     { agentName: 'developer', instance: 'agent', outcome: failed },
   ]);
-  const message = 'warning: the configuration of developer agent was not reloaded: model: is no key here';
+  const message = 'warning: configuration reload of developer agent failed: model: is no key here';
   expect(await alerts()).toEqual([message]);
   const later = { ...failed, status: 'applied', error: null, errorCode: null, at: '2026-03-01T00:01:00.000Z' };
   await tells(later);
@@ -193,7 +193,7 @@ describe('restart of an agent', () => {
     await round();
     expect(await alerts()).toEqual([
       'warning: agent developer is down: unhealthy, answers 503',
-      'critical: agent developer is not mended by a restart: it was restarted 1× and is still down',
+      'critical: a restart did not repair agent developer: it was restarted 1× and is still down',
     ]);
     agent.answer = says({ status: 'healthy' });
     await round();
@@ -250,7 +250,7 @@ describe('restart of an agent', () => {
     expect(await audit()).toContain(`agent-restart-failed: ${told}`);
     expect(await alerts()).toEqual([
       'warning: agent developer is down: unhealthy, answers 503',
-      `critical: agent developer is not mended by a restart: ${told}`,
+      `critical: a restart did not repair agent developer: ${told}`,
     ]);
     expect(restarter.restartsOf('developer')).toMatchObject({ restarts: 1, lastError: told });
     at(300);

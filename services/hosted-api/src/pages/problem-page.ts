@@ -16,7 +16,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   invalid_target: 'The program requested access to a different service.',
   login_required: 'The program requested access without showing you a page. You have to log in and approve first.',
   consent_required: 'The program requested access without showing you a page. You have to log in and approve first.',
-  interaction_required: 'The program requested access without showing you a page. You have to log in and approve first.',
+  interaction_required:
+    'The program requested access without showing you a page. You have to log in and approve first.',
   access_denied: 'Access was refused.',
   temporarily_unavailable: 'This service is temporarily unavailable. Try again in a minute.',
   server_error: 'Something went wrong in this service. Try again in a minute.',
