@@ -85,7 +85,7 @@ async function ringAll(rings: ReadonlyMap<Bell, ReadonlySet<number>>, directUrl:
   try {
     doorbell.start();
     const connected = new Promise<void>((resolve) => void doorbell.on('svc_cache', () => resolve()));
-    await withDeadline(connected, RING_DEADLINE_MS, 'the doorbell').catch(() => undefined);
+    await withDeadline(connected, RING_DEADLINE_MS, 'the notification connection').catch(() => undefined);
     for (const [bell, tenants] of rings) doorbell.ring(bell, [...tenants]);
   } finally {
     await doorbell.close();
