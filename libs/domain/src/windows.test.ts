@@ -61,7 +61,7 @@ describe('relative durations', () => {
 });
 
 describe('a since value of the logs', () => {
-  test('is a duration back from now, or a timestamp, in UTC when it names no zone', () => {
+  test('is a duration before now, or a timestamp, in UTC when it names no zone', () => {
     expect(parseSince('1h', now)?.toISOString()).toBe('2026-03-04T04:06:07.890Z');
     expect(parseSince('2026-03-01', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
     expect(parseSince('2026-03-01T02:00:00+02:00', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');

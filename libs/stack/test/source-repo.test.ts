@@ -71,5 +71,5 @@ test('a path without a repository, or without a commit, is refused by name', asy
 
 test('without git that is what is missing', async () => {
   await mkdir(join(dir, 'project'));
-  await expect(choose({ searchPath: '/nonexistent' })).rejects.toThrow('git is needed');
+  await expect(choose({ searchPath: '/nonexistent' })).rejects.toThrow('git was not found');
 });

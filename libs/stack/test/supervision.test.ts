@@ -72,7 +72,7 @@ test('a child that was killed is started again, and that is said', async () => {
   process.kill(first, 'SIGKILL');
   await until(() => said.length === 2);
   await until(() => pidOf() !== first);
-  expect(said).toEqual(['child ended (SIGKILL); starting it again in 0.25 s', 'child is back']);
+  expect(said).toEqual(['child ended (SIGKILL); restarting in 0.25 s', 'child is running again']);
   expect(await lives(pidOf())).toBe(true);
 });
 

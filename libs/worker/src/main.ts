@@ -22,7 +22,7 @@ if (token === '') {
 if (process.argv.some((word) => word.includes(token))) {
   refuse('the worker token is on the command line, where every user of this machine can read it');
 }
-// The default is in a folder that anybody may write to, and the work dir is given to that user.
+// The default is in a world-writable folder, and the work directory is transferred to that user.
 if (options.user !== undefined && command.getOptionValueSource('workDir') === undefined)
   refuse('--user requires --work-dir');
 const env = childEnv(process.env, { name: options.tokenEnv, value: token });

@@ -2,33 +2,33 @@ import type { VcsHost } from '@pipeline/domain';
 import type { admin } from '@pipeline/engine';
 import { Command } from 'commander';
 
-/** What every command understands. */
+/** Options of every command. */
 export interface Flags {
   json?: boolean;
-  /** Who does it, as it is recorded. */
+  /** Actor recorded in the audit log. */
   as?: string;
   reason?: string;
 }
 
-/** What a deed has at hand. */
+/** Context of a running command. */
 export interface Session {
-  /** Who acts, and on which store. */
+  /** Actor and store. */
   admin: admin.Admin;
   /** The use cases. */
   use: typeof admin;
-  /** The host of that kind, by the credentials of the environment; null without. */
+  /** Returns the host client of a kind, using the credentials of the environment; null without credentials. */
   hostOf(kind: string): Promise<VcsHost | null>;
-  /** Asks for a password without showing it, or reads it from standard input. */
+  /** Prompts for a password without echo, or reads it from standard input. */
   readPassword(): Promise<string>;
-  /** The text of a file; `-` = standard input. */
+  /** Returns the text of a file; `-` = standard input. */
   readText(file: string): Promise<string>;
 }
 
-/** What a command has to say: for programs, and for people. */
+/** Result of a command as JSON data and as text. */
 export interface Answer {
   data: unknown;
   text: string;
-  /** False = the answer is that something is wrong: the command ends with 1. */
+  /** False = the check failed; the command exits with 1. */
   ok?: boolean;
 }
 
@@ -39,14 +39,14 @@ interface Leaf<O> {
   /** Name and arguments: `create <id>`. */
   usage: string;
   description: string;
-  /** Whether it changes something, so that it matters who does it and why. */
+  /** Whether the command has side effects; adds the options --as and --reason. */
   writes: boolean;
-  /** Options of its own, as commander has them: flags, description. */
+  /** Options of the command in the form of commander: flags, description. */
   options?: [flags: string, description: string][];
   deed(session: Session, args: string[], options: O): Promise<Answer>;
 }
 
-/** A command that does something. Optional arguments that were not given are ''. */
+/** Adds an executable command. Omitted optional arguments are ''. */
 export function leaf<O = object>(parent: Command, run: Run, spec: Leaf<O>): void {
   const command = new Command(spec.usage.split(' ')[0]).description(spec.description);
   for (const argument of spec.usage.split(' ').slice(1)) command.argument(argument);
@@ -67,7 +67,7 @@ export function leaf<O = object>(parent: Command, run: Run, spec: Leaf<O>): void
   parent.addCommand(command);
 }
 
-/** A command that only holds others; alone it shows its help. */
+/** Adds a command group; without a subcommand it prints its help. */
 export function group(parent: Command, name: string, description: string): Command {
   const command = new Command(name).description(description);
   parent.addCommand(command);

@@ -1,14 +1,14 @@
-/** How a command ends; the higher ones are those of sysexits.h. */
+/** Exit codes; the higher ones are those of sysexits.h. */
 export const EXIT = {
   ok: 0,
-  /** What was asked for is refused; the message says why. */
+  /** The command was rejected; the message states the reason. */
   refused: 1,
-  /** The command line is wrong. */
+  /** Invalid command line. */
   usage: 2,
-  /** The database cannot be reached; trying again may help. */
+  /** The database is not reachable; a retry may help. */
   unavailable: 69,
-  /** An error of the program itself. */
+  /** Internal error. */
   internal: 70,
-  /** A setting is wrong, such as DATABASE_URL or the schema's version. */
+  /** Invalid setting or schema version. */
   config: 78,
 } as const;

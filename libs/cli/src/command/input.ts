@@ -4,10 +4,10 @@ import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Streams } from './streams.ts';
 
-/** What was given cannot be used, or is not there. */
+/** The input is missing or invalid. */
 export class InputError extends Error {}
 
-/** The command line is wrong in a way that only the command knows. */
+/** Usage error detected by the command itself. */
 export class UsageError extends Error {}
 
 /** @throws InputError naming the file. */
@@ -19,9 +19,9 @@ export async function readText(file: string, stdin: Readable): Promise<string> {
 }
 
 /**
- * A password, never from the command line, where every user of the machine could read it: a terminal is asked twice
- * and shows nothing; otherwise the first line of standard input.
- * @throws InputError when it is empty, or the two differ.
+ * Reads a password, never from the command line, where other users of the machine could read it: prompts twice without
+ * echo on a terminal; otherwise reads the first line of standard input.
+ * @throws InputError when it is empty or the two entries differ.
  */
 export async function readPassword(streams: Omit<Streams, 'stdout'>): Promise<string> {
   if (!streams.stdin.isTTY) {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a command reads and writes: those of the process, as a rule. */
+/** Input and output streams of a command; by default those of the process. */
 export interface Streams {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable;

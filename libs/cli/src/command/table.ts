@@ -1,4 +1,4 @@
-/** Rows for people, in columns as wide as their widest cell; `none` where there are no rows. */
+/** Formats rows as a text table with aligned columns; returns `none` without rows. */
 export function table(heads: readonly string[], rows: readonly (readonly unknown[])[], none: string): string {
   if (rows.length === 0) return none;
   const lines = [heads, ...rows.map((row) => row.map(cell))];

@@ -54,9 +54,9 @@ describe('the status comment', () => {
 
   test('at a failure tells what happened, where, and what would mend it', () => {
     const text = failed({ lastError: 'error TS2322 in `a.ts`' });
-    expect(text).toContain(`${BLOCK_REASONS.build_failure.sentence} It happened at the step Development.`);
+    expect(text).toContain(`${BLOCK_REASONS.build_failure.sentence} It occurred in the step Development.`);
     expect(text).toContain('```text\nerror TS2322 in `a.ts`\n```');
-    expect(text).toContain(`**What would mend it:** ${BLOCK_REASONS.build_failure.remedy}`);
+    expect(text).toContain(`**Remedy:** ${BLOCK_REASONS.build_failure.remedy}`);
     expect(text).toContain('**Development** →');
     expect(text).toContain('`/svc:unblock`');
   });
@@ -64,11 +64,11 @@ describe('the status comment', () => {
   test('says when a block is lifted by itself, and when that was tried often enough', () => {
     const transient = { blockReason: 'agent_timeout', blockClassification: 'transient' } as const;
     const next = { count: 1, max: 3, nextAt: '2026-01-02T03:19:00.000Z' };
-    expect(failed({ ...transient, autoUnblock: next })).toContain('by itself at 2026-01-02 03:19 UTC (2 of 3)');
+    expect(failed({ ...transient, autoUnblock: next })).toContain('automatically at 2026-01-02 03:19 UTC (2 of 3)');
     expect(failed({ ...transient, autoUnblock: { count: 3, max: 3, nextAt: null } })).toContain(
-      '3 times; now it takes a person',
+      '3 times; now a person has to act',
     );
-    expect(failed({ blockClassification: 'permanent' })).not.toContain('by itself');
+    expect(failed({ blockClassification: 'permanent' })).not.toContain('automatically');
   });
 
   test('quotes the question and says who may answer it', () => {
@@ -116,14 +116,14 @@ describe('the status comment', () => {
     expect(comment({ isPaused: true })).not.toContain('/svc:pause');
     expect(comment({ hold: 'budget' })).toContain(BLOCK_REASONS.budget_exceeded.remedy);
     expect(comment({ hold: 'budget', usedUp: 'issue' })).toContain('An operator raises the budget per issue');
-    expect(comment({ hold: 'budget', usedUp: 'day' })).toContain('by itself at midnight UTC');
+    expect(comment({ hold: 'budget', usedUp: 'day' })).toContain('automatically at midnight UTC');
     expect(comment({ hold: 'quota' })).toContain(BLOCK_REASONS.quota_exceeded.remedy);
     expect(comment({ hold: 'backoff' })).toBe(comment());
   });
 
   test('tells that an attempt failed and the next one is due', () => {
     const text = comment({ attempt: 1, lastError: 'fetch failed' });
-    expect(text).toContain('Attempt 2 of 3. The one before failed:\n\n```text\nfetch failed\n```');
+    expect(text).toContain('Attempt 2 of 3. The previous attempt failed:\n\n```text\nfetch failed\n```');
     expect(comment({ lastError: 'fetch failed' })).toBe(comment());
   });
 });

@@ -71,7 +71,7 @@ describe('the pipeline configuration', () => {
     const told = (logins: unknown[]) => complaints({ agents: { monitor: { auth: { ...auth, logins } } } });
     expect(told(auth.logins)).toEqual([]);
     expect(told([...auth.logins, { username: 'olga', passwordEnv: 'O2' }])).toEqual([
-      'agents.monitor.auth.logins[1].username: olga is there twice',
+      'agents.monitor.auth.logins[1].username: olga is listed twice',
     ]);
     expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([
       expect.stringContaining('must not contain a colon'),

@@ -95,17 +95,17 @@ const DETECTORS: readonly Detector[] = [
   fromStore(
     { name: 'claim_stalled', severity: warning, threshold: 'claimAgeMinutes' },
     claimedForLong,
-    (s) => `${s.detail} of ${where(s)} has been under way for ${s.value} min`,
+    (s) => `${s.detail} of ${where(s)} has been claimed for ${s.value} min`,
   ),
   fromStore(
     { name: 'queue_age', severity: warning, threshold: 'queueAgeMinutes' },
     queuedForLong,
-    (s) => `${s.detail} tasks of ${s.repo} wait, the oldest for ${s.value} min: is there a worker for them?`,
+    (s) => `${s.detail} tasks of ${s.repo} are pending, the oldest for ${s.value} min: check that a worker serves them`,
   ),
   fromStore(
     { name: 'no_progress', severity: warning, threshold: 'noProgressMinutes' },
     abandonedForLong,
-    (s) => `${where(s)} is in ${s.detail} for ${s.value} min and nothing works on it: retry it`,
+    (s) => `${where(s)} has been in ${s.detail} for ${s.value} min without a task: retry it`,
   ),
   fromStore(
     { name: 'failure_loop', severity: warning, threshold: 'failureLoopRuns' },
@@ -115,17 +115,17 @@ const DETECTORS: readonly Detector[] = [
   fromStore(
     { name: 'dead_letter_growth', severity: warning, threshold: 'deadLettersPerHour' },
     letteringFast,
-    (s) => `${s.value} moves of ${s.repo} failed for good within an hour`,
+    (s) => `${s.value} transitions of ${s.repo} failed permanently within an hour`,
   ),
   fromStore(
     { name: 'projection_backlog', severity: warning, threshold: 'projectionBacklogMinutes' },
     unwrittenForLong,
-    (s) => `${s.detail} writes of ${s.repo} wait for the host, the oldest for ${s.value} min`,
+    (s) => `${s.detail} host writes of ${s.repo} are pending, the oldest for ${s.value} min`,
   ),
   fromStore(
     { name: 'cost_anomaly', severity: warning, threshold: 'costAnomalyFactor' },
     (fleet, factor, { costAnomalyMinUsd }) => spendingFast(fleet, { factor, minUsd: costAnomalyMinUsd ?? 0 }),
-    (s, factor) => `${usd(s.value)} spent today, over ${factor} times the ${usd(Number(s.detail))} of a usual day`,
+    (s, factor) => `${usd(s.value)} spent today, more than ${factor} times the daily mean of ${usd(Number(s.detail))}`,
   ),
   fromStore(
     { name: 'loop_failing', severity: 'critical', threshold: 'loopFailures' },
@@ -137,13 +137,13 @@ const DETECTORS: readonly Detector[] = [
     ({ driftByRepo }, limit) =>
       driftByRepo &&
       [...driftByRepo].flatMap(([repo, n]) => (n >= limit ? [ofDeployment(repo.toLowerCase(), n, { repo })] : [])),
-    (s) => `${s.value} issues of ${s.repo} show labels on the host that differ from their state`,
+    (s) => `${s.value} issues of ${s.repo} have labels on the host that differ from their state`,
   ),
   fromMemory(
     { name: 'vcs_rate_limit', severity: warning, threshold: 'rateLimitedMinutes' },
     ({ limitedMinutes }, limit) =>
       [...limitedMinutes].flatMap(([host, n]) => (n >= limit ? [ofDeployment(host, n, { detail: host })] : [])),
-    (s) => `${s.detail} refuses everything for its rate limit for ${s.value} more min`,
+    (s) => `${s.detail} rejects all requests because of its rate limit for another ${s.value} min`,
   ),
 ];
 

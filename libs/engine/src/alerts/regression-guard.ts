@@ -87,7 +87,7 @@ function alertOf(repo: KpiRepo, verdict: Verdict, fingerprint: string): AlertInp
     severity: 'warning',
     detector: 'kpi_regression',
     fingerprint,
-    message: `${label} of ${slug} ${way} by ${change} % (${magnitude}): ${brief(currentValue)} in the last 7 days, ${brief(baselineValue)} in the four weeks before`,
+    message: `${label} of ${slug} ${way} by ${change} % (${magnitude}): ${brief(currentValue)} in the last 7 days, ${brief(baselineValue)} in the four preceding weeks`,
     repo: slug,
     value: currentValue,
     threshold: baselineValue === null ? null : limitOf(kpi, baselineValue),

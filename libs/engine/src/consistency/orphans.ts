@@ -130,7 +130,7 @@ async function onHost(host: VcsHost | null, { repo, number }: Target): Promise<H
   try {
     return await host.getIssue(repo, number);
   } catch (error) {
-    const message = `The host of ${repo.owner}/${repo.name} does not answer`;
+    const message = `The host of ${repo.owner}/${repo.name} does not respond`;
     throw new AppError('STORE_UNAVAILABLE', message, { cause: error });
   }
 }

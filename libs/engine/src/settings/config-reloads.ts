@@ -32,7 +32,7 @@ export async function recordReload(engine: Engine, report: ReloadReport, actor: 
     const fingerprint = `config_reload_failed:${agentName}:${instance}`;
     if (outcome.status !== 'failed') await resolveAlert(unit, fingerprint);
     else {
-      const message = `the configuration of ${agentName} ${instance} was not reloaded: ${outcome.error}`;
+      const message = `configuration reload of ${agentName} ${instance} failed: ${outcome.error}`;
       await raiseAlert(unit, { severity: 'warning', detector: 'config_reload_failed', fingerprint, message });
     }
   });

@@ -45,7 +45,7 @@ function alertsOf({ agent, down, stuck }: AgentTrouble): AlertInput[] {
     alerts.push({ severity: 'warning', detector, fingerprint: downOf(agent), message });
   }
   if (stuck !== null) {
-    const message = `agent ${agent} is not mended by a restart: ${stuck}`;
+    const message = `a restart did not repair agent ${agent}: ${stuck}`;
     alerts.push({ severity: 'critical', detector, fingerprint: stuckOf(agent), message });
   }
   return alerts;

@@ -35,7 +35,7 @@ export async function registerWorker(engine: Engine, tenantId: number, input: Re
     await noteRegistration(unit, row, before);
     return row;
   });
-  await takeBackAll(engine, tenantId, worker.id, 'the worker was started anew');
+  await takeBackAll(engine, tenantId, worker.id, 'the worker was restarted');
   return worker.id;
 }
 

@@ -86,7 +86,7 @@ describe('detectors', () => {
     await look();
     expect((await open())[0]).toMatchObject({
       detector: 'queue_age',
-      message: `2 tasks of ${slug()} wait, the oldest for 60 min: is there a worker for them?`,
+      message: `2 tasks of ${slug()} are pending, the oldest for 60 min: check that a worker serves them`,
     });
     await database.db.updateTable('tasks').set({ held: 'paused' }).execute();
     await look();
@@ -101,7 +101,7 @@ describe('detectors', () => {
     await heard();
     await look();
     expect(await open()).toEqual([
-      { detector: 'claim_stalled', message: `analyze of ${slug()}#3 has been under way for 120 min`, count: 1 },
+      { detector: 'claim_stalled', message: `analyze of ${slug()}#3 has been claimed for 120 min`, count: 1 },
     ]);
   });
 
@@ -118,7 +118,7 @@ describe('detectors', () => {
     expect(await open()).toEqual([
       {
         detector: 'no_progress',
-        message: `${slug()}#4 is in analyzing for 60 min and nothing works on it: retry it`,
+        message: `${slug()}#4 has been in analyzing for 60 min without a task: retry it`,
         count: 1,
       },
     ]);
@@ -191,7 +191,7 @@ describe('detectors', () => {
     await look();
     expect((await open())[0]).toMatchObject({
       detector: 'projection_backlog',
-      message: expect.stringMatching(/^\d+ writes of detect\/shop-\d+ wait for the host, the oldest for 15 min$/),
+      message: expect.stringMatching(/^\d+ host writes of detect\/shop-\d+ are pending, the oldest for 15 min$/),
     });
     await written();
     await look();
@@ -217,7 +217,7 @@ describe('detectors', () => {
     await look();
     expect((await open())[0]).toMatchObject({
       detector: 'cost_anomaly',
-      message: '$18.01 spent today, over 3 times the $6.00 of a usual day',
+      message: '$18.01 spent today, more than 3 times the daily mean of $6.00',
     });
     alerts = { ...alerts, costAnomalyMinUsd: 50 };
     await look();
@@ -230,10 +230,14 @@ describe('detectors', () => {
     expect(await open()).toEqual([
       {
         detector: 'label_drift',
-        message: `10 issues of ${slug()} show labels on the host that differ from their state`,
+        message: `10 issues of ${slug()} have labels on the host that differ from their state`,
         count: 1,
       },
-      { detector: 'vcs_rate_limit', message: 'github refuses everything for its rate limit for 7 more min', count: 1 },
+      {
+        detector: 'vcs_rate_limit',
+        message: 'github rejects all requests because of its rate limit for another 7 min',
+        count: 1,
+      },
     ]);
     await look({ driftByRepo: null, limitedMinutes: new Map([['github', 4]]) });
     expect(await detectors()).toEqual(['label_drift']);

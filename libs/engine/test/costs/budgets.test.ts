@@ -82,7 +82,7 @@ describe('the day of a tenant', () => {
     await nothingToClaim();
     expect(await enforceBudgets(bench.engine)).toBe(false);
     expect(await holds()).toEqual({ 1: 'budget', 2: 'budget' });
-    expect((await bench.issue(2)).status_comment_body).toContain('goes on by itself at midnight UTC');
+    expect((await bench.issue(2)).status_comment_body).toContain('continues automatically at midnight UTC');
   });
 
   test('the day turns: alerts end, work goes on, and the comment forgets the budget', async () => {

@@ -84,7 +84,7 @@ describe('a quota', () => {
       block_classification: 'quota',
       last_error: '429 too many requests',
     });
-    expect((await bench.issue()).status_comment_body).toContain('It is tried again by itself at 2026-03-02 02:00 UTC.');
+    expect((await bench.issue()).status_comment_body).toContain('It is retried automatically at 2026-03-02 02:00 UTC.');
     bench.pass(2 * HOUR - 1);
     await autoUnblock(bench.engine);
     expect((await bench.issue()).state).toBe('failure-blocked');
@@ -118,7 +118,7 @@ test('the status comment says which attempt it is and since when the state holds
   await failNext('socket hang up');
   const { status_comment_body: body } = await bench.issue();
   expect(body).toContain('since 2026-03-01 00:00 UTC');
-  expect(body).toContain('Attempt 2 of 3. The one before failed:');
+  expect(body).toContain('Attempt 2 of 3. The previous attempt failed:');
   expect(body).toContain('socket hang up');
   bench.pass(31);
   await releaseDue(bench.engine);

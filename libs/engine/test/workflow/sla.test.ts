@@ -63,7 +63,7 @@ describe('SLA of a state', () => {
         value: 120,
         threshold: 120,
         count: 1,
-        message: `acme/shop#${issue} is in planning for 120 minutes; warned of after 120`,
+        message: `acme/shop#${issue} is in planning for 120 minutes; the warning threshold is 120`,
       },
     ]);
     expect(await told()).toHaveLength(1);

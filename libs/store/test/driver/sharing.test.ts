@@ -55,7 +55,7 @@ test('statements wait together while all connections are in use, and release the
 
 test('a transaction is refused', async () => {
   await expect(inTransaction(database.store.quick.tenant, async (tx) => pidOf(tx))).rejects.toThrow(
-    'a transaction needs a connection of its own',
+    'a transaction requires a dedicated connection',
   );
   expect(await pidOf(database.store.quick.tenant)).toEqual(expect.any(Number));
 });

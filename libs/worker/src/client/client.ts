@@ -23,13 +23,13 @@ const ANSWER_WITHIN_MS = 15_000;
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
 
-/** The protocol has no queries, and parameters only for tasks. */
+/** Input of a call: the protocol has no query parameters, and path parameters only for tasks. */
 const PLAIN = { params: {}, query: {} };
 
 type Registered = { workerId: string; heartbeatIntervalMs: number; leaseMs: number };
 type Heard = { draining: boolean; cancelTaskIds: string[] };
 type Body<T> = BodyInputOf<T>;
-/** A report without the token, which the client takes from the task. */
+/** A report without the claim token, which the client adds. */
 type Report<T> = T extends unknown ? Omit<T, 'claimToken'> : never;
 
 export type Completion = Report<Body<typeof completeTask>>;
@@ -37,18 +37,18 @@ export type Failure = Report<Body<typeof failTask>>;
 type Claim = Pick<ClaimedTask, 'id' | 'claimToken'>;
 
 /**
- * The worker protocol. All calls but the heartbeat are repeated through outages until they are answered
- * or the signal comes; that is safe, for the same token and body get the same answer.
- * @throws ApiFailure: AUTH_* = the token is no good, CLAIM_LOST or TASK_CANCELLED = the task is no longer ours,
- *   NOT_FOUND on claim and heartbeat = register again.
+ * Client of the worker protocol. All calls except the heartbeat are retried during outages until they get a response or the
+ * signal is aborted. Retries are safe, because the same token and body return the same response.
+ * @throws ApiFailure: AUTH_* = invalid token; CLAIM_LOST or TASK_CANCELLED = the claim is lost; NOT_FOUND on claim and
+ *   heartbeat = register again.
  */
 export interface WorkerClient {
   register(worker: Body<typeof registerWorker>, signal: AbortSignal): Promise<Registered>;
   heartbeat(state: Body<typeof heartbeat>, signal: AbortSignal): Promise<Heard>;
-  /** null = nothing to do; ask again. */
+  /** Returns null when no task is available. */
   claim(wish: Body<typeof claimTask>, signal: AbortSignal): Promise<ClaimedTask | null>;
   start(claim: Claim, signal: AbortSignal): Promise<void>;
-  /** null = the service has none for this repo: git goes on with what the machine gives it. */
+  /** Returns null when the service has no credentials for the repo; git then uses those of the machine. */
   credentials(claim: Claim, signal: AbortSignal): Promise<GitCredentials | null>;
   progress(claim: Claim, body: Report<Body<typeof reportProgress>>, signal: AbortSignal): Promise<void>;
   messages(claim: Claim, items: Body<typeof recordMessages>['items'], signal: AbortSignal): Promise<void>;
@@ -65,13 +65,13 @@ export interface WorkerClientOptions {
   retry?: Partial<Pick<RetryOptions, 'baseMs' | 'maxMs'>>;
 }
 
-/** The service's word, on a call about a task, that the task is no longer ours. */
+/** Returns whether an error of a task call means that the claim is lost. */
 export const isClaimGone = (error: unknown): boolean =>
   error instanceof ApiFailure && ['CLAIM_LOST', 'TASK_CANCELLED', 'NOT_FOUND'].includes(error.code);
 
 export const isUnauthorized = (error: unknown): boolean => error instanceof ApiFailure && error.status === 401;
 
-/** On claim and heartbeat: the service has forgotten the worker, which has to register again. */
+/** Returns whether an error of a claim or heartbeat means that the worker must register again. */
 export const isUnknownWorker = (error: unknown): boolean => error instanceof ApiFailure && error.code === 'NOT_FOUND';
 
 export function createWorkerClient({ server, token, log, retry = {} }: WorkerClientOptions): WorkerClient {
@@ -90,7 +90,7 @@ export function createWorkerClient({ server, token, log, retry = {} }: WorkerCli
       ),
     heartbeat: async (body, signal) => (await api.call(heartbeat, { ...PLAIN, body, signal: within(signal) })).body,
     claim: (wish, signal) => {
-      // One key for all attempts of this claim: a task whose answer was lost comes back at once.
+      // One key for all attempts of this claim, so that a retry returns a task whose response was lost.
       const body = { claimKey: randomUUID(), ...wish };
       return again('claim', signal, async () => {
         const answer = await api.call(claimTask, { ...PLAIN, body, signal: within(signal, body.waitMs ?? 0) });

@@ -1,18 +1,18 @@
-/** What the service gives for the repo of a task. */
+/** Git credentials for the repo of a task. */
 export interface GitCredentials {
   cloneUrl: string;
   username: string;
   token: string;
 }
 
-/** Answers git from the environment, so that nothing is written to a disk. */
+/** Credential helper that reads the environment, so that nothing is written to disk. */
 const HELPER =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$PIPELINE_GIT_USERNAME" "$PIPELINE_GIT_TOKEN"; }; f';
 
 /**
- * Variables by which git, and all programs that use it, authenticate at the address of one repo, and there alone. They
- * come after the configuration that `parent` gives git the same way. The machine's own helpers are not asked at that
- * address: what they know might reach further than the task may.
+ * Returns variables with which git, and programs that use it, authenticate at the address of one repo only. They are appended
+ * to the git configuration in `parent`. The credential helpers of the machine are disabled for this address, because their
+ * credentials may exceed the permissions of the task.
  */
 export function gitEnv(
   { cloneUrl, username, token }: GitCredentials,
@@ -20,7 +20,7 @@ export function gitEnv(
 ): Record<string, string> {
   const before = Number(parent.GIT_CONFIG_COUNT ?? 0) || 0;
   const addresses = [...new Set([cloneUrl, cloneUrl.replace(/\.git$/, '')])];
-  // An empty helper forgets those that were named before.
+  // An empty helper clears the list of helpers.
   const settings = addresses.flatMap((address) =>
     ['', HELPER].map((helper) => [`credential.${address}.helper`, helper]),
   );

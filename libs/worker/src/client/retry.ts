@@ -4,7 +4,7 @@ import { type Logger, sleep } from '@pipeline/runtime';
 export interface RetryOptions {
   signal: AbortSignal;
   log: Logger;
-  /** First pause; each further one is twice as long, up to maxMs, and moved at random. */
+  /** First backoff in milliseconds; doubles up to maxMs, with jitter. */
   baseMs: number;
   maxMs: number;
 }
@@ -12,16 +12,16 @@ export interface RetryOptions {
 const TOO_MANY = 429;
 const SERVER_ERROR = 500;
 
-/** True for what may go away by itself: no connection, no answer in time, a busy or broken server. */
+/** Returns whether an error is transient: no connection, timeout, overloaded or failing server. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ApiFailure || error instanceof UnexpectedAnswer)
     return error.status >= SERVER_ERROR || error.status === TOO_MANY;
-  // fetch throws TypeError for network failures, a deadline shows as TimeoutError; either may be another realm's class.
+  // fetch throws TypeError for network failures and TimeoutError for timeouts; either may be a class of another realm.
   const name = (error as { name?: unknown } | null)?.name;
   return name === 'TypeError' || name === 'TimeoutError';
 }
 
-/** Calls until there is an answer, or the signal comes. @throws what is not transient, or the signal's reason. */
+/** Retries a call until it succeeds or the signal is aborted. @throws non-transient errors, or the reason of the signal. */
 export async function retrying<T>(what: string, call: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { signal, log, baseMs, maxMs } = options;
   for (let attempt = 0; ; attempt += 1) {

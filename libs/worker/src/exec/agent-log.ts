@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { createLogger, type Logger } from '@pipeline/runtime';
 
-/** The log of each agent, `<dir>/<agent>.log`; without a directory its lines go nowhere. */
+/** Log of each agent, `<dir>/<agent>.log`; without a directory, lines are discarded. */
 export class AgentLogs {
   readonly #dir: string | null;
   readonly #loggers = new Map<string, Logger>();

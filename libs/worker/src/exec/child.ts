@@ -6,14 +6,14 @@ export interface ChildOptions {
   command: string;
   cwd: string;
   env: Record<string, string>;
-  /** null = the runner's own user. */
+  /** null = user of the runner. */
   user: RunAs | null;
   stdin: string;
   onStdout(chunk: Buffer): void;
   onStderr(chunk: Buffer): void;
-  /** Ends the child and all its children. */
+  /** Aborts the child and all its children. */
   signal: AbortSignal;
-  /** From SIGTERM to SIGKILL. */
+  /** Milliseconds between SIGTERM and SIGKILL. */
   graceMs: number;
 }
 
@@ -22,12 +22,12 @@ export interface ChildEnd {
   signal: string | null;
 }
 
-/** How long output may still come in once nobody is left to write it. */
+/** Maximum time to read remaining output after the process group has exited, in milliseconds. */
 const OUTPUT_WITHIN_MS = 1_000;
 
 /**
- * Runs a shell command as the leader of a process group of its own, and leaves no process of that group behind.
- * Settles when the command has ended and its output has been read. @throws Error when it cannot be started.
+ * Runs a shell command as the leader of a new process group and kills remaining processes of the group on exit.
+ * Settles when the command has exited and its output has been read. @throws Error when it cannot be started.
  */
 export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   const { command, cwd, env, user, signal, graceMs } = options;
@@ -40,7 +40,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   });
   child.stdout.on('data', options.onStdout);
   child.stderr.on('data', options.onStderr);
-  // A program that does not read its task is none the worse for it.
+  // Programs need not read their input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.stdin);
 
@@ -49,7 +49,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   try {
     const end = await ended;
     killGroup(child.pid, 'SIGKILL');
-    // Whoever left the group may hold the pipes for ever.
+    // A process that left the group may keep the pipes open.
     await withDeadline(closed, OUTPUT_WITHIN_MS, 'reading the output').catch(() => {
       child.stdout.destroy();
       child.stderr.destroy();

@@ -12,20 +12,20 @@ const MAX_PLAN = 100_000;
 const MAX_SUMMARY = 20_000;
 
 export interface LeftBehind {
-  /** A git work tree, if the program made one of it. */
+  /** Work directory; a git work tree if the program created one. */
   workDir: string;
   env: Record<string, string>;
-  /** Git runs as the program did: the work dir is its own, and its configuration may name programs. */
+  /** User for git commands, the same as for the program: the work directory is untrusted, and its git configuration may run programs. */
   user: RunAs | null;
-  /** Its plain lines on stdout. */
+  /** Plain lines of the program on stdout. */
   stdout: string;
-  /** It printed parts of a code map. */
+  /** Whether the program printed code-map lines. */
   mapped: boolean;
 }
 
 /**
- * The default outcome of a program that ended well without a word: filled from what it left behind, a pushed branch
- * for a submission, its text for a plan; a failure that says what was missing otherwise.
+ * Returns the default outcome of a program that exited with 0 without an outcome line: a submission from the pushed branch,
+ * a plan from the printed text, and so on; or a failure that names the missing part.
  */
 export async function defaultVerdict(task: ClaimedTask, left: LeftBehind): Promise<Verdict> {
   const outcome = DEFAULT_OUTCOME[task.taskType];
@@ -44,7 +44,7 @@ function plannedFrom(task: ClaimedTask, stdout: string): Verdict {
   return checkedOutcome(task, 'planned', { plan: stdout.trim().slice(0, MAX_PLAN), plannedFiles: [] });
 }
 
-/** The text is what people read; how it went is known by how the issue ended. */
+/** The printed text is the summary; the classification follows from the end of the issue. */
 function retrospectiveFrom(task: ClaimedTask, stdout: string): Verdict {
   const summary = stdout.trim().slice(0, MAX_SUMMARY);
   if (summary === '') return failure('exit code 0, but no summary: print it as text, or as {"type":"outcome",…}');
@@ -52,7 +52,7 @@ function retrospectiveFrom(task: ClaimedTask, stdout: string): Verdict {
   return checkedOutcome(task, 'retrospective', { outcomeClassification, summary });
 }
 
-/** An empty map would throw away the one that is known, so silence is no scan. */
+/** An empty map would replace the stored one, so a scan without code-map lines is a failure. */
 function scannedFrom(task: ClaimedTask, mapped: boolean): Verdict {
   if (!mapped)
     return failure('exit code 0, but no code map: print {"type":"code-map",…} lines, or {"type":"outcome",…}');
@@ -60,7 +60,7 @@ function scannedFrom(task: ClaimedTask, mapped: boolean): Verdict {
 }
 
 async function submittedFrom(task: ClaimedTask, { workDir, env, user }: LeftBehind): Promise<Verdict> {
-  // A work dir inside some other project must not be taken for that project.
+  // A work directory inside another git project must not be treated as that project.
   const options = { cwd: workDir, env: { ...env, GIT_CEILING_DIRECTORIES: dirname(workDir) }, ...spawnAs(user) };
   const git = async (...args: string[]) => (await run('git', args, options)).stdout.trim();
   const missing = (what: string) =>

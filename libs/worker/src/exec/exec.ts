@@ -14,24 +14,24 @@ import { ProgramOutput } from './output.ts';
 import { envOf, type RunAs } from './user.ts';
 
 export interface ExecOptions {
-  /** Run by the shell. */
+  /** Command, run by the shell. */
   command: string;
-  /** Of the first slot; further slots of a worker with several have folders in it. Kept from task to task. */
+  /** Work directory of the first slot, kept between tasks; further slots use subdirectories. */
   workDir: string;
   concurrency: number;
   taskTimeoutMs: number;
-  /** From SIGTERM to SIGKILL for a program that has to end. */
+  /** Milliseconds between SIGTERM and SIGKILL when the program is stopped. */
   killGraceMs: number;
-  /** What the program inherits: must not hold the worker token (childEnv). */
+  /** Environment of the program; must not contain the worker token (see childEnv). */
   env: Record<string, string>;
-  /** The user that programs run as; null = the runner's own. */
+  /** User that programs run as; null = user of the runner. */
   user: RunAs | null;
-  /** Ask the service for git credentials of each task. */
+  /** Whether to request git credentials for each task. */
   gitCredentials: boolean;
   logs: AgentLogs;
 }
 
-/** Environment for programs: the parent's, but for the variable with the token and any other that repeats it. */
+/** Returns the environment for programs: that of the parent without variables that contain the token. */
 export function childEnv(
   parent: Record<string, string | undefined>,
   secret: { name: string; value: string },
@@ -44,8 +44,8 @@ export function childEnv(
 }
 
 /**
- * Turns a program into a handler: the task as JSON on its stdin, records as JSON lines on its stdout, its end as the
- * outcome.
+ * Creates a task handler from a program: passes the task as JSON on stdin, reads records as JSON lines from stdout, and
+ * derives the outcome from records and exit code.
  */
 export function execHandler(options: ExecOptions): TaskHandler {
   return async (task, context) => {

@@ -2,14 +2,14 @@ const NEWLINE = 0x0a;
 
 export interface LineHandlers {
   onLine(line: string): void;
-  /** A line over the bound; `start` is as much of it as was kept. */
+  /** A line above the limit; `start` is its retained beginning. */
   onTooLong(start: string, bytes: number): void;
 }
 
-/** Cuts a byte stream into lines without ever holding more than the bound. */
+/** Splits a byte stream into lines, buffering at most the limit. */
 export interface LineSplitter {
   push(chunk: Buffer): void;
-  /** What follows the last newline counts as a line too. */
+  /** Text after the last newline is a line, too. */
   end(): void;
 }
 
@@ -21,7 +21,7 @@ export function splitLines({ onLine, onTooLong }: LineHandlers, maxBytes = MAX_L
   let size = 0;
 
   const add = (part: Buffer) => {
-    // Beyond the bound only the length is counted.
+    // Above the limit only the length is counted.
     if (size <= maxBytes) parts.push(part);
     size += part.length;
   };

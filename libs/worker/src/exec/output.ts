@@ -6,7 +6,7 @@ import { type LineSplitter, splitLines } from './lines.ts';
 
 const MAX_STDERR_LINE = 64 * 1024;
 const STDERR_TAIL_LINES = 20;
-/** Plain output kept as messages of a run: enough to see what happened, not a way to fill the store. */
+/** Maximum plain output stored as messages of a run: sufficient for diagnosis, limited to protect the store. */
 const MAX_KEPT_LINES = 2_000;
 const MAX_KEPT_CHARS = 1_000_000;
 
@@ -14,16 +14,16 @@ const CODE_MAP = /"type"\s*:\s*"code-map"/;
 
 type LogRecord = Extract<AgentRecord, { type: 'log' }>;
 
-/** Reads what a program prints: records go on at once, the verdict is held, everything else is kept as log messages. */
+/** Parses the output of a program: forwards records, retains the outcome, stores other lines as log messages. */
 export class ProgramOutput {
   readonly stdout: LineSplitter;
   readonly stderr: LineSplitter;
-  /** The last verdict, and what was wrong with it if it was none. */
+  /** The last outcome or failure, and its problem if it is invalid. */
   printed: VerdictRecord | null = null;
   invalid: string | null = null;
-  /** It has printed parts of a code map. */
+  /** Whether the program printed code-map lines. */
   mapped = false;
-  /** Set when a part of its code map was lost: what is left is no map. */
+  /** Set when a code-map line was lost; the rest is not a valid map. */
   brokenMap: string | null = null;
   readonly #record: (record: RunRecord) => void;
   readonly #log: Logger | null;
@@ -33,7 +33,7 @@ export class ProgramOutput {
   #keptChars = 0;
   #full = false;
 
-  /** @param secret must not show in anything that is kept, whoever prints it. */
+  /** @param secret redacted from everything that is stored. */
   constructor(record: (record: RunRecord) => void, log: Logger | null, secret?: string) {
     this.#record = record;
     this.#log = log;
@@ -60,7 +60,7 @@ export class ProgramOutput {
     return this.#tail.join('\n');
   }
 
-  /** The plain lines of stdout, as far as they were kept. */
+  /** Returns the retained plain lines of stdout. */
   get text(): string {
     return this.#plain.join('\n');
   }
@@ -80,7 +80,7 @@ export class ProgramOutput {
     }
   }
 
-  /** A verdict that cannot be read must not turn into a default outcome. */
+  /** An invalid outcome line must not fall back to the default outcome. */
   #invalidRecord(type: string, problem: string): void {
     if (type === 'outcome' || type === 'failure') this.invalid = problem;
     if (type === 'code-map') this.brokenMap ??= problem;
@@ -92,7 +92,7 @@ export class ProgramOutput {
     else this.#keep(message, level, context);
   }
 
-  /** @returns false once the bound is reached; then the log file alone has it. */
+  /** @returns false above the limit; the line is then only in the log file. */
   #keep(text: string, level: 'info' | 'warn' | 'error', context: Record<string, unknown> = {}): boolean {
     this.#log?.[level](text, context);
     if (this.#full) return false;

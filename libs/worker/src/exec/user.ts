@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Another user of this machine that programs run as. */
+/** User of this machine that programs run as. */
 export interface RunAs {
   name: string;
   uid: number;
@@ -10,8 +10,7 @@ export interface RunAs {
 }
 
 /**
- * @returns the user that programs shall run as. @throws Error that says what is wrong: unknown, root itself, or a
- * runner that may not change users.
+ * @returns the user that programs run as. @throws Error when the user is unknown or root, or when the runner is not root.
  */
 export function runAs(name: string): RunAs {
   if (process.getuid?.() !== 0) throw new Error('--user: only root can run programs as another user');
@@ -24,7 +23,7 @@ export function runAs(name: string): RunAs {
   return user;
 }
 
-/** Line of the user database, also of users that are not in the file (LDAP and others), where `getent` exists. */
+/** Returns the entry of the user database; with `getent` also for users of LDAP and other sources. */
 function entryOf(name: string): string {
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
   const local = lines.find((line) => line.startsWith(`${name}:`));
@@ -39,10 +38,10 @@ function entryOf(name: string): string {
   }
 }
 
-/** Options of `spawn` that run a program as that user, without groups of the runner. */
+/** Options of `spawn` that run a program as this user, without the groups of the runner. */
 export const spawnAs = (user: RunAs | null): { uid?: number; gid?: number } =>
   user === null ? {} : { uid: user.uid, gid: user.gid };
 
-/** What a login would set; the rest of the environment is the runner's. */
+/** Variables that a login sets; the rest of the environment is that of the runner. */
 export const envOf = (user: RunAs | null): Record<string, string> =>
   user === null ? {} : { HOME: user.home, USER: user.name, LOGNAME: user.name };

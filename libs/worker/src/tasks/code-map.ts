@@ -6,7 +6,7 @@ import {
   type ScannedResult,
 } from '@pipeline/domain';
 
-/** Collects what a scan prints line by line, for one report: a whole repository does not fit into a line. */
+/** Collects the code-map lines of a scan for one report, because a whole repository does not fit into one line. */
 export class CodeMap {
   readonly #files: MappedFile[] = [];
   readonly #symbols: MappedSymbol[] = [];
@@ -17,7 +17,7 @@ export class CodeMap {
     for (const symbol of symbols) if (this.#fits(this.#symbols, MAX_MAPPED_SYMBOLS)) this.#symbols.push(symbol);
   }
 
-  /** What was collected, with what the verdict itself says; within the bounds, and marked when something is left out. */
+  /** Returns the collected map merged with the outcome's result, truncated to the limits and marked when truncated. */
   completed(said: ScannedResult): ScannedResult {
     this.add(said);
     if (!this.#isPartial) return { ...said, files: this.#files, symbols: this.#symbols };

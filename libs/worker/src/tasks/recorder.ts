@@ -7,21 +7,21 @@ import type { AgentRecord } from './records.ts';
 
 type Messages = Parameters<WorkerClient['messages']>[1];
 type ProgressBody = Parameters<WorkerClient['progress']>[1];
-/** Everything but the verdict, which is the handler's answer. */
+/** All records except the outcome, which the handler returns. */
 export type RunRecord = Exclude<AgentRecord, { type: 'outcome' | 'failure' | 'log' }>;
 
 const FLUSH_EVERY_MS = 1_000;
 const MAX_BATCH_ITEMS = 500;
 const MAX_BATCH_CHARS = 1_000_000;
 const MAX_BUFFERED_CHARS = 8_000_000;
-/** What the protocol takes of each message's text, and in a report. */
+/** Protocol limits for message texts and reports. */
 const MAX_CONTENT_CHARS = 65_536;
 const MAX_ARTEFACTS = 100;
 const MAX_ARTEFACT_CHARS = 3_000_000;
 const MAX_FINDINGS = 500;
 const MAX_INVOCATIONS = 1_000;
 const MAX_PENDING_PROGRESS = 20;
-/** A task that comes back after a lost lease keeps its id; its messages must not look like the first run's. */
+/** A task reclaimed after a lost lease keeps its id; its messages must not collide with those of the first run. */
 const SEQUENCES_PER_ATTEMPT = 1_000_000;
 
 export interface RecorderOptions {
@@ -33,7 +33,7 @@ export interface RecorderOptions {
   onClaimGone(): void;
 }
 
-/** Collects a run's records, sends messages and progress in batches about once a second, keeps the rest for the report. */
+/** Collects the records of a run: sends messages and progress in batches about once per second, retains others for the report. */
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #loop: Periodic;
@@ -59,7 +59,7 @@ export class Recorder {
     switch (record.type) {
       case 'progress':
         this.#progress.push({ status: record.status, details: record.details });
-        // Of a flood of progress only the newest is news.
+        // Of several pending progress records only the latest is sent.
         if (this.#progress.length > MAX_PENDING_PROGRESS) this.#progress.shift();
         break;
       case 'message':
@@ -80,7 +80,7 @@ export class Recorder {
     }
   }
 
-  /** Sends what is left. Afterwards the collected parts are complete. */
+  /** Sends the remaining records. Afterwards the collected records are complete. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.#flush();
@@ -96,7 +96,7 @@ export class Recorder {
     return { artefacts: this.#artefacts, findings: this.#findings, invocations: this.invocations };
   }
 
-  /** The result of a scan, with the parts that were recorded before. */
+  /** Returns the result of a scan including the code-map lines recorded before. */
   scanned(said: ScannedResult): ScannedResult {
     return this.#codeMap.completed(said);
   }

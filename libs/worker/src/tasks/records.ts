@@ -13,7 +13,7 @@ import { z } from 'zod';
 
 const anything = z.record(z.string(), z.unknown());
 
-/** What a program is told on stdin: the claimed task without the token that could report on it. */
+/** Input of a program on stdin: the claimed task without its claim token. */
 export type ExecTask = Omit<ClaimedTask, 'claimToken'>;
 
 const Progress = z.object({
@@ -46,7 +46,7 @@ const FailureRecord = z.object({
   retryAfterMs: z.int().nonnegative().max(86_400_000).optional(),
 });
 
-/** A part of what a scan has found. */
+/** One part of a code map. */
 const CodeMapRecord = z.object({
   type: z.literal('code-map'),
   files: z.array(MappedFile).default([]),
@@ -62,7 +62,7 @@ const Log = z.object({
   context: anything.default({}),
 });
 
-/** One JSON line of a program's stdout. The last `outcome` or `failure` decides; exit codes count without one. */
+/** One JSON line of a program's stdout. The last `outcome` or `failure` is reported; without one, the exit code decides. */
 export const AgentRecord = z.discriminatedUnion('type', [
   Progress,
   Message,
@@ -75,18 +75,18 @@ export const AgentRecord = z.discriminatedUnion('type', [
   Log,
 ]);
 export type AgentRecord = z.output<typeof AgentRecord>;
-/** A record as a program may write it, defaults left out. */
+/** Input form of a record, with optional defaults. */
 export type AgentRecordInput = z.input<typeof AgentRecord>;
 
 const TYPES: readonly string[] = AgentRecord.options.map((option) => option.shape.type.value);
 
 export type ParsedLine =
   | { kind: 'record'; record: AgentRecord }
-  /** Meant as a record, but not a valid one. */
+  /** A JSON line with a known type that is not a valid record. */
   | { kind: 'invalid'; type: string; problem: string }
   | { kind: 'text'; text: string };
 
-/** Tells records from everything else that programs print. */
+/** Parses a line as a record; distinguishes records from other output. */
 export function parseLine(line: string): ParsedLine {
   const value = line.trimStart().startsWith('{') ? parseJson(line) : undefined;
   const type = (value as { type?: unknown } | undefined)?.type;

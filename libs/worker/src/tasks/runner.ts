@@ -6,33 +6,33 @@ import { type TaskHandler, TaskRun } from './task-run.ts';
 
 export interface WorkerOptions {
   client: WorkerClient;
-  /** Unique within the tenant: a second worker of the same name takes over from the first. */
+  /** Unique within the tenant: a second worker with the same name replaces the first. */
   name: string;
   taskTypes: TaskType[];
-  /** `owner/name`; empty = all that the token reaches. */
+  /** `owner/name`; empty = all repos of the token. */
   repos: string[];
   handler: TaskHandler;
   log: Logger;
-  /** Tasks at a time, 1 to 100. */
+  /** Number of concurrent tasks, 1 to 100. */
   concurrency?: number;
-  /** Leave after the first task. */
+  /** Sign off after the first task. */
   once?: boolean;
   hostname?: string;
   version?: string;
   labels?: Record<string, string>;
-  /** How long a claim waits for a task; at most 30 s. */
+  /** Long-poll time of a claim in milliseconds; at most 30 s. */
   claimWaitMs?: number;
   now?: () => Date;
 }
 
 export interface Worker {
-  /** Works until it is told to leave. @throws ApiFailure when the token is refused. */
+  /** Runs until leave() or abandon() is called. @throws ApiFailure when the token is rejected. */
   run(): Promise<void>;
-  /** Claims nothing more, finishes what runs, and leaves. */
+  /** Stops claiming, finishes running tasks, and signs off. */
   leave(): void;
-  /** Stops what runs, gives it back as failed, and leaves. */
+  /** Stops running tasks, releases them as failed, and signs off. */
   abandon(): void;
-  /** Tasks in work. */
+  /** Number of running tasks. */
   readonly busy: number;
 }
 
@@ -40,21 +40,21 @@ const CLAIM_WAIT_MS = 30_000;
 const DRAINING_PAUSE_MS = 1_000;
 const REFUSED_PAUSE_MS = 5_000;
 const HEARTBEAT_JITTER = 0.05;
-/** How long a worker that is to stop at once tries to say so. */
+/** Maximum time for releasing tasks on an immediate stop, in milliseconds. */
 const GIVE_BACK_WITHIN_MS = 5_000;
 
 const LEFT = new Error('the worker is signing off');
 
 export const createWorker = (options: WorkerOptions): Worker => new ClaimLoops(options);
 
-// new -(run, registered)-> working -(leave)-> leaving -(last task reported, `leaving` said)-> left
-//   working or leaving -(abandon)-> each task given back within 5 s -> left;  any -(401)-> tasks stopped, run() throws
+// new -(run, registered)-> working -(leave)-> leaving -(last task reported, `leaving` sent)-> left
+//   working or leaving -(abandon)-> each task released within 5 s -> left;  any -(401)-> tasks stopped, run() throws
 class ClaimLoops implements Worker {
   readonly #options: Required<WorkerOptions>;
   readonly #runs = new Map<string, TaskRun>();
-  /** Ends waiting for tasks. */
+  /** Aborts waiting for tasks. */
   readonly #leaving = new AbortController();
-  /** Ends everything that talks to the service. */
+  /** Aborts all requests to the service. */
   readonly #over = new AbortController();
   #workerId = '';
   #leaseMs = 0;
@@ -91,7 +91,7 @@ class ClaimLoops implements Worker {
       await heartbeat.stop();
       await this.#sayGoodbye();
     } catch (error) {
-      // Told to leave before it was let in: nothing is left to do.
+      // leave() was called before the registration: nothing to do.
       if (error !== LEFT) throw error;
     } finally {
       await heartbeat?.stop();
@@ -126,7 +126,7 @@ class ClaimLoops implements Worker {
     return answer.heartbeatIntervalMs;
   }
 
-  /** The service has forgotten this worker, and its claims with it. Many callers, one registration. */
+  /** Registers again after the service has dropped this worker and its claims. Concurrent calls share one registration. */
   async #registerAgain(): Promise<void> {
     this.#registering ??= (async () => {
       for (const run of this.#runs.values()) run.gone('the service does not know this worker any more');
@@ -137,11 +137,11 @@ class ClaimLoops implements Worker {
     await this.#registering;
   }
 
-  /** One slot: claims and works on one task after the other. */
+  /** Runs one slot: claims and processes tasks one after the other. */
   async #work(slot: number): Promise<void> {
     while (!this.#leaving.signal.aborted) {
       try {
-        // Drained by an operator: alive and idle until that is taken back.
+        // Drained by an operator: online and idle until it is resumed.
         const task = this.#draining ? await this.#pause(DRAINING_PAUSE_MS) : await this.#claim();
         if (task && this.#options.once) this.leave();
         if (task) await this.#runTask(task, slot);
@@ -187,7 +187,7 @@ class ClaimLoops implements Worker {
     }
   }
 
-  /** One heartbeat. Without an answer for as long as a lease lasts the tasks may be someone else's by now. */
+  /** Sends one heartbeat. Without a response for the duration of a lease, the claims may be lost. */
   async #beat(): Promise<void> {
     const { client, now } = this.#options;
     const sentAt = now().getTime();

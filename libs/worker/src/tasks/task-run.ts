@@ -7,23 +7,23 @@ import { isTransient } from '../client/retry.ts';
 import { Recorder, type RunRecord } from './recorder.ts';
 import { failure, type Verdict } from './verdict.ts';
 
-/** What a handler is given beside its task. */
+/** Context of a task handler. */
 export interface TaskContext {
-  /** Aborted when the work must end at once: withdrawn, lost, or given back. What the handler returns is then moot. */
+  /** Aborted when the task is cancelled, lost or released. The result of the handler is then ignored. */
   signal: AbortSignal;
-  /** Counts from zero; no two running tasks of a worker share one. */
+  /** Zero-based slot; unique among the running tasks of a worker. */
   slot: number;
   log: Logger;
   /**
-   * Git credentials for the repo of the task, good for about an hour; null where the service has none.
+   * Returns git credentials for the repo of the task, valid for about one hour; null when the service has none.
    * @throws ApiFailure when the claim is lost.
    */
   credentials(): Promise<GitCredentials | null>;
-  /** Notes something about the run; sent about once a second, or with the report. Never throws. */
+  /** Records an item of the run; sent about once per second or with the report. Never throws. */
   record(record: RunRecord): void;
 }
 
-/** Does one task. A handler that throws has failed transiently. */
+/** Processes one task. A thrown error is reported as a transient failure. */
 export type TaskHandler = (task: ClaimedTask, context: TaskContext) => Promise<Verdict>;
 
 type EndReason = 'gone' | 'give-back';
@@ -35,26 +35,26 @@ export interface TaskRunOptions {
   slot: number;
   log: Logger;
   now: () => Date;
-  /** Aborted when no report can get through any more. */
+  /** Aborted when reports can no longer be sent. */
   signal: AbortSignal;
-  /** End of the lease by our own clock, from the claim on. */
+  /** Expiry of the lease on the local clock, counted from the claim. */
   leaseEndsAt: number;
 }
 
 /**
  * One claim from start to report:
- * claimed -> started -> handled -> records sent -> reported, the claim being renewed by the worker's heartbeat.
- * Gone (withdrawn, lost, lease over): the handler is stopped and nothing more is said about the task. A report that
- * waits out an outage is still sent after the lease: whether it comes too late is the service's to say.
- * Given back: the handler is stopped and a transient failure is reported.
+ * claimed -> started -> handled -> records sent -> reported; the heartbeat of the worker renews the claim.
+ * Lost (cancelled, claim lost, lease expired): the handler is stopped and nothing is reported. A report delayed by an outage is
+ * still sent after the lease; the service decides whether it is too late.
+ * Released: the handler is stopped and a transient failure is reported.
  */
 export class TaskRun {
   readonly task: ClaimedTask;
-  /** Renewed by each heartbeat that was heard, counted from when it was sent. */
+  /** Renewed by each acknowledged heartbeat, counted from the time it was sent. */
   leaseEndsAt: number;
   readonly #options: TaskRunOptions;
   readonly #handling = new AbortController();
-  /** For calls about the task; they end when the claim is gone, but survive a give-back. */
+  /** Signal for task calls; aborted when the claim is lost, but not on release. */
   readonly #talking = new AbortController();
   #reason: EndReason | null = null;
   #reporting = false;
@@ -65,7 +65,7 @@ export class TaskRun {
     this.leaseEndsAt = options.leaseEndsAt;
   }
 
-  /** The task is no longer ours. */
+  /** Marks the claim as lost. */
   gone(why: string): void {
     if (this.#reason === 'gone') return;
     this.#options.log.warn('the claim was lost; discarding the task', { why });
@@ -74,12 +74,12 @@ export class TaskRun {
     this.#talking.abort(new Error(why));
   }
 
-  /** Nothing was heard for as long as the lease lasts: someone else may have the task by now. */
+  /** Marks the claim as lost when no heartbeat was acknowledged for the duration of the lease. */
   leaseOver(): void {
     if (!this.#reporting) this.gone('its lease ended unheard');
   }
 
-  /** Stops the work and gives the task back as failed. */
+  /** Stops the work and releases the task as failed. */
   giveBack(): void {
     this.#reason ??= 'give-back';
     this.#handling.abort(new Error('the worker is stopping immediately'));
@@ -89,7 +89,7 @@ export class TaskRun {
     return this.#reason === 'give-back';
   }
 
-  /** Settles when the task has been reported or dropped. @throws ApiFailure when the token is refused. */
+  /** Settles when the task has been reported or discarded. @throws ApiFailure when the token is rejected. */
   async run(): Promise<void> {
     const { client, task, log, now, signal: outer } = this.#options;
     const signal = AbortSignal.any([outer, this.#talking.signal]);
@@ -135,7 +135,7 @@ export class TaskRun {
     const { client, task, log } = this.#options;
     if (verdict.kind === 'failure') return this.#fail(verdict, recorder, signal);
     try {
-      // A handler's outcome is checked by the service, whose word on it is final.
+      // The service validates the outcome of the handler.
       const { outcome, result: said } = verdict;
       const result = outcome === 'scanned' ? recorder.scanned(said as ScannedResult) : said;
       const report = { outcome, result, ...recorder.collected };
@@ -157,11 +157,11 @@ export class TaskRun {
       await client.fail(task, { ...report, invocations: recorder.invocations }, signal);
     } catch (error) {
       if (!isRefusal(error) || signal.aborted) throw error;
-      // Better a failure without its costs than a claim that hangs until its lease is over.
+      // A failure report without costs is better than a claim that stays open until its lease expires.
       await client.fail(task, { errorMessage: errorMessage.slice(0, 2_000), errorClass }, signal);
     }
   }
 }
 
-/** The service has read the report and does not take it as it is. */
+/** Returns whether the service rejected the content of a report. */
 const isRefusal = (error: unknown): boolean => !isTransient(error) && !isClaimGone(error) && !isUnauthorized(error);

@@ -3,27 +3,27 @@ import { DEFAULT_OUTCOME, type ErrorClass, OUTCOME_RESULTS, OUTCOMES_OF, type Ou
 import { z } from 'zod';
 import type { AgentRecord } from './records.ts';
 
-/** sysexits.h EX_TEMPFAIL: the program has met a quota and wants to be asked later. */
+/** sysexits.h EX_TEMPFAIL: the program hit a quota and should be retried later. */
 const EXIT_QUOTA = 75;
 const MAX_MESSAGE = 20_000;
 
-/** How a run ended. */
+/** End of a run. */
 export type Verdict =
   | { kind: 'outcome'; outcome: OutcomeName; result: Record<string, unknown> }
   | { kind: 'failure'; errorMessage: string; errorClass: ErrorClass; retryAfterMs?: number };
 
 export type VerdictRecord = Extract<AgentRecord, { type: 'outcome' | 'failure' }>;
 
-/** What a program left behind when it ended. */
+/** Exit status and output of a program. */
 export interface ProgramEnd {
   exitCode: number | null;
   signal: string | null;
   timedOutAfterMs: number | null;
-  /** The last outcome or failure it printed. */
+  /** The last printed outcome or failure. */
   printed: VerdictRecord | null;
-  /** Set when its last verdict was no valid record, or a part of its code map was none. */
+  /** Set when the last outcome line or a code-map line was invalid. */
   invalid: string | null;
-  /** Its last lines on stderr. */
+  /** Last lines on stderr. */
   stderr: string;
 }
 
@@ -32,12 +32,12 @@ export function failure(errorMessage: string, errorClass: ErrorClass = 'transien
 }
 
 /**
- * The meaning of a program's end: the last verdict printed; else 75 is a quota, any other
- * exit but 0 a transient failure with the last lines of stderr.
- * @returns null for exit 0 without a verdict: the task's default outcome, still to be filled.
+ * Maps the end of a program to an outcome: the last printed outcome or failure; otherwise exit code 75 is a quota failure and
+ * any other non-zero code a transient failure with the last lines of stderr.
+ * @returns null for exit code 0 without an outcome: the default outcome of the task type applies.
  */
 export function verdictOfEnd(task: Pick<ClaimedTask, 'taskType'>, end: ProgramEnd): Verdict | null {
-  if (end.invalid !== null) return failure(`the output of the program is not valid:  ${end.invalid}`);
+  if (end.invalid !== null) return failure(`the output of the program is not valid: ${end.invalid}`);
   if (end.printed) return verdictOfRecord(task, end.printed);
   const said = end.stderr.trim();
   if (end.timedOutAfterMs !== null)
@@ -48,7 +48,7 @@ export function verdictOfEnd(task: Pick<ClaimedTask, 'taskType'>, end: ProgramEn
   if (DEFAULT_OUTCOME[task.taskType]) return null;
   const names = OUTCOMES_OF[task.taskType].join(', ');
   return failure(
-    `a ${task.taskType} task must print an outcome, {"type":"outcome","outcome":…}, with one of:  ${names}`,
+    `a ${task.taskType} task must print an outcome, {"type":"outcome","outcome":…}, with one of: ${names}`,
   );
 }
 
@@ -58,7 +58,7 @@ function verdictOfRecord(task: Pick<ClaimedTask, 'taskType'>, record: VerdictRec
   return { kind: 'failure', errorMessage, errorClass, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** The outcome, or the failure that says why a task of this type cannot end so. */
+/** Returns the outcome, or a failure when the outcome is not valid for the task type. */
 export function checkedOutcome(
   { taskType }: Pick<ClaimedTask, 'taskType'>,
   outcome: OutcomeName,

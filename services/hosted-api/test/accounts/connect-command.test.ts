@@ -46,7 +46,7 @@ test('it says why there is no token', async () => {
   expect([await refused.ended, refused.output.out]).toEqual([1, '']);
   expect(refused.output.err).toContain('access_denied: the user refused');
   const nobody = run('http://127.0.0.1:1');
-  expect([await nobody.ended, nobody.output.err.includes('no token: ')]).toEqual([1, true]);
+  expect([await nobody.ended, nobody.output.err.includes('could not get a token: ')]).toEqual([1, true]);
   const wrong = run();
   expect([await wrong.ended, wrong.output.err.includes('usage:')]).toEqual([2, true]);
 });

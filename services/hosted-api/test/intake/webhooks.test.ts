@@ -116,10 +116,10 @@ describe('a delivery is refused', () => {
 
   test.each([
     ['without a signature', null, 'X-Hub-Signature-256 is missing'],
-    ['with the signature of another secret', sign(labeled, 'another'), 'compare the webhook secrets'],
-    ['with the signature of another body', sign(`${labeled} `), 'compare the webhook secrets'],
-    ['with a signature that is none', 'sha256=zz', 'compare the webhook secrets'],
-    ['with an old kind of signature', 'sha1=0123456789', 'compare the webhook secrets'],
+    ['with the signature of another secret', sign(labeled, 'another'), 'Check the webhook secret'],
+    ['with the signature of another body', sign(`${labeled} `), 'Check the webhook secret'],
+    ['with a signature that is none', 'sha256=zz', 'Check the webhook secret'],
+    ['with an old kind of signature', 'sha1=0123456789', 'Check the webhook secret'],
   ])('%s', async (_what, signature, text) => {
     const id = randomUUID();
     const { status, body } = await deliver(labeled, { 'x-hub-signature-256': signature, 'x-github-delivery': id });

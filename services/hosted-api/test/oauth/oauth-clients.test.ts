@@ -89,7 +89,7 @@ describe('a redirect', () => {
     for (const redirect of ['https://host.example/cb2', 'https://host.example:8443/cb', 'https://evil.example/cb']) {
       const browser = world.browser();
       expect(await browser.open(authorizeUrl(world, clientId, { redirect_uri: redirect }))).toBeNull();
-      expect([browser.status, browser.text.includes('at an address that it has not registered')]).toEqual([400, true]);
+      expect([browser.status, browser.text.includes('to an address that it has not registered')]).toEqual([400, true]);
       expect(browser.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     }
   });

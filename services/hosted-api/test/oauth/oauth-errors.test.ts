@@ -84,7 +84,7 @@ describe('an error of an authorization request', () => {
     await browser.open(
       authorizeUrl(world, clientId, { redirect_uri: EVIL, resource: 'https://elsewhere.example/api' }),
     );
-    expect(browser.text).toContain('The program asked for access to another service than this one.');
+    expect(browser.text).toContain('The program requested access to a different service.');
     expect(browser.text).toContain('<code>invalid_target');
   });
 });

@@ -41,7 +41,7 @@ test('a worker is told at its registration of a repo that it does not reach', as
   for (const repo of [others, 'no/such', '../..']) {
     const { status, body } = await put([mine, repo]);
     expect([status, body.code]).toEqual([400, 'INVALID_BODY']);
-    expect(body.error).toContain(`no enabled repo ${repo} `);
+    expect(body.error).toContain(`${repo} is not enabled`);
   }
 });
 

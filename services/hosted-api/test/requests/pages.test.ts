@@ -93,10 +93,10 @@ test('the consent says in sentences what, of whom, for how long, and where the a
   for (const sentence of [
     'Allow Acme Agent to read your pipeline?',
     'The program calls itself Acme Agent. Nobody has verified this name.',
-    `Acme Agent will be able to read the pipeline of acme in your name (${person.email}):`,
-    'It cannot change anything, and it never sees more than you do.',
-    'It ends by itself after one year, or when the program has not used it for 30 days.',
-    'When you have decided, your browser goes to agent.example.org (https://agent.example.org/cb?x=1).',
+    `Acme Agent will be able to read the pipeline of acme on your behalf (${person.email}):`,
+    'It cannot change anything, and it cannot read more than you can.',
+    'It expires after one year, or when the program has not used it for 30 days.',
+    'After your decision, your browser is redirected to agent.example.org (https://agent.example.org/cb?x=1).',
   ])
     expect(text).toContain(sentence);
 });
@@ -122,14 +122,14 @@ describe('ending a connection', () => {
     expect(browser.text).toContain('The connection was ended.');
     expect(await world.call(connected.access)).toBe(401);
     await browser.open(path);
-    expect([browser.status, browser.text.includes('no such connection')]).toEqual([404, true]);
+    expect([browser.status, browser.text.includes('no longer exists')]).toEqual([404, true]);
   });
 
   test('of another user is not asked', async () => {
     const { path, connected } = await atList();
     const { browser } = await atList();
     await browser.open(path);
-    expect([browser.status, browser.text.includes('no such connection')]).toEqual([404, true]);
+    expect([browser.status, browser.text.includes('no longer exists')]).toEqual([404, true]);
     expect(await world.call(connected.access)).toBe(200);
   });
 

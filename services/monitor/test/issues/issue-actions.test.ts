@@ -24,7 +24,7 @@ const issue = async () => {
 };
 
 describe('errors of the actions, in the order in which they are looked for', () => {
-  const BAD_REASON = 'reason must be a non-blank string of at most 5000 characters, without NUL';
+  const BAD_REASON = 'reason must be a non-blank string of at most 5000 characters without NUL';
   const good = { targetState: 'planning', reason: 'why' };
 
   test.each([

@@ -73,7 +73,7 @@ describe('recall by meaning', () => {
 
   test.each([
     ['answers with an error', 'error' as const, /answered 500/],
-    ['answers nonsense', 'nonsense' as const, /no vector/],
+    ['answers nonsense', 'nonsense' as const, /invalid vector/],
   ])('fails softly when the endpoint %s, rests, and comes back', async (_what, how, message) => {
     await world.learn([{ title: 'Refund rule' }]);
     await world.stand('approved');
@@ -100,6 +100,6 @@ describe('recall by meaning', () => {
     world.database.clock.now = new Date('2026-05-02T00:01:00Z');
     world.retrieval = { ...world.retrieval, embeddingEndpoint: { ...endpoint, apiKeyEnv: 'NO_SUCH_KEY' } };
     const { retrievalContext } = await world.retrieve(`agent=developer&issue=${issue}`);
-    expect(retrievalContext.embeddingError).toMatch(/^NO_SUCH_KEY is not set/);
+    expect(retrievalContext.embeddingError).toMatch(/^NO_SUCH_KEY, named by embeddingEndpoint, is not set/);
   });
 });

@@ -93,7 +93,7 @@ describe('GET /api/logs', () => {
 
   test.each([
     ['level=loud', 'level: must be one of debug, info, warn, error, fatal'],
-    ['since=yesterday', 'since: must be a timestamp, or a duration back from now'],
+    ['since=yesterday', 'since: must be a timestamp, or a duration before now'],
     ['limit=0', 'limit: must be 1 or more'],
     ['limit=-5', 'limit: must be 1 or more'],
     ['limit=ten', 'limit: must be a whole number'],

@@ -84,7 +84,7 @@ describe('charters', () => {
     ],
     ['an unknown key', { goals: 'x', envelope: { ...ENVELOPE, autoApply: true } }, 'INVALID_BODY', /^envelope: /],
     ['an author that is no text', { ...CHARTER, author: 3 }, 'INVALID_BODY', /^author: /],
-    ['text that cannot be kept', { ...CHARTER, goals: 'a\0b' }, 'INVALID_BODY', /^goals: must hold no NUL/],
+    ['text that cannot be kept', { ...CHARTER, goals: 'a\0b' }, 'INVALID_BODY', /^goals: must not contain NUL/],
     ['a list', [], 'INVALID_BODY', expect.any(String)],
   ])('are refused with %s', async (_what, body, code, text) => {
     const answer = await putCharter(body);
@@ -199,7 +199,7 @@ test('a repo of several tenants is named by its tenant', async () => {
   expect(refused(await call('GET', `${BASE}/charter`))).toEqual([
     400,
     'INVALID_INPUT',
-    'Several tenants have acme/shop: name one by the parameter tenant',
+    'Several tenants have acme/shop: set the parameter tenant',
   ]);
   await call('PUT', `${BASE}/charter?tenant=other`, { body: CHARTER });
   expect(await get('/charter?tenant=default')).toEqual({ charter: null });

@@ -271,7 +271,7 @@ describe('filters', () => {
   test.each([
     ['repo=acme', 400, 'repo: must be owner/name'],
     ['repo=acme/nothing', 404, 'Repo not found: acme/nothing'],
-    ['types=alert,weather', 400, 'types: must be some of state-transition, '],
+    ['types=alert,weather', 400, 'types: must be a comma-separated list of state-transition, '],
   ])('%s is refused with %i', async (query, code, message) => {
     const { url } = await replica();
     const answer = await fetch(`${url}?${query}`);

@@ -325,7 +325,7 @@ test('where two tenants have a repo of the name, one must be named', async () =>
     .insertInto('repos')
     .values({ ...values, tenant_id: other })
     .execute();
-  const many = refused(400, 'INVALID_INPUT', /name one by the parameter tenant$/);
+  const many = refused(400, 'INVALID_INPUT', /set the parameter tenant$/);
   expect(await post(`${TRACK}/enable`)).toEqual(many);
   expect(await create()).toEqual(many);
   expect((await call('DELETE', TRACK)).status).toBe(400);

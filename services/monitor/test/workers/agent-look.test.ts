@@ -58,7 +58,7 @@ describe('a look at an agent', () => {
       response.on('drain', write);
       write();
     };
-    expect(await look(endless)).toMatchObject({ kind: 'failed', problem: 'answers more than 65536 bytes' });
+    expect(await look(endless)).toMatchObject({ kind: 'failed', problem: 'response larger than 65536 bytes' });
   });
 
   test('where nothing listens the agent is absent', async () => {

@@ -114,7 +114,7 @@ test('what an agent says of its reload is kept and shown; a failed one is an ale
   expect(await reloadReports(database.store.tenant)).toEqual([
     { agentName: 'developer', instance: 'agent', outcome: failed },
   ]);
-  const message = 'warning: the configuration of developer agent was not reloaded: model: is no key here';
+  const message = 'warning: configuration reload of developer agent failed: model: is no key here';
   expect(await alerts()).toEqual([message]);
   const later = { ...failed, status: 'applied', error: null, errorCode: null, at: '2026-03-01T00:01:00.000Z' };
   await tells(later);
@@ -193,7 +193,7 @@ describe('restart of an agent', () => {
     await round();
     expect(await alerts()).toEqual([
       'warning: agent developer is down: unhealthy, answers 503',
-      'critical: agent developer is not mended by a restart: it was restarted 1× and is still down',
+      'critical: a restart did not repair agent developer: it was restarted 1× and is still down',
     ]);
     agent.answer = says({ status: 'healthy' });
     await round();
@@ -246,11 +246,11 @@ describe('restart of an agent', () => {
     const { round, restarter } = monitor({ agent: { container: 'gone' } });
     await round(3);
     await restarter.tick();
-    const told = 'the Docker engine does not restart gone: 404 No such container: gone';
+    const told = 'the Docker engine did not restart gone: 404 No such container: gone';
     expect(await audit()).toContain(`agent-restart-failed: ${told}`);
     expect(await alerts()).toEqual([
       'warning: agent developer is down: unhealthy, answers 503',
-      `critical: agent developer is not mended by a restart: ${told}`,
+      `critical: a restart did not repair agent developer: ${told}`,
     ]);
     expect(restarter.restartsOf('developer')).toMatchObject({ restarts: 1, lastError: told });
     at(300);
@@ -303,15 +303,15 @@ describe('a pid file', () => {
   };
 
   test.each([
-    ['', /must hold the number of a process, not ""/],
-    ['0', /must hold the number/],
-    ['-7', /must hold the number of a process, not "-7"/],
-    ['12 13', /must hold the number/],
-    ['abc', /must hold the number/],
-    ['99999999999', /must hold the number/],
-    ['1\n', /process 1, which keeps the machine/],
-    ['41', /the monitor itself/],
-    ['40', /what started it/],
+    ['', /must contain a process id, got ""/],
+    ['0', /must contain a process id/],
+    ['-7', /must contain a process id, got "-7"/],
+    ['12 13', /must contain a process id/],
+    ['abc', /must contain a process id/],
+    ['99999999999', /must contain a process id/],
+    ['1\n', /process id 1, the init process/],
+    ['41', /which is the monitor/],
+    ['40', /its parent process/],
   ])('with %j gets nobody a signal', refused);
 
   test('that is not there, or names no live process, is told', async () => {

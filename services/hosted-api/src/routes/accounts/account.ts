@@ -123,6 +123,6 @@ async function programAsking({ provider }: Oauth, returnTo: string): Promise<Pro
 const noConnectionPage = () =>
   noticePage(
     'This connection has ended',
-    'There is no such connection any more.',
-    'It was ended before, by you, by the program or by the operator of this service.',
+    'This connection no longer exists.',
+    'It was ended by you, by the program or by the operator of this service.',
   );
