@@ -13,7 +13,7 @@ import {
 import { DAY_MS, HOUR_MS } from './windows.ts';
 
 describe('the settings', () => {
-  test('are the built-in defaults where no row says otherwise', () => {
+  test('are the built-in defaults without a row', () => {
     expect(DEFAULT_SETTINGS).toMatchObject({
       maxAttempts: 3,
       leaseMs: 60_000,
@@ -34,7 +34,7 @@ describe('the settings', () => {
     });
   });
 
-  test('written by a newer release or by an older one are read by this one', () => {
+  test('of newer and older releases are readable', () => {
     const row = { selfHealing: { autoRestart: true, fromTomorrow: 1 }, alsoFromTomorrow: {} };
     expect(Settings.parse(row)).toEqual({
       ...DEFAULT_SETTINGS,
@@ -42,7 +42,7 @@ describe('the settings', () => {
     });
   });
 
-  test('survive the way through the store unchanged', () => {
+  test('are unchanged after a round trip through the store', () => {
     expect(Settings.parse(JSON.parse(JSON.stringify(DEFAULT_SETTINGS)))).toEqual(DEFAULT_SETTINGS);
   });
 });
@@ -63,16 +63,16 @@ describe.each([
     );
   });
 
-  test('uses the whole width of the jitter', () => {
+  test('uses the full range of the jitter', () => {
     expect([delayMs(0, 0), delayMs(0, 0.5), delayMs(0, 1)]).toEqual([24_000, 30_000, 36_000]);
   });
 });
 
-test('automatic unblocking waits 5, 15 and 45 minutes, and never less afterwards', () => {
+test('automatic unblocking waits 5, 15 and 45 minutes, and not less afterwards', () => {
   expect([0, 1, 2, 3, 99].map((count) => autoUnblockDelayMs(count) / 60_000)).toEqual([5, 15, 45, 45, 45]);
 });
 
-test('waits for a quota are bounded one by one and all in all', () => {
+test('waits for a quota are bounded individually and in total', () => {
   const ms = fc.integer({ min: 0, max: 10 * DAY_MS });
   fc.assert(
     fc.property(fc.array(ms, { minLength: 1, maxLength: 50 }), (asked) => {

@@ -144,7 +144,7 @@ async function check({ bench, model }: World): Promise<void> {
   expect(open.filter((name) => name.startsWith('budget:day')).sort()).toEqual(ofDay.sort());
 }
 
-test('whatever is claimed, booked and limited in whatever order, nothing begins over a budget and all is held that must be', async () => {
+test('no task starts over a budget and all such tasks are held, for any order of claims, costs and limits', async () => {
   await fc.assert(
     fc.asyncProperty(Commands, async (commands) => {
       const world = await makeWorld();

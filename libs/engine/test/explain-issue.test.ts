@@ -130,7 +130,7 @@ test.each(CASES)('an issue waits for %s', async (_what, expected, arrange) => {
   expect(await kinds()).toEqual(expected);
 });
 
-test('an issue that is done waits for nothing, and its way is told, newest first', async () => {
+test('an issue that is done waits for nothing, and its transitions are listed, newest first', async () => {
   await workUntil(bench, 'merge-pending');
   await step(bench);
   const told = await why();

@@ -58,7 +58,7 @@ describe('the text that agents get', () => {
     expect(await facts()).toMatchObject({ text_accepted_by: 'anna', changed_sha256: null });
   });
 
-  test('takes no more from an edit with write permission than what was edited', async () => {
+  test('takes only the edited part from an edit with write permission', async () => {
     await enqueue();
     await edit({ body: EVIL });
     await edit({ body: EVIL, title: 'A better title' }, 'anna');
@@ -66,14 +66,14 @@ describe('the text that agents get', () => {
     expect(await facts()).toMatchObject({ changed_body: EVIL, changed_by: 'alice' });
   });
 
-  test('is the changed one when the label for intake is put on again', async () => {
+  test('is the changed one when the label for intake is added again', async () => {
     await enqueue();
     await edit({ body: EVIL });
     await tell(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'svc:enqueue', sender: 'anna' });
     expect((await given()).body).toBe(EVIL);
   });
 
-  test('stays when any other event shows a changed text, whoever caused it', async () => {
+  test('stays when any other event by any actor shows a changed text', async () => {
     await enqueue();
     await tell(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'bug', sender: 'anna' });
     expect(await given()).toEqual(ENQUEUED);
@@ -123,7 +123,7 @@ describe('a poll', () => {
     expect(await given()).toEqual(ENQUEUED);
   });
 
-  test('takes over the text that somebody with write permission has edited last', async () => {
+  test('accepts the text that somebody with write permission has edited last', async () => {
     await enqueue();
     await drain(bench);
     const body = 'Better.';
@@ -157,8 +157,8 @@ describe('a poll', () => {
   });
 });
 
-describe('a change that waits', () => {
-  test('is shown in the explanation and in the status comment until it is taken back', async () => {
+describe('a pending change', () => {
+  test('is shown in the explanation and in the status comment until it is reverted', async () => {
     await enqueue();
     await drain(bench);
     expect((await why()).textChange).toBeNull();
@@ -175,7 +175,7 @@ describe('a change that waits', () => {
     expect((await bench.issue()).status_comment_body).not.toContain('changed since');
   });
 
-  test('is accepted by an operator who has read it, and followed for dependencies', async () => {
+  test('is accepted by an operator who has read it, and parsed for dependencies', async () => {
     await enqueue();
     await tell(bench, hostIssue(2));
     const body = 'Depends on #2';

@@ -33,7 +33,7 @@ const store = (event: HostEvent) => {
 };
 
 describe('the inbox', () => {
-  test('handles 200 deliveries of 50 issues side by side, and those of one issue in order', async () => {
+  test('handles 200 deliveries of 50 issues concurrently, and those of one issue in order', async () => {
     for (let number = 1; number <= ISSUES; number += 1) await tell(bench, hostIssue(number));
     for (let round = 0; round < ROUNDS; round += 1) {
       for (let number = 1; number <= ISSUES; number += 1) await store(comment(number, `${number}-${round}`));
@@ -61,7 +61,7 @@ describe('the inbox', () => {
       expect([number, roundsOf(number)]).toEqual([number, [0, 1, 2, 3]]);
   });
 
-  test('takes up new deliveries while the host does not answer for another issue', async () => {
+  test('handles new deliveries while the host does not answer for another issue', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(2));
     const answer = Promise.withResolvers<void>();
@@ -87,7 +87,7 @@ describe('the inbox', () => {
     expect(handled).toEqual(['quick', 'slow', 'behind']);
   });
 
-  test('reports the age of the oldest delivery that waits, and how many wait', async () => {
+  test('reports the age of the oldest pending delivery, and their number', async () => {
     const before = await inboxBacklog(bench.database.db);
     expect(before).toEqual({ waiting: 0, retrying: 0, lagSeconds: 0 });
     await tell(bench, hostIssue(1));

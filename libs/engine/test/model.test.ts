@@ -37,7 +37,7 @@ function makeRuns(database: TestDatabase, lane: number): Promise<void> {
   });
 }
 
-test('whatever people, agents, hosts, clocks and crashes do, the rules hold and every issue finds its end', async () => {
+test('the rules hold and every issue ends for any actions of people, agents, hosts, clocks and crashes', async () => {
   const lanes = await Promise.allSettled(databases.map(makeRuns));
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
   if (MODEL_PATH === undefined) expect(runs).toBeGreaterThanOrEqual(RUNS);

@@ -72,7 +72,7 @@ describe('a completed entry that is retried', () => {
     { type: 'mergePR', prNumber: 3, method: 'squash', expectedHeadSha: 'a'.repeat(40) },
     { type: 'closePR', prNumber: 3, comment: null },
     { type: 'deleteBranch', branch: 'svc/issue-1' },
-  ])('completes without a write when the store does not want $type any more', async (action) => {
+  ])('completes without a write when the store no longer wants $type', async (action) => {
     const id = await completeAndRetry(action);
     expect(await sendAgain(id)).toBeNull();
     expect(await statusOf(id)).toBe('complete');

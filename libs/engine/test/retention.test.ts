@@ -27,7 +27,7 @@ const statuses = async () => {
   return rows.map(({ status }) => status);
 };
 
-test('old runs go with their model calls, not their artefacts; settled projections go, failed ones wait for a person', async () => {
+test('deletes old runs with their model calls but not their artefacts, and settled projections but not failed ones', async () => {
   await tell(bench, hostIssue(1));
   const analyzed = await take(bench);
   const artefacts = [{ kind: 'note', mediaType: 'text/plain', title: 'n', body: 'b' }];

@@ -61,7 +61,7 @@ const dueAt = ({ schedule, minutes, since, runs }: Model): number => {
   return last === null ? since : last + minutes * MINUTE;
 };
 
-test('over a year with restarts, outages and changes each run that is due is made once, and a missed one once', async () => {
+test('over a year with restarts, outages and changes each due run is made once, and missed ones once', async () => {
   const draw = draws(20_260_101);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(draw() * all.length)] as T;
   let now = START;
