@@ -12,7 +12,7 @@ const put = (bench: Bench, document: WorkflowSnapshot) =>
     { repo: `${bench.repo.owner}/${bench.repo.name}`, org: null, document, activate: true },
   );
 
-/** Analysis leads straight to the work. */
+/** Analysis leads directly to in-progress. */
 const SHORT: WorkflowSnapshot = {
   ...DEFAULT_WORKFLOW,
   edges: DEFAULT_WORKFLOW.edges.map((edge) => (edge.trigger === 'analyzed' ? { ...edge, to: 'ready-for-dev' } : edge)),

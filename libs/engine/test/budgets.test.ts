@@ -17,7 +17,7 @@ beforeEach(() => {
 function limits(to: { dailyUsd?: number; perIssueUsd?: number }) {
   settings.costLimits = { ...DEFAULT_SETTINGS.costLimits, ...to };
 }
-/** The next task ends well and has cost that much. */
+/** The next task succeeds with this cost. */
 async function spend(costUsd: number) {
   const task = await take(bench);
   const outcome = goodOutcome(task.taskType, task.issueNumber ?? 0);

@@ -51,7 +51,7 @@ test('a claim that cannot be recorded fails alone', async () => {
   expect(failed).toMatchObject([{ reason: { message: expect.stringContaining('no repo 999999') } }]);
   const given = answers.flatMap((answer) => taskOf(answer)?.issueNumber ?? []);
   expect(given.sort()).toEqual([1, 3]);
-  // Nobody works on it, so it goes back like any claim that nobody starts.
+  // It is not started, so it is reclaimed like any claim that is not started.
   await database.db.updateTable('tasks').set({ repo_id: bench.repo.id }).where('issue_id', '=', id).execute();
   bench.pass(121);
   await reclaimExpired(bench.engine);

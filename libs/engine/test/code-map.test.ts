@@ -4,7 +4,7 @@ import { enqueueDueScans, fail, reclaimExpired, releaseDue, start } from '@pipel
 import { claimNext, finish, hostIssue, makeBench, refOf, step, take, tell, workUntil } from './harness.ts';
 import { Stage } from './stage.ts';
 
-// Scans of the tests before are due as well when the clock runs on, so each test looks at its own rows only.
+// Scans of earlier tests are also due when the clock advances, so each test reads only its own rows.
 const bench = new Stage({ issues: 0 });
 const { database } = bench;
 

@@ -50,7 +50,7 @@ const events = (eventType: string) =>
     .where('event_type', '=', eventType)
     .orderBy('id')
     .execute();
-/** Fails the task of the issue for good. */
+/** Fails the task of the issue permanently. */
 const block = async () => {
   await tell(bench, hostIssue(1));
   await drain(bench);
@@ -64,7 +64,7 @@ const block = async () => {
   await database.db.deleteFrom('tasks').where('repo_id', '=', bench.repo.id).execute();
 };
 
-/** Each kind with something wrong, and the repair that mends it. */
+/** Each kind of inconsistency, and its repair. */
 const CASES: [StoreRepair, string, number, () => Promise<unknown>][] = [
   ['clear-flag', 'stale_blocked', 1, block],
   [

@@ -41,10 +41,10 @@ beforeEach(async () => {
   bench = await makeBench(database.store, { slug: slug() });
 });
 
-/** The worker of the bench goes on, so that only what a test is about is wrong. */
+/** The worker of the bench keeps sending heartbeats, so that only the tested problem exists. */
 const worker = (change: object) => database.db.updateTable('workers').set(change).execute();
 const heard = () => worker({ last_heartbeat_at: database.clock.now?.toISOString() });
-/** The host took everything. */
+/** The host has executed all writes. */
 const written = () => database.db.updateTable('projections').set({ status: 'complete' }).execute();
 
 describe('detectors', () => {
@@ -111,7 +111,7 @@ describe('detectors', () => {
     await written();
     at(14);
     await look();
-    // The hour of its state is known to the index, the minute is not.
+    // The index contains the hour of its state, not the minute.
     at(60);
     await heard();
     await look();

@@ -13,7 +13,7 @@ const WRITERS = ['anna', 'olga'];
 const mayWrite = () => {
   bench.host.permissionOf = async (_repo, login) => (WRITERS.includes(login) ? 'write' : 'read');
 };
-/** Enqueued by anna; alice, who has opened it, may only read. */
+/** Enqueued by anna; alice, its author, has read permission only. */
 async function enqueue(): Promise<void> {
   mayWrite();
   await tell(bench, hostIssue(1, { labels: [] }));
@@ -22,7 +22,7 @@ async function enqueue(): Promise<void> {
 const edit = (over: Partial<HostIssue>, sender = 'alice') =>
   tell(bench, hostIssue(1, over), { action: 'edited', sender });
 const facts = async () => hostFactsOf(bench.database.db, bench.tenantId, (await bench.issue()).id);
-/** What the agent of the next task gets. */
+/** The payload of the next task's agent. */
 async function given() {
   const task = await take(bench);
   await finish(bench, task, goodOutcome(task.taskType, 1));

@@ -46,7 +46,7 @@ describe('the inbox', () => {
       underWay += 1;
       most = Math.max(most, underWay);
       if (most === PARALLEL) full.resolve();
-      // A slow host: it gives its first answer when as many requests as allowed are waiting for one.
+      // A slow host: it sends its first response when the maximum number of requests is waiting.
       await full.promise;
       underWay -= 1;
       handled.push(author);
@@ -99,7 +99,7 @@ describe('the inbox', () => {
       throw new Error('host is down');
     };
     await drainInbox(bench.engine, hostOf);
-    // A failed delivery waits for its own retry: it says nothing about how fast the inbox is.
+    // A failed delivery waits for its own retry, which is irrelevant for the speed of the inbox.
     expect(await inboxBacklog(bench.database.db)).toEqual({ waiting: 0, retrying: 2, lagSeconds: 0 });
     bench.pass(3_600);
     expect(await inboxBacklog(bench.database.db)).toMatchObject({ waiting: 2, retrying: 0 });

@@ -26,7 +26,7 @@ async function itemOf({ tenantId, repo }: Bench, number: number): Promise<IssueL
   return JSON.parse(row.body ?? row.big_body ?? '');
 }
 
-/** Every counter that is not zero, folded or not. */
+/** All counters other than zero, including pending deltas. */
 async function countsOf({ tenantId }: Bench): Promise<Record<string, number>> {
   const all = [];
   for (const table of ['issue_counts', 'issue_count_deltas'] as const) {
@@ -116,7 +116,7 @@ describe('the list', () => {
     database.clock.now = new Date('2026-03-02T00:00:08Z');
     await say('writing', 0.3);
     expect(await shown()).toEqual(['thinking', 0.25]);
-    // A change of the issue itself is shown at once, with all that was held back.
+    // A change of the issue itself is shown immediately, with all deferred changes.
     await finish(bench, task, goodOutcome('analyze', 1));
     database.clock.now = null;
     expect(await itemOf(bench, 1)).toMatchObject({ state: 'planning', currentStatus: 'writing', costUsd: 0.3 });

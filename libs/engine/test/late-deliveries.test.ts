@@ -9,7 +9,7 @@ const bench = new Stage({ issues: 0 });
 const ENQUEUED = { action: 'labeled', label: 'svc:enqueue' } as const;
 const at = (minute: number) => `2026-03-01T00:0${minute}:00.000Z`;
 
-/** A delivery as it was sent, for the second time or late: the host's log has its event already. */
+/** A repeated or late delivery: the host's log has its event already. */
 const again = (
   issue: HostIssue,
   how: { action: IssueAction; label?: string; sender?: string | null },
@@ -18,13 +18,13 @@ const again = (
   return takeHostEvent(bench, { kind: 'issue', action, repo: bench.repo, issue, sender, label });
 };
 
-/** A poll that reads the host now, after everything that the pipeline has written. */
+/** A poll that reads the host after all writes of the pipeline. */
 const poll = (issue: HostIssue) => {
   bench.pass(1);
   return again(issue, { action: 'seen', sender: null });
 };
 
-/** Admitted, worked to its end by the pipeline, and closed on the host. */
+/** Admitted, completed by the pipeline, and closed on the host. */
 async function toTheEnd(): Promise<void> {
   while ((await bench.issue()).state !== 'done') await step(bench);
   await drain(bench);

@@ -9,7 +9,7 @@ const database = testDatabase();
 const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
 let bench: Bench;
 let run = 0;
-/** What the host has, open and closed. */
+/** The host's issues, open and closed. */
 let onHost: Map<number, HostIssue>;
 let errors: unknown[];
 

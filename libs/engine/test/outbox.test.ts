@@ -7,7 +7,7 @@ const bench = new Stage();
 
 const mine = async () =>
   (await sendable(bench.engine, 'sandbox', 100)).filter((entry) => entry.tenant_id === bench.tenantId);
-/** Brings the issue to where its merge is asked for, with the merge still in the outbox. */
+/** Moves the issue to merge-pending, with the merge still in the outbox. */
 const askForMerge = async () => {
   await workUntil(bench, 'merge-pending');
   await drain(bench);
@@ -109,7 +109,7 @@ describe("the host's response to a merge", () => {
   });
 });
 
-/** The planned answer is for the merge, so the other lanes go first. */
+/** The planned result is for the merge, so the other lanes are sent first. */
 async function drainMergeFirst(): Promise<void> {
   const planned = bench.host.nextResults.splice(0);
   for (const { id } of await mine()) {

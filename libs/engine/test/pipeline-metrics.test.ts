@@ -16,7 +16,7 @@ import { makeBench } from './harness.ts';
 const database = testDatabase();
 const END = new Date('2026-06-17T12:00:00Z');
 
-/** Which definition each field follows, and how it is rounded for people. */
+/** The definition of each field, and its rounding for display. */
 const FOLLOWS: Partial<Record<keyof PipelineMetrics, [id: string, round?: (value: number) => number]>> = {
   openIssues: ['open_issues'],
   inFlight: ['in_flight'],

@@ -15,7 +15,7 @@ const OK = {
 const put = (change: Parameters<typeof updateIssue>[3]) =>
   bench.issue().then(({ id }) => updateIssue(bench.database.db as never, bench.tenantId, id, change));
 
-/** Adds an entry for the issue, sends it once and asks for it again. @returns its id. */
+/** Adds an entry for the issue, sends it once and retries it. @returns its id. */
 async function completeAndRetry(action: ProjectionAction): Promise<number> {
   const { id, repo_id } = await bench.issue();
   const item = { repoId: repo_id, issueId: id, issueNumber: 1, clientType: 'sandbox', action, idempotencyKey: 'one' };

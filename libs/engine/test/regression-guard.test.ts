@@ -20,10 +20,10 @@ beforeAll(async () => {
   bench = await makeBench(database.store, { slug: 'guarded/empty' });
 }, 60_000);
 
-/** The store's word on a week and that of the facts themselves. */
+/** The store's figures of a week and the reference computation. */
 function bothOf(kpi: Kpi, facts: Facts, week: KpiWeekRow) {
   const from = END.getTime() - (week.week + 1) * WEEK_MS;
-  // A week ends before the next one begins; the current one holds the present.
+  // A week ends before the next one begins; the current one includes the present.
   const now = from + WEEK_MS - (week.week === 0 ? 0 : 1);
   return { stored: KPI_OF[kpi](week), naive: KPI_SAMPLES[kpi](facts, { from, now }) };
 }
@@ -64,7 +64,7 @@ const later = (ms: number) => {
   database.clock.now = new Date((database.clock.now ?? END).getTime() + ms);
 };
 
-/** Issues that entered the pipeline and were worked on for a price each, on one day. */
+/** Issues that were admitted and completed for a cost each, on one day. */
 async function spent(day: Date, issues: number, usd: number): Promise<void> {
   await sql`
     with made as (

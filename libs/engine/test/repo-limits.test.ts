@@ -3,7 +3,7 @@ import { act, fail, reclaimExpired } from '@pipeline/engine';
 import { claimNext, finish, goodOutcome, refOf, take } from './harness.ts';
 import { OLGA, Stage } from './stage.ts';
 
-/** One claim at a time, and four issues that wait. */
+/** A limit of one claim, and four waiting issues. */
 const bench = new Stage({ issues: 4 });
 beforeEach(async () => {
   const repos = bench.database.db.updateTable('repos').set({ pool_size: 1 });

@@ -37,7 +37,7 @@ test('deletes old runs with their model calls but not their artefacts, and settl
   await drain(bench);
   later(50);
   await finish(bench, await take(bench), goodOutcome('plan', 1));
-  // Claimed now, and worked on for longer than runs are kept.
+  // Claimed now, and in progress for longer than the retention.
   await take(bench);
   const before = await statuses();
   later(45);

@@ -29,7 +29,7 @@ const events = async (eventType: string) =>
     .where('event_type', '=', eventType)
     .execute();
 
-/** Works the issue to done, by a merge. */
+/** Completes the issue by a merge. */
 const merged = () => workUntil(bench, 'merge-pending').then(() => step(bench));
 const retrospect = () => take(bench, ['retrospect']);
 const failWith = async (task: Awaited<ReturnType<typeof take>>, errorClass: 'transient' | 'quota' | 'permanent') =>

@@ -222,7 +222,7 @@ describe('transient block -> automatic unblock', () => {
     for (const [count, minutes] of [5, 15, 45].entries()) {
       await failForGood();
       expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', auto_unblock_count: count });
-      // The last 700 s of the failing have passed already.
+      // 700 s have passed already since the failure.
       bench.pass(minutes * 60 - 700 - 1);
       await autoUnblock(bench.engine);
       if (minutes > 5) expect((await bench.issue()).state).toBe('failure-blocked');

@@ -292,7 +292,7 @@ describe('a parent without a record', () => {
   });
 });
 
-/** Only this test's repo has a host, so that others' edges are left alone. */
+/** Only this test's repo has a host, so that others' edges are not changed. */
 const watch = (now = () => new Date()) =>
   new ParentWatch({
     engine: bench.engine,

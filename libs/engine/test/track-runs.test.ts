@@ -238,7 +238,7 @@ describe('the slots of a repo', () => {
     expect((await runDueTracks(bench.engine)).issues).toBe(0);
     await steerProjection(bench.engine, wish?.id ?? 0, 'discard', OLGA);
     expect((await runDueTracks(bench.engine)).issues).toBe(1);
-    // Sent again after all, it takes its place again.
+    // Retried, it occupies its slot again.
     await steerProjection(bench.engine, wish?.id ?? 0, 'retry', OLGA);
     await drain(bench);
     expect((await seeds()).map(({ completed_at, issue_number }) => [completed_at, issue_number === null])).toEqual([
@@ -262,7 +262,7 @@ describe('the slots of a repo', () => {
 });
 
 describe('an issue of a track', () => {
-  /** One issue that stands on the host. @returns its number. */
+  /** One issue that exists on the host. @returns its number. */
   async function made(name = 'tests', change: TrackChange = {}): Promise<number> {
     await track(name, change);
     await runDueTracks(bench.engine);

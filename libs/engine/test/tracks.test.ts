@@ -203,7 +203,7 @@ describe('prompts', () => {
     await Promise.all([1, 2, 3, 4, 2, 1].map((version) => activatePrompt(bench.engine, at, version, OLGA)));
     const moves = (await operations()).filter(({ action }) => action === 'track-prompt-activate');
     expect(moves).toHaveLength(6);
-    // Each is recorded while it holds the track, so the records stand in the order of the changes.
+    // Each is recorded while it holds the track's lock, so the records are in the order of the changes.
     let active = 0;
     for (const { from, to } of moves) {
       expect(from).toBe(active);

@@ -38,7 +38,7 @@ describe('two issues that wait for each other', () => {
     const [one, two] = [await take(stage), await take(stage)];
     const end = (number: number) => ({ repoId: stage.repo.id, number, issueId: null });
     const { second } = await stage.database.db.transaction().execute(async (tx) => {
-      // As the report of the first issue does it, not yet committed.
+      // Like the report of the first issue, before its commit.
       expect(await wouldCycle(tx, stage.tenantId, end(1), end(2))).toBe(false);
       await upsertEdge(tx, stage.tenantId, { kind: 'depends_on', child: end(1), parent: end(2) });
       await refreshIssueList(tx, stage.tenantId, [(await stage.issue(1)).id], false);
@@ -95,7 +95,7 @@ describe('svc:paused on the host', () => {
   test('is shown as applied when its event is late', async () => {
     const labels = shown();
     await drain(stage);
-    // Put on by a person, found by a poll, taken off by an operator; then the webhook comes.
+    // Added by a person, found by a poll, removed by an operator; then the webhook arrives.
     await tell(stage, hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'] }), {
       action: 'seen',
       sender: null,
@@ -109,7 +109,7 @@ describe('svc:paused on the host', () => {
   });
 });
 
-/** Until a statement of another session stands behind a lock, or it is done without. */
+/** Waits until a statement of another session is blocked by a lock, or completes without. */
 async function waitsForALock(work: Promise<unknown>): Promise<void> {
   let isDone = false;
   void work.finally(() => {
