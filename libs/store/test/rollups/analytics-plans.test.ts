@@ -38,7 +38,7 @@ beforeAll(async () => {
 const GROWING =
   '^(transitions|issues|runs|agent_invocations|pull_requests|(pipeline_events|cost_events|issue_events)(_\\w+)?)$';
 
-/** Hourly sums are kept permanently; a query for one organisation finds them by its repos. */
+/** Cost sums grow too; a query for one organisation finds them by its repos. */
 const SUMS = `${GROWING}|^cost_sums$`;
 
 /** History tables that a statement scanned sequentially. */
