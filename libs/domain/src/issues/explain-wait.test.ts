@@ -207,7 +207,7 @@ describe('what an issue waits for', () => {
     expect(done).toEqual({ explanation: 'acme/shop#7 is done.', waitingOn: [], recommendations: [] });
   });
 
-  test('is told to be unknown, with a way out, when no row says it', () => {
+  test('is unknown, with a remedy, when no row explains it', () => {
     const { explanation, waitingOn, recommendations } = explainWait(facts());
     expect(explanation).toBe('acme/shop#7 is in review, and no reason to wait is recorded.');
     expect([waitingOn, recommendations]).toEqual([[], [expect.stringContaining('Retry the issue')]]);
@@ -226,7 +226,7 @@ describe('what an issue waits for', () => {
       { projections: [write('createPR', 'no')] },
       'Fix the cause of the rejected host write, then retry the write, or discard it.',
     ],
-  ])('what a person can do: %j', (over, advice) => {
+  ])('advice for a person: %j', (over, advice) => {
     expect(explainWait(facts(over)).recommendations).toEqual([advice]);
   });
 });

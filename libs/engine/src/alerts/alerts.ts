@@ -54,7 +54,7 @@ export async function resolveAlert(unit: Unit, fingerprint: string): Promise<boo
   return true;
 }
 
-/** Start of a budget's period: the UTC day, or the creation of the issue. */
+/** Start of a budget's period: the UTC day; null for an issue, whose period is its whole life. */
 async function periodOf(unit: Unit, row: AlertRow): Promise<string | null> {
   if (row.issue_number !== null) return null;
   const now = Date.parse(await storeNow(unit.tx));

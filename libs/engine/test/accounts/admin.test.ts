@@ -12,13 +12,13 @@ const put = (bench: Bench, document: WorkflowSnapshot) =>
     { repo: `${bench.repo.owner}/${bench.repo.name}`, org: null, document, activate: true },
   );
 
-/** Analysis leads straight to the work. */
+/** Analysis leads directly to in-progress. */
 const SHORT: WorkflowSnapshot = {
   ...DEFAULT_WORKFLOW,
   edges: DEFAULT_WORKFLOW.edges.map((edge) => (edge.trigger === 'analyzed' ? { ...edge, to: 'ready-for-dev' } : edge)),
 };
 
-test('a task that was claimed under the old workflow is decided by the new one', async () => {
+test('the new workflow decides a task that was claimed under the old one', async () => {
   const bench = await makeBench(database.store);
   await tell(bench, hostIssue(1));
   const task = await take(bench);
@@ -49,7 +49,7 @@ test('a report for which the new workflow has no edge becomes a dead letter, as 
   ]);
 });
 
-test('two who leave at once cannot both be the last owner to go', async () => {
+test('of two owners who leave concurrently one remains', async () => {
   const { engine } = await makeBench(database.store, { slug: 'beta/api' });
   const by: admin.Admin = { engine, actor: 'olga', reason: null };
   for (const email of ['a@beta.org', 'b@beta.org']) {

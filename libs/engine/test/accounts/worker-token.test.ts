@@ -10,7 +10,7 @@ const database = testDatabase();
 const run = promisify(execFile);
 const COMMAND = fileURLToPath(new URL('../../src/accounts/worker-token-main.ts', import.meta.url));
 
-/** What the command prints. @throws with `stderr` where it fails. */
+/** The output of the command. @throws with `stderr` where it fails. */
 async function workerToken(...args: string[]): Promise<string> {
   const env = { ...process.env, DATABASE_URL: database.url };
   const node = ['--disable-warning=ExperimentalWarning', COMMAND];

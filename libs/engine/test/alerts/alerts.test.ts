@@ -38,7 +38,7 @@ const told = async (tenantId = bench.tenantId) => {
 };
 
 describe('an alert', () => {
-  test('raised again is the same row, counted and seen later, and told once', async () => {
+  test('raised again is the same row, counted and seen later, with one event', async () => {
     expect(await raise({ repo: 'acme/shop', issueNumber: 7, workerId: 'w', value: 3.5, threshold: 2 })).toBe(true);
     at(60);
     expect(await raise({ severity: 'critical', message: 'still silent', value: 4 })).toBe(false);
@@ -71,7 +71,7 @@ describe('an alert', () => {
     expect((await told()).map((data) => (data as { resolved: boolean }).resolved)).toEqual([false, true, false]);
   });
 
-  test('of one tenant is not that of another', async () => {
+  test('is separate per tenant', async () => {
     await raise();
     const other = await makeBench(database.store, { slug: `alerts-${round}-other/shop` });
     expect(await raise({}, other.tenantId)).toBe(true);
@@ -87,7 +87,7 @@ describe('an alert', () => {
     expect(named).toEqual([]);
   });
 
-  test('that was resolved long ago is forgotten; an open one never is', async () => {
+  test('is deleted long after it was resolved, but never while open', async () => {
     await raise();
     await raise({ fingerprint: 'another' });
     await resolve();
@@ -96,7 +96,7 @@ describe('an alert', () => {
     expect(await rows()).toEqual([expect.objectContaining({ fingerprint: 'another' })]);
   });
 
-  test('raised by eight at once is news to one', async () => {
+  test('raised by eight concurrent calls begins one episode', async () => {
     const news = await Promise.all(Array.from({ length: 8 }, () => raise()));
     expect(news.filter(Boolean)).toHaveLength(1);
     expect(await rows()).toEqual([expect.objectContaining({ count: 8 })]);

@@ -41,20 +41,20 @@ beforeEach(async () => {
   bench = await makeBench(database.store, { slug: slug() });
 });
 
-/** The worker of the bench goes on, so that only what a test is about is wrong. */
+/** The worker of the bench keeps sending heartbeats, so that only the tested problem exists. */
 const worker = (change: object) => database.db.updateTable('workers').set(change).execute();
 const heard = () => worker({ last_heartbeat_at: database.clock.now?.toISOString() });
-/** The host took everything. */
+/** The host has executed all writes. */
 const written = () => database.db.updateTable('projections').set({ status: 'complete' }).execute();
 
 describe('detectors', () => {
-  test('find nothing where all is well', async () => {
+  test('find nothing without problems', async () => {
     await tell(bench, hostIssue(1));
     await look();
     expect(await open()).toEqual([]);
   });
 
-  test('worker_stalled: a worker that fell silent, until it speaks or signs off', async () => {
+  test('worker_stalled: a silent worker, until its next request or its leave', async () => {
     at(4);
     await look();
     expect(await open()).toEqual([]);
@@ -73,7 +73,7 @@ describe('detectors', () => {
     expect(await open()).toEqual([]);
   });
 
-  test('queue_age: work that nobody takes, by repo; held work does not count', async () => {
+  test('queue_age: tasks that are not claimed, by repo, without held ones', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(2));
     await written();
@@ -93,7 +93,7 @@ describe('detectors', () => {
     expect(await open()).toEqual([]);
   });
 
-  test('claim_stalled: a task that has been under way for too long', async () => {
+  test('claim_stalled: a task that has been claimed for too long', async () => {
     await tell(bench, hostIssue(3));
     await take(bench);
     await written();
@@ -105,13 +105,13 @@ describe('detectors', () => {
     ]);
   });
 
-  test('no_progress: an issue that nothing works on, and that no letter, write or pause holds', async () => {
+  test('no_progress: an issue without task, dead letter, pending write or pause', async () => {
     await tell(bench, hostIssue(4));
     await database.db.deleteFrom('tasks').execute();
     await written();
     at(14);
     await look();
-    // The hour of its state is known to the index, the minute is not.
+    // The index contains the hour of its state, not the minute.
     at(60);
     await heard();
     await look();
@@ -147,7 +147,7 @@ describe('detectors', () => {
     expect(await detectors()).toEqual([]);
   });
 
-  test('failure_loop: one error again and again within an hour', async () => {
+  test('failure_loop: one error repeatedly within an hour', async () => {
     for (let n = 1; n <= 5; n += 1) {
       await tell(bench, hostIssue(n));
       const task = await take(bench);
@@ -167,7 +167,7 @@ describe('detectors', () => {
     expect(await detectors()).not.toContain('failure_loop');
   });
 
-  test('dead_letter_growth: new letters within an hour, resolved or not', async () => {
+  test('dead_letter_growth: new dead letters within an hour, resolved or not', async () => {
     await tell(bench, hostIssue(1));
     const issue = await database.db.selectFrom('issues').select('id').executeTakeFirstOrThrow();
     for (let n = 1; n <= 5; n += 1) {
@@ -184,7 +184,7 @@ describe('detectors', () => {
     expect(await detectors()).toEqual(['dead_letter_growth']);
   });
 
-  test('projection_backlog: a write that waits for the host', async () => {
+  test('projection_backlog: a pending host write', async () => {
     await tell(bench, hostIssue(1));
     at(15);
     await heard();
@@ -224,7 +224,7 @@ describe('detectors', () => {
     expect(await open()).toEqual([]);
   });
 
-  test('label_drift and vcs_rate_limit: what the monitor has in memory; nobody has looked yet = no change', async () => {
+  test('label_drift and vcs_rate_limit: from memory; unchanged before the first check', async () => {
     const drift = new Map([[slug(), 10]]);
     await look({ driftByRepo: drift, limitedMinutes: new Map([['github', 7]]) });
     expect(await open()).toEqual([
@@ -246,7 +246,7 @@ describe('detectors', () => {
   });
 });
 
-test('a threshold of null switches a detector off, and ends what it raised', async () => {
+test('a threshold of null disables a detector, and resolves its alerts', async () => {
   at(5);
   await look();
   expect(await detectors()).toEqual(['worker_stalled']);
@@ -255,7 +255,7 @@ test('a threshold of null switches a detector off, and ends what it raised', asy
   expect(await open()).toEqual([]);
 });
 
-test('an open alert is written again only when it is to say what is measured now', async () => {
+test('an open alert is rewritten only to refresh its value', async () => {
   at(5);
   await look();
   at(9);
@@ -265,7 +265,7 @@ test('an open alert is written again only when it is to say what is measured now
   expect((await open())[0]).toMatchObject({ count: 2, message: expect.stringContaining('9 min') });
 });
 
-test('a detector that fails stops no other, and is named', async () => {
+test('a failing detector does not affect the others, and is named', async () => {
   at(5);
   await database.db.schema.alterTable('daily_spend').renameTo('daily_spend_away').execute();
   try {

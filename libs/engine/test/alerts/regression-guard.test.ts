@@ -20,16 +20,16 @@ beforeAll(async () => {
   bench = await makeBench(database.store, { slug: 'guarded/empty' });
 }, 60_000);
 
-/** The store's word on a week and that of the facts themselves. */
+/** The store's figures of a week and the reference computation. */
 function bothOf(kpi: Kpi, facts: Facts, week: KpiWeekRow) {
   const from = END.getTime() - (week.week + 1) * WEEK_MS;
-  // A week ends before the next one begins; the current one holds the present.
+  // A week ends before the next one begins; the current one includes the present.
   const now = from + WEEK_MS - (week.week === 0 ? 0 : 1);
   return { stored: KPI_OF[kpi](week), naive: KPI_SAMPLES[kpi](facts, { from, now }) };
 }
 
 describe('the weeks of a repo', () => {
-  test.each(KPIS)('%s is what the facts say, week by week', async (kpi) => {
+  test.each(KPIS)('%s equals the reference computation, week by week', async (kpi) => {
     let told = 0;
     for (const { id, tenantId } of past.repos) {
       const facts = await factsOf(database.db, id);
@@ -45,7 +45,7 @@ describe('the weeks of a repo', () => {
     expect(told).toBeGreaterThan(3);
   });
 
-  test('a repo in which nothing happened has nothing to tell', async () => {
+  test('have no values in a repo without events', async () => {
     const [now] = await kpiWeeks(database.store.tenant, bench.tenantId, bench.repo.id);
     expect(now).toMatchObject({ active: 0, ended: 0, costUsd: 0, cycleP50Seconds: null, merged: 0 });
   });
@@ -64,7 +64,7 @@ const later = (ms: number) => {
   database.clock.now = new Date((database.clock.now ?? END).getTime() + ms);
 };
 
-/** Issues that entered the pipeline and were worked on for a price each, on one day. */
+/** Issues that were admitted and completed for a cost each, on one day. */
 async function spent(day: Date, issues: number, usd: number): Promise<void> {
   await sql`
     with made as (
@@ -85,7 +85,7 @@ describe('the guard', () => {
     while ((await watchKpis(bench.engine)).more);
   });
 
-  test('keeps what it found, with the mean of the four weeks before as the baseline', async () => {
+  test('stores the KPIs with the mean of the four weeks before as the baseline', async () => {
     expect(await latest('guarded/empty', 'mean_cost_usd')).toMatchObject({
       currentValue: 3,
       baselineValue: 2,
@@ -107,7 +107,7 @@ describe('the guard', () => {
     });
   });
 
-  test('raises an alert for what got worse', async () => {
+  test('raises an alert for a regression', async () => {
     expect(await alerts()).toEqual([
       {
         fingerprint: `kpi_regression:${bench.repo.id}:mean_cost_usd`,
@@ -123,7 +123,7 @@ describe('the guard', () => {
     ]);
   });
 
-  test('looks at a repo once an hour; a later look of the same day takes the place of the earlier one', async () => {
+  test('evaluates a repo once an hour; a later evaluation replaces that of the same day', async () => {
     expect(await watchKpis(bench.engine)).toEqual({ repos: 0, more: false });
     later(2 * HOUR_MS);
     expect((await watchKpis(bench.engine)).repos).toBe(5);
@@ -132,7 +132,7 @@ describe('the guard', () => {
     expect(await alerts()).toMatchObject([{ count: 2 }]);
   });
 
-  test('resolves it when the KPI is back, and keeps a history by days, newest first', async () => {
+  test('resolves it when the KPI is back, and stores a daily history, newest first', async () => {
     later(7 * DAY_MS);
     await spent(database.clock.now ?? END, 6, 2);
     await watchKpis(bench.engine);
@@ -142,7 +142,7 @@ describe('the guard', () => {
     expect(await alerts()).toMatchObject([{ resolved_at: expect.any(String) }]);
   });
 
-  test('an alert about a repo that was disabled does not stay open for ever', async () => {
+  test('resolves the alerts of a disabled repo', async () => {
     const enable = (enabled: boolean) =>
       database.db.updateTable('repos').set({ enabled }).where('id', '=', bench.repo.id).execute();
     later(7 * DAY_MS);
@@ -155,7 +155,7 @@ describe('the guard', () => {
     await enable(true);
   });
 
-  test('the history has 30 entries at most', async () => {
+  test('limits the history to 30 entries', async () => {
     await sql`
       insert into kpi_snapshots (tenant_id, repo_id, kpi, day, computed_at, value, sample_size, baseline_sample_size,
         regressed, magnitude, direction)

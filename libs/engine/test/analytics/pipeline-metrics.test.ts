@@ -16,7 +16,7 @@ import { makeBench } from '../harness.ts';
 const database = testDatabase();
 const END = new Date('2026-06-17T12:00:00Z');
 
-/** Which definition each field follows, and how it is rounded for people. */
+/** The definition of each field, and its rounding for display. */
 const FOLLOWS: Partial<Record<keyof PipelineMetrics, [id: string, round?: (value: number) => number]>> = {
   openIssues: ['open_issues'],
   inFlight: ['in_flight'],
@@ -54,7 +54,7 @@ beforeAll(async () => {
 }, 60_000);
 
 describe.each(METRIC_WINDOWS_DAYS)('over %i days', (days) => {
-  test.each(Object.entries(FOLLOWS))('%s is what its definition says of the rows', (field, [id, round = (n) => n]) => {
+  test.each(Object.entries(FOLLOWS))('%s equals its definition over the rows', (field, [id, round = (n) => n]) => {
     const metric = METRICS.find((each) => each.id === id);
     if (!metric) throw new Error(`there is no metric ${id}`);
     let told = 0;
@@ -69,7 +69,7 @@ describe.each(METRIC_WINDOWS_DAYS)('over %i days', (days) => {
     expect(told).toBeGreaterThan(0);
   });
 
-  test('sizes of samples are what the rates are taken over', () => {
+  test('has the sample sizes of the rates', () => {
     for (const { repoId, metrics } of found.get(days) ?? []) {
       const from = END.getTime() - days * DAY_MS;
       const merged = facts.get(repoId)?.pullRequests.filter(({ mergedAt }) => mergedAt !== null && mergedAt >= from);
@@ -81,7 +81,7 @@ describe.each(METRIC_WINDOWS_DAYS)('over %i days', (days) => {
   });
 });
 
-test('an empty repo: sums and counts are 0, rates, means and medians null', () => {
+test('has sums and counts of 0, and rates, means and medians of null, for an empty repo', () => {
   const empty = found.get(7)?.find(({ metrics }) => metrics.repo === 'quiet/empty');
   expect(empty?.metrics).toEqual({
     repo: 'quiet/empty',

@@ -33,7 +33,7 @@ afterEach(async () => {
 const call = (more: Partial<Invocation>): Invocation => ({ ...paid(0), ...more });
 const said = (invocations: Invocation[]) => ({ status: 'at it', details: null, invocations });
 
-test('what the engine does shows in the sums at once, and the day after they agree with the rows', async () => {
+test('changes show in the rollups immediately, and the rollups agree with the history the day after', async () => {
   await tell(bench, hostIssue(1));
   at('05T09:10:00');
   const task = await take(bench);
@@ -56,7 +56,7 @@ test('what the engine does shows in the sums at once, and the day after they agr
 });
 
 describe('the recomputation of days', () => {
-  test('goes back to the first issue, then looks once at each day that is over', async () => {
+  test('goes back to the first issue, then checks each finished day once', async () => {
     await tell(bench, hostIssue(1));
     at('07T12:00:00');
     const days = async () => {
@@ -80,7 +80,7 @@ describe('the recomputation of days', () => {
     ]);
   });
 
-  test('forgets the hours of costs that no window reads, and keeps their days and months', async () => {
+  test('deletes hourly costs that no window reads, and keeps days and months', async () => {
     const booked = (grain: string, day: string) =>
       sql`
       insert into cost_sums (tenant_id, repo_id, agent, model, provider, grain, at, usd, invocations, input_tokens,
@@ -100,7 +100,7 @@ describe('the recomputation of days', () => {
     ]);
   });
 
-  test('gives a history from before the upgrade its sums', async () => {
+  test('creates the rollups of a history from before the upgrade', async () => {
     await tell(bench, hostIssue(1));
     await sql`truncate rollup_deltas`.execute(database.db);
     expect(await wrongSums(database)).toHaveProperty('state_minutes');
@@ -110,7 +110,7 @@ describe('the recomputation of days', () => {
     expect(await wrongSums(database)).toEqual({});
   });
 
-  test('tells what was off on a day that was known, and mends it', async () => {
+  test('reports and repairs differences of a known day', async () => {
     await tell(bench, hostIssue(1));
     await foldSums(bench.engine);
     await checkNextDay(bench.engine);
@@ -138,7 +138,7 @@ describe('the recomputation of days', () => {
 describe('costs', () => {
   beforeEach(() => tell(bench, hostIssue(1)));
 
-  test('a call that comes without its cost is priced by its tokens, one that nobody has a price for by the row *', async () => {
+  test('of a call without a cost are computed from its tokens, by the row * for an unknown model', async () => {
     const task = await take(bench);
     const tokens = { inputTokens: 1_000_000, outputTokens: 100_000, cacheReadTokens: 1_000_000, cacheWriteTokens: 0 };
     const unpriced = (index: number, model: string) => call({ index, model, costUsd: null, ...tokens });
@@ -159,7 +159,7 @@ describe('costs', () => {
     await sql`update model_prices set input_usd = 3 where pattern = 'claude-sonnet-4*'`.execute(database.db);
   });
 
-  test('a call grows word by word: tokens and reasons belong to its beginning, money to its booking', async () => {
+  test('of a repeatedly reported call belong to the time of recording, tokens and reasons to its beginning', async () => {
     at('05T09:59:40');
     const ref = refOf(bench, await take(bench));
     await progress(bench.engine, ref, said([call({ costUsd: 1, inputTokens: 10 })]));
@@ -174,7 +174,7 @@ describe('costs', () => {
     expect(await last('1h')).toMatchObject([{ usd: 2, inputTokens: 0, invocations: 0, maxTurnsRate: 0 }]);
   });
 
-  test('every tenant shows what it has spent of its budget', async () => {
+  test('are shown per tenant with its budget', async () => {
     await makeBench(database.store, { slug: 'idle/shop' });
     const task = await take(bench);
     await progress(bench.engine, refOf(bench, task), said([call({ costUsd: 9 })]));

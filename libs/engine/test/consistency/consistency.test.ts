@@ -50,7 +50,7 @@ const events = (eventType: string) =>
     .where('event_type', '=', eventType)
     .orderBy('id')
     .execute();
-/** Fails the task of the issue for good. */
+/** Fails the task of the issue permanently. */
 const block = async () => {
   await tell(bench, hostIssue(1));
   await drain(bench);
@@ -64,7 +64,7 @@ const block = async () => {
   await database.db.deleteFrom('tasks').where('repo_id', '=', bench.repo.id).execute();
 };
 
-/** Each kind with something wrong, and the repair that mends it. */
+/** Each kind of inconsistency, and its repair. */
 const CASES: [StoreRepair, string, number, () => Promise<unknown>][] = [
   ['clear-flag', 'stale_blocked', 1, block],
   [
@@ -100,7 +100,7 @@ const CASES: [StoreRepair, string, number, () => Promise<unknown>][] = [
 ];
 
 describe.each(CASES)('%s', (name, kind, number, arrange) => {
-  test(`mends ${kind}, names the operator, and repeated it changes nothing`, async () => {
+  test(`repairs ${kind}, records the operator, and changes nothing when repeated`, async () => {
     await arrange();
     expect(await ids()).toEqual([idOf(kind, number)]);
     expect(await repair(name, idOf(kind, number))).toBeNull();
@@ -112,7 +112,7 @@ describe.each(CASES)('%s', (name, kind, number, arrange) => {
     expect(await events('operator_action')).toHaveLength(1);
   });
 
-  test('twice at once mends once', async () => {
+  test('repairs once when called concurrently', async () => {
     await arrange();
     const both = await Promise.all([repair(name, idOf(kind, number)), repair(name, idOf(kind, number))]);
     expect(both).toEqual([null, null]);
@@ -120,7 +120,7 @@ describe.each(CASES)('%s', (name, kind, number, arrange) => {
     expect(await ids()).toEqual([]);
   });
 
-  test('where nothing is wrong it says so and changes nothing', async () => {
+  test('throws and changes nothing when there is no finding', async () => {
     await tell(bench, hostIssue(1));
     const before = await issue();
     expect(await repair(name, idOf(kind, 1))).toBeNull();
@@ -159,7 +159,7 @@ describe.each(CASES)('%s', (name, kind, number, arrange) => {
 });
 
 describe('clear-flag', () => {
-  test('of a failure block is the unblock: the issue goes on where it stopped, with its task', async () => {
+  test('unblocks a failure block: the issue continues where it stopped, with its task', async () => {
     await block();
     await repair('clear-flag', idOf('stale_blocked', 1));
     expect(await issue()).toMatchObject({ state: 'analyzing', is_blocked: false, labels: ['svc:analyzing'] });
@@ -171,7 +171,7 @@ describe('clear-flag', () => {
     expect(await events('issue_unblocked')).toHaveLength(1);
   });
 
-  test('of a mere flag takes off flag and label, and leaves the state and its task alone', async () => {
+  test('clears a mere flag and its label without changing the state and its task', async () => {
     await tell(bench, hostIssue(1));
     await drain(bench);
     await change(1, { is_blocked: true, block_reason: 'unknown', labels: ['svc:analyzing', 'svc:blocked'] });
@@ -195,7 +195,7 @@ describe('clear-flag', () => {
     expect((await take(bench)).taskType).toBe('analyze');
   });
 
-  test('that the workflow refuses answers with the finding that is left', async () => {
+  test('returns the remaining finding when the workflow refuses it', async () => {
     await block();
     await database.db
       .updateTable('workflow_snapshots')
@@ -214,7 +214,7 @@ describe('clear-flag', () => {
 });
 
 describe('edges', () => {
-  test('of a finished epic are resolved, with who did it; others stay', async () => {
+  test('of a finished epic are resolved, with the actor; others stay', async () => {
     for (const number of [1, 2, 3]) await tell(bench, hostIssue(number));
     await change(1, { state: 'done', labels: ['svc:done'] });
     const stale = await edge('subtask', 2, 1);
@@ -225,7 +225,7 @@ describe('edges', () => {
     expect(all.get(other)).toMatchObject({ active: true, resolved_by: null });
   });
 
-  test('without a record are deleted, not resolved; the issue that waited for them goes on', async () => {
+  test('without a record are deleted, not resolved; the waiting issue continues', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(2));
     await drain(bench);
@@ -243,7 +243,7 @@ describe('edges', () => {
     expect((await issue(task.issueNumber ?? 0)).state).toBe('analyzing');
   });
 
-  test('neither end of which is known are deleted too', async () => {
+  test('without a record of either end are deleted too', async () => {
     await edge('depends_on', 5, 6);
     expect(await ids()).toEqual([idOf('orphan_dependency_edge', 5)]);
     const id = idOf('orphan_dependency_edge', 5);
@@ -256,7 +256,7 @@ describe('edges', () => {
 });
 
 describe('a slug that two tenants have', () => {
-  test('makes ids that name the tenant, and each repair stays with its own', async () => {
+  test('has ids that name the tenant, and repairs affect only that tenant', async () => {
     await block();
     const first = bench;
     const secondEngine = await makeBench(database.store, { slug: `Cons-${run}/Shop`, tenant: `twin-${run}` });
@@ -272,7 +272,7 @@ describe('a slug that two tenants have', () => {
     expect((await issue()).is_blocked).toBe(true);
   });
 
-  test('a tenant that need not be named may be', async () => {
+  test('accepts a tenant that need not be named', async () => {
     await block();
     expect(await repair('clear-flag', `${idOf('stale_blocked', 1).toLowerCase()}@Cons-${run}`)).toBeNull();
     expect((await issue()).is_blocked).toBe(false);

@@ -9,7 +9,7 @@ const database = testDatabase();
 const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
 let bench: Bench;
 let run = 0;
-/** What the host has, open and closed. */
+/** The host's issues, open and closed. */
 let onHost: Map<number, HostIssue>;
 let errors: unknown[];
 
@@ -57,7 +57,7 @@ const events = (eventType: string) =>
     .execute();
 
 describe('orphan_missing_from_pg', () => {
-  test('is an open issue of the host that the pipeline has no record of', async () => {
+  test('is an open issue of the host without a record in the pipeline', async () => {
     const [first, ...more] = await findings();
     expect(first).toEqual({
       id: idOf(2),
@@ -76,7 +76,7 @@ describe('orphan_missing_from_pg', () => {
     expect(more.map((finding) => finding.issueNumber)).toEqual([3]);
   });
 
-  test('an unchanged host is asked conditionally, and judged by what it said before', async () => {
+  test('uses conditional requests and the cached response of an unchanged host', async () => {
     const asked: (string | undefined)[] = [];
     const open = bench.host.listIssues;
     bench.host.listIssues = async (repo, query) => {
@@ -91,7 +91,7 @@ describe('orphan_missing_from_pg', () => {
     expect(asked).toEqual([undefined, 'v1']);
   });
 
-  test('a host that does not answer is told of, and hides nothing that is known', async () => {
+  test('reports a host that does not answer, and keeps known findings', async () => {
     const orphans = watch();
     await orphans.look();
     bench.host.listIssues = refuse;
@@ -100,7 +100,7 @@ describe('orphan_missing_from_pg', () => {
     expect(errors).toHaveLength(2);
   });
 
-  test('a repo without a host here has none', async () => {
+  test('finds none in a repo without a connected host', async () => {
     expect(await findings(new OrphanWatch({ engine: bench.engine, hostOf: () => null, onError: fail }))).toEqual([]);
   });
 });
@@ -113,7 +113,7 @@ const fail = (): never => {
 };
 
 describe('enqueue-orphan', () => {
-  test('labels the issue through the outbox; the next poll takes it in', async () => {
+  test('labels the issue through the outbox; the next poll admits it', async () => {
     expect(await enqueue(2)).toBeNull();
     const [entry, ...others] = await entries();
     expect(others).toEqual([]);
@@ -139,7 +139,7 @@ describe('enqueue-orphan', () => {
     expect(await findIssue(database.db, bench.tenantId, bench.repo.id, 2)).toMatchObject({ state: 'analyzing' });
   });
 
-  test('repeated, or many times at once, asks once', async () => {
+  test('requests the label once when repeated or concurrent', async () => {
     expect(await Promise.all([1, 2, 3, 4].map(() => enqueue(2)))).toEqual([null, null, null, null]);
     await drain(bench);
     expect(await enqueue(2)).toBeNull();
@@ -163,7 +163,7 @@ describe('enqueue-orphan', () => {
     },
   );
 
-  test('what is no orphan, or none any more, is left alone', async () => {
+  test('changes nothing for an issue that is no orphan', async () => {
     for (const number of [1, 4, 99]) expect(await enqueue(number)).toBeNull();
     const sent = await database.db
       .selectFrom('projections')
@@ -175,7 +175,7 @@ describe('enqueue-orphan', () => {
     expect(await events('operator_action')).toEqual([]);
   });
 
-  test('without access to the host, or when it does not answer, the write service is not connected', async () => {
+  test('answers that the write service is not connected without access to the host, or when it does not answer', async () => {
     await expect(enqueue(2, () => null)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     bench.host.getIssue = refuse;
     await expect(enqueue(2)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
@@ -202,7 +202,7 @@ describe('an outbox entry of an issue without a record', () => {
     await drain(bench);
   };
 
-  test('that the host refuses is failed, and on record', async () => {
+  test('that the host refuses fails and is recorded', async () => {
     await enqueue(2);
     await answer({ status: 'refused', httpStatus: 404, message: 'Not Found', kind: 'other' });
     const [entry] = await entries();
@@ -218,7 +218,7 @@ describe('an outbox entry of an issue without a record', () => {
     expect(letters).toEqual([]);
   });
 
-  test('waits out a rate limit and is sent again after a failure', async () => {
+  test('waits for a rate limit and is sent again after a failure', async () => {
     await enqueue(2);
     await answer({ status: 'rate-limited', retryAt: '2100-01-01T00:00:00.000Z', message: 'slow down' });
     expect((await entries())[0]).toMatchObject({

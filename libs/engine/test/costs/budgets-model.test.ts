@@ -44,7 +44,7 @@ const Commands: fc.Arbitrary<Command[]> = fc.array(
   { minLength: 15, maxLength: 50 },
 );
 
-/** What should be so, kept as simply as can be. */
+/** The reference model, as simple as possible. */
 interface Model {
   at: number;
   dailyUsd: number | null;
@@ -128,7 +128,7 @@ async function check({ bench, model }: World): Promise<void> {
     .select(['issue_number', 'held'])
     .where('tenant_id', '=', bench.tenantId);
   for (const task of await tasks.where('status', '=', 'pending').execute()) {
-    // A limit of the issue that was lowered shows at its claim; everything else shows now.
+    // A lowered limit of the issue takes effect at its claim; everything else immediately.
     const isLowered = isUsedUp(model.issues.get(task.issue_number) ?? 0, model.perIssueUsd);
     if (isUsedUp(today(model), model.dailyUsd) || !isLowered) {
       expect([task.issue_number, task.held]).toEqual([
@@ -144,7 +144,7 @@ async function check({ bench, model }: World): Promise<void> {
   expect(open.filter((name) => name.startsWith('budget:day')).sort()).toEqual(ofDay.sort());
 }
 
-test('whatever is claimed, booked and limited in whatever order, nothing begins over a budget and all is held that must be', async () => {
+test('no task starts over a budget and all such tasks are held, for any order of claims, costs and limits', async () => {
   await fc.assert(
     fc.asyncProperty(Commands, async (commands) => {
       const world = await makeWorld();

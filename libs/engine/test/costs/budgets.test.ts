@@ -17,7 +17,7 @@ beforeEach(() => {
 function limits(to: { dailyUsd?: number; perIssueUsd?: number }) {
   settings.costLimits = { ...DEFAULT_SETTINGS.costLimits, ...to };
 }
-/** The next task ends well and has cost that much. */
+/** The next task succeeds with this cost. */
 async function spend(costUsd: number) {
   const task = await take(bench);
   const outcome = goodOutcome(task.taskType, task.issueNumber ?? 0);
@@ -48,7 +48,7 @@ const nothingToClaim = () => expect(take(bench)).rejects.toThrow('nothing to cla
 describe('the day of a tenant', () => {
   beforeEach(() => limits({ dailyUsd: 10 }));
 
-  test('each threshold is told once: one alert, one event', async () => {
+  test('reports each threshold once: one alert, one event', async () => {
     await spend(7.99);
     expect(await events()).toEqual([]);
     await spend(0.01);
@@ -64,7 +64,7 @@ describe('the day of a tenant', () => {
     expect((await alerts())[0]).toMatchObject({ value: 10, threshold: 10, count: 1, detector: 'budget_threshold' });
   });
 
-  test('used up: running tasks finish and are booked, nothing new is claimed, what follows is born held', async () => {
+  test('lets running tasks finish, allows no claim and inserts new tasks held when it is used up', async () => {
     const running = await take(bench);
     await spend(10);
     await nothingToClaim();
@@ -76,7 +76,7 @@ describe('the day of a tenant', () => {
     expect(await holds()).toMatchObject({ 3: 'budget' });
   });
 
-  test('what waited already is held by the loop and says on the host what would mend it', async () => {
+  test('holds waiting tasks by the loop and shows the remedy on the host when it is used up', async () => {
     await spend(10);
     expect(await holds()).toEqual({ 1: 'budget', 2: null });
     await nothingToClaim();
@@ -85,7 +85,7 @@ describe('the day of a tenant', () => {
     expect((await bench.issue(2)).status_comment_body).toContain('continues automatically at midnight UTC');
   });
 
-  test('the day turns: alerts end, work goes on, and the comment forgets the budget', async () => {
+  test('resolves alerts, releases tasks and updates the comment when the day turns', async () => {
     await spend(10);
     await enforceBudgets(bench.engine);
     bench.pass(2 * 3600 - 1);
@@ -101,7 +101,7 @@ describe('the day of a tenant', () => {
     expect(await severities()).toEqual([['budget:day:80', 'info']]);
   });
 
-  test('a new day that is told before the loop has ended the old one keeps its own alerts', async () => {
+  test('keeps the alerts of a new day that are raised before the loop has resolved the old ones', async () => {
     await spend(9);
     bench.pass(2 * 3600);
     await spend(8);
@@ -126,7 +126,7 @@ describe('the day of a tenant', () => {
     expect(await events()).toHaveLength(dailyUsd === null ? 3 : 4);
   });
 
-  test('a limit that is lowered or set below what is spent holds at once', async () => {
+  test('holds tasks immediately when the limit is set below the spending', async () => {
     limits({});
     await spend(10);
     limits({ dailyUsd: 5 });
@@ -136,7 +136,7 @@ describe('the day of a tenant', () => {
     expect(await events()).toHaveLength(3);
   });
 
-  test('what is lost or given up meanwhile waits as well', async () => {
+  test('holds tasks that are lost or returned meanwhile', async () => {
     const lost = await take(bench);
     await spend(10);
     bench.pass(300);
@@ -145,7 +145,7 @@ describe('the day of a tenant', () => {
     expect(lost.taskType).toBe('analyze');
   });
 
-  test('a pause and a resume, or a retry, are no way around it', async () => {
+  test('keeps the hold after a pause and resume, or a retry', async () => {
     await spend(10);
     await enforceBudgets(bench.engine);
     await act(bench.engine, await bench.key(1), 'pause', OLGA);
@@ -155,7 +155,7 @@ describe('the day of a tenant', () => {
     expect(await holds()).toEqual({ 1: 'budget', 2: 'budget' });
   });
 
-  test('bookings at once lose nothing and tell each threshold once', async () => {
+  test('adds concurrent costs and reports each threshold once', async () => {
     for (let number = 3; number <= 8; number += 1) await tell(bench, hostIssue(number));
     const tasks = [];
     for (let n = 0; n < 8; n += 1) tasks.push(await take(bench));
@@ -172,7 +172,7 @@ describe('the day of a tenant', () => {
     expect(await events()).toEqual([80, 90, 100].map((percent) => ({ percent, scope: 'day' })));
   });
 
-  test('of another tenant is another one', async () => {
+  test('is separate per tenant', async () => {
     const other = await makeBench(database.store, { slug: `${bench.repo.owner}-other/shop` });
     other.engine.settings = () => settings;
     await tell(other, hostIssue(1));
@@ -181,7 +181,7 @@ describe('the day of a tenant', () => {
     expect(await take(other, ALL_TASKS)).toMatchObject({ issueNumber: 1 });
   });
 
-  test('a backlog is held whole, though only the next ones are told on the host', async () => {
+  test('holds the whole backlog and shows it on the host for the next tasks only', async () => {
     for (let number = 3; number <= 60; number += 1) await tell(bench, hostIssue(number));
     await spend(10);
     await enforceBudgets(bench.engine);
@@ -197,7 +197,7 @@ describe('the day of a tenant', () => {
 describe('the budget of an issue', () => {
   beforeEach(() => limits({ perIssueUsd: 2 }));
 
-  test('stops that issue alone, tells it, and goes on when an operator raises the limit', async () => {
+  test('stops only that issue, reports it, and releases it when an operator raises the limit', async () => {
     const { issueNumber } = await spend(2);
     const stopped = issueNumber ?? 0;
     expect(await events()).toEqual([80, 90, 100].map((percent) => ({ percent, scope: 'issue' })));
@@ -215,7 +215,7 @@ describe('the budget of an issue', () => {
     expect(await alerts()).toEqual([]);
   });
 
-  test('is told while a task runs; the task finishes', async () => {
+  test('is reported while a task runs, which finishes', async () => {
     const task = await take(bench);
     expect(task.budgetUsd).toBe(2);
     const failure = { errorMessage: 'socket hang up', errorClass: 'transient' as const, invocations: [paid(1.9)] };
@@ -227,7 +227,7 @@ describe('the budget of an issue', () => {
     expect(await take(bench)).toMatchObject({ id: expect.not.stringContaining(task.id), budgetUsd: 0.1, attempt: 1 });
   });
 
-  test('that runs out in a failure holds the next attempt, and its backoff goes on behind', async () => {
+  test('holds the next attempt when a failure uses it up, and keeps its backoff', async () => {
     const task = await take(bench);
     const failure = { errorMessage: 'socket hang up', errorClass: 'transient' as const, invocations: [paid(2)] };
     await fail(bench.engine, refOf(bench, task), failure);
@@ -240,7 +240,7 @@ describe('the budget of an issue', () => {
     expect(await releaseDue(bench.engine)).toBe(1);
   });
 
-  test('that is lowered below what was spent puts the waiting task aside at its claim', async () => {
+  test('holds the waiting task at its claim when the limit is lowered below the spending', async () => {
     limits({});
     const { issueNumber } = await spend(2);
     limits({ perIssueUsd: 1 });
@@ -250,7 +250,7 @@ describe('the budget of an issue', () => {
     expect((await bench.issue(issueNumber ?? 0)).status_comment_body).toContain('raises the budget per issue');
   });
 
-  test('a backoff that ends over the limit ends in the budget', async () => {
+  test('holds a task whose backoff ends over the limit', async () => {
     limits({});
     const task = await take(bench);
     const failure = { errorMessage: 'socket hang up', errorClass: 'transient' as const, invocations: [paid(2)] };
@@ -261,7 +261,7 @@ describe('the budget of an issue', () => {
     expect(await holds()).toMatchObject({ [task.issueNumber ?? 0]: 'budget' });
   });
 
-  test('that a withdrawn task uses up last holds the one that waited for its worker to let go', async () => {
+  test('holds the task that waited for a withdrawn one when that uses it up', async () => {
     const task = await take(bench);
     const number = task.issueNumber ?? 0;
     await transition(bench.engine, await bench.key(number), 'planning', OLGA);
@@ -271,7 +271,7 @@ describe('the budget of an issue', () => {
     expect(await holds()).toMatchObject({ [number]: 'budget' });
   });
 
-  test('its alerts end with the issue', async () => {
+  test('resolves its alerts when the issue ends', async () => {
     const { issueNumber } = await spend(2);
     await act(bench.engine, await bench.key(issueNumber ?? 0), 'cancel', OLGA);
     await drain(bench);

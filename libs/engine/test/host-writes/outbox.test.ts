@@ -7,7 +7,7 @@ const bench = new Stage();
 
 const mine = async () =>
   (await sendable(bench.engine, 'sandbox', 100)).filter((entry) => entry.tenant_id === bench.tenantId);
-/** Brings the issue to where its merge is asked for, with the merge still in the outbox. */
+/** Moves the issue to merge-pending, with the merge still in the outbox. */
 const askForMerge = async () => {
   await workUntil(bench, 'merge-pending');
   await drain(bench);
@@ -21,7 +21,7 @@ describe('the outbox', () => {
     expect(new Set(lanes)).toEqual(new Set(['labels', 'talk']));
   });
 
-  test('a failed entry holds its own lane and no other', async () => {
+  test('blocks only the lane of a failed entry', async () => {
     bench.refuse('no');
     const [head] = await mine();
     await bench.send(head?.id ?? 0);
@@ -34,7 +34,7 @@ describe('the outbox', () => {
     expect(open.length).toBeGreaterThan(0);
   });
 
-  test('a rate limit waits as long as the host says and costs no attempt', async () => {
+  test("waits for the host's rate limit without using an attempt", async () => {
     const retryAt = '2026-03-01T00:10:00.000Z';
     bench.host.nextResults.push({ status: 'rate-limited', retryAt, message: 'slow down' });
     const [head] = await mine();
@@ -45,7 +45,7 @@ describe('the outbox', () => {
     expect((await mine()).map(({ id }) => id)).toContain(head?.id);
   });
 
-  test('an attempt that ended in doubt, or was cut off, says so to the next one', async () => {
+  test('marks the next attempt after one that was interrupted or ended in doubt', async () => {
     bench.host.nextResults.push({ status: 'failed', message: 'socket hang up', ambiguous: true });
     const [head] = await mine();
     await bench.send(head?.id ?? 0);
@@ -66,7 +66,7 @@ describe('the outbox', () => {
     expect((await bench.entries()).find(({ id }) => id === head?.id)).toMatchObject({ status: 'failed', attempts: 8 });
   });
 
-  test('rewrites a status comment that still waits instead of adding another', async () => {
+  test('rewrites a pending status comment instead of adding another', async () => {
     await finish(bench, await take(bench), goodOutcome('analyze', 1));
     await finish(bench, await take(bench), goodOutcome('plan', 1));
     const talk = (await bench.entries()).filter((entry) => entry.lane === 'talk');
@@ -75,7 +75,7 @@ describe('the outbox', () => {
   });
 });
 
-describe('what the host answers to a merge', () => {
+describe("the host's response to a merge", () => {
   test.each([
     ['conflict', 'changes-requested', 'develop'],
     ['not-ready', 'in-review', 'review'],
@@ -88,7 +88,7 @@ describe('what the host answers to a merge', () => {
     expect(await bench.letters()).toEqual([]);
   });
 
-  test('protected asks for a person', async () => {
+  test('protected requests a person', async () => {
     await askForMerge();
     bench.host.nextResults.push({ status: 'refused', httpStatus: 405, message: 'review required', kind: 'protected' });
     await drainMergeFirst();
@@ -109,7 +109,7 @@ describe('what the host answers to a merge', () => {
   });
 });
 
-/** The planned answer is for the merge, so the other lanes go first. */
+/** The planned result is for the merge, so the other lanes are sent first. */
 async function drainMergeFirst(): Promise<void> {
   const planned = bench.host.nextResults.splice(0);
   for (const { id } of await mine()) {
@@ -134,7 +134,7 @@ describe('a dead letter', () => {
     return letter;
   };
 
-  test('holds a transition that has no edge, and the issue stays where it was', async () => {
+  test('records a transition without an edge, and the issue stays where it was', async () => {
     expect(await bury()).toMatchObject({
       from_state: 'new',
       error: 'no edge leaves new on analyzed',
@@ -143,7 +143,7 @@ describe('a dead letter', () => {
     expect((await bench.issue()).state).toBe('new');
   });
 
-  test('refused again it stays; once the transition is possible a retry makes it', async () => {
+  test('stays when refused again; a retry makes the transition once it is possible', async () => {
     const { id } = await bury();
     expect(await retryDeadLetter(bench.engine, id, OLGA)).toBeUndefined();
     await bench.database.db
@@ -155,7 +155,7 @@ describe('a dead letter', () => {
     await expect(retryDeadLetter(bench.engine, id, OLGA)).rejects.toMatchObject({ code: 'DEAD_LETTER_NOT_FOUND' });
   });
 
-  test('of two retries at once one makes the transition, the other finds no letter', async () => {
+  test('is retried once by two concurrent calls', async () => {
     const { id } = await bury();
     await bench.database.db
       .updateTable('issues')

@@ -15,7 +15,7 @@ const OK = {
 const put = (change: Parameters<typeof updateIssue>[3]) =>
   bench.issue().then(({ id }) => updateIssue(bench.database.db as never, bench.tenantId, id, change));
 
-/** Adds an entry for the issue, sends it once and asks for it again. @returns its id. */
+/** Adds an entry for the issue, sends it once and retries it. @returns its id. */
 async function completeAndRetry(action: ProjectionAction): Promise<number> {
   const { id, repo_id } = await bench.issue();
   const item = { repoId: repo_id, issueId: id, issueNumber: 1, clientType: 'sandbox', action, idempotencyKey: 'one' };
@@ -72,7 +72,7 @@ describe('a completed entry that is retried', () => {
     { type: 'mergePR', prNumber: 3, method: 'squash', expectedHeadSha: 'a'.repeat(40) },
     { type: 'closePR', prNumber: 3, comment: null },
     { type: 'deleteBranch', branch: 'svc/issue-1' },
-  ])('completes without a write when the store does not want $type any more', async (action) => {
+  ])('completes without a write when the store no longer wants $type', async (action) => {
     const id = await completeAndRetry(action);
     expect(await sendAgain(id)).toBeNull();
     expect(await statusOf(id)).toBe('complete');

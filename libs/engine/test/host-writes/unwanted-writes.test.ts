@@ -5,7 +5,7 @@ import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
 
-describe('what is not wanted any more does not happen after all', () => {
+describe('discarded when no longer wanted', () => {
   test('the merge of an issue that was cancelled while it waited in the outbox', async () => {
     await workUntil(stage, 'merge-pending');
     await stage.work();
@@ -14,7 +14,7 @@ describe('what is not wanted any more does not happen after all', () => {
     expect(stage.host.executed.map(({ type }) => type)).not.toContain('mergePR');
   });
 
-  test('the parts of an epic that was cancelled before they were made', async () => {
+  test('the subtasks of an epic that was cancelled before they were created', async () => {
     const subtasks = [{ title: 'part', body: '', labels: [] }];
     await finish(stage, await take(stage), { outcome: 'split', result: { subtasks } });
     await act(stage.engine, await stage.key(), 'cancel', OLGA);
@@ -32,7 +32,7 @@ describe('what is not wanted any more does not happen after all', () => {
     expect(stage.host.executed.map(({ type }) => type)).not.toContain('reopenIssue');
   });
 
-  test('a failed merge of work that was sent back holds no later one', async () => {
+  test('a failed merge of an issue that was sent back blocks no later one', async () => {
     await workUntil(stage, 'merge-pending');
     await stage.work();
     stage.refuse('forbidden');
@@ -42,7 +42,7 @@ describe('what is not wanted any more does not happen after all', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
-  test('the automatic end of a block that turned out to be permanent', async () => {
+  test('the automatic lift of a block that became permanent', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const task = await claimNext(stage);
       if (!task) throw new Error('nothing to claim');

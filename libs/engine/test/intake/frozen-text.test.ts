@@ -13,7 +13,7 @@ const WRITERS = ['anna', 'olga'];
 const mayWrite = () => {
   bench.host.permissionOf = async (_repo, login) => (WRITERS.includes(login) ? 'write' : 'read');
 };
-/** Enqueued by anna; alice, who has opened it, may only read. */
+/** Enqueued by anna; alice, its author, has read permission only. */
 async function enqueue(): Promise<void> {
   mayWrite();
   await tell(bench, hostIssue(1, { labels: [] }));
@@ -22,7 +22,7 @@ async function enqueue(): Promise<void> {
 const edit = (over: Partial<HostIssue>, sender = 'alice') =>
   tell(bench, hostIssue(1, over), { action: 'edited', sender });
 const facts = async () => hostFactsOf(bench.database.db, bench.tenantId, (await bench.issue()).id);
-/** What the agent of the next task gets. */
+/** The payload of the next task's agent. */
 async function given() {
   const task = await take(bench);
   await finish(bench, task, goodOutcome(task.taskType, 1));
@@ -58,7 +58,7 @@ describe('the text that agents get', () => {
     expect(await facts()).toMatchObject({ text_accepted_by: 'anna', changed_sha256: null });
   });
 
-  test('takes no more from an edit with write permission than what was edited', async () => {
+  test('takes only the edited part from an edit with write permission', async () => {
     await enqueue();
     await edit({ body: EVIL });
     await edit({ body: EVIL, title: 'A better title' }, 'anna');
@@ -66,14 +66,14 @@ describe('the text that agents get', () => {
     expect(await facts()).toMatchObject({ changed_body: EVIL, changed_by: 'alice' });
   });
 
-  test('is the changed one when the label for intake is put on again', async () => {
+  test('is the changed one when the label for intake is added again', async () => {
     await enqueue();
     await edit({ body: EVIL });
     await tell(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'svc:enqueue', sender: 'anna' });
     expect((await given()).body).toBe(EVIL);
   });
 
-  test('stays when any other event shows a changed text, whoever caused it', async () => {
+  test('stays when any other event by any actor shows a changed text', async () => {
     await enqueue();
     await tell(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'bug', sender: 'anna' });
     expect(await given()).toEqual(ENQUEUED);
@@ -123,7 +123,7 @@ describe('a poll', () => {
     expect(await given()).toEqual(ENQUEUED);
   });
 
-  test('takes over the text that somebody with write permission has edited last', async () => {
+  test('accepts the text that somebody with write permission has edited last', async () => {
     await enqueue();
     await drain(bench);
     const body = 'Better.';
@@ -157,8 +157,8 @@ describe('a poll', () => {
   });
 });
 
-describe('a change that waits', () => {
-  test('is shown in the explanation and in the status comment until it is taken back', async () => {
+describe('a pending change', () => {
+  test('is shown in the explanation and in the status comment until it is reverted', async () => {
     await enqueue();
     await drain(bench);
     expect((await why()).textChange).toBeNull();
@@ -175,7 +175,7 @@ describe('a change that waits', () => {
     expect((await bench.issue()).status_comment_body).not.toContain('changed since');
   });
 
-  test('is accepted by an operator who has read it, and followed for dependencies', async () => {
+  test('is accepted by an operator who has read it, and parsed for dependencies', async () => {
     await enqueue();
     await tell(bench, hostIssue(2));
     const body = 'Depends on #2';

@@ -33,7 +33,7 @@ const store = (event: HostEvent) => {
 };
 
 describe('the inbox', () => {
-  test('handles 200 deliveries of 50 issues side by side, and those of one issue in order', async () => {
+  test('handles 200 deliveries of 50 issues concurrently, and those of one issue in order', async () => {
     for (let number = 1; number <= ISSUES; number += 1) await tell(bench, hostIssue(number));
     for (let round = 0; round < ROUNDS; round += 1) {
       for (let number = 1; number <= ISSUES; number += 1) await store(comment(number, `${number}-${round}`));
@@ -46,7 +46,7 @@ describe('the inbox', () => {
       underWay += 1;
       most = Math.max(most, underWay);
       if (most === PARALLEL) full.resolve();
-      // A slow host: it gives its first answer when as many requests as allowed are waiting for one.
+      // A slow host: it sends its first response when the maximum number of requests is waiting.
       await full.promise;
       underWay -= 1;
       handled.push(author);
@@ -61,7 +61,7 @@ describe('the inbox', () => {
       expect([number, roundsOf(number)]).toEqual([number, [0, 1, 2, 3]]);
   });
 
-  test('takes up new deliveries while the host does not answer for another issue', async () => {
+  test('handles new deliveries while the host does not answer for another issue', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(2));
     const answer = Promise.withResolvers<void>();
@@ -87,7 +87,7 @@ describe('the inbox', () => {
     expect(handled).toEqual(['quick', 'slow', 'behind']);
   });
 
-  test('reports the age of the oldest delivery that waits, and how many wait', async () => {
+  test('reports the age of the oldest pending delivery, and their number', async () => {
     const before = await inboxBacklog(bench.database.db);
     expect(before).toEqual({ waiting: 0, retrying: 0, lagSeconds: 0 });
     await tell(bench, hostIssue(1));
@@ -99,7 +99,7 @@ describe('the inbox', () => {
       throw new Error('host is down');
     };
     await drainInbox(bench.engine, hostOf);
-    // A failed delivery waits for its own retry: it says nothing about how fast the inbox is.
+    // A failed delivery waits for its own retry, which is irrelevant for the speed of the inbox.
     expect(await inboxBacklog(bench.database.db)).toEqual({ waiting: 0, retrying: 2, lagSeconds: 0 });
     bench.pass(3_600);
     expect(await inboxBacklog(bench.database.db)).toMatchObject({ waiting: 2, retrying: 0 });

@@ -13,19 +13,19 @@ const pullRequest = (over: Partial<HostPullRequest> = {}): HostPullRequest => ho
 const bring = (event: HostEvent) => takeHostEvent(bench, event);
 
 describe('an issue on the host', () => {
-  test('enters once, whether a webhook or a poll brings it first', async () => {
+  test('is admitted once, by a webhook or a poll', async () => {
     await Promise.all([tell(bench, hostIssue(1)), tell(bench, hostIssue(1), { action: 'seen' })]);
     expect(await bench.transitions()).toEqual(['new -> analyzing (admitted)']);
   });
 
-  test('the echo of our own write changes nothing', async () => {
+  test('is unchanged by the event of our own write', async () => {
     await tell(bench, hostIssue(1));
     const labels = ['svc:analyzing', 'svc:paused'];
     await tell(bench, hostIssue(1, { labels }), { action: 'labeled', label: 'svc:paused', sender: 'pipeline-bot' });
     expect((await bench.issue()).is_paused).toBe(false);
   });
 
-  test('a person pauses and resumes it by label', async () => {
+  test('is paused and resumed by label', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
     expect(await bench.issue()).toMatchObject({ is_paused: true, state: 'analyzing' });
@@ -34,14 +34,14 @@ describe('an issue on the host', () => {
     expect((await take(bench)).taskType).toBe('analyze');
   });
 
-  test('a webhook that comes late brings no old words back', async () => {
+  test('keeps its text when a late webhook arrives', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(1, { title: 'New', updatedAt: '2026-03-01T00:00:05.000Z' }), { action: 'edited' });
     await tell(bench, hostIssue(1, { title: 'Old', updatedAt: '2026-03-01T00:00:04.000Z' }), { action: 'edited' });
     expect((await bench.issue()).title).toBe('New');
   });
 
-  test('a poll that is older than our last word does not undo it', async () => {
+  test('is unchanged by a poll older than our last write', async () => {
     await tell(bench, hostIssue(1));
     await drain(bench);
     const stale = hostIssue(1, { labels: ['svc:enqueue', 'svc:paused'], updatedAt: '2026-02-28T23:59:00.000Z' });
@@ -52,7 +52,7 @@ describe('an issue on the host', () => {
     expect((await bench.issue()).is_paused).toBe(true);
   });
 
-  test('closed by a person it is cancelled, reopened it starts anew', async () => {
+  test('is cancelled when a person closes it, and restarts when reopened', async () => {
     await tell(bench, hostIssue(1));
     await tell(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     expect((await bench.issue()).state).toBe('done');
@@ -65,7 +65,7 @@ describe('an issue on the host', () => {
     ]);
   });
 
-  test('a close that is the shadow of a merge counts as the merge', async () => {
+  test('is merged when its close was caused by a merge', async () => {
     await tell(bench, hostIssue(1));
     await workUntil(bench, 'in-review');
     await drain(bench);
@@ -76,7 +76,7 @@ describe('an issue on the host', () => {
 });
 
 describe('a comment', () => {
-  test('counts once, however often webhooks and polls bring it', async () => {
+  test('is handled once when webhooks and polls repeat it', async () => {
     await tell(bench, hostIssue(1));
     const at = '2026-03-01T00:00:00.000Z';
     const event: HostEvent = {
@@ -100,7 +100,7 @@ describe('a comment', () => {
     expect(actions).toEqual([{ payload: { action: 'pause', actorId: 'alice', reason: 'for now' } }]);
   });
 
-  test('with an unknown command is answered and changes nothing', async () => {
+  test('with an unknown command gets a reaction and changes nothing', async () => {
     await tell(bench, hostIssue(1));
     await say(bench, 1, '/svc:explode');
     expect(bench.host.reactions.map(([, content]) => content)).toEqual(['confused']);
@@ -116,13 +116,13 @@ describe('a pull request on the host', () => {
   const pr = (action: 'merged' | 'closed', over: Partial<HostPullRequest>) =>
     bring({ kind: 'pull-request', action, repo: bench.repo, pullRequest: pullRequest(over), sender: 'alice' });
 
-  test('merged by a person ends the issue, and its task is gone', async () => {
+  test('ends the issue and deletes its task when a person merges it', async () => {
     await pr('merged', { state: 'closed', merged: true, mergeCommitSha: 'cafe123' });
     expect(await bench.issue()).toMatchObject({ state: 'done' });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
   });
 
-  test('taken back by a later merge is marked, and told once', async () => {
+  test('is marked as reverted, with one event, by a later merge', async () => {
     await pr('merged', { state: 'closed', merged: true, mergeCommitSha: 'cafe123' });
     const { owner, name } = bench.repo;
     const revert = { number: 1_002, headRef: 'revert-1001', body: `Reverts ${owner}/${name}#1001`, author: 'alice' };
@@ -141,12 +141,12 @@ describe('a pull request on the host', () => {
     expect(told).toEqual([{ issue_number: 1, payload: { prNumber: 1_001, revertedBy: 1_002 } }]);
   });
 
-  test('closed without a merge stops the issue and says why', async () => {
+  test('stops the issue with a reason when closed without a merge', async () => {
     await pr('closed', { state: 'closed' });
     expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', block_reason: 'pr_closed' });
   });
 
-  test('with changes requested by a person goes back with the words of the review', async () => {
+  test('goes back with the text of the review when a person requests changes', async () => {
     const review = {
       id: 1,
       author: 'alice',
@@ -162,7 +162,7 @@ describe('a pull request on the host', () => {
 });
 
 describe('issues that wait for others', () => {
-  test('a dependency holds the issue until it is done; a circle is a question, not a deadlock', async () => {
+  test('wait until the dependency is done; a cycle becomes a question instead of a deadlock', async () => {
     await tell(bench, hostIssue(1));
     const first = await take(bench);
     await finish(bench, first, { outcome: 'depends', result: { on: ['#2'] } });
@@ -178,7 +178,7 @@ describe('issues that wait for others', () => {
     expect(await bench.issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
   });
 
-  test('a dependency that was done before anybody depended on it holds nothing up', async () => {
+  test('do not wait for a dependency that was done before', async () => {
     await tell(bench, hostIssue(2));
     await tell(bench, hostIssue(2, { state: 'closed' }), { action: 'closed' });
     expect((await bench.issue(2)).state).toBe('done');
@@ -189,7 +189,7 @@ describe('issues that wait for others', () => {
     expect(await bench.issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
   });
 
-  test('an epic waits for its subtasks, which enter the pipeline by themselves', async () => {
+  test('an epic waits for its subtasks, which are admitted automatically', async () => {
     await tell(bench, hostIssue(1));
     const subtasks = ['a', 'b'].map((title) => ({ title, body: '', labels: [] }));
     await finish(bench, await take(bench), { outcome: 'split', result: { subtasks } });
@@ -212,7 +212,7 @@ describe('deliveries', () => {
     label: 'svc:enqueue',
   });
 
-  test('are kept, taken up once, and a repetition is known', async () => {
+  test('are stored and handled once, and repetitions are recognised', async () => {
     const id = `delivery of ${bench.repo.owner}`;
     expect(await receive(bench.engine, id, 'issues', [event()])).toBe(true);
     expect(await receive(bench.engine, id, 'issues', [event()])).toBe(false);
@@ -221,7 +221,7 @@ describe('deliveries', () => {
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
-  test('that fail are tried again later and hold no other', async () => {
+  test('that fail are retried later and block no other', async () => {
     bench.host.login = async () => {
       throw new Error('host is down');
     };
@@ -237,7 +237,7 @@ describe('deliveries', () => {
 });
 
 describe('a poll', () => {
-  test('first reads what asks to be let in, then what changed; an unchanged repo moves nothing', async () => {
+  test('first reads issues with an intake request, then changes; an unchanged repo moves no cursor', async () => {
     const asked: unknown[] = [];
     let answer: Awaited<ReturnType<Bench['host']['listIssues']>> = {
       issues: [hostIssue(1)],
@@ -268,7 +268,7 @@ describe('a poll', () => {
   });
 });
 
-describe('a pull request as the host once was', () => {
+describe('an outdated view of a pull request', () => {
   const changed = { number: 1_001, updatedAt: '2026-03-01T00:00:00.000Z' };
   const poll = () => pollRepo(bench, () => database.clock.now ?? new Date());
   const stored = () => findPullRequest(database.db, bench.tenantId, bench.repo.id, 1_001);
@@ -284,7 +284,7 @@ describe('a pull request as the host once was', () => {
     await poll();
   });
 
-  test('read by a poll before we merged it, and taken up after, stays merged', async () => {
+  test('leaves it merged when a poll read it before our merge', async () => {
     bench.host.getPullRequest = async () => {
       await step(bench);
       await step(bench);
@@ -295,13 +295,13 @@ describe('a pull request as the host once was', () => {
     expect(await stored()).toMatchObject({ state: 'closed', merged: true, merge_sha: 'cafe123' });
   });
 
-  test('told by a webhook that comes late, changes nothing', async () => {
+  test('changes nothing when it comes from a late webhook', async () => {
     await webhook('closed', { state: 'closed', updatedAt: '2026-03-01T00:00:05.000Z' });
     await webhook('synchronize', { headSha: 'old0000', updatedAt: '2026-03-01T00:00:04.000Z' });
     expect(await stored()).toMatchObject({ state: 'closed', head_sha: 'abc1234' });
   });
 
-  test('read while ours is about to close it is looked at again, and not taken for opened anew', async () => {
+  test('is read again, and not treated as a reopening, while our close is in flight', async () => {
     const since: (string | undefined)[] = [];
     bench.host.listIssues = async (_repo, query) => {
       since.push(query.since);
@@ -319,7 +319,7 @@ describe('a pull request as the host once was', () => {
     expect(since.map((at) => at?.slice(11, 19))).toEqual(['23:59:59', '23:59:59', '00:59:58']);
   });
 
-  test('reopened while the webhook was lost is found by the next poll', async () => {
+  test('is corrected by the next poll when the webhook of the reopening was lost', async () => {
     await webhook('closed', { state: 'closed', updatedAt: '2026-03-01T00:00:05.000Z' });
     await drain(bench);
     bench.host.pulls.set(1_001, pullRequest({ updatedAt: '2026-03-01T00:00:09.000Z' }));

@@ -9,7 +9,7 @@ const bench = new Stage({ issues: 0 });
 const ENQUEUED = { action: 'labeled', label: 'svc:enqueue' } as const;
 const at = (minute: number) => `2026-03-01T00:0${minute}:00.000Z`;
 
-/** A delivery as it was sent, for the second time or late: the host's log has its event already. */
+/** A repeated or late delivery: the host's log has its event already. */
 const again = (
   issue: HostIssue,
   how: { action: IssueAction; label?: string; sender?: string | null },
@@ -18,13 +18,13 @@ const again = (
   return takeHostEvent(bench, { kind: 'issue', action, repo: bench.repo, issue, sender, label });
 };
 
-/** A poll that reads the host now, after everything that the pipeline has written. */
+/** A poll that reads the host after all writes of the pipeline. */
 const poll = (issue: HostIssue) => {
   bench.pass(1);
   return again(issue, { action: 'seen', sender: null });
 };
 
-/** Admitted, worked to its end by the pipeline, and closed on the host. */
+/** Admitted, completed by the pipeline, and closed on the host. */
 async function toTheEnd(): Promise<void> {
   while ((await bench.issue()).state !== 'done') await step(bench);
   await drain(bench);
@@ -42,7 +42,7 @@ describe('an issue that is done stays done', () => {
     expect((await bench.entries()).map(({ action }) => action.type)).not.toContain('reopenIssue');
   });
 
-  test('when a label arrives late that was put on while it was worked on', async () => {
+  test('when a label arrives late that was added while it was in progress', async () => {
     await tell(bench, hostIssue(1));
     const labeled = hostIssue(1, { updatedAt: bench.host.tick() });
     bench.host.log(labeled, { ...ENQUEUED, actor: 'anna' });
@@ -60,7 +60,7 @@ describe('an issue that is done stays done', () => {
     expect((await bench.issue()).state).toBe('done');
   });
 
-  test('when a reopening that was acted on is delivered again under another id', async () => {
+  test('when an applied reopening is delivered again under another id', async () => {
     await tell(bench, hostIssue(1));
     await toTheEnd();
     const reopened = hostIssue(1, { updatedAt: bench.host.tick() });
@@ -92,7 +92,7 @@ describe('an issue that is done starts again', () => {
     expect(last).toBe('done -> new (reopened)');
   });
 
-  test('when a person puts on the label in the second in which it was closed, but after that', async () => {
+  test('when a person adds the label in the second in which it was closed, but after that', async () => {
     await tell(bench, hostIssue(1));
     const closed = hostIssue(1, { state: 'closed', updatedAt: at(5) });
     await tell(bench, closed, { action: 'closed' });
@@ -131,7 +131,7 @@ describe('labels and states that arrive out of order', () => {
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
-  test('are settled by reading the issue from the host when they have the same stamp', async () => {
+  test('are settled by reading the issue from the host when they have the same timestamp', async () => {
     await tell(bench, hostIssue(1));
     await drain(bench);
     bench.pass(1);

@@ -87,7 +87,7 @@ describe('a pull request of somebody else that closes the issue by a keyword', (
     expect((await stage.issue()).state).toBe('failure-blocked');
   });
 
-  test('moves nothing when it is opened, pushed to, reviewed, commented on or closed', async () => {
+  test('moves no issue when it is opened, pushed to, reviewed, commented on or closed', async () => {
     await reportPull(stage, 'opened', fixes, 'mallory');
     await reportPull(stage, 'synchronize', { ...fixes, headSha: 'bad0002' }, 'mallory');
     await reportReview(stage, STRANGER, { verdict: 'changes_requested' });

@@ -5,8 +5,8 @@ import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
 
-describe('what people do on the host', () => {
-  test('while our own writes are under way is found by the next poll', async () => {
+describe('an action of a person on the host', () => {
+  test('while our own writes are in flight is found by the next poll', async () => {
     const closed = hostIssue(1, { state: 'closed', updatedAt: '2026-03-01T00:00:10Z' });
     let seen = [hostIssue(1)];
     stage.host.listIssues = async () => ({ issues: seen, changedPullRequests: [], etag: null });
@@ -34,7 +34,7 @@ describe('what people do on the host', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
-  test('svc:enqueue on a finished, closed issue starts it anew and opens it again', async () => {
+  test('restarts and reopens a finished, closed issue when it is svc:enqueue', async () => {
     await act(stage.engine, await stage.key(), 'cancel', OLGA);
     await drain(stage);
     await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:enqueue' });
@@ -43,7 +43,7 @@ describe('what people do on the host', () => {
     expect(stage.host.executed.map(({ type }) => type)).toContain('reopenIssue');
   });
 
-  test('and said before the question was put is no answer to it', async () => {
+  test('does not answer a question that was asked later', async () => {
     await finish(stage, await take(stage), {
       outcome: 'needs-clarification',
       result: { question: 'Which one?' },
@@ -63,7 +63,7 @@ describe('what people do on the host', () => {
   });
 });
 
-test('svc:paused on a finished issue goes again', async () => {
+test('svc:paused is removed from a finished issue', async () => {
   await act(stage.engine, await stage.key(), 'cancel', OLGA);
   await drain(stage);
   const before = stage.host.executed.length;

@@ -9,7 +9,7 @@ const stage = new Stage();
 const byHand = { number: 5_000, body: 'Fixes #1', headRef: 'by-hand', headSha: 'fff0000', author: 'alice' };
 
 describe('an issue with several pull requests', () => {
-  test('is reviewed and merged by its own, whatever people open beside it', async () => {
+  test('uses its own for review and merge, whatever others people open', async () => {
     await workUntil(stage, 'ready-for-dev');
     await reportPull(stage, 'opened', byHand);
     await step(stage);
@@ -23,7 +23,7 @@ describe('an issue with several pull requests', () => {
     expect(recorded?.head_sha).toBe('fff0000');
   });
 
-  test('opens a new one when a push from before its work was thrown away is heard after that', async () => {
+  test('opens a new one when a push from before the restart arrives late', async () => {
     await workUntil(stage, 'in-review');
     await act(stage.engine, await stage.key(), 'reimplement', OLGA);
     await reportPull(stage, 'synchronize', { headSha: 'def5678' }, 'pipeline-bot');
@@ -33,7 +33,7 @@ describe('an issue with several pull requests', () => {
     expect(opened).toHaveLength(2);
   });
 
-  test('goes on when another than its own is closed', async () => {
+  test('continues when another than its own is closed', async () => {
     await workUntil(stage, 'in-review');
     await reportPull(stage, 'opened', byHand);
     await reportPull(stage, 'closed', { ...byHand, state: 'closed' });

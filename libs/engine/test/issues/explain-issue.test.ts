@@ -19,7 +19,7 @@ const end = async (outcome: Outcome) => finish(bench, await take(bench), outcome
 const holdTask = (held: 'budget' | 'handover') =>
   database.db.updateTable('tasks').set({ held }).where('tenant_id', '=', bench.tenantId).execute();
 
-/** What is done to the issue, and what it waits for then. */
+/** Actions on the issue, and the resulting waits. */
 const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
   ['a task that nobody has', ['worker'], async () => undefined],
   ['a task that a worker has', ['worker'], () => take(bench)],
@@ -130,7 +130,7 @@ test.each(CASES)('an issue waits for %s', async (_what, expected, arrange) => {
   expect(await kinds()).toEqual(expected);
 });
 
-test('an issue that is done waits for nothing, and its way is told, newest first', async () => {
+test('an issue that is done waits for nothing, and its transitions are listed, newest first', async () => {
   await workUntil(bench, 'merge-pending');
   await step(bench);
   const told = await why();

@@ -26,7 +26,7 @@ async function itemOf({ tenantId, repo }: Bench, number: number): Promise<IssueL
   return JSON.parse(row.body ?? row.big_body ?? '');
 }
 
-/** Every counter that is not zero, folded or not. */
+/** All counters other than zero, including pending deltas. */
 async function countsOf({ tenantId }: Bench): Promise<Record<string, number>> {
   const all = [];
   for (const table of ['issue_counts', 'issue_count_deltas'] as const) {
@@ -75,7 +75,7 @@ describe('the list', () => {
     expect(await countsOf(bench)).toEqual({ done: 1 });
   });
 
-  test('says who is at an issue, and that nobody is any more when the worker is lost', async () => {
+  test('shows the agent of an issue, and none when the worker is lost', async () => {
     const bench = await freshBench();
     await tell(bench, hostIssue(1));
     database.clock.now = new Date('2026-03-01T00:00:00Z');
@@ -116,13 +116,13 @@ describe('the list', () => {
     database.clock.now = new Date('2026-03-02T00:00:08Z');
     await say('writing', 0.3);
     expect(await shown()).toEqual(['thinking', 0.25]);
-    // A change of the issue itself is shown at once, with all that was held back.
+    // A change of the issue itself is shown immediately, with all deferred changes.
     await finish(bench, task, goodOutcome('analyze', 1));
     database.clock.now = null;
     expect(await itemOf(bench, 1)).toMatchObject({ state: 'planning', currentStatus: 'writing', costUsd: 0.3 });
   });
 
-  test('takes titles, labels and statuses of any length: the state change goes through and the row is cut', async () => {
+  test('truncates titles, labels and statuses of any length without failing the state change', async () => {
     const bench = await freshBench();
     const labels = ['svc:enqueue', ...Array.from({ length: 100 }, (_, i) => `${i}-${'é'.repeat(98)}`)];
     await tell(bench, hostIssue(1, { title: '🦜'.repeat(5_000), labels }));
@@ -142,7 +142,7 @@ describe('the list', () => {
 });
 
 describe('the counts', () => {
-  test('follow pause, block and their ends', async () => {
+  test('follow pauses, blocks and their ends', async () => {
     const bench = await freshBench();
     for (const number of [1, 2, 3]) await tell(bench, hostIssue(number));
     const key = { tenantId: bench.tenantId, issueId: await issueIdOf(bench, 2) };
@@ -163,7 +163,7 @@ describe('the counts', () => {
     expect(await checkIssueList(database.db, bench.tenantId)).toEqual(CLEAN);
   });
 
-  test('say the same before and after they are folded, and twice folded counts once', async () => {
+  test('are equal before and after aggregation, also when it runs twice', async () => {
     const bench = await freshBench();
     for (const number of [1, 2]) await tell(bench, hostIssue(number));
     await drain(bench);
@@ -180,7 +180,7 @@ describe('the counts', () => {
     expect(await checkIssueList(database.db, bench.tenantId)).toEqual(CLEAN);
   });
 
-  test('hold when a claim and an operator change one issue at the same moment', async () => {
+  test('are correct when a claim and an operator change one issue concurrently', async () => {
     const bench = await freshBench();
     for (let number = 1; number <= 8; number += 1) await tell(bench, hostIssue(number));
     const keys = await Promise.all(
@@ -201,7 +201,7 @@ describe('the counts', () => {
   });
 });
 
-test('a claim shows the issue as a change leaves it that was under way', async () => {
+test('a claim shows the issue after a concurrent change', async () => {
   const bench = await freshBench();
   await tell(bench, hostIssue(1));
   const { tenantId, workerId } = bench;
@@ -226,7 +226,7 @@ async function somebodyWaits(): Promise<boolean> {
   return (rows[0]?.n ?? 0) > 0;
 }
 
-test('the check finds what is missing, wrong and miscounted', async () => {
+test('the check finds missing and wrong rows, and wrong counts', async () => {
   const bench = await freshBench();
   for (const number of [1, 2, 3]) await tell(bench, hostIssue(number));
   const { tenantId } = bench;

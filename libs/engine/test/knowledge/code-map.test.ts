@@ -4,7 +4,7 @@ import { enqueueDueScans, fail, reclaimExpired, releaseDue, start } from '@pipel
 import { claimNext, finish, hostIssue, makeBench, refOf, step, take, tell, workUntil } from '../harness.ts';
 import { Stage } from '../stage.ts';
 
-// Scans of the tests before are due as well when the clock runs on, so each test looks at its own rows only.
+// Scans of earlier tests are also due when the clock advances, so each test reads only its own rows.
 const bench = new Stage({ issues: 0 });
 const { database } = bench;
 
@@ -41,7 +41,7 @@ const failScan = async (errorClass: 'transient' | 'permanent' = 'transient') =>
   fail(bench.engine, refOf(bench, await scan()), { errorMessage: 'no git', errorClass, invocations: [] });
 
 describe('when a repo is scanned', () => {
-  test('at once when it was never scanned, then weekly, and never twice at a time', async () => {
+  test('immediately when it was never scanned, then weekly, and never twice concurrently', async () => {
     await enqueueDueScans(bench.engine);
     await enqueueDueScans(bench.engine);
     expect(await scans()).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('when a repo is scanned', () => {
     expect(await scans()).toEqual([]);
   });
 
-  test('once more when something was merged while a scan ran', async () => {
+  test('again when a merge happened during a scan', async () => {
     await enqueueDueScans(bench.engine);
     const running = await scan();
     await merge(1);
@@ -96,7 +96,7 @@ describe('when a repo is scanned', () => {
     expect(await scans()).toEqual([]);
   });
 
-  test('once, however many schedulers run and whatever is merged meanwhile', async () => {
+  test('once with several schedulers and concurrent merges', async () => {
     await Promise.all(Array.from({ length: 6 }, () => enqueueDueScans(bench.engine)));
     expect(await scans()).toHaveLength(1);
     await finishScan();
@@ -106,10 +106,10 @@ describe('when a repo is scanned', () => {
   });
 });
 
-describe('what a scan finds', () => {
+describe('the result of a scan', () => {
   beforeEach(() => enqueueDueScans(bench.engine));
 
-  test('is kept with the symbols of each file, and counted', async () => {
+  test('is stored with the symbols of each file, and counted', async () => {
     expect(await finishScan()).toMatchObject({ state: null });
     expect(await repoFiles()).toMatchObject([
       { path: 'src/a.ts', language: 'TypeScript', size: 10, symbols: [{ name: 'run', kind: 'function', line: 3 }] },
@@ -120,7 +120,7 @@ describe('what a scan finds', () => {
     ]);
   });
 
-  test('replaces what was there: gone files go, rows of unchanged files are not written', async () => {
+  test('replaces the previous one: missing files are deleted, rows of unchanged files are not written', async () => {
     await finishScan();
     const xmin = () =>
       database.db
@@ -140,7 +140,7 @@ describe('what a scan finds', () => {
     expect(await repoFiles()).toMatchObject([{ path: 'src/a.ts', summary: 'Runs.', symbols: [] }]);
   });
 
-  test('of one repo leaves the files of another alone', async () => {
+  test('of one repo does not change the files of another', async () => {
     await finishScan();
     const other = await makeBench(database.store, { slug: `${bench.repo.owner}/other` });
     await enqueueDueScans(other.engine);
@@ -151,7 +151,7 @@ describe('what a scan finds', () => {
     expect(await repoFiles()).toHaveLength(2);
   });
 
-  test('of 20,000 files and 50,000 symbols is kept, and found unchanged the next time', async () => {
+  test('of 20,000 files and 50,000 symbols is stored, and unchanged the next time', async () => {
     const many = Array.from({ length: 20_000 }, (_, n) => file(`packages/part-${n % 97}/src/file-${n}.ts`));
     const symbols = Array.from({ length: 50_000 }, (_, n) => ({
       path: many[n % 20_000]?.path ?? '',
@@ -179,7 +179,7 @@ describe('what a scan finds', () => {
     ]);
   }, 60_000);
 
-  test('comes too late when the claim was lost, and then changes nothing', async () => {
+  test('changes nothing when the claim was lost', async () => {
     const lost = await scan();
     bench.pass(700);
     await reclaimExpired(bench.engine);
@@ -201,7 +201,7 @@ describe('what a scan finds', () => {
 describe('a scan that fails', () => {
   beforeEach(() => enqueueDueScans(bench.engine));
 
-  test('is tried again after a backoff, and the next one comes a day after it was given up', async () => {
+  test('is retried after a backoff, and the next one is due a day after the last attempt', async () => {
     expect(await failScan()).toMatchObject({ requeued: true });
     await expect(scan()).rejects.toThrow('nothing to claim');
     bench.pass(31);
@@ -216,7 +216,7 @@ describe('a scan that fails', () => {
     expect(await scans()).toMatchObject([{ attempt: 0 }]);
   });
 
-  test('by a silent worker, three times, is given up', async () => {
+  test('is given up after three silent workers', async () => {
     for (const attempt of [0, 1, 2]) {
       expect((await scan()).attempt).toBe(attempt);
       bench.pass(700);

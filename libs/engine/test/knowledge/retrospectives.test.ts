@@ -29,14 +29,14 @@ const events = async (eventType: string) =>
     .where('event_type', '=', eventType)
     .execute();
 
-/** Works the issue to done, by a merge. */
+/** Completes the issue by a merge. */
 const merged = () => workUntil(bench, 'merge-pending').then(() => step(bench));
 const retrospect = () => take(bench, ['retrospect']);
 const failWith = async (task: Awaited<ReturnType<typeof take>>, errorClass: 'transient' | 'quota' | 'permanent') =>
   fail(bench.engine, refOf(bench, task), { errorMessage: 'model is away', errorClass, invocations: [] });
 
 describe('an issue that is merged', () => {
-  test('gets a retrospect task that tells its whole story, and the retrospective is kept', async () => {
+  test('gets a retrospect task with its whole summary, and the retrospective is stored', async () => {
     const first = await take(bench);
     await fail(bench.engine, refOf(bench, first), {
       errorMessage: 'socket hang up',
@@ -98,7 +98,7 @@ describe('an issue that is merged', () => {
     expect(await bench.letters()).toEqual([]);
   });
 
-  test('keeps what the agent says of files, and its status as it is', async () => {
+  test("stores the agent's files, and keeps its status", async () => {
     await merged();
     const task = await retrospect();
     const files = { plannedFiles: { files: ['a'] }, actualFiles: { files: ['b'], note: 'x' } };
@@ -109,7 +109,7 @@ describe('an issue that is merged', () => {
     expect((await bench.issue()).current_status).toBeNull();
   });
 
-  test('has one retrospective although the report comes twice', async () => {
+  test('has one retrospective when the report is repeated', async () => {
     await merged();
     const task = await retrospect();
     const [first, second] = [
@@ -122,7 +122,7 @@ describe('an issue that is merged', () => {
 });
 
 describe('an issue that ends otherwise', () => {
-  test('is looked back on when there was a plan', async () => {
+  test('gets a retrospective when there was a plan', async () => {
     await workUntil(bench, 'ready-for-dev');
     await act(bench.engine, await bench.key(), 'cancel', OLGA);
     expect((await retrospect()).payload.history).toMatchObject({ end: 'ended', changedFiles: [], pullRequests: [] });
@@ -139,7 +139,7 @@ describe('an issue that ends otherwise', () => {
 });
 
 describe('a retrospect that fails', () => {
-  test('is tried again, and dropped at last: the issue stays done', async () => {
+  test('is retried, and dropped at last: the issue stays done', async () => {
     await merged();
     for (const attempt of [0, 1]) {
       const task = await retrospect();
@@ -158,7 +158,7 @@ describe('a retrospect that fails', () => {
     expect(await events('task_failed')).toHaveLength(3);
   });
 
-  test('waits for a quota without losing an attempt', async () => {
+  test('waits for a quota without using an attempt', async () => {
     await merged();
     expect(await failWith(await retrospect(), 'quota')).toMatchObject({ requeued: true });
     bench.pass(15 * 60 + 1);
@@ -166,7 +166,7 @@ describe('a retrospect that fails', () => {
     expect((await retrospect()).attempt).toBe(0);
   });
 
-  test('does not count against the work of the issue', async () => {
+  test('does not count for the tasks of the issue', async () => {
     await merged();
     for (let i = 0; i < 2; i += 1) {
       await failWith(await retrospect(), 'transient');
@@ -193,7 +193,7 @@ describe('a retrospect that fails', () => {
 });
 
 describe('an issue that is reopened', () => {
-  test('goes on while its retrospect waits or runs, and the retrospect leaves it alone', async () => {
+  test('continues while its retrospect waits or runs, which does not change it', async () => {
     await merged();
     const running = await retrospect();
     await tell(bench, hostIssue(1), { action: 'reopened' });
@@ -214,7 +214,7 @@ describe('an issue that is reopened', () => {
     expect(await retrospectives()).toHaveLength(2);
   });
 
-  test('has one waiting retrospect, which is told of everything, when it is done again meanwhile', async () => {
+  test('has one waiting retrospect, with the whole summary, when it is done again meanwhile', async () => {
     await merged();
     await tell(bench, hostIssue(1), { action: 'reopened' });
     await merged();
@@ -225,7 +225,7 @@ describe('an issue that is reopened', () => {
     await expect(retrospect()).rejects.toThrow('nothing to claim');
   });
 
-  test('withdraws the retrospect that runs when it is done again, for one that knows all', async () => {
+  test('replaces the running retrospect when it is done again', async () => {
     await merged();
     const running = await retrospect();
     await tell(bench, hostIssue(1), { action: 'reopened' });
@@ -237,7 +237,7 @@ describe('an issue that is reopened', () => {
     expect(await retrospectives()).toHaveLength(1);
   });
 
-  test('a withdrawn retrospect holds no work of the issue', async () => {
+  test('does not wait for a withdrawn retrospect', async () => {
     await merged();
     await retrospect();
     await tell(bench, hostIssue(1), { action: 'reopened' });
@@ -255,7 +255,7 @@ describe('an issue that is reopened', () => {
     expect((await retrospect()).taskType).toBe('retrospect');
   });
 
-  test('frees the retrospect that a pause held when it is cancelled', async () => {
+  test('releases a paused retrospect when it is cancelled', async () => {
     await merged();
     await tell(bench, hostIssue(1), { action: 'reopened' });
     await act(bench.engine, await bench.key(), 'pause', OLGA);
@@ -270,7 +270,7 @@ describe('an issue that is reopened', () => {
   });
 });
 
-test('a retrospect is claimed once, and a reopening at the same moment as its report loses neither', async () => {
+test('a retrospect is claimed once, and a reopening concurrent with its report loses neither', async () => {
   await merged();
   await drain(bench);
   const { engine } = bench;

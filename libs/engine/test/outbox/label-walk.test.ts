@@ -29,7 +29,7 @@ async function settled(): Promise<void> {
 }
 
 describe('labels that somebody changed on the host', () => {
-  test('are shown again: what is gone is added, what is wrong goes, what is theirs stays', async () => {
+  test("are restored: missing ones are added, wrong ones removed, people's labels kept", async () => {
     await settled();
     await relabel('unlabeled', 'svc:analyzing');
     await relabel('labeled', 'svc:done');
@@ -39,7 +39,7 @@ describe('labels that somebody changed on the host', () => {
     expect((await bench.issue()).labels).toEqual(['bug', 'svc:analyzing']);
   });
 
-  test('are shown again once an hour at most', async () => {
+  test('are restored once an hour at most', async () => {
     let now = new Date();
     const walk = new LabelWalk(bench.engine, () => now);
     await settled();
@@ -58,7 +58,7 @@ describe('labels that somebody changed on the host', () => {
     }
   });
 
-  test('are left alone while the outbox has something to write for the issue, or failed to', async () => {
+  test('are unchanged while the outbox has pending or failed entries of the issue', async () => {
     await settled();
     await relabel('labeled', 'svc:planning');
     await act(bench.engine, await bench.key(), 'pause', OLGA);
@@ -88,7 +88,7 @@ describe('labels that somebody changed on the host', () => {
       .execute();
   });
 
-  test('are left alone where they say paused: that is a word of people, which the intake obeys', async () => {
+  test('are unchanged for svc:paused, which people set and the intake applies', async () => {
     await settled();
     const { id } = await bench.issue();
     for (const labels of [['svc:analyzing', 'svc:paused'], ['svc:analyzing']]) {
@@ -103,7 +103,7 @@ describe('labels that somebody changed on the host', () => {
       .execute();
   });
 
-  test('of an issue that is done are nobody’s business', async () => {
+  test('of an issue that is done are ignored', async () => {
     await settled();
     await act(bench.engine, await bench.key(), 'cancel', OLGA);
     await drain(bench);
@@ -112,7 +112,7 @@ describe('labels that somebody changed on the host', () => {
   });
 });
 
-test('a walk over many takes them by twenty, and goes on where it stood', async () => {
+test('are read by twenty, continuing at the cursor', async () => {
   for (let n = 1; n <= 25; n += 1) await tell(bench, hostIssue(n));
   await drain(bench);
   for (let n = 1; n <= 25; n += 1) {

@@ -38,7 +38,7 @@ const refOf = (task: { id: string; claimToken: string } | null) => ({
   claimToken: task?.claimToken ?? '',
 });
 
-test('gives the same task and token again when a claim is repeated with its key', async () => {
+test('returns the same task and token when a claim is repeated with its key', async () => {
   const first = await claimed();
   expect(first).toMatchObject({ issueNumber: 1, attempt: 0 });
   const again = await claimed();
@@ -61,7 +61,7 @@ test('claims another task when the key is another one, or of another worker, or 
   expect(await claim(bench.engine, without)).toBeNull();
 });
 
-test('claims with a new token when the claim of the key was given back, and repeats that one', async () => {
+test('claims with a new token when the claim of the key was returned, and repeats that one', async () => {
   const first = await claimed();
   await returnClaim(bench.engine, refOf(first));
   const second = await claimed();
@@ -72,7 +72,7 @@ test('claims with a new token when the claim of the key was given back, and repe
   expect((await runs()).map(({ status }) => status)).toEqual(['lost', 'claimed']);
 });
 
-test('claims anew under a used key when the lease has ended', async () => {
+test('claims again under a used key when the lease has ended', async () => {
   const first = await claimed();
   bench.pass(3_600);
   const second = await claimed();
@@ -80,14 +80,14 @@ test('claims anew under a used key when the lease has ended', async () => {
   expect(second?.issueNumber).toBe(2);
 });
 
-test('gives nothing, and takes the claim back, when the worker was told to drain before it repeated its claim', async () => {
+test('returns no task, and releases the claim, when a drain began before the claim was repeated', async () => {
   await claimed();
   await drainWorker(bench.engine, bench.workerId, true, OLGA);
   expect(await claimed()).toBeNull();
   expect((await runs()).map(({ status }) => status)).toEqual(['lost']);
 });
 
-test('gives one task to both when a claim and its retry meet in the store', async () => {
+test('returns one task for a claim and its concurrent retry', async () => {
   const tasks = await Promise.all(Array.from({ length: 6 }, () => claimed()));
   expect(new Set(tasks.map((task) => task?.claimToken)).size).toBe(1);
   expect(new Set(tasks.map((task) => task?.id)).size).toBe(1);
@@ -108,7 +108,7 @@ test('repeats one claim and makes others in the same batch', async () => {
   expect(answers[1]).toMatchObject({ value: { task: { claimToken: first?.claimToken } } });
 });
 
-test('keeps neither the token nor the key', async () => {
+test('stores neither the token nor the key', async () => {
   const task = await claimed();
   const rows = await database.db.selectFrom('runs').selectAll().execute();
   const stored = JSON.stringify([rows, await database.db.selectFrom('tasks').selectAll().execute()]);

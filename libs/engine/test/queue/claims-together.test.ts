@@ -16,7 +16,7 @@ const claimFor = (workerIds: readonly string[]) =>
 
 const taskOf = (answer: Taken | undefined) => (answer?.status === 'fulfilled' ? answer.value?.task : undefined);
 
-test('workers that ask at one moment get a task each, with a right of their own to it', async () => {
+test('concurrent claims get a task each, with separate tokens', async () => {
   const workerIds = [await register('a'), await register('b')];
   const tasks = (await claimFor(workerIds)).map(taskOf);
   expect(tasks.map((task) => task?.issueNumber)).toEqual([1, 2]);
@@ -29,12 +29,12 @@ test('workers that ask at one moment get a task each, with a right of their own 
   }
 });
 
-test('more of them than there are tasks: the first ones get them', async () => {
+test('the first of too many concurrent claims get the tasks', async () => {
   const answers = await claimFor([bench.workerId, ...(await Promise.all(['a', 'b', 'c', 'd'].map(register)))]);
   expect(answers.map(taskOf).map((task) => task?.issueNumber ?? null)).toEqual([1, 2, 3, null, null]);
 });
 
-test('who is unknown is refused and who drains gets nothing, without harm to the others', async () => {
+test('refuses an unknown worker and gives a draining one nothing, without affecting other claims', async () => {
   const draining = await register('a');
   await drainWorker(bench.engine, draining, true, OLGA);
   const answers = await claimFor(['wkr_nobody', draining, bench.workerId]);
@@ -43,7 +43,7 @@ test('who is unknown is refused and who drains gets nothing, without harm to the
   expect(taskOf(answers[2])).toMatchObject({ issueNumber: 1 });
 });
 
-test('a claim that cannot be noted fails alone', async () => {
+test('a claim that cannot be recorded fails alone', async () => {
   const { id } = await bench.issue(2);
   await database.db.updateTable('tasks').set({ repo_id: 999_999 }).where('issue_id', '=', id).execute();
   const answers = await claimFor([bench.workerId, await register('a'), await register('b')]);
@@ -51,7 +51,7 @@ test('a claim that cannot be noted fails alone', async () => {
   expect(failed).toMatchObject([{ reason: { message: expect.stringContaining('no repo 999999') } }]);
   const given = answers.flatMap((answer) => taskOf(answer)?.issueNumber ?? []);
   expect(given.sort()).toEqual([1, 3]);
-  // Nobody works on it, so it goes back like any claim that nobody starts.
+  // It is not started, so it is reclaimed like any claim that is not started.
   await database.db.updateTable('tasks').set({ repo_id: bench.repo.id }).where('issue_id', '=', id).execute();
   bench.pass(121);
   await reclaimExpired(bench.engine);

@@ -22,12 +22,12 @@ const costRows = () =>
   database.db.selectFrom('cost_events').select('amount_usd').where('tenant_id', '=', bench.tenantId).execute();
 
 describe('a claim', () => {
-  test('of one task by sixteen workers at once is won by one', async () => {
+  test('of one task by sixteen concurrent workers is won by one', async () => {
     const claims = await Promise.all(Array.from({ length: 16 }, () => claimNext(bench)));
     expect(claims.filter((task) => task !== null)).toHaveLength(1);
   });
 
-  test('whose lease is over goes to the next worker as attempt + 1, and the late report is refused', async () => {
+  test('with an expired lease goes to the next worker as attempt + 1, and the late report is refused', async () => {
     const first = await take(bench);
     bench.pass(61);
     await reclaimExpired(bench.engine);
@@ -37,14 +37,14 @@ describe('a claim', () => {
     expect(await finish(bench, second, ANALYZED)).toMatchObject({ state: 'planning' });
   });
 
-  test('that is over is refused even before anybody took it back', async () => {
+  test('that has expired is refused even before it is reclaimed', async () => {
     const task = await take(bench);
     bench.pass(61);
     await expect(finish(bench, task, ANALYZED)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
-  test('that nobody starts is taken back after two minutes though its lease was extended', async () => {
+  test('that was not started is reclaimed after two minutes although its lease was extended', async () => {
     const task = await claimNext(bench);
     if (!task) throw new Error('nothing');
     for (let i = 0; i < 3; i += 1) {
@@ -56,7 +56,7 @@ describe('a claim', () => {
     expect(await take(bench)).toMatchObject({ id: task.id, attempt: 1 });
   });
 
-  test('lost on the last attempt blocks the issue instead of going round for ever', async () => {
+  test('lost on the last attempt blocks the issue', async () => {
     for (let i = 0; i < 3; i += 1) {
       await take(bench);
       bench.pass(61);
@@ -65,7 +65,7 @@ describe('a claim', () => {
     expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', block_classification: 'transient' });
   });
 
-  test('of a worker that registers anew under its name is given back at once', async () => {
+  test('of a worker that registers again under its name is returned immediately', async () => {
     await take(bench);
     expect(await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: 'w1' })).toBe(bench.workerId);
     expect((await take(bench)).attempt).toBe(1);
@@ -73,7 +73,7 @@ describe('a claim', () => {
 });
 
 describe('a report', () => {
-  test('that is sent again gives the same answer and books nothing twice', async () => {
+  test('that is sent again gets the same response and records no cost twice', async () => {
     const task = await take(bench);
     const body = { ...ANALYZED, artefacts: [], findings: [], invocations: [paid(0.25)] };
     const first = await report(bench.engine, refOf(bench, task), body);
@@ -98,7 +98,7 @@ describe('a report', () => {
     expect(await finish(bench, task, ANALYZED)).toMatchObject({ state: 'planning' });
   });
 
-  test('that comes late changes nothing, but what it cost is booked', async () => {
+  test('that is late changes nothing, but its cost is recorded', async () => {
     const task = await take(bench);
     bench.pass(61);
     await reclaimExpired(bench.engine);
@@ -109,7 +109,7 @@ describe('a report', () => {
 });
 
 describe('a task that is withdrawn while a worker holds it', () => {
-  test('by a cancel: the worker learns it at its heartbeat, and its report answers that the task is gone', async () => {
+  test('by a cancel is reported at the heartbeat, and its report answers that the task is gone', async () => {
     const task = await take(bench);
     const key = await bench.key();
     expect(await act(bench.engine, key, 'cancel', OLGA)).toBe('done');
@@ -120,7 +120,7 @@ describe('a task that is withdrawn while a worker holds it', () => {
     expect((await bench.issue()).state).toBe('done');
   });
 
-  test('the next task waits until the worker knows, or until its lease is over', async () => {
+  test('delays the next task until the worker is notified, or its lease is over', async () => {
     const task = await take(bench);
     const closed = hostIssue(1, { state: 'closed', labels: [] });
     await tell(bench, closed, { action: 'closed' });
@@ -142,7 +142,7 @@ describe('a retried task', () => {
     return repos[0]?.retryBudget;
   };
 
-  test('counts once when its claim is handed back unstarted', async () => {
+  test('counts once when its claim is returned unstarted', async () => {
     await take(bench);
     bench.pass(61);
     await reclaimExpired(bench.engine);
@@ -176,7 +176,7 @@ describe('a paused issue', () => {
     expect(await bench.tasks()).toMatchObject([{ id: task.id, status: 'claimed' }]);
   });
 
-  test('is not claimed; the outcome of a running task counts, its next task waits for the resume', async () => {
+  test('is not claimed; the outcome of a running task is applied, its next task waits for the resume', async () => {
     const task = await take(bench);
     const key = await bench.key();
     await act(bench.engine, key, 'pause', OLGA);
@@ -189,7 +189,7 @@ describe('a paused issue', () => {
     expect((await take(bench)).taskType).toBe('plan');
   });
 
-  test('whose task failed is not tried again before its time, for all that it is paused and resumed', async () => {
+  test('keeps the backoff of a failed task when it is paused and resumed', async () => {
     const task = await take(bench);
     const failure = { errorMessage: 'network down: ECONNRESET', errorClass: 'transient' as const, invocations: [] };
     expect(await fail(bench.engine, refOf(bench, task), failure)).toMatchObject({ requeued: true });

@@ -41,7 +41,7 @@ type Command =
   | { kind: 'outbox' }
   | { kind: 'clock'; seconds: number };
 
-/** What one of several workers, or the world around them, does next. */
+/** The next action of one of several workers, or of their environment. */
 const Commands: fc.Arbitrary<Command[]> = fc.array(
   fc.oneof(
     {
@@ -67,7 +67,7 @@ const Commands: fc.Arbitrary<Command[]> = fc.array(
 interface World {
   bench: Bench;
   workers: string[];
-  /** Claims whose holder went silent. */
+  /** Claims whose holder is silent. */
   silent: ClaimedTask[];
 }
 
@@ -76,7 +76,7 @@ let runs = 0;
 async function makeWorld(): Promise<World> {
   runs += 1;
   database.clock.now = new Date(START);
-  // Attempts are never used up here: whatever happens, every issue can still reach its end.
+  // Attempts are never used up here: every issue can always reach its end.
   const bench = await makeBench(database.store, { slug: `acme/world-${runs}`, settings: { maxAttempts: 1_000 } });
   const workers: string[] = [];
   for (let i = 0; i < WORKERS; i += 1) {
@@ -91,7 +91,7 @@ const outcomeOf = (task: ClaimedTask, end: string): Outcome =>
     ? { outcome: 'changes-requested', result: { body: 'again', comments: [] } }
     : goodOutcome(task.taskType, task.issueNumber ?? 0);
 
-/** A refused report is an answer, anything else is a defect. */
+/** A refused report is a valid response, any other error is a defect. */
 const orRefused = async <T>(work: Promise<T>): Promise<T | string> =>
   work.catch((error: unknown) => {
     if (error instanceof AppError && ['CLAIM_LOST', 'TASK_CANCELLED'].includes(error.code)) return error.code;
@@ -137,7 +137,7 @@ const send = (bench: Bench, task: ClaimedTask, end: string) =>
         invocations: [],
       });
 
-/** What must hold at every moment, whatever happened before. Each query counts breaches. */
+/** Invariants at every moment. Each query counts violations. */
 async function breaches({ bench }: World): Promise<Record<string, number>> {
   const { rows } = await sql<Record<string, number>>`
     with mine as (select * from issues where tenant_id = ${bench.tenantId} and repo_id = ${bench.repo.id}),
@@ -177,7 +177,7 @@ const NONE = {
   dead_letters: 0,
 };
 
-/** Lets all holds and leases end, then works everything to its end. */
+/** Ends all holds and leases, then completes all tasks. */
 async function finishAll({ bench }: World): Promise<void> {
   for (let round = 0; round < 100; round += 1) {
     database.clock.now = new Date((database.clock.now?.getTime() ?? START) + 3_600_000);

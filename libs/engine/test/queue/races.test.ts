@@ -7,14 +7,14 @@ import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
 
-test('a retry does not put a second agent on the branch of one that was told to stop', async () => {
+test('a retry does not start a second agent on the branch of a withdrawn one', async () => {
   await take(stage);
   await transition(stage.engine, await stage.key(), 'planning', OLGA);
   await act(stage.engine, await stage.key(), 'retry', OLGA);
   await expect(take(stage)).rejects.toThrow('nothing to claim');
 });
 
-test('a comment that is rewritten while its attempt begins goes out as it is then', async () => {
+test('a comment that is rewritten while its attempt begins is sent with the new text', async () => {
   const { id, action } = await stage.entry('updateComment');
   const newer = { ...action, body: 'newer' };
   const sending = await stage.database.db.transaction().execute(async (tx) => {
@@ -33,12 +33,12 @@ test('a comment that is rewritten while its attempt begins goes out as it is the
 describe('two issues that wait for each other', () => {
   const dependsOn = (number: number) => ({ outcome: 'depends' as const, result: { on: [`#${number}`] } });
 
-  test('never do, though both are said at the same moment', async () => {
+  test('never do, with concurrent edges', async () => {
     await tell(stage, hostIssue(2));
     const [one, two] = [await take(stage), await take(stage)];
     const end = (number: number) => ({ repoId: stage.repo.id, number, issueId: null });
     const { second } = await stage.database.db.transaction().execute(async (tx) => {
-      // As the report of the first issue does it, not yet committed.
+      // Like the report of the first issue, before its commit.
       expect(await wouldCycle(tx, stage.tenantId, end(1), end(2))).toBe(false);
       await upsertEdge(tx, stage.tenantId, { kind: 'depends_on', child: end(1), parent: end(2) });
       await refreshIssueList(tx, stage.tenantId, [(await stage.issue(1)).id], false);
@@ -49,7 +49,7 @@ describe('two issues that wait for each other', () => {
     expect(await second).toMatchObject({ state: 'needs-clarification' });
   });
 
-  test('an epic, and a part that said so before the epic knew of it', async () => {
+  test('an epic, and a subtask that depended on it before their edge existed', async () => {
     const subtasks = [{ title: 'part', body: '', labels: [] }];
     await finish(stage, await take(stage), { outcome: 'split', result: { subtasks } });
     await tell(stage, hostIssue(2));
@@ -78,7 +78,7 @@ describe('svc:paused on the host', () => {
     return labels;
   };
 
-  test('put on while our own removal is under way stays on', async () => {
+  test('stays when it is added while our own removal is in flight', async () => {
     const labels = shown();
     await act(stage.engine, await stage.key(), 'pause', OLGA);
     await drain(stage);
@@ -92,10 +92,10 @@ describe('svc:paused on the host', () => {
     expect([...labels]).toContain('svc:paused');
   });
 
-  test('that is told of late is shown as it is obeyed', async () => {
+  test('is shown as applied when its event is late', async () => {
     const labels = shown();
     await drain(stage);
-    // Put on by a person, found by a poll, taken off by an operator; then the webhook comes.
+    // Added by a person, found by a poll, removed by an operator; then the webhook arrives.
     await tell(stage, hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'] }), {
       action: 'seen',
       sender: null,
@@ -109,7 +109,7 @@ describe('svc:paused on the host', () => {
   });
 });
 
-/** Until a statement of another session stands behind a lock, or it is done without. */
+/** Waits until a statement of another session is blocked by a lock, or completes without. */
 async function waitsForALock(work: Promise<unknown>): Promise<void> {
   let isDone = false;
   void work.finally(() => {

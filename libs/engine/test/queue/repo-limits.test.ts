@@ -3,7 +3,7 @@ import { act, fail, reclaimExpired } from '@pipeline/engine';
 import { claimNext, finish, goodOutcome, refOf, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
-/** One claim at a time, and four issues that wait. */
+/** A limit of one claim, and four waiting issues. */
 const bench = new Stage({ issues: 4 });
 beforeEach(async () => {
   const repos = bench.database.db.updateTable('repos').set({ pool_size: 1 });
@@ -30,7 +30,7 @@ test.each([
       await act(bench.engine, await bench.key(task.issueNumber ?? 0), 'cancel', OLGA);
     },
   ],
-])('a repo that takes one task at a time has room when the one was %s, and those who wait are told', async (_, end) => {
+])('a repo with a limit of one accepts a claim when the task was %s, and notifies waiting claims', async (_, end) => {
   const task = await take(bench);
   expect(await claimNext(bench)).toBeNull();
   bench.bells.length = 0;

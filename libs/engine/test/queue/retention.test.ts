@@ -27,7 +27,7 @@ const statuses = async () => {
   return rows.map(({ status }) => status);
 };
 
-test('old runs go with their model calls, not their artefacts; settled projections go, failed ones wait for a person', async () => {
+test('deletes old runs with their model calls but not their artefacts, and settled projections but not failed ones', async () => {
   await tell(bench, hostIssue(1));
   const analyzed = await take(bench);
   const artefacts = [{ kind: 'note', mediaType: 'text/plain', title: 'n', body: 'b' }];
@@ -37,7 +37,7 @@ test('old runs go with their model calls, not their artefacts; settled projectio
   await drain(bench);
   later(50);
   await finish(bench, await take(bench), goodOutcome('plan', 1));
-  // Claimed now, and worked on for longer than runs are kept.
+  // Claimed now, and in progress for longer than the retention.
   await take(bench);
   const before = await statuses();
   later(45);

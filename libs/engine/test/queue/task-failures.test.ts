@@ -11,7 +11,7 @@ const failNext = async (errorMessage: string, errorClass: 'transient' | 'permane
 };
 
 describe('a task that fails', () => {
-  test('is tried again after a backoff, and blocks its issue when the last attempt has failed', async () => {
+  test('is retried after a backoff, and blocks its issue when the last attempt has failed', async () => {
     expect(await failNext('socket hang up')).toMatchObject({ requeued: true, attempt: 0 });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
     bench.pass(31);
@@ -30,12 +30,12 @@ describe('a task that fails', () => {
     });
   });
 
-  test('a permanent error spends all attempts at once', async () => {
+  test('uses all attempts on a permanent error', async () => {
     expect(await failNext('protected path touched', 'permanent')).toMatchObject({ requeued: false });
     expect((await bench.issue()).block_classification).toBe('permanent');
   });
 
-  test('a quota waits and costs no attempt', async () => {
+  test('waits for a quota without using an attempt', async () => {
     expect(await failNext('429 too many requests', 'quota')).toMatchObject({ requeued: true, attempt: 0 });
     bench.pass(15 * 60 + 1);
     await releaseDue(bench.engine);
@@ -62,21 +62,21 @@ describe('a quota', () => {
     expect(await quota(2 * HOUR * 1_000)).toMatchObject({ requeued: false, attempt: 0 });
   };
 
-  test('holds for as long as the worker asks, for six hours at most, and says so on the host', async () => {
+  test('holds for as long as the worker requests, six hours at most, and is shown on the host', async () => {
     await quota(24 * HOUR * 1_000);
     expect((await bench.issue()).status_comment_body).toContain('A limit of the model provider');
     expect(await due(6 * HOUR - 1)).toBe(0);
     expect(await due(1)).toBe(1);
   });
 
-  test('a wait that a failure of another kind asks for is bounded too', async () => {
+  test('bounds the wait of other failures too', async () => {
     const task = await take(bench);
     const asked = { errorMessage: 'socket hang up', errorClass: 'transient' as const, retryAfterMs: 24 * HOUR * 1_000 };
     await fail(bench.engine, refOf(bench, task), { ...asked, invocations: [] });
     expect(await due(6 * HOUR)).toBe(1);
   });
 
-  test('that a state has waited for a whole day blocks the issue; the block lifts by itself to see again', async () => {
+  test('blocks the issue after a whole day; the block lifts automatically for a retry', async () => {
     await untilBlocked();
     expect(await bench.issue()).toMatchObject({
       state: 'failure-blocked',
@@ -93,7 +93,7 @@ describe('a quota', () => {
     expect(await bench.issue()).toMatchObject({ state: 'analyzing', auto_unblock_count: 0 });
   });
 
-  test('while it stays away the issue blocks again at once; when it is back the wait is forgotten', async () => {
+  test('blocks the issue again immediately while it lasts; the waiting time is reset afterwards', async () => {
     await untilBlocked();
     for (let n = 0; n < 5; n += 1) {
       bench.pass(6 * HOUR);
@@ -107,14 +107,14 @@ describe('a quota', () => {
     expect(await quota()).toMatchObject({ requeued: true });
   });
 
-  test('a person who unblocks gives it another day', async () => {
+  test('is waited for another day after a person unblocks', async () => {
     await untilBlocked();
     await say(bench, 1, '/svc:unblock');
     expect(await quota()).toMatchObject({ requeued: true });
   });
 });
 
-test('the status comment says which attempt it is and since when the state holds', async () => {
+test('shows attempt and time in state in the status comment', async () => {
   await failNext('socket hang up');
   const { status_comment_body: body } = await bench.issue();
   expect(body).toContain('since 2026-03-01 00:00 UTC');
@@ -126,20 +126,20 @@ test('the status comment says which attempt it is and since when the state holds
   expect((await bench.issue()).status_comment_body).not.toContain('Attempt');
 });
 
-describe('a person mends a block by a comment', () => {
+describe('a person lifts a block by a comment', () => {
   beforeEach(async () => {
     await step(bench);
     await failNext('protected path touched', 'permanent');
   });
 
-  test('/svc:unblock sends the issue back to where it was stopped', async () => {
+  test('/svc:unblock returns the issue to the state where it was stopped', async () => {
     await say(bench, 1, '/svc:unblock rights were given');
     expect(await bench.issue()).toMatchObject({ state: 'planning', is_blocked: false, blocked_from_state: null });
     await workUntil(bench, 'merge-pending');
     expect(bench.host.reactions.map(([, content]) => content)).toEqual(['+1']);
   });
 
-  test('/svc:retry leaves the state and lets the outcome of the retry lift the block', async () => {
+  test('/svc:retry keeps the state until the outcome of the retry lifts the block', async () => {
     await say(bench, 1, '/svc:retry');
     expect((await bench.issue()).state).toBe('failure-blocked');
     const task = await take(bench);
@@ -148,7 +148,7 @@ describe('a person mends a block by a comment', () => {
     expect(await bench.issue()).toMatchObject({ state: 'ready-for-dev', is_blocked: false });
   });
 
-  test('somebody who may only read is refused, and nothing happens', async () => {
+  test('a person with read permission is refused without effect', async () => {
     bench.host.permission = 'read';
     await say(bench, 1, '/svc:unblock', { author: 'mallory' });
     expect((await bench.issue()).state).toBe('failure-blocked');
@@ -157,7 +157,7 @@ describe('a person mends a block by a comment', () => {
 });
 
 describe('a question', () => {
-  test('waits for an answer, which the agent is told, and goes on where it was asked', async () => {
+  test('waits for an answer, which the agent gets, and continues where it was asked', async () => {
     await step(bench);
     await finish(bench, await take(bench), { outcome: 'needs-clarification', result: { question: 'Which file?' } });
     expect(await bench.issue()).toMatchObject({
@@ -175,7 +175,7 @@ describe('a question', () => {
 });
 
 describe('a review that asks for changes', () => {
-  test('sends the issue back with the remarks, and the next submission goes to review without a second pull request', async () => {
+  test('sends the issue back with its comments, and the next submission goes to review without a second pull request', async () => {
     await workUntil(bench, 'in-review');
     await drain(bench);
     const comments = [{ path: 'README.md', line: 3, body: 'typo' }];
@@ -197,7 +197,7 @@ describe('a review that asks for changes', () => {
 });
 
 describe('/svc:reimplement', () => {
-  test('closes the pull request, deletes the branch and only then has the work done anew', async () => {
+  test('closes the pull request, deletes the branch and only then restarts the work', async () => {
     await workUntil(bench, 'in-review');
     await drain(bench);
     await say(bench, 1, '/svc:reimplement');
@@ -218,11 +218,11 @@ describe('transient block -> automatic unblock', () => {
     }
   };
 
-  test('lifts the block after 5, 15 and 45 minutes, counts, and then leaves it to a person', async () => {
+  test('lifts the block after 5, 15 and 45 minutes, and then leaves it to a person', async () => {
     for (const [count, minutes] of [5, 15, 45].entries()) {
       await failForGood();
       expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', auto_unblock_count: count });
-      // The last 700 s of the failing have passed already.
+      // 700 s have passed already since the failure.
       bench.pass(minutes * 60 - 700 - 1);
       await autoUnblock(bench.engine);
       if (minutes > 5) expect((await bench.issue()).state).toBe('failure-blocked');

@@ -84,7 +84,7 @@ const times = async (name: string) => {
 };
 
 describe('a track that is due', () => {
-  test('asks the host for its slate, in the words of its active prompt, and is due again after its cooldown', async () => {
+  test('creates its slate on the host with the texts of its active prompt, and is due again after its cooldown', async () => {
     await track('tests', {
       label: 'tests',
       proposal: [
@@ -123,13 +123,13 @@ describe('a track that is due', () => {
     expect(event?.payload).toEqual({ track: 'tests', promptVersion: 1, issues: 3, dueAt: '2026-03-02T10:00:00.000Z' });
   });
 
-  test('makes one small issue where it has no slate', async () => {
+  test('creates one small issue without a slate', async () => {
     await track('tests');
     await runDueTracks(bench.engine);
     expect(await seeds()).toMatchObject([{ size: 'small', theme: null }]);
   });
 
-  test.each(['no prompt', 'off', 'deleted', 'repo disabled'])('makes nothing: %s', async (why) => {
+  test.each(['no prompt', 'off', 'deleted', 'repo disabled'])('creates nothing: %s', async (why) => {
     if (why === 'no prompt') await putTrack(bench.engine, at('tests'), { name: 'tests' }, OLGA);
     else await track('tests', { enabled: why !== 'off' });
     if (why === 'deleted') await removeTrack(bench.engine, at('tests'), OLGA);
@@ -150,7 +150,7 @@ describe('a track that is due', () => {
     expect(await times('hourly')).toMatchObject({ next_run_at: '2026-03-05T11:00:00.000Z', overdue: false });
   });
 
-  test('of several schedulers at once makes its issues once', async () => {
+  test('creates its issues once with several concurrent schedulers', async () => {
     for (const name of ['one', 'two', 'three']) await track(name);
     const results = await Promise.all(Array.from({ length: 6 }, () => runDueTracks(bench.engine)));
     expect(results.reduce((sum, { issues }) => sum + issues, 0)).toBe(3);
@@ -158,7 +158,7 @@ describe('a track that is due', () => {
     expect(await wishes()).toHaveLength(3);
   });
 
-  test('in a repo that cannot be run keeps no other repo from running', async () => {
+  test('in a failing repo does not affect other repos', async () => {
     await track('tests');
     const broken = bench;
     bench = await makeBench(database.store, { slug: `acme/other-${slugs}`, tenant: `t${slugs}` });
@@ -173,7 +173,7 @@ describe('a track that is due', () => {
   });
 });
 
-describe('the places of a repo', () => {
+describe('the slots of a repo', () => {
   const crowd = (maxOpenIssues: number) =>
     makeBench(database.store, {
       slug: `acme/shop-${slugs}`,
@@ -182,7 +182,7 @@ describe('the places of a repo', () => {
     });
   const many = (weight: number): TrackChange => ({ weight, proposal: [{ size: 'small', count: 50 }] });
 
-  test('are shared by weight among the tracks that are due', async () => {
+  test('are shared by weight among due tracks', async () => {
     bench = await crowd(8);
     await track('heavy', many(3));
     await track('light', many(1));
@@ -191,7 +191,7 @@ describe('the places of a repo', () => {
     expect(await byTrack()).toEqual({ heavy: 6, light: 2 });
   });
 
-  test('that are taken hold a track, which stays due and runs once one is free', async () => {
+  test('keep a track due while none is free', async () => {
     bench = await crowd(1);
     await track('first', { weight: 2 });
     await track('second');
@@ -210,7 +210,7 @@ describe('the places of a repo', () => {
     expect(await byTrack()).toEqual({ first: 1, second: 1 });
   });
 
-  test('go by what was served lately where they come free one by one: no weight starves', async () => {
+  test('follow recent issues when they become free one by one: no weight starves', async () => {
     bench = await crowd(1);
     await track('heavy', { weight: 3, cooldown_minutes: 1 });
     await track('light', { weight: 1, cooldown_minutes: 1 });
@@ -226,7 +226,7 @@ describe('the places of a repo', () => {
     expect(await byTrack()).toEqual({ heavy: 12, light: 4 });
   });
 
-  test('are kept by an issue the host was not yet given, and freed when an operator gives it up', async () => {
+  test('are occupied by an issue that is not created yet, and released when an operator discards it', async () => {
     bench = await crowd(1);
     await track('tests', { cooldown_minutes: 1 });
     await runDueTracks(bench.engine);
@@ -238,7 +238,7 @@ describe('the places of a repo', () => {
     expect((await runDueTracks(bench.engine)).issues).toBe(0);
     await steerProjection(bench.engine, wish?.id ?? 0, 'discard', OLGA);
     expect((await runDueTracks(bench.engine)).issues).toBe(1);
-    // Sent again after all, it takes its place again.
+    // Retried, it occupies its slot again.
     await steerProjection(bench.engine, wish?.id ?? 0, 'retry', OLGA);
     await drain(bench);
     expect((await seeds()).map(({ completed_at, issue_number }) => [completed_at, issue_number === null])).toEqual([
@@ -247,7 +247,7 @@ describe('the places of a repo', () => {
     ]);
   });
 
-  test('one that failed holds no other of its repo', async () => {
+  test('are not blocked by a failed creation', async () => {
     await track('one');
     await track('two');
     await runDueTracks(bench.engine);
@@ -262,7 +262,7 @@ describe('the places of a repo', () => {
 });
 
 describe('an issue of a track', () => {
-  /** One issue that stands on the host. @returns its number. */
+  /** One issue that exists on the host. @returns its number. */
   async function made(name = 'tests', change: TrackChange = {}): Promise<number> {
     await track(name, change);
     await runDueTracks(bench.engine);
@@ -271,7 +271,7 @@ describe('an issue of a track', () => {
   }
   const gaps = async () => (await listFindings(bench.engine)).findings.filter(({ kind }) => kind === 'si_linkage_gap');
 
-  test('is in the pipeline and linked, and every task tells its agent the prompt it was made with', async () => {
+  test('is admitted and linked, and every task has the prompt it was created with', async () => {
     const number = await made();
     await addPrompt(
       bench.engine,
@@ -290,7 +290,7 @@ describe('an issue of a track', () => {
     });
   });
 
-  test('hands its prompt to the parts it is split into; other issues have none', async () => {
+  test('passes its prompt to its subtasks; other issues have none', async () => {
     await made();
     const epic = await take(bench);
     const part = { title: 'Part', body: '', labels: [] };
@@ -301,7 +301,7 @@ describe('an issue of a track', () => {
     expect(await take(bench)).toMatchObject({ issueNumber: 7, promptVersion: null, payload: { instructions: null } });
   });
 
-  test('is complete when it is done, open again when it comes back, and leaves no gap', async () => {
+  test('is complete when it is done, and open again when it is reopened', async () => {
     const number = await made();
     expect((await seeds())[0]?.completed_at).toBeNull();
     after(5);
@@ -313,7 +313,7 @@ describe('an issue of a track', () => {
     expect((await seeds())[0]?.completed_at).toBeNull();
   });
 
-  test('that a poll brought in and a person closed before the host had answered is linked and complete', async () => {
+  test('that was admitted by a poll and closed before the result of its creation is linked and complete', async () => {
     await track('tests');
     await runDueTracks(bench.engine);
     // The next number of the host.
@@ -324,7 +324,7 @@ describe('an issue of a track', () => {
     expect(await gaps()).toEqual([]);
   });
 
-  test('is made once, though the answer of the host comes twice', async () => {
+  test('is created once when the result is reported twice', async () => {
     await track('tests');
     await runDueTracks(bench.engine);
     await drain(bench);

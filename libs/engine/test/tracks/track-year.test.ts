@@ -45,7 +45,7 @@ function scheduledAfter({ minute, hour, day }: Schedule, moment: number): number
   throw new Error('none within forty days');
 }
 
-/** What the scheduler should know of a track, and nothing that it computes. */
+/** The expected data of a track, computed without the scheduler. */
 interface Model {
   name: string;
   minutes: number;
@@ -61,7 +61,7 @@ const dueAt = ({ schedule, minutes, since, runs }: Model): number => {
   return last === null ? since : last + minutes * MINUTE;
 };
 
-test('over a year with restarts, outages and changes each run that is due is made once, and a missed one once', async () => {
+test('over a year with restarts, outages and changes each due run is made once, and missed ones once', async () => {
   const draw = draws(20_260_101);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(draw() * all.length)] as T;
   let now = START;
@@ -73,7 +73,7 @@ test('over a year with restarts, outages and changes each run that is due is mad
   const tracks = { cooldownMinutes: 60, weight: 1, maxOpenIssues: 1_000 };
   let { engine } = await makeBench(database.store, { settings: { tracks } });
 
-  /** Another process, which knows nothing but the store. */
+  /** Another process, which has only the store. */
   let opened = database.store;
   const restart = async () => {
     if (opened !== database.store) await opened.close();
@@ -93,7 +93,7 @@ test('over a year with restarts, outages and changes each run that is due is mad
     models.push({ name, minutes, schedule, enabled: true, since: now, runs: [] });
   }
 
-  /** Looks once; twice at the same moment must change nothing. */
+  /** One check; two concurrent ones must change nothing more. */
   async function tick(): Promise<void> {
     const due = models.filter((model) => model.enabled && dueAt(model) <= now);
     for (const model of due) model.runs.push(now);

@@ -52,7 +52,7 @@ const operations = async () =>
   ).map(({ payload }) => payload as Record<string, unknown>);
 
 describe('a track', () => {
-  test('starts with the defaults, due at once, and is overdue when its cooldown has passed without a run', async () => {
+  test('starts with the defaults, due immediately, and is overdue when its cooldown has passed without a run', async () => {
     await put();
     expect(await only()).toEqual({
       name: 'tidy',
@@ -74,14 +74,14 @@ describe('a track', () => {
     expect((await only()).overdue).toBe(true);
   });
 
-  test('starts with what the configuration says', async () => {
+  test('starts with the configured settings', async () => {
     const tracks = { cooldownMinutes: 90, weight: 2.5, maxOpenIssues: 10 };
     bench = await makeBench(database.store, { slug: `acme/shop-${slugs}`, settings: { tracks } });
     await put();
     expect(await only()).toMatchObject({ cooldown_minutes: 90, weight: 2.5 });
   });
 
-  test('created again takes the given settings or their defaults, and keeps what a creation does not name', async () => {
+  test('created again gets the given settings or their defaults, and keeps the others', async () => {
     await put({ label: 'tidy', cooldown_minutes: 5, enabled: false });
     await update({ proposal: [{ size: 'large', count: 2 }], weight: 3, cadence: { kind: 'cron', expr: '0 3 * * 1' } });
     await put();
@@ -95,7 +95,7 @@ describe('a track', () => {
     });
   });
 
-  test('keeps what a change leaves out; null clears the slate', async () => {
+  test('keeps absent fields of a change; null clears the slate', async () => {
     await put({ label: 'tidy', cooldown_minutes: 5 });
     await update({ proposal: [{ size: 'small', count: 1, theme: 'tests' }] });
     await update({ weight: 0 });
@@ -109,7 +109,7 @@ describe('a track', () => {
     expect((await only()).proposal).toBeNull();
   });
 
-  test('runs by a schedule from when that is set or switched on, not for times that passed before', async () => {
+  test('runs by a schedule from when that is set or enabled, not for earlier times', async () => {
     await put();
     await update({ cadence: { kind: 'cron', expr: '30 10 * * *' } });
     expect(await only()).toMatchObject({ next_run_at: '2026-03-02T10:30:00.000Z' });
@@ -131,7 +131,7 @@ describe('a track', () => {
     },
   );
 
-  test('that is deleted is gone, may be deleted again, and begins anew when it is created again', async () => {
+  test('is not listed after deletion, may be deleted again, and starts over when created again', async () => {
     await put();
     await addPrompt(bench.engine, at, TEXTS, OLGA);
     await removeTrack(bench.engine, at, OLGA);
@@ -149,7 +149,7 @@ describe('a track', () => {
     ]);
   });
 
-  test('is changed inside the transaction of another use case, which is told what changed', async () => {
+  test('is changed inside the transaction of another use case, which gets the changes', async () => {
     await put();
     const changes = await inTenant(bench.engine, bench.tenantId, (unit) =>
       changeTrack(
@@ -173,7 +173,7 @@ describe('a track', () => {
     });
   });
 
-  test('of many creations at once there is one', async () => {
+  test('is created once by concurrent calls', async () => {
     await Promise.all(Array.from({ length: 6 }, (_, n) => put({ cooldown_minutes: n + 1 })));
     await only();
     const actions = (await operations()).map(({ action }) => action);
@@ -183,7 +183,7 @@ describe('a track', () => {
 });
 
 describe('prompts', () => {
-  test('are numbered one after the other while many are added, and read as they were written', async () => {
+  test('have consecutive numbers when added concurrently, and are read as written', async () => {
     await put();
     const versions = await Promise.all(
       Array.from({ length: 8 }, (_, n) => addPrompt(bench.engine, at, { ...TEXTS, notes: `note ${n}` }, OLGA)),
@@ -197,13 +197,13 @@ describe('prompts', () => {
     });
   });
 
-  test('activated at once by many: each word is on record from what to what, and the last one holds', async () => {
+  test('activated concurrently are recorded with old and new version, and the last one is active', async () => {
     await put();
     for (let n = 0; n < 4; n += 1) await addPrompt(bench.engine, at, TEXTS, OLGA);
     await Promise.all([1, 2, 3, 4, 2, 1].map((version) => activatePrompt(bench.engine, at, version, OLGA)));
     const moves = (await operations()).filter(({ action }) => action === 'track-prompt-activate');
     expect(moves).toHaveLength(6);
-    // Each is recorded while it holds the track, so the records stand in the order of the changes.
+    // Each is recorded while it holds the track's lock, so the records are in the order of the changes.
     let active = 0;
     for (const { from, to } of moves) {
       expect(from).toBe(active);

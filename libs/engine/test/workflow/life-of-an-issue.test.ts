@@ -13,7 +13,7 @@ const issueOf = async ({ tenantId, repo }: Bench, number: number) => {
 };
 
 describe('an issue that meets no obstacle', () => {
-  test('enters by label, is worked through every state, is merged by the host and only then done', async () => {
+  test('is admitted by label, passes every state, is merged by the host and only then done', async () => {
     const bench = await makeBench(database.store);
     await tell(bench, hostIssue(1));
     expect((await issueOf(bench, 1)).state).toBe('analyzing');
@@ -28,7 +28,7 @@ describe('an issue that meets no obstacle', () => {
     );
   });
 
-  test('an issue without the label stays outside', async () => {
+  test('is not admitted without the label', async () => {
     const bench = await makeBench(database.store, { slug: 'acme/quiet' });
     await tell(bench, hostIssue(1, { labels: ['bug'] }));
     expect(await findIssue(database.db, bench.tenantId, bench.repo.id, 1)).toBeUndefined();

@@ -14,7 +14,7 @@ import { OLGA, Stage } from '../stage.ts';
 const stage = new Stage();
 
 describe('no issue is forgotten', () => {
-  test('a merge without an open pull request is a dead letter that names the way out', async () => {
+  test('a merge without an open pull request is a dead letter that names the remedy', async () => {
     await workUntil(stage, 'merge-pending');
     await stage.database.db
       .updateTable('pull_requests')
@@ -54,7 +54,7 @@ describe('no issue is forgotten', () => {
     expect(await stage.letters()).toMatchObject([{}, { error: 'createIssue: issues are disabled' }]);
   });
 
-  test('an epic goes on when its subtask was done before their edge was made', async () => {
+  test('an epic continues when its subtask was done before their edge was inserted', async () => {
     await tell(stage, hostIssue(2));
     const second = await stage.key(2);
     await act(stage.engine, second, 'cancel', OLGA);
@@ -67,7 +67,7 @@ describe('no issue is forgotten', () => {
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 
-  test('a subtask that depends on its epic is asked about, for they would wait for each other', async () => {
+  test('a subtask that depends on its epic becomes a question, because of the cycle', async () => {
     const subtasks = [{ title: 'part', body: '', labels: [] }];
     await finish(stage, await take(stage), { outcome: 'split', result: { subtasks } });
     await drain(stage);
@@ -75,14 +75,14 @@ describe('no issue is forgotten', () => {
     expect(answer.state).toBe('needs-clarification');
   });
 
-  test('a dependency that the pipeline has no record of ends with its close on the host', async () => {
+  test('a dependency without a record ends with its close on the host', async () => {
     await finish(stage, await take(stage), { outcome: 'depends', result: { on: ['#77'] } });
     await tell(stage, hostIssue(77, { labels: [], state: 'closed' }), { action: 'closed' });
     await releaseWaiting(stage.engine);
     expect((await stage.issue()).state).toBe('analyzing');
   });
 
-  test('a workflow without the way out says so once, not at every tick', async () => {
+  test('a workflow without the edge is reported once, not at every tick', async () => {
     await stage.database.db
       .updateTable('workflow_snapshots')
       .set({ body: JSON.stringify(await withoutTrigger('dependencies-done')) as never })

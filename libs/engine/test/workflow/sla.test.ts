@@ -47,7 +47,7 @@ const open = () => database.db.selectFrom('alerts').selectAll().where('resolved_
 const told = () => database.db.selectFrom('stream_outbox').select('data').where('event_type', '=', 'alert').execute();
 
 describe('SLA of a state', () => {
-  test('an issue breaches from the very minute of its workflow on; it is told once', async () => {
+  test('raises one alert from the exact minute of the limit on', async () => {
     const issue = await issueIn('planning');
     at(119);
     expect(await watchSla(bench.engine)).toEqual({ raised: 0, resolved: 0, more: false });
@@ -74,7 +74,7 @@ describe('SLA of a state', () => {
     ['is done', (issue) => change(issue, { state: 'done' })],
     ['is paused', async (issue) => act(bench.engine, await key(issue), 'pause', OLGA)],
     ['is in a repo that was disabled', () => sql`update repos set enabled = false`.execute(database.db)],
-  ])('the alert ends when the issue %s', async (_how, end) => {
+  ])('resolves the alert when the issue %s', async (_how, end) => {
     const issue = await issueIn('planning');
     at(130);
     await watchSla(bench.engine);
@@ -84,7 +84,7 @@ describe('SLA of a state', () => {
     expect(await watchSla(bench.engine)).toEqual({ raised: 0, resolved: 0, more: false });
   });
 
-  test('an issue that breaches in its next state too is one alert, anew', async () => {
+  test('raises the same alert again when the issue breaches in its next state', async () => {
     const issue = await issueIn('planning');
     at(130);
     await watchSla(bench.engine);
@@ -140,7 +140,7 @@ describe('SLA of a state', () => {
     expect(limits.map((issue) => thresholds.get(issue))).toEqual([30, 6, 120]);
   });
 
-  test('done and paused issues never breach, whatever the settings say', async () => {
+  test('raises none for done and paused issues with any settings', async () => {
     const { engine } = await makeBench(database.store, { settings: settings({ done: 1 }) });
     await issueIn('done');
     await change(await issueIn('planning'), { is_paused: true });
@@ -148,14 +148,14 @@ describe('SLA of a state', () => {
     expect(await watchSla(engine)).toEqual({ raised: 0, resolved: 0, more: false });
   });
 
-  test('two watches at once raise one alert', async () => {
+  test('raises one alert with two concurrent checks', async () => {
     await issueIn('planning');
     at(200);
     await Promise.all([watchSla(bench.engine), watchSla(bench.engine)]);
     expect(await told()).toHaveLength(1);
   });
 
-  test('many are told batch by batch, the oldest first', async () => {
+  test('raises many in batches, oldest first', async () => {
     await sql`
       insert into issues (tenant_id, repo_id, issue_number, title, body, url, state, state_entered_at, host_created_at,
         host_updated_at)

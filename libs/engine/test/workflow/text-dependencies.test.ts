@@ -37,8 +37,8 @@ const story = async (n = 1) => {
 };
 const release = () => releaseWaiting(bench.engine);
 
-describe('an issue that enters with a dependency in its text', () => {
-  test('waits for one in the pipeline, gets no task, and goes on when that one is done', async () => {
+describe('an admitted issue with a dependency in its text', () => {
+  test('waits without a task until the dependency is done', async () => {
     await enter(2);
     await enter(1, '- [ ] #2');
     expect(await bench.transitions()).toEqual([
@@ -98,13 +98,13 @@ describe('an issue that enters with a dependency in its text', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('does not wait for a repo that is not enabled here, and says so', async () => {
+  test('does not wait for an issue of a disabled repo, and reports that', async () => {
     await enter(1, 'Depends on stranger/thing#4');
     expect(await stateOf()).toBe('analyzing');
     expect(await story()).toContain('does not wait for stranger/thing#4: no issue of an enabled repository');
   });
 
-  test('asks a person where two would wait for each other', async () => {
+  test('becomes a question in a cycle', async () => {
     bench.host.standings.set(2, 'open');
     await enter(1, 'Depends on #2');
     await enter(2, 'Depends on #1');
@@ -114,7 +114,7 @@ describe('an issue that enters with a dependency in its text', () => {
     expect(await stateOf(2)).toBe('analyzing');
   });
 
-  test('does not wait for its own subtasks once more, nor a subtask for its epic', async () => {
+  test('does not wait for its own subtasks twice, nor a subtask for its epic', async () => {
     await enter(1);
     const subtasks = [{ title: 'Part', body: 'Blocked by #1', labels: [] }];
     await finish(bench, await take(bench), { outcome: 'split', result: { subtasks } });
@@ -128,7 +128,7 @@ describe('an issue that enters with a dependency in its text', () => {
 });
 
 describe('an edit of the text', () => {
-  test('holds back an issue whose task nobody has taken', async () => {
+  test('holds an issue whose task is not claimed', async () => {
     await enter(2);
     await enter(1);
     await edit(1, 'Depends on #2');
@@ -136,7 +136,7 @@ describe('an edit of the text', () => {
     expect((await take(bench)).issueNumber).toBe(2);
   });
 
-  test('leaves running work alone and counts from the next decision on', async () => {
+  test('does not affect a running task and applies from the next decision on', async () => {
     await enter(1);
     const task = await take(bench);
     await enter(2);
@@ -152,7 +152,7 @@ describe('an edit of the text', () => {
     expect(await stateOf()).toBe('planning');
   });
 
-  test('that takes the last dependency away lets the issue go', async () => {
+  test('that removes the last dependency releases the issue', async () => {
     await enter(2);
     await enter(1, 'Depends on #2');
     await edit(1, '~~Depends on 2~~');
@@ -161,7 +161,7 @@ describe('an edit of the text', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('that ticks the item lets the issue go', async () => {
+  test('that ticks the item releases the issue', async () => {
     await enter(2);
     await enter(1, '- [ ] #2');
     await edit(1, '- [x] #2');
@@ -169,7 +169,7 @@ describe('an edit of the text', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('of other words does not bring back what an operator has given up', async () => {
+  test('of other text does not restore dependencies that an operator overrode', async () => {
     await enter(2);
     await enter(1, 'Depends on #2');
     await act(bench.engine, await bench.key(), 'unblock', OLGA);
@@ -179,7 +179,7 @@ describe('an edit of the text', () => {
     expect(await edges()).toEqual(['2 operator']);
   });
 
-  test('that an older poll brings changes nothing', async () => {
+  test('from an older poll changes nothing', async () => {
     await enter(2);
     const before = written(1, 'Depends on #2');
     await enter(1, 'Free.');
@@ -187,7 +187,7 @@ describe('an edit of the text', () => {
     expect(await edges()).toEqual([]);
   });
 
-  test('after the work has been submitted does not stop the review', async () => {
+  test('after the submission does not stop the review', async () => {
     await enter(1);
     await workUntil(bench, 'in-review');
     await enter(2);
@@ -195,7 +195,7 @@ describe('an edit of the text', () => {
     expect(await step(bench)).toBe('merge-pending');
   });
 
-  test('that closes a circle while work runs is noted and not waited for', async () => {
+  test('that closes a cycle while a task runs is recorded and not waited for', async () => {
     await enter(1);
     const task = await take(bench);
     await enter(2, 'Depends on #1');
@@ -206,7 +206,7 @@ describe('an edit of the text', () => {
   });
 });
 
-test('an operator who moves an issue by hand is not held back by its text', async () => {
+test('a manual transition ignores the dependencies of the text', async () => {
   await enter(2);
   await enter(1, 'Depends on #2');
   await transition(bench.engine, await bench.key(), 'planning', OLGA);
@@ -215,21 +215,21 @@ test('an operator who moves an issue by hand is not held back by its text', asyn
   expect(await stateOf()).toBe('ready-for-dev');
 });
 
-describe('a parent that only the host knows', () => {
-  test('that is closed is waited for by nobody', async () => {
+describe('a parent without a record', () => {
+  test('that is closed blocks no issue', async () => {
     bench.host.standings.set(7, 'closed');
     await enter(1, 'Depends on #7');
     expect(await stateOf()).toBe('analyzing');
     expect(await edges()).toEqual(['7 closed']);
   });
 
-  test('that does not exist is noted and not waited for', async () => {
+  test('that does not exist is recorded and not waited for', async () => {
     await enter(1, 'Depends on #7');
     expect(await stateOf()).toBe('analyzing');
     expect(await story()).toContain('does not wait for #7: no issue of an enabled repository');
   });
 
-  test('that is open holds, until a webhook tells of its closing', async () => {
+  test('that is open blocks until a webhook reports its close', async () => {
     bench.host.standings.set(7, 'open');
     await enter(1, 'Depends on #7');
     expect(await stateOf()).toBe('dependency-blocked');
@@ -238,7 +238,7 @@ describe('a parent that only the host knows', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('that is open holds, until a poll finds it closed', async () => {
+  test('that is open blocks until a poll finds it closed', async () => {
     bench.host.standings.set(7, 'open');
     await enter(1, 'Depends on #7');
     const closed = written(7, '', { state: 'closed', labels: [] });
@@ -248,7 +248,7 @@ describe('a parent that only the host knows', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('counts as open while the host does not answer, and is asked about again', async () => {
+  test('counts as open while the host does not answer, and is read again', async () => {
     const standingOf = bench.host.standingOf;
     bench.host.standingOf = async () => {
       throw new Error('the host is away');
@@ -262,7 +262,7 @@ describe('a parent that only the host knows', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('is asked about every five minutes at most, with the etag of the answer before', async () => {
+  test('is read every five minutes at most, with the etag of the previous response', async () => {
     bench.host.standings.set(7, 'open');
     await enter(1, 'Depends on #7');
     bench.host.standingsAsked.length = 0;
@@ -278,7 +278,7 @@ describe('a parent that only the host knows', () => {
     ]);
   });
 
-  test('among many has its turn: each look asks about few', async () => {
+  test('is read in turn with others, a few per round', async () => {
     const many = Array.from({ length: 12 }, (_, index) => 100 + index);
     for (const n of many) bench.host.standings.set(n, 'open');
     await enter(1, many.map((n) => `- [ ] #${n}`).join('\n'));
@@ -292,7 +292,7 @@ describe('a parent that only the host knows', () => {
   });
 });
 
-/** Only this test's repo has a host, so that others' edges are left alone. */
+/** Only this test's repo has a host, so that others' edges are not changed. */
 const watch = (now = () => new Date()) =>
   new ParentWatch({
     engine: bench.engine,
