@@ -16,6 +16,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'store-watch': ['domain', 'runtime', 'store'],
   cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
   worker: ['contract', 'domain', 'runtime'],
+  'contract-tests': ['contract', 'domain', 'runtime'],
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'store-watch', 'vcs'],
   stack: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs', 'worker'],
