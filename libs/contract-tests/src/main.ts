@@ -25,6 +25,7 @@ const webhookSecret = secret(options.webhookSecretEnv);
 const given = {
   ...(token !== undefined && { token }),
   ...(workerToken !== undefined && { workerToken }),
+  ...(webhookSecret !== undefined && { webhookSecret }),
   ...(options.user !== undefined && password !== undefined && { operator: { username: options.user, password } }),
   refusedTokens: options.refusedTokenEnv.flatMap((name) => secret(name) ?? []),
 };

@@ -74,7 +74,11 @@ export function contractCommand(version: string): Command {
     .option('--user <name>', 'operator of the monitor')
     .option('--password-env <name>', 'variable that holds the operator’s password', 'MONITOR_PASSWORD')
     .option('--runs <n>', 'requests to send, over all endpoints', whole(1, 100_000_000), 5_000)
-    .option('--seed <n>', 'the same seed makes the same requests (default: random, printed)', whole(-(2 ** 31), 2 ** 31 - 1))
+    .option(
+      '--seed <n>',
+      'the same seed makes the same requests (default: random, printed)',
+      whole(-(2 ** 31), 2 ** 31 - 1),
+    )
     .option('--only <endpoint...>', 'these endpoints only', [])
     .option('--skip <endpoint=reason>', 'leave an endpoint out; repeatable', skipped, [])
     .option('--write', 'include endpoints that change state', false)

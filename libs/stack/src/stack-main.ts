@@ -2,9 +2,9 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { createLogger, envPort, runService, type ServiceContext } from '@pipeline/runtime';
+import { LIMITS } from './limits.ts';
 import { stackCommand, stackOptions } from './options.ts';
 import { plainLog } from './plain-log.ts';
-import { LIMITS } from './limits.ts';
 import type { PORT_VARIABLES } from './ports.ts';
 import { reportText } from './report.ts';
 import { startStack } from './start-stack.ts';

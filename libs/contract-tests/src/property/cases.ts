@@ -32,7 +32,7 @@ export function casesOf({ surface, route, matrix, vocabulary, tools }: CaseSourc
   const known = (name: string) => vocabulary.known(route.path, name);
   const valid = validRequests(surface, route, known);
   const invalid = woundedRequests(surface, route, valid);
-  const isUnspecified = isRawBody(route.body) || (route.undocumented === true && route.method === 'post');
+  const isUnspecified = isRawBody(route.body) || route.undocumented === true;
   const expectation = { kind: isUnspecified ? 'unspecified' : 'valid' } as const;
   const fine = valid.map((request): PlannedCase => ({ request, expectation }));
   const planned = route.id === 'postMcp' && tools.length > 0 ? fc.oneof(fine, toolCalls(route, tools, known)) : fine;

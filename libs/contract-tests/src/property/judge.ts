@@ -80,6 +80,10 @@ function missingHeaders({ route }: PlannedRequest, { status, headers }: SeenAnsw
   return [];
 }
 
+/** An error text up to what was given by the caller. */
+const general = (error: string): string =>
+  (error.split(/"|no enabled repo |from |: (?=\S*\/)/)[0] ?? '').replace(/\d+/g, 'N');
+
 /** Without the address, numbers and quoted texts that differ from request to request. */
 const withoutPlace = (text: string): string =>
   text
@@ -116,8 +120,8 @@ function judgeValid(request: PlannedRequest, answer: SeenAnswer): Verdict {
   const { route } = request;
   const own = route.errors.some((one) => (typeof one === 'string' ? one : one.code) === code);
   if (own && statusOn(route, code as never) === answer.status)
-    return { problem: null, condition: `${route.id} ${answer.status} ${code}: ${error.replace(/\d+/g, 'N')}` };
-  return bad(request, 'valid-refused', `${answer.status} ${code}: ${error}`, `${code} ${withoutPlace(error)}`);
+    return { problem: null, condition: `${route.id} ${answer.status} ${code}: ${general(error)}` };
+  return bad(request, 'valid-refused', `${answer.status} ${code}: ${error}`, `${code} ${general(error)}`);
 }
 
 function judgeInvalid(

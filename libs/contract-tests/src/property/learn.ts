@@ -18,7 +18,11 @@ const plain = (route: AnyRoute, body?: object): PlannedRequest => ({
 });
 
 /** Reads every list that needs no parameter, so that requests can name what is there. */
-export async function learnFromReads(target: Target, goods: (route: AnyRoute) => readonly Credential[], into: Vocabulary) {
+export async function learnFromReads(
+  target: Target,
+  goods: (route: AnyRoute) => readonly Credential[],
+  into: Vocabulary,
+) {
   for (const route of target.surface.routes.filter(isPlainRead)) {
     const [credential] = goods(route);
     if (!credential) continue;
@@ -44,7 +48,19 @@ export async function claimTasks(target: Target, credential: Credential, into: V
   }
   const { path } = claim;
   into.replace(path, 'workerId', [workerId]);
-  into.replace(path, 'id', claimed.map(({ id }) => id));
-  into.replace(path, 'taskId', claimed.map(({ id }) => id));
-  into.replace(path, 'claimToken', claimed.map(({ claimToken }) => claimToken));
+  into.replace(
+    path,
+    'id',
+    claimed.map(({ id }) => id),
+  );
+  into.replace(
+    path,
+    'taskId',
+    claimed.map(({ id }) => id),
+  );
+  into.replace(
+    path,
+    'claimToken',
+    claimed.map(({ claimToken }) => claimToken),
+  );
 }

@@ -114,7 +114,8 @@ export class PropertySuite {
       if (this.#options.write && worker) await claimTasks(target, worker, vocabulary);
       const mcp = target.surface.routes.find(({ id }) => id === 'postMcp');
       const [connection] = matrix.good('connection');
-      if (mcp && connection && !this.#tools.has(tested)) this.#tools.set(tested, await listTools(target, mcp, connection));
+      if (mcp && connection && !this.#tools.has(tested))
+        this.#tools.set(tested, await listTools(target, mcp, connection));
     }
   }
 
@@ -124,7 +125,9 @@ export class PropertySuite {
   }
 
   #endpoints(): Endpoint[] {
-    return this.#surfaces.flatMap((tested) => tested.target.surface.routes.flatMap((route) => this.#endpoint(tested, route)));
+    return this.#surfaces.flatMap((tested) =>
+      tested.target.surface.routes.flatMap((route) => this.#endpoint(tested, route)),
+    );
   }
 
   #endpoint(tested: TestedSurface, route: AnyRoute): Endpoint[] {
@@ -174,7 +177,8 @@ export class PropertySuite {
 
   async #send({ target }: TestedSurface, one: Case): Promise<Problem | null> {
     const { request, expectation, caller } = one;
-    if (caller.credential.isGuess && (this.#guesses += 1) > this.#options.guesses) return null;
+    if (caller.credential.isGuess) this.#guesses += 1;
+    if (caller.credential.isGuess && this.#guesses > this.#options.guesses) return null;
     const outcome = await target.send(request, caller.credential);
     const verdict = judge(target.surface, one, outcome);
     count(this.#tally, {

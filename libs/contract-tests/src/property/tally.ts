@@ -52,7 +52,9 @@ export function count(tally: Tally, sent: Sent): void {
   add(tally.byExpectation, sent.expectation);
   add(tally.byStatus, status);
   if (sent.condition !== null) add(tally.conditions, sent.condition);
-  const own = (tally.byEndpoint[`${sent.surface} ${sent.endpoint}`] ??= { requests: 0, byStatus: {}, slowestMs: 0 });
+  const endpoint = `${sent.surface} ${sent.endpoint}`;
+  const own = tally.byEndpoint[endpoint] ?? { requests: 0, byStatus: {}, slowestMs: 0 };
+  tally.byEndpoint[endpoint] = own;
   own.requests += 1;
   add(own.byStatus, status);
   own.slowestMs = Math.max(own.slowestMs, Math.round(sent.ms));

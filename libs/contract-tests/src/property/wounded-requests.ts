@@ -100,7 +100,7 @@ function bodyWounds(surface: Surface, route: AnyRoute, valid: fc.Arbitrary<Valid
     broken,
     brokenJson(route, filled),
     ...(route.unstorableText === 'replace' ? [] : [unstorable(route, filled)]),
-    ...(surface.requireJsonType ? [otherTypes(route, filled)] : []),
+    ...(surface.requireJsonType ? [otherTypes(filled)] : []),
     ...(route.bodyLimit <= LARGEST_OVERSIZE ? [tooLarge(route, filled)] : []),
   ];
 }
@@ -116,15 +116,13 @@ function bodyRefusals(route: AnyRoute, issues: readonly z.core.$ZodIssue[]): Exp
 
 function brokenJson(route: AnyRoute, filled: fc.Arbitrary<ValidRequest>): Invalid {
   const texts = fc.constantFrom<string | Uint8Array<ArrayBuffer>>(
-    ...['{', ']', 'x', '{"a":1}}', "{'a':1}", '{"a":01}', '{"a":"\n"}', 'NaN', 'undefined', '﻿{}', '{"a":1,}'],
+    ...['{', ']', 'x', '{"a":1}}', "{'a':1}", '{"a":01}', '{"a":"\n"}', 'NaN', 'undefined', '{"a":1,}'],
     '['.repeat(10_000),
     new Uint8Array([0x22, 0xff, 0xfe, 0x22]),
     ...(route.bodyOptional ? [] : ['', ' ']),
   );
   const refusal = refusalOn(route, route.refusals.json ?? DEFAULT_REFUSALS.json, []);
-  // A byte order mark is skipped by decoders, and what follows may be refused by the schema.
-  const others = bodyRefusals(route, [{ code: 'custom', path: [], message: '', input: undefined }]);
-  return fc.tuple(filled, texts).map(([request, body]) => invalid({ ...request, body }, 'JSON', [refusal, ...others]));
+  return fc.tuple(filled, texts).map(([request, body]) => invalid({ ...request, body }, 'JSON', [refusal]));
 }
 
 /** NUL and halves of surrogate pairs, in one text at a time. */
@@ -150,7 +148,7 @@ const UNSUPPORTED: ExpectedRefusal = {
   names: [],
 };
 
-function otherTypes(_route: AnyRoute, filled: fc.Arbitrary<ValidRequest>): Invalid {
+function otherTypes(filled: fc.Arbitrary<ValidRequest>): Invalid {
   const types = fc.constantFrom('text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'json');
   return fc
     .tuple(filled, types)

@@ -6,7 +6,10 @@ const table = (title: string, counts: Record<string, number>): string =>
   [title, ...Object.entries(counts).map(([name, times]) => `  ${String(times).padStart(8)}  ${name}`)].join('\n');
 
 /** The result for people: counts, then each finding with the command that shows it. */
-export function propertyText({ seed, findings, tally, skipped }: PropertyResult, targetOf: (surface: string) => Target) {
+export function propertyText(
+  { seed, findings, tally, skipped }: PropertyResult,
+  targetOf: (surface: string) => Target,
+) {
   const counts = [
     table('Requests by surface', tally.bySurface),
     table('By credential', tally.byCredential),

@@ -5,10 +5,11 @@ export interface GivenSecrets {
   /** Access token of a connection. */
   token?: string;
   workerToken?: string;
-  webhookSecret?: string;
   operator?: { username: string; password: string };
   /** Tokens that must be refused: expired, revoked, of another resource. */
   refusedTokens: readonly string[];
+  /** Signs deliveries of the version-control host. */
+  webhookSecret?: string;
 }
 
 /** Headers that prove who calls, or fail to. */
@@ -17,6 +18,8 @@ export interface Credential {
   headers: Readonly<Record<string, string>>;
   /** A well-formed guess: targets limit how many failed ones they take. */
   isGuess?: true;
+  /** The body is signed with the webhook secret. */
+  signs?: true;
   /** What stands for the secret in a printed command. */
   shown: Readonly<Record<string, string>>;
 }
@@ -73,13 +76,15 @@ export function credentialMatrix(
     ...literal('wrong password', { authorization: basicHeader('pipeline-contract', 'wrong') }),
     isGuess: true,
   };
+  const signed: Credential[] = given.webhookSecret === undefined ? [] : [{ ...literal('signature', {}), signs: true }];
   const signature = literal('wrong signature', { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` });
   const unsigned = literal('malformed signature', { 'x-hub-signature-256': 'sha256=' });
   return {
     good(kind) {
       if (kind === 'operator') return [...basic, ...session];
       if (kind === 'worker') return worker;
-      return kind === 'connection' ? connection : [NONE];
+      if (kind === 'connection') return connection;
+      return kind === 'none' ? [NONE] : signed;
     },
     bad(kind) {
       if (kind === 'none') return [];

@@ -35,7 +35,9 @@ export async function openSurface({ surface, given, ...options }: OpenOptions) {
 function probesOf(surface: Surface): AnyRoute[] {
   const reads = surface.routes.filter(isPlainRead);
   const kinds = ['none', 'connection', 'operator'] as const;
-  return kinds.flatMap((kind) => reads.find(({ auth, needsStore }) => auth === kind && (kind === 'none' || needsStore)) ?? []);
+  return kinds.flatMap(
+    (kind) => reads.find(({ auth, needsStore }) => auth === kind && (kind === 'none' || needsStore)) ?? [],
+  );
 }
 
 async function expectOk(target: Target, route: AnyRoute, credential: Credential): Promise<void> {
@@ -61,6 +63,7 @@ async function logIn(target: Target, operator: { username: string; password: str
   const request = { route: login, params: {}, query: [], headers: {}, body: JSON.stringify(operator) };
   const outcome = await target.send(request, NOBODY);
   if (!outcome.ok) throw new TargetError(`${target.url}: ${outcome.error}`);
-  if (outcome.answer.status !== 200) throw new TargetError(`${target.url}: the monitor refuses the operator's password`);
+  if (outcome.answer.status !== 200)
+    throw new TargetError(`${target.url}: the monitor refuses the operator's password`);
   return /SVC_SESSION=([^;]*)/.exec(outcome.answer.headers.get('set-cookie') ?? '')?.[1];
 }

@@ -40,14 +40,13 @@ export class Target {
       accept: route.path === '/api/mcp' ? 'application/json, text/event-stream' : 'application/json',
       ...(route.body && { 'content-type': bodyType(route) }),
       ...request.headers,
-      ...this.#signature(request, body),
+      ...(credential.signs && this.#signature(body)),
       ...credential.headers,
     };
   }
 
-  #signature({ route }: PlannedRequest, body: PlannedRequest['body']): Record<string, string> {
-    const { webhookSecret } = this.#options;
-    if (route.auth !== 'signature' || webhookSecret === undefined) return {};
+  #signature(body: PlannedRequest['body']): Record<string, string> {
+    const { webhookSecret = '' } = this.#options;
     const digest = createHmac('sha256', webhookSecret)
       .update(body ?? '')
       .digest('hex');
@@ -57,12 +56,18 @@ export class Target {
   /** Sends the request; waits and repeats it when the target answers 429 with a Retry-After in bounds. */
   async send(request: PlannedRequest, credential: Credential): Promise<Outcome> {
     for (;;) {
-      const outcome = await this.#sendOnce(request, credential);
+      const outcome = await this.#sendFresh(request, credential);
       const seconds = retryAfter(outcome);
       if (seconds === null || seconds > this.#options.longestRetrySeconds) return outcome;
       this.waitedMs += seconds * 1_000;
       await sleep(seconds * 1_000);
     }
+  }
+
+  /** Repeats a request whose kept-alive connection the target had closed: it was never read. */
+  async #sendFresh(request: PlannedRequest, credential: Credential): Promise<Outcome> {
+    const outcome = await this.#sendOnce(request, credential);
+    return !outcome.ok && outcome.error.includes(CLOSED) ? this.#sendOnce(request, credential) : outcome;
   }
 
   async #sendOnce(request: PlannedRequest, credential: Credential): Promise<Outcome> {
@@ -89,6 +94,8 @@ export class Target {
     }
   }
 }
+
+const CLOSED = 'other side closed';
 
 /** An event stream goes on for ever; its begin is its answer. */
 const isEndless = ({ headers, url }: Response): boolean =>

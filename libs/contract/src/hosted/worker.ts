@@ -50,7 +50,10 @@ export const registerWorker = route({
   description:
     'A name registers once: again, it is the same worker, and what its earlier life had claimed is given back. A name ' +
     'belongs to the token that registered it until that token is revoked.',
-  errors: [{ code: 'INSUFFICIENT_SCOPE', description: 'The name belongs to another worker token' }],
+  errors: [
+    { code: 'INSUFFICIENT_SCOPE', description: 'The name belongs to another worker token' },
+    { code: 'INVALID_BODY', description: 'A repo that is not enabled or that the token does not reach, or a bad field' },
+  ],
   body: z.object({
     name: z.string().min(1).max(200),
     hostname: z.string().max(255).default(''),

@@ -62,6 +62,8 @@ const filter = z
     description: 'Which issues of enabled repos are meant: all that is given must hold. At least one criterion.',
   });
 
+const NO_NEXT = 'must be the `next` of an earlier answer';
+
 const common = {
   filter,
   dryRun: z.boolean().default(true).meta({
@@ -71,7 +73,8 @@ const common = {
   limit: z.int().min(1).max(MOST_IN_BULK).default(MOST_IN_BULK).meta({ description: 'Most issues to act on.' }),
   after: z
     .string()
-    .regex(/^\d{1,15}\.\d{1,15}\.\d{1,10}$/, 'must be the `next` of an earlier answer')
+    .regex(/^\d{1,15}\.\d{1,15}\.\d{1,10}$/, NO_NEXT)
+    .refine((text) => Number(text.split('.').at(-1)) <= MAX_ISSUE_NUMBER, NO_NEXT)
     .optional()
     .meta({
       description: '`next` of the call before: goes on behind it.',
