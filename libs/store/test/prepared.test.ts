@@ -67,7 +67,7 @@ test('one name with two texts is refused on the connection that has seen the fir
 });
 
 test('a name that Postgres could not tell apart is refused when it is built', () => {
-  expect(() => prepared('Two Words', () => sql`select 1`)).toThrow('no statement name');
+  expect(() => prepared('Two Words', () => sql`select 1`)).toThrow('not a statement name');
 });
 
 test('a column that a migration adds does not disturb a statement that is prepared', async () => {
