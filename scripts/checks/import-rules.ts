@@ -21,7 +21,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   stack: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'vcs', 'worker'],
-  testing: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'sandbox-host', 'store', 'vcs'],
+  testing: ['domain', 'engine', 'local-postgres', 'runtime', 'sandbox-host', 'store', 'vcs'],
   bench: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'testing', 'worker'],
 };
 

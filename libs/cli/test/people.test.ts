@@ -47,7 +47,9 @@ describe('users', () => {
     const { password_hash: hash } = await userRow('anna@example.org');
     expect(hash).toMatch(/^\$argon2id\$/);
     expect(await verifyPassword(PASSWORD, hash)).toBe(true);
-    expect((await cli.refusal(['admin', 'user', 'create', 'anna@example.org'], PASSWORD)).message).toMatch(/already$/);
+    expect((await cli.refusal(['admin', 'user', 'create', 'anna@example.org'], PASSWORD)).message).toMatch(
+      /already exists$/,
+    );
   });
 
   test.each([

@@ -41,7 +41,7 @@ export const BLOCK_REASONS = {
     classification: 'unknown',
     sentence: 'The reviewer rejected the change repeatedly.',
     remedy:
-      'Read the review, state the requirements in a comment, then unblock the issue or reimplement it with `/svc:reimplement`.',
+      'Read the review, state the requirements in a comment, then unblock the issue or reimplement it with /svc:reimplement.',
   },
   dependency_open: {
     classification: 'unknown',
@@ -91,7 +91,7 @@ export const BLOCK_REASONS = {
   pr_closed: {
     classification: 'unknown',
     sentence: 'The pull request was closed without being merged.',
-    remedy: 'Reopen the pull request and unblock, reimplement the issue with `/svc:reimplement`, or cancel it.',
+    remedy: 'Reopen the pull request and unblock, reimplement the issue with /svc:reimplement, or cancel it.',
   },
   service_unavailable: {
     classification: 'transient',

@@ -42,7 +42,7 @@ test('where this project is no checkout a sample is made, and that is said', asy
   await mkdir(join(dir, 'project'));
   const [repo] = await choose();
   expect(repo).toEqual({ slug: 'demo/sample', source: join(dir, 'data/source/sample') });
-  expect(said.join()).toContain('no git checkout');
+  expect(said.join()).toContain('not a git checkout');
   expect(demoIssues(await filesOf(repo?.source ?? '', searchPath))).toHaveLength(30);
 });
 
@@ -66,7 +66,7 @@ test('a bare repository is served as it is', async () => {
 test('a path without a repository, or without a commit, is refused by name', async () => {
   await expect(choose({ path: join(dir, 'nowhere') })).rejects.toThrow(`--repo ${join(dir, 'nowhere')}`);
   await run('git', ['init', '-q', join(dir, 'empty')], { env });
-  await expect(choose({ path: join(dir, 'empty') })).rejects.toThrow('no git repository with a commit');
+  await expect(choose({ path: join(dir, 'empty') })).rejects.toThrow('not a git repository with a commit');
 });
 
 test('without git that is what is missing', async () => {

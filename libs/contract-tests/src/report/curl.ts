@@ -18,7 +18,7 @@ export function curlCommand(target: Target, { request, caller: { credential } }:
 
 /** In double quotes where a variable is to be filled in, else in single quotes. */
 const quoted = (text: string): string =>
-  text.includes('$') && !text.includes("'") && /: .*\$[(A-Z]/.test(text)
+  text.includes('$') && !text.includes("'") && /\$[(A-Z]/.test(text)
     ? `"${text}"`
     : `'${text.replaceAll("'", `'\\''`)}'`;
 

@@ -39,7 +39,7 @@ describe('the status comment', () => {
   test('shows the state of the issue', () => {
     expect(comment()).toBe(
       [
-        '**An agent is to make the change** · since 2026-01-02 03:04 UTC',
+        '**Waiting for an agent to make the change** · since 2026-01-02 03:04 UTC',
         '✓ Queued → ✓ Analysis → ✓ Plan → **Development** → Review → Merge → Done',
         '<sub>Commands for people with write access, as a comment: `/svc:pause` `/svc:retry` `/svc:reimplement` `/svc:cancel`</sub>',
       ].join('\n\n'),

@@ -267,7 +267,7 @@ describe('the budget of an issue', () => {
     await transition(bench.engine, await bench.key(number), 'planning', OLGA);
     expect(await holds()).toMatchObject({ [number]: 'handover' });
     const failure = { errorMessage: 'stopped', errorClass: 'unknown' as const, invocations: [paid(2)] };
-    await expect(fail(bench.engine, refOf(bench, task), failure)).rejects.toThrow('withdrawn');
+    await expect(fail(bench.engine, refOf(bench, task), failure)).rejects.toThrow('cancelled');
     expect(await holds()).toMatchObject({ [number]: 'budget' });
   });
 

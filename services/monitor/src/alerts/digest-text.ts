@@ -14,11 +14,11 @@ const underWay = ({ pipelineByState }: DailyDigest): number =>
 export function digestLine(digest: DailyDigest): string {
   const { date, blockedCount, recentErrors, dailyCostUsd, topRegressedKpis } = digest;
   return [
-    `${date}: ${underWay(digest)} issues under way`,
+    `${date}: ${underWay(digest)} issues in progress`,
     `${blockedCount} blocked`,
     `${sum(recentErrors.map(({ count }) => count))} failed runs`,
     dailyCostUsd === null ? 'nothing spent' : `${usd(dailyCostUsd)} spent`,
-    `${topRegressedKpis.length} figures got worse`,
+    `${topRegressedKpis.length} KPIs regressed`,
   ].join(', ');
 }
 

@@ -177,7 +177,7 @@ test('Slack gets one line with what stands out, and the log a line of its own', 
   await round();
   const { text, blocks } = bodies()[0];
   expect(text).toMatch(
-    /^:bar_chart: 2026-03-01: \d+ issues under way, 0 blocked, 3 failed runs, nothing spent, 0 figures got worse$/,
+    /^:bar_chart: 2026-03-01: \d+ issues in progress, 0 blocked, 3 failed runs, nothing spent, 0 KPIs regressed$/,
   );
   expect(blocks).toEqual([
     { type: 'section', text: { type: 'mrkdwn', text } },
