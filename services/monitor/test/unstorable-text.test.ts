@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkedFetch, monitorSurface } from '@pipeline/contract';
-import { testDatabase } from '@pipeline/testing';
 import { type UnstorableRequest, unstorableRequests } from '@pipeline/contract-tests/unstorable-requests';
+import { testDatabase } from '@pipeline/testing';
 import { EventFeed } from '../src/stream/event-feed.ts';
 import { makeBench } from './bench.ts';
 import { OLGA, serveConnected } from './served-app.ts';

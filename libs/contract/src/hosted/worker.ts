@@ -52,7 +52,10 @@ export const registerWorker = route({
     'belongs to the token that registered it until that token is revoked.',
   errors: [
     { code: 'INSUFFICIENT_SCOPE', description: 'The name belongs to another worker token' },
-    { code: 'INVALID_BODY', description: 'A repo that is not enabled or that the token does not reach, or a bad field' },
+    {
+      code: 'INVALID_BODY',
+      description: 'A repo that is not enabled or that the token does not reach, or a bad field',
+    },
   ],
   body: z.object({
     name: z.string().min(1).max(200),
@@ -176,6 +179,7 @@ export const reportProgress = route({
   path: '/api/worker/tasks/{id}/progress',
   summary: 'Say how a task is going',
   description: 'The text becomes the status of the issue, and an issue event.',
+  bodyLimit: 4 * MIB,
   body: z.object({
     claimToken,
     status: z.string().min(1).max(2_000),
@@ -227,6 +231,7 @@ export const failTask = route({
   path: '/api/worker/tasks/{id}/fail',
   summary: 'Report that a task failed',
   description: 'Tried again after a pause while attempts are left; then the issue is blocked.',
+  bodyLimit: 4 * MIB,
   body: FailReport,
   replies: {
     200: {
