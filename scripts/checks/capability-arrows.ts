@@ -58,6 +58,11 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     tracks: ['wire'],
     workers: ['wire'],
   },
+  'contract-tests': {
+    '.': ['property', 'report', 'target'],
+    property: ['target'],
+    report: ['property', 'target'],
+  },
   domain: {
     alerts: ['.'],
     analytics: ['.', 'alerts', 'settings', 'tracks', 'workers', 'workflow'],

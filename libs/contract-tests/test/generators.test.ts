@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { type AnyRoute, hostedSurface, isRawBody, monitorSurface, type Surface } from '@pipeline/contract';
 import fc from 'fast-check';
-import { addressOf } from '../src/property/planned-request.ts';
 import { validRequests } from '../src/property/valid-requests.ts';
 import { woundedRequests } from '../src/property/wounded-requests.ts';
+import { addressOf } from '../src/target/planned-request.ts';
 
 const surfaces: readonly Surface[] = [hostedSurface, monitorSurface];
 const routes = surfaces.flatMap((surface) =>

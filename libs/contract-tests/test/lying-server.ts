@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { defineSurface, route } from '@pipeline/contract';
 import { z } from 'zod';
 
-/** A surface of two endpoints, for targets that tell the truth about it and for others. */
+/** A surface of two endpoints, for targets that keep its contract and for others. */
 export const surface = defineSurface({
   name: 'monitor',
   title: 'A shop',

@@ -1,9 +1,9 @@
 import { type AnyRoute, isRawBody, type Surface } from '@pipeline/contract';
 import fc from 'fast-check';
 import type { Credential, CredentialMatrix } from '../target/credentials.ts';
+import type { PlannedCase } from '../target/planned-request.ts';
 import type { Caller } from './judge.ts';
 import { type McpTool, toolCalls } from './mcp-calls.ts';
-import type { PlannedCase } from './planned-request.ts';
 import { validRequests } from './valid-requests.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { woundedRequests } from './wounded-requests.ts';

@@ -1,8 +1,8 @@
 import { ApiError, checkAnswer, type SeenAnswer, type Surface, statusOn } from '@pipeline/contract';
 import type { Credential } from '../target/credentials.ts';
+import type { Expectation, ExpectedRefusal, PlannedRequest } from '../target/planned-request.ts';
 import type { Outcome } from '../target/target.ts';
 import { toolCallProblem } from './mcp-calls.ts';
-import type { Expectation, ExpectedRefusal, PlannedRequest } from './planned-request.ts';
 
 /** Whose request it was. */
 export interface Caller {
@@ -80,9 +80,13 @@ function missingHeaders({ route }: PlannedRequest, { status, headers }: SeenAnsw
   return [];
 }
 
-/** An error text up to what was given by the caller. */
+/** An error text without what the caller gave: quoted texts, slugs, numbers. */
 const general = (error: string): string =>
-  (error.split(/"|no enabled repo |from |: (?=\S*\/)/)[0] ?? '').replace(/\d+/g, 'N');
+  (error.split('"')[0] ?? '')
+    .split(' ')
+    .map((word) => (word.includes('/') ? '…' : word))
+    .join(' ')
+    .replace(/\d+/g, 'N');
 
 /** Without the address, numbers and quoted texts that differ from request to request. */
 const withoutPlace = (text: string): string =>

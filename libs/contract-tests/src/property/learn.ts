@@ -1,8 +1,8 @@
 import type { AnyRoute } from '@pipeline/contract';
 import { TASK_TYPES } from '@pipeline/domain';
 import type { Credential } from '../target/credentials.ts';
+import { isPlainRead, type PlannedRequest } from '../target/planned-request.ts';
 import type { Target } from '../target/target.ts';
-import { isPlainRead, type PlannedRequest } from './planned-request.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 const WORKER_NAME = 'pipeline-contract';

@@ -2,10 +2,10 @@ import { type AnyRoute, McpResponse } from '@pipeline/contract';
 import fc from 'fast-check';
 import { z } from 'zod';
 import type { Credential } from '../target/credentials.ts';
+import type { PlannedCase, PlannedRequest } from '../target/planned-request.ts';
 import type { Target } from '../target/target.ts';
 import { wounds } from './body-wounds.ts';
 import type { KnownValues } from './leaf.ts';
-import type { PlannedCase, PlannedRequest } from './planned-request.ts';
 import { valueArbitrary } from './value-arbitrary.ts';
 
 const Tools = z.object({

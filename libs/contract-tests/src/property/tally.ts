@@ -1,4 +1,4 @@
-import type { Expectation } from './planned-request.ts';
+import type { Expectation } from '../target/planned-request.ts';
 
 /** Counts of what was sent and answered. */
 export interface Tally {

@@ -2,9 +2,9 @@ import { type AnyRoute, isRawBody, matchRoute, type Surface } from '@pipeline/co
 import { isStorable } from '@pipeline/domain';
 import fc from 'fast-check';
 import type { z } from 'zod';
+import { addressOf, type PlannedRequest } from '../target/planned-request.ts';
 import { acceptedTexts } from './field-texts.ts';
 import type { KnownValues } from './leaf.ts';
-import { addressOf, type PlannedRequest } from './planned-request.ts';
 import { requestLimits } from './request-limits.ts';
 import { accepts, valueArbitrary } from './value-arbitrary.ts';
 
@@ -32,9 +32,16 @@ export function validRequests(surface: Surface, route: AnyRoute, known: KnownVal
     .filter((request) => isServedBy(surface, request) && (!route.needsQuery || request.query.length > 0));
 }
 
-/** Whether no earlier declaration serves the same address. */
-export const isServedBy = (surface: Surface, request: PlannedRequest): boolean =>
-  matchRoute(surface.routes, request.route.method, addressOf(request).split('?')[0] ?? '') === request.route;
+/** Bytes; servers and proxies refuse longer addresses before they look at them. */
+const LONGEST_ADDRESS = 8_000;
+
+/** Whether the address reaches the route: no earlier declaration serves it, and clients send it as it is. */
+export function isServedBy(surface: Surface, request: PlannedRequest): boolean {
+  const address = addressOf(request);
+  const path = address.split('?')[0] ?? '';
+  const isSentAsIs = new URL(address, 'http://host').pathname === path && address.length <= LONGEST_ADDRESS;
+  return isSentAsIs && matchRoute(surface.routes, request.route.method, path) === request.route;
+}
 
 function paramsOf({ params }: AnyRoute, known: KnownValues): fc.Arbitrary<Record<string, string>> {
   const fields = Object.entries((params?.shape ?? {}) as Record<string, z.ZodType>);

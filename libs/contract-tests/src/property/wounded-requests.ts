@@ -9,9 +9,9 @@ import {
 } from '@pipeline/contract';
 import fc from 'fast-check';
 import type { z } from 'zod';
+import type { ExpectedRefusal, PlannedCase } from '../target/planned-request.ts';
 import { wounds } from './body-wounds.ts';
 import { refusedTexts } from './field-texts.ts';
-import type { ExpectedRefusal, PlannedCase } from './planned-request.ts';
 import { withEachText } from './sample-input.ts';
 import { isServedBy, type ValidRequest } from './valid-requests.ts';
 
@@ -24,7 +24,7 @@ type Invalid = fc.Arbitrary<PlannedCase>;
 export function woundedRequests(surface: Surface, route: AnyRoute, valid: fc.Arbitrary<ValidRequest>): Invalid | null {
   const all = [
     ...parameterWounds(surface, route, valid),
-    ...queryWounds(route, valid),
+    ...queryWounds(surface, route, valid),
     ...bodyWounds(surface, route, valid),
   ];
   return all.length === 0 ? null : fc.oneof(...all);
@@ -53,7 +53,7 @@ function parameterWounds(surface: Surface, route: AnyRoute, valid: fc.Arbitrary<
   });
 }
 
-function queryWounds(route: AnyRoute, valid: fc.Arbitrary<ValidRequest>): Invalid[] {
+function queryWounds(surface: Surface, route: AnyRoute, valid: fc.Arbitrary<ValidRequest>): Invalid[] {
   const refusal = route.refusals.query ?? DEFAULT_REFUSALS.query;
   return shapeOf(route.query).flatMap(([name, schema]) => {
     const refuses = (value: unknown) => !schema.safeParse(value).success;
@@ -71,7 +71,9 @@ function queryWounds(route: AnyRoute, valid: fc.Arbitrary<ValidRequest>): Invali
       ...(refuses(undefined) && !route.needsQuery ? [valid.map((request) => set(request, []))] : []),
     ];
     return broken.map((one) =>
-      one.map((request) => invalid(request, `query ${name}`, [refusalOn(route, refusal, [name])])),
+      one
+        .filter((request) => isServedBy(surface, request))
+        .map((request) => invalid(request, `query ${name}`, [refusalOn(route, refusal, [name])])),
     );
   });
 }
@@ -86,7 +88,7 @@ function bodyWounds(surface: Surface, route: AnyRoute, valid: fc.Arbitrary<Valid
   const broken = fc
     .tuple(filled, wounds(body))
     .map(([request, wound]) => ({ request, json: wound(request.json) }))
-    .filter(({ json }) => !body.safeParse(json).success)
+    .filter(({ json }) => !body.safeParse(json).success && sizeOf(json) <= route.bodyLimit)
     .map(({ request, json }) =>
       invalid(
         { ...request, json, body: JSON.stringify(json) },
@@ -104,6 +106,9 @@ function bodyWounds(surface: Surface, route: AnyRoute, valid: fc.Arbitrary<Valid
     ...(route.bodyLimit <= LARGEST_OVERSIZE ? [tooLarge(route, filled)] : []),
   ];
 }
+
+/** Bytes as JSON. */
+const sizeOf = (json: unknown): number => Buffer.byteLength(JSON.stringify(json) ?? '');
 
 function bodyRefusals(route: AnyRoute, issues: readonly z.core.$ZodIssue[]): ExpectedRefusal[] {
   return issues.map((issue) => {
@@ -125,7 +130,7 @@ function brokenJson(route: AnyRoute, filled: fc.Arbitrary<ValidRequest>): Invali
   return fc.tuple(filled, texts).map(([request, body]) => invalid({ ...request, body }, 'JSON', [refusal]));
 }
 
-/** NUL and halves of surrogate pairs, in one text at a time. */
+/** NUL and halves of surrogate pairs, in one text at a time: refused with the code of the field, in a text of its own. */
 function unstorable(route: AnyRoute, filled: fc.Arbitrary<ValidRequest>): Invalid {
   const endings = fc.constantFrom('\0', '\ud800');
   return fc
@@ -138,7 +143,8 @@ function unstorable(route: AnyRoute, filled: fc.Arbitrary<ValidRequest>): Invali
     .filter(({ json }) => json !== undefined)
     .map(({ request, json, field }) => {
       const issues = [{ code: 'custom' as const, path: [field], message: '', input: undefined }];
-      return invalid({ ...request, body: JSON.stringify(json) }, 'body', bodyRefusals(route, issues));
+      const refusals = bodyRefusals(route, issues).map(({ status, code }) => ({ status, code, names: [field] }));
+      return invalid({ ...request, body: JSON.stringify(json) }, 'body', refusals);
     });
 }
 

@@ -1,5 +1,5 @@
 import type { Case } from '../property/cases.ts';
-import { addressOf } from '../property/planned-request.ts';
+import { addressOf } from '../target/planned-request.ts';
 import type { Target } from '../target/target.ts';
 
 /** Longest body that a printed command holds in full. */
@@ -7,20 +7,21 @@ const LONGEST_BODY = 2_000;
 
 /** A command line that sends the request again. Secrets are variables: `$TOKEN`, `$MONITOR_PASSWORD`. */
 export function curlCommand(target: Target, { request, caller: { credential } }: Case): string {
-  const headers = { ...target.headersOf(request, credential), ...credential.shown };
-  const parts = [
-    `curl -i -X ${request.route.method.toUpperCase()} ${quoted(target.url + addressOf(request))}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+  const given = Object.entries(target.headersOf(request, credential));
+  const headers = given.map(([name, value]) => {
+    const shown = credential.shown[name];
+    // Double quotes: the shell fills in the variable.
+    return shown?.includes('$') ? `-H "${name}: ${shown}"` : `-H ${quoted(`${name}: ${value}`)}`;
+  });
+  const method = request.route.method.toUpperCase();
+  return [
+    `curl -i -X ${method} ${quoted(target.url + addressOf(request))}`,
+    ...headers,
     ...bodyPart(request.body),
-  ];
-  return parts.join(' ');
+  ].join(' ');
 }
 
-/** In double quotes where a variable is to be filled in, else in single quotes. */
-const quoted = (text: string): string =>
-  text.includes('$') && !text.includes("'") && /\$[(A-Z]/.test(text)
-    ? `"${text}"`
-    : `'${text.replaceAll("'", `'\\''`)}'`;
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function bodyPart(body: string | Uint8Array | undefined): string[] {
   if (body === undefined) return [];
@@ -31,7 +32,11 @@ function bodyPart(body: string | Uint8Array | undefined): string[] {
   return [`--data-binary ${isPlain ? quoted(shown) : `$${quoted(escaped(shown))}`}`];
 }
 
+/** For the shell's $'…', which takes the rest of the text literally after a quote. */
 const escaped = (text: string): string =>
-  [...text.replaceAll('\\', '\\\\')]
-    .map((char) => (/[\x20-\x7e]/.test(char) ? char : `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`))
-    .join('');
+  [...text.replaceAll('\\', '\\\\')].map((char) => (/[\x20-\x26\x28-\x7e]/.test(char) ? char : codeOf(char))).join('');
+
+function codeOf(char: string): string {
+  const hex = (char.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
+}

@@ -1,6 +1,6 @@
 import { type AnyRoute, login, logout, type Surface } from '@pipeline/contract';
-import { isPlainRead } from '../property/planned-request.ts';
 import { type Credential, credentialMatrix, type GivenSecrets } from './credentials.ts';
+import { isPlainRead } from './planned-request.ts';
 import { Target } from './target.ts';
 
 /** The target cannot be tested: it does not answer, or it refuses the given credentials. */

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { SeenAnswer, Surface } from '@pipeline/contract';
 import { sleep } from '@pipeline/runtime';
-import { addressOf, bodyType, type PlannedRequest } from '../property/planned-request.ts';
 import type { Credential } from './credentials.ts';
+import { addressOf, bodyType, type PlannedRequest } from './planned-request.ts';
 
 /** An answer, or why there was none. */
 export type Outcome = { ok: true; answer: SeenAnswer; ms: number } | { ok: false; error: string };
@@ -19,7 +19,7 @@ interface TargetOptions {
   longestRetrySeconds: number;
 }
 
-/** One surface of the product at an address: sends requests, one after the other or side by side. */
+/** One surface of the product at an address: sends requests, in sequence or concurrently. */
 export class Target {
   readonly surface: Surface;
   readonly url: string;
@@ -97,7 +97,7 @@ export class Target {
 
 const CLOSED = 'other side closed';
 
-/** An event stream goes on for ever; its begin is its answer. */
+/** Only the beginning of an event stream is read. */
 const isEndless = ({ headers, url }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') === true && !url.includes('/api/mcp');
 

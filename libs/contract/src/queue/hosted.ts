@@ -186,6 +186,7 @@ export const reportProgress = route({
   path: '/api/worker/tasks/{id}/progress',
   summary: 'Report progress on a task',
   description: 'Sets the status message of the issue and appends an issue event.',
+  bodyLimit: 4 * MIB,
   body: z.object({
     claimToken,
     status: z.string().min(1).max(2_000),
@@ -244,6 +245,7 @@ export const failTask = route({
   path: '/api/worker/tasks/{id}/fail',
   summary: 'Report a failed task',
   description: 'The task is retried after a backoff while attempts remain; then the issue is blocked.',
+  bodyLimit: 4 * MIB,
   body: FailReport,
   replies: {
     200: {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { OUTCOME_NAMES } from '@pipeline/domain';
-import { CompleteReport, completeTask, errorsOf, failTask, hostedSurface } from '../../src/index.ts';
+import { MAX_CALL_TOKENS, MAX_INTEGER, OUTCOME_NAMES } from '@pipeline/domain';
+import { CompleteReport, completeTask, errorsOf, failTask, hostedSurface, reportProgress } from '../../src/index.ts';
+import { invocations } from '../../src/queue/report.ts';
 
 const claimToken = '0198c5a4-7c1e-7000-8000-000000000001';
 
@@ -51,6 +52,16 @@ describe('the report of a finished task', () => {
         { kind: 'file', path: 'a.ts', lineStart: 3, column: 4 },
       ]);
     });
+  });
+
+  test.each([reportProgress, completeTask, failTask])('of $id may hold as many calls as are declared', (route) => {
+    const call = {
+      ...{ index: MAX_INTEGER, model: '模'.repeat(200), provider: '供'.repeat(100), turns: MAX_INTEGER },
+      ...{ inputTokens: MAX_CALL_TOKENS, outputTokens: MAX_CALL_TOKENS, cacheReadTokens: MAX_CALL_TOKENS },
+      ...{ cacheWriteTokens: MAX_CALL_TOKENS, costUsd: 99_999.123_456_789_01, stopReason: 'completed' as const },
+    };
+    const calls = invocations.parse(Array.from({ length: 1_000 }, () => call));
+    expect(Buffer.byteLength(JSON.stringify({ claimToken, invocations: calls }))).toBeLessThan(route.bodyLimit / 2);
   });
 
   test.each([completeTask, failTask])('of $id may be answered with 409 and 410', (route) => {

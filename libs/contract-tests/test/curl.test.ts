@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import { curlCommand } from '../src/report/curl.ts';
+import { credentialMatrix } from '../src/target/credentials.ts';
+import { addressOf } from '../src/target/planned-request.ts';
+import { Target } from '../src/target/target.ts';
+import { surface } from './lying-server.ts';
+
+const target = new Target({ url: 'http://127.0.0.1:1', surface, timeoutMs: 1, longestRetrySeconds: 0 });
+const secrets = { token: 'mcp_at_secret', workerToken: 'wrk_at_secret', refusedTokens: ['mcp_at_old'] };
+const operator = { username: 'olga', password: 'p4ssw0rd' };
+const matrix = credentialMatrix({ ...secrets, operator }, { open: 'cookie1', ended: 'cookie2' });
+const [, makeThing] = surface.routes;
+const request = {
+  route: makeThing,
+  params: {},
+  query: [['a', "b'c"]] as const,
+  headers: {},
+  body: `{"x":"'\\\u0000😀"}`,
+};
+
+test('a printed command holds no secret, whatever the credential', () => {
+  const credentials = (['operator', 'worker', 'connection', 'signature'] as const).flatMap((kind) => [
+    ...matrix.good(kind),
+    ...matrix.bad(kind),
+  ]);
+  const hidden = ['mcp_at_secret', 'wrk_at_secret', 'mcp_at_old', 'cookie1', 'cookie2', 'p4ssw0rd'];
+  const basic = Buffer.from('olga:p4ssw0rd').toString('base64');
+  for (const credential of credentials) {
+    const one = { request, caller: { credential, isGood: true }, expectation: { kind: 'valid' as const } };
+    const command = curlCommand(target, one);
+    expect(command).toContain(`curl -i -X POST 'http://127.0.0.1:1${addressOf(request)}'`);
+    expect([...hidden, basic].filter((secret) => command.includes(secret))).toEqual([]);
+  }
+});
+
+test('a body with quotes and control characters is escaped for the shell', () => {
+  const [credential] = matrix.bad('worker');
+  if (!credential) throw new Error('no credential');
+  const one = { request, caller: { credential, isGood: false }, expectation: { kind: 'valid' as const } };
+  expect(curlCommand(target, one)).toContain(String.raw`--data-binary $'{"x":"\u0027\\\u0000\U0001f600"}'`);
+});
