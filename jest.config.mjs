@@ -1,7 +1,7 @@
 /** One Jest project for the whole workspace; a test file belongs to the package whose folder holds it. */
 export default {
-  runtime: '<rootDir>/libs/testing/src/jest-runtime.ts',
-  testEnvironment: '<rootDir>/libs/testing/src/jest-environment.ts',
+  runner: '<rootDir>/libs/testing/src/jest/runner.ts',
+  coverageProvider: 'v8', // the runner counts what V8 counts
   roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],

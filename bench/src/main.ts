@@ -37,12 +37,18 @@ function positive(value: string): number {
 }
 
 const options = new Command('bench')
-  .description('Measures the service beside its anchors. Exits with 1 when a goal is missed or could not be measured.')
-  .option('--only <goals>', `some of ${ROWS.map((row) => `${row.goal} (${row.title})`).join(', ')}`, rowsOf)
-  .option('--quick', 'few rounds, small data, bounds a quarter looser', false)
-  .option('--rounds <n>', `how often each contender is measured (${ROUNDS.full}, quick ${ROUNDS.quick})`, positive)
-  .option('--json <file>', 'also write the report there; it always goes to bench/results')
-  .option('--data-dir <folder>', 'where the database lives', join(FOLDER, '.data/postgres'))
+  .description(
+    'Benchmarks the service against its baselines. Exits with 1 when a goal is missed or could not be measured.',
+  )
+  .option(
+    '--only <goals>',
+    `comma-separated goals: ${ROWS.map((row) => `${row.goal} (${row.title})`).join(', ')}`,
+    rowsOf,
+  )
+  .option('--quick', 'fewer rounds, less data, goals relaxed by a quarter', false)
+  .option('--rounds <n>', `rounds per contender (${ROUNDS.full}, quick ${ROUNDS.quick})`, positive)
+  .option('--json <file>', 'also write the report to this file; it is always written to bench/results')
+  .option('--data-dir <folder>', 'data directory of the database', join(FOLDER, '.data/postgres'))
   .parse()
   .opts<Options>();
 

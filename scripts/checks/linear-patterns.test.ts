@@ -13,7 +13,10 @@ describe('this repository', () => {
   test('is read as a whole', () => {
     expect(patterns.length).toBeGreaterThan(200);
     expect(patterns.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['libs/domain/src/text-dependencies.ts', 'services/monitor/src/logs/log-filter.ts']),
+      expect.arrayContaining([
+        'libs/domain/src/intake/text-dependencies.ts',
+        'services/monitor/src/logs/log-filter.ts',
+      ]),
     );
   });
 });

@@ -19,6 +19,6 @@ export async function pgbench(
   const options = { timeout: seconds * 1_000 + GRACE_MS };
   const { stdout } = await promisify(execFile)(...onCore(CORE.answers, 'pgbench', args), options);
   const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
-  if (tps === undefined) throw new Error(`pgbench told no tps: ${stdout}`);
+  if (tps === undefined) throw new Error(`no tps in the pgbench output:  ${stdout}`);
   return { value: Number(tps), cpu: null };
 }

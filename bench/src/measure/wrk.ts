@@ -73,7 +73,7 @@ function scriptOf(asks: readonly Ask[]): string {
 
 function number(text: string, pattern: RegExp): number {
   const found = pattern.exec(text)?.[1];
-  if (found === undefined) throw new Error(`wrk told no ${pattern}: ${text}`);
+  if (found === undefined) throw new Error(`no ${pattern} in the wrk output:  ${text}`);
   return Number(found);
 }
 

@@ -93,7 +93,7 @@ async function drain(of: Work): Promise<Sample> {
   });
   // It ends only when stopped; an end before that is a failure.
   runner.promise.then(
-    () => done.reject(new Error('graphile-worker stopped by itself')),
+    () => done.reject(new Error('graphile-worker stopped unexpectedly')),
     (error: unknown) => done.reject(error),
   );
   try {

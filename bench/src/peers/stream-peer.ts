@@ -21,7 +21,7 @@ export async function startStreamPeer(bench: Bench, name: 'stream-raw' | 'stream
       const body = JSON.stringify(stampedTransition(event));
       const answer = await pool.request({ path: '/publish', method: 'POST', body });
       await answer.body.dump();
-      if (answer.statusCode !== 204) throw new Error(`${name}: publishing was answered ${answer.statusCode}`);
+      if (answer.statusCode !== 204) throw new Error(`${name}: publish returned answer.statusCode}`);
     },
     async stop() {
       await pool.destroy();

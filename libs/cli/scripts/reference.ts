@@ -6,38 +6,38 @@ const HEAD = `<!-- Generated from libs/cli by \`node libs/cli/scripts/generate.t
 
 # Command line: pipeline
 
-In the repository \`pnpm pipeline …\`, in the images \`pipeline …\`, such as \`docker compose exec monitor pipeline admin org list\`.
-\`DATABASE_URL\` names the database; there is no other login, so whoever can reach the database administers the service.
+In the repository, run \`pnpm pipeline …\`; in the images, run \`pipeline …\`, for example \`docker compose exec monitor pipeline admin org list\`.
+Set \`DATABASE_URL\` to the database. There is no other login: access to the database grants administration of the service.
 
-Every command takes \`--json\`: it answers with one JSON document on standard output, and with
-\`{"error":{"code","message"}}\` on standard error when it does not end with 0. Commands that change something take \`--as NAME\` and
-\`--reason TEXT\`: who does it and why, as it is recorded. Passwords are asked for or read from standard input, and are never
-an argument.
+Every command accepts \`--json\`: it prints one JSON document on standard output, or \`{"error":{"code","message"}}\` on
+standard error when it exits with another status than 0. Commands with side effects accept \`--as NAME\` and \`--reason TEXT\`, the
+actor and the reason recorded in the audit log. Passwords are read from a prompt or from standard input, never from an
+argument.
 
 | exit status | meaning |
 | --- | --- |
-| ${EXIT.ok} | done |
-| ${EXIT.refused} | refused; the message says why |
-| ${EXIT.usage} | the command line is wrong |
-| ${EXIT.unavailable} | the database cannot be reached |
-| ${EXIT.internal} | an error of the program |
-| ${EXIT.config} | a setting is wrong, or the schema does not fit this release |`;
+| ${EXIT.ok} | success |
+| ${EXIT.refused} | rejected; the message states the reason |
+| ${EXIT.usage} | invalid command line |
+| ${EXIT.unavailable} | the database is not reachable |
+| ${EXIT.internal} | internal error |
+| ${EXIT.config} | invalid setting, or the schema does not match this release |`;
 
-/** What every command that changes something has, told once at the top. */
+/** Options described in the page header and omitted from the tables. */
 const TOLD_ABOVE = ['--json', '--as', '--reason'];
 
-/** The reference page: one section for each group of commands, in their order. */
+/** Returns the reference page: one section per command group, in declaration order. */
 export function cliReference(): string {
   const program = pipelineProgram(async () => undefined);
   const groups = program.commands.flatMap((part) =>
     part.commands.map((one) => ({ name: `${part.name()} ${one.name()}`, one })),
   );
-  // Those that do something themselves.
+  // Commands without subcommands.
   const single = program.commands.filter(({ commands }) => commands.length === 0);
   return `${[HEAD, ...groups.map(({ name, one }) => section(name, one)), ...single.map(oneCommand)].join('\n\n')}\n`;
 }
 
-const TABLE = '| command | what it does |\n| --- | --- |';
+const TABLE = '| command | description |\n| --- | --- |';
 
 function section(name: string, command: Command): string {
   const rows = command.commands.map((leaf) => rowOf(`${name} ${leaf.name()}`, leaf));

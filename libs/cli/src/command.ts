@@ -55,10 +55,10 @@ export function leaf<O = object>(parent: Command, run: Run, spec: Leaf<O>): void
     else command.option(flags, description);
   }
   if (spec.writes) {
-    command.option('--as <name>', 'who does it, as it is recorded (default: the name of the user on this machine)');
-    command.option('--reason <text>', 'why, as it is recorded');
+    command.option('--as <name>', 'actor recorded in the audit log (default: the operating system user)');
+    command.option('--reason <text>', 'reason recorded in the audit log');
   }
-  command.option('--json', 'answer in JSON, and errors too');
+  command.option('--json', 'print the result and errors as JSON');
   command.action(async () => {
     const options = command.opts<Flags & O>();
     const args = command.processedArgs.map((value) => (typeof value === 'string' ? value : ''));

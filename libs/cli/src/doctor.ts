@@ -7,9 +7,9 @@ const MARKS = { ok: 'ok', warning: 'WARNING', unknown: 'unknown' } as const;
 export function doctorCommand(program: Command, run: Run): void {
   leaf<{ org?: string }>(program, run, {
     usage: 'doctor <repo>',
-    description: 'check how a repo, owner/name, is set up on its host; ends with 1 when something needs attention',
+    description: 'check the settings of a repo, owner/name, on its host; exits with 1 when a check warns',
     writes: false,
-    options: [['--org <id>', 'which organisation, where several have the repo']],
+    options: [['--org <id>', 'organisation id; required when several organisations have the repo']],
     async deed({ use, admin, hostOf }, [slug = ''], { org }) {
       const data = await use.examineRepo(admin, { slug, org: org ?? null, hostOf });
       const lines = data.checks.map(({ check, status, message }) => `${MARKS[status]}  ${check}: ${message}`);

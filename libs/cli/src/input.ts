@@ -27,7 +27,7 @@ export async function readPassword(streams: Omit<Streams, 'stdout'>): Promise<st
   if (!streams.stdin.isTTY) {
     const [line = ''] = (await text(streams.stdin)).split(/\r?\n/);
     if (line !== '') return line;
-    throw new InputError('no password came on standard input');
+    throw new InputError('no password on standard input');
   }
   const password = await ask('Password: ', streams);
   if (password === '') throw new InputError('no password was given');

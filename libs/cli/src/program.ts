@@ -15,8 +15,8 @@ import { EXIT } from './exit-codes.ts';
 import type { Streams } from './streams.ts';
 
 const AFTER = `
-DATABASE_URL names the database.
-Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database away, ${EXIT.config} wrong setting or schema.`;
+Set DATABASE_URL to the database.
+Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database unavailable, ${EXIT.config} wrong setting or schema.`;
 
 /** The command line of `pipeline`; `run` carries out what was asked for. Help and wrong usage are written here. */
 export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'stderr'> = process): Command {
@@ -24,7 +24,7 @@ export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'std
     .description('Administers the pipeline service.')
     .version(manifest.version)
     .addHelpText('after', AFTER);
-  const admin = group(program, 'admin', 'for those who run the service: needs the database, asks for no login');
+  const admin = group(program, 'admin', 'administration of the service; requires database access, no login');
   orgCommands(admin, run);
   userCommands(admin, run);
   memberCommands(admin, run);
@@ -43,7 +43,7 @@ export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'std
 function settle(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
   command
     .exitOverride()
-    .showHelpAfterError('(--help shows how)')
+    .showHelpAfterError('(see --help)')
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
       writeErr: (text) => void streams.stderr.write(text),

@@ -51,7 +51,7 @@ describe('users', () => {
   });
 
   test.each([
-    ['', 'no password came on standard input'],
+    ['', 'no password on standard input'],
     ['short\n', 'a password has 12 to 256 characters; this one has 5'],
   ])('are refused the password %j', async (stdin, message) => {
     expect(await cli.refusal(['admin', 'user', 'create', 'eve@example.org'], stdin)).toEqual({

@@ -46,8 +46,8 @@ describe('the command line', () => {
     [['admin', 'org', 'list', '--colour', '--json'], "unknown option '--colour'"],
     [['--json', 'admin', 'org', 'list', 'too', 'much'], "unknown option '--json'"],
     [['admin', 'org', '--json'], "unknown option '--json'"],
-    [['admin', 'worker-token', 'revoke', '--json'], 'say which token: an id, or --name'],
-    [['admin', 'connections', 'revoke', '--json'], 'say which connection: an id, or --user'],
+    [['admin', 'worker-token', 'revoke', '--json'], 'give a token id or --name'],
+    [['admin', 'connections', 'revoke', '--json'], 'give a connection id or --user'],
     [['admin', 'audit', 'list', '--limit', 'x', '--json'], '--limit must be a whole number from 1 to 10000, not x'],
     [
       ['admin', 'price', 'set', 'a', '--input', 'x', '--output', '1', '--json'],

@@ -52,7 +52,7 @@ describe('workflow of a repo', () => {
     const { code, message } = await cli.refusal([...workflow('put', 'acme/strict', broken), '--activate']);
     expect(code).toBe('INVALID_INPUT');
     expect(message.split('\n')).toEqual([
-      'the workflow is not accepted:',
+      'the workflow is not valid:',
       'an edge from planning on planned is missing: the engine needs it',
     ]);
     expect(await cli.json(workflow('versions', 'acme/strict'))).toHaveLength(1);
@@ -90,7 +90,7 @@ describe('workflow of a repo', () => {
     await addRepo(database, 'one', 'same/slug');
     await addRepo(database, 'two', 'same/slug');
     expect((await cli.refusal(workflow('show', 'same/slug'))).message).toBe(
-      'same/slug is of one and two: say which by --org',
+      'same/slug is of one and two: use --org to select one',
     );
     expect(await cli.json([...workflow('show', 'same/slug'), '--org', 'two'])).toEqual(DEFAULT_WORKFLOW);
   });

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { generatedFiles } from './generated-files.ts';
 
-// Writes the files that are made from the contract; with --check only tells which of them are out of date.
+// Writes the files generated from the contract; with --check, only reports the files that are out of date.
 const root = join(import.meta.dirname, '../../..');
 const check = process.argv.includes('--check');
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hostedSurface, monitorSurface, openApiDocument } from '../src/index.ts';
 
-// Two linters over both documents; a warning fails as an error does. Works without a network.
+// Runs two linters over both OpenAPI documents. Warnings fail the run. Needs no network.
 const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
 const quiet = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 

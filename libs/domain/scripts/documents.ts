@@ -10,7 +10,7 @@ import {
 import { GENERATED, table } from './markdown.ts';
 import { metricsPage } from './metrics-page.ts';
 
-/** The pages that follow from the code: file name under docs -> text. */
+/** The generated pages: file name under docs -> text. */
 export const referenceDocuments = (): Record<string, string> => ({
   'metrics.md': metricsPage(),
   'reference/pipeline-config.schema.json': configSchema(),
@@ -18,7 +18,7 @@ export const referenceDocuments = (): Record<string, string> => ({
   'reference/block-reasons.md': blockReasonsPage(),
 });
 
-/** For editors: what a person may write, so that keys with a default may be left out. Draft 7 is what they all read. */
+/** For editors: the input form, in which keys with a default are optional. Draft 7, which all editors support. */
 function configSchema(): string {
   const schema = z.toJSONSchema(PipelineConfig, { io: 'input', target: 'draft-7' });
   const titled = { $schema: schema.$schema, title: 'Pipeline configuration (PIPELINE_CONFIG)', ...schema };
@@ -50,7 +50,7 @@ function workflowPage(workflow: WorkflowSnapshot): string {
 
 const limitText = (minutes: number | null): string => (minutes === null ? '-' : `${minutes} min`);
 
-/** One row for each pair of states, in the order of the states. */
+/** One row per pair of states, in the order of the states. */
 function edgeRows(workflow: WorkflowSnapshot): string[][] {
   return STATES.flatMap((from) =>
     STATES.flatMap((to) => {
@@ -62,7 +62,7 @@ function edgeRows(workflow: WorkflowSnapshot): string[][] {
   );
 }
 
-/** State names hold hyphens, which the diagram's own ids must not. */
+/** State names contain hyphens, which the diagram's ids must not. */
 const id = (state: string): string => state.replaceAll('-', '_');
 
 function diagram(workflow: WorkflowSnapshot): string {

@@ -4,7 +4,7 @@ import { referenceDocuments } from './documents.ts';
 
 const FOLDER = new URL('../../../docs/', import.meta.url);
 
-/** Writes the reference pages, or with --check says which of them no longer follow from the code (exit code 1). */
+/** Writes the reference pages, or with --check lists those that differ from the code (exit code 1). */
 async function main(): Promise<void> {
   const check = process.argv.includes('--check');
   await mkdir(new URL('reference/', FOLDER), { recursive: true });

@@ -1,7 +1,7 @@
 import { METRIC_GROUPS, METRIC_REGISTRY, type MetricGroup } from '../src/index.ts';
 import { GENERATED, table } from './markdown.ts';
 
-/** What every figure of the dashboard means, by group. */
+/** The definitions of the dashboard's figures, by group. */
 export const metricsPage = (): string =>
   [
     GENERATED,

@@ -5,7 +5,7 @@ describe('block reasons', () => {
   test.each(Object.entries(BLOCK_REASONS))('%s tells a person what happened and what mends it', (_reason, info) => {
     for (const text of [info.sentence, info.remedy]) {
       expect(text).toMatch(/^[A-Z].*\.$/);
-      // The texts go into comments on the host: nothing in them may act as Markdown or ping anybody.
+      // The texts appear in comments on the host: they must contain no Markdown and mention nobody.
       expect(text).not.toMatch(/[@#<>`*_[\]]/);
     }
   });

@@ -1,18 +1,20 @@
-import type { ErrorClass } from './outcomes.ts';
+/** The class of an error: whether another try, a person or the reset of a quota mends it. */
+export const ERROR_CLASSES = ['transient', 'permanent', 'quota', 'unknown'] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** What a block reason means to a person: sentences that stand alone, plain text without Markdown. */
+/** Explanation of a block reason: complete sentences, plain text without Markdown. */
 export interface BlockInfo {
-  /** The class of the reason by itself; the same error three times over makes any block permanent. */
+  /** The class of the reason; three repetitions of an error make any block permanent. */
   classification: ErrorClass;
   /** What happened. */
   sentence: string;
-  /** What would mend it. */
+  /** What would resolve it. */
   remedy: string;
 }
 
 /**
  * The taxonomy of block reasons (interface: Blocked issue entry; the set is open on the wire). A reason that needs a
- * person's judgement about the code has the class `unknown`: neither waiting nor a setting mends it.
+ * person's judgement about the code has the class `unknown`: neither waiting nor a setting resolves it.
  */
 export const BLOCK_REASONS = {
   ci_hard_failure: {
@@ -112,6 +114,6 @@ export type BlockReason = keyof typeof BLOCK_REASONS;
 export const isBlockReason = (value: unknown): value is BlockReason =>
   typeof value === 'string' && Object.hasOwn(BLOCK_REASONS, value);
 
-/** What to tell a person about a stored reason; a code from outside the taxonomy, or none, reads as `unknown`. */
+/** The explanation of a stored reason; an unknown code, or none, is explained as `unknown`. */
 export const describeBlock = (reason: string | null): BlockInfo =>
   BLOCK_REASONS[isBlockReason(reason) ? reason : 'unknown'];

@@ -1,6 +1,6 @@
 /**
- * The closed set of machine codes. Domain and store throw them; libs/contract gives each its status and public text;
- * libs/http alone writes them to a response.
+ * The closed set of error codes. Domain and store throw them; libs/contract gives each its status and public text; only
+ * libs/http writes them to a response.
  */
 export const ERROR_CODES = [
   'AUTH_REQUIRED',
@@ -46,8 +46,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * A failure that a caller is told about by its code.
- * `message` is public; what only operators may see goes into `detail`, which reaches the log and nothing else.
+ * A failure that is reported to a caller by its code. `message` is public; `detail` is for operators and only logged.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

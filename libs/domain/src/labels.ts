@@ -5,7 +5,7 @@ export const PAUSED_LABEL = 'svc:paused';
 export const BLOCKED_LABEL = 'svc:blocked';
 export const URGENT_LABEL = 'svc:urgent';
 
-/** Begins every label with a meaning to the pipeline. */
+/** Prefix of every label with a meaning to the pipeline. */
 export const LABEL_PREFIX = 'svc:';
 
 /** The label that shows a state on the host; `new` has none. */
@@ -26,7 +26,7 @@ export function outputLabels(issue: Shown): string[] {
 /** Labels that people set and the pipeline reads. */
 export const INBOUND_LABELS: readonly string[] = [ENQUEUE_LABEL, URGENT_LABEL];
 
-/** True for labels that the pipeline writes. People's labels, and those with inbound meaning only, are left alone. */
+/** True for labels that the pipeline writes. People's labels, and those with inbound meaning only, are not changed. */
 export const isOutputLabel = (label: string): boolean =>
   label.startsWith(LABEL_PREFIX) && !INBOUND_LABELS.includes(label);
 

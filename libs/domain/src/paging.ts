@@ -1,11 +1,11 @@
-/** How the `limit` of one list is read (interface: Limits). */
+/** How the `limit` of one list is parsed (interface: Limits). */
 export interface PageRule {
   default: number;
   min: number;
   max: number;
-  /** A value that is no whole number: a 400, or the default. */
+  /** For a value that is no whole number: a 400, or the default. */
   notANumber: 'refuse' | 'default';
-  /** A limit below `min` or an offset below 0: moved to the bound, or a 400. */
+  /** For a limit below `min` or an offset below 0: clamped, or a 400. */
   tooSmall: 'clamp' | 'refuse';
 }
 
@@ -39,7 +39,7 @@ export const BUCKETS = { default: 48, min: 1, max: 168 } as const;
 /** The largest offset that a 32-bit integer column expression holds. */
 export const MAX_OFFSET = 2_147_483_647;
 
-/** A whole number inside the bounds; the default for nothing and for what is no number. */
+/** A whole number inside the bounds; the default for an absent or invalid value. */
 export function clamp(value: number | undefined, bounds: { default: number; min: number; max: number }): number {
   if (value === undefined || Number.isNaN(value)) return bounds.default;
   return Math.min(bounds.max, Math.max(bounds.min, Math.trunc(value)));
@@ -50,7 +50,7 @@ export interface PageRequest {
   offset: number;
 }
 
-/** The page to read. What a rule refuses has been refused before; this only clamps. */
+/** The page to read. Invalid values were refused before; this only clamps. */
 export const clampPage = (
   input: { limit?: number | undefined; offset?: number | undefined },
   bounds: { default: number; min: number; max: number },
@@ -65,8 +65,8 @@ export interface Paginated<T> {
 }
 
 /**
- * The envelope of a page (interface: Shared envelopes). Give it one row more than `limit` where there is one: the
- * surplus row says that there is more, and costs less than a count. With a real `total`, that decides instead.
+ * The envelope of a page (interface: Shared envelopes). Pass one row more than `limit` if there is one: the surplus row
+ * indicates that there are more, and costs less than a count. With a real `total`, that decides instead.
  */
 export function pageOf<T>(rows: readonly T[], request: PageRequest, total: number | null = null): Paginated<T> {
   const items = rows.slice(0, request.limit);

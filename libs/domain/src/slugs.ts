@@ -13,7 +13,7 @@ export const SLUG_PATTERN = /^(?!\.{1,2}\/)[A-Za-z0-9._-]{1,100}\/(?!\.{1,2}$)[A
 const MAX_SLUG = 201;
 
 /**
- * Reads `owner/name` as the host spells it.
+ * Parses `owner/name` as spelt on the host.
  * @returns null when it is not two segments separated by one slash.
  */
 export function parseSlug(value: unknown): Slug | null {
@@ -22,21 +22,21 @@ export function parseSlug(value: unknown): Slug | null {
   return { owner, name };
 }
 
-/** The form in which slugs are compared; they are shown as the host spells them. */
+/** The form in which slugs are compared; they are displayed as spelt on the host. */
 export const slugKey = (slug: Slug): string => `${slug.owner}/${slug.name}`.toLowerCase();
 
 export const formatSlug = (slug: Slug): string => `${slug.owner}/${slug.name}`;
 
-/** The greatest number that the store can hold of an issue. */
+/** The largest issue number that the store accepts. */
 export const MAX_ISSUE_NUMBER = MAX_INTEGER;
 
-/** A positive integer as it stands in a path segment; null for anything else, leading zeros and signs included. */
+/** A positive integer in a path segment; null for anything else, leading zeros and signs included. */
 export function parseIssueNumber(segment: string): number | null {
   const number = /^[1-9]\d{0,9}$/.test(segment) ? Number(segment) : 0;
   return number > 0 && number <= MAX_ISSUE_NUMBER ? number : null;
 }
 
-/** A slug, the sign, ten digits and some blanks around. */
+/** A slug, the sign, ten digits and surrounding blanks. */
 const MAX_REF = 300;
 
 /** `#12` in the issue's own repo or `owner/name#12` in another one. */

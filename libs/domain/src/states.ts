@@ -17,7 +17,7 @@ export const STATES = [
 
 export type State = (typeof STATES)[number];
 
-/** The states an issue that meets no obstacle passes, used by the funnel and by the analytics. */
+/** The states of an issue without obstacles, used by the funnel and by the analytics. */
 export const SPINE = [
   'new',
   'analyzing',
@@ -33,8 +33,8 @@ export const stateBit = (state: State): number => 1 << STATES.indexOf(state);
 
 export const isState = (value: unknown): value is State => STATES.includes(value as State);
 
-/** `is_blocked` is a function of the state and is written in the same UPDATE as the state. */
+/** `is_blocked` is derived from the state and written in the same UPDATE. */
 export const isBlockedState = (state: State): boolean => state === 'dependency-blocked' || state === 'failure-blocked';
 
-/** States that remember where the issue came from in `blockedFromState`, and give it back on leaving. */
+/** States that store their origin in `blockedFromState` and return to it. */
 export const remembersOrigin = (state: State): boolean => isBlockedState(state) || state === 'needs-clarification';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const WINDOWS = ['1h', '6h', '12h', '24h', '48h', '7d'] as const;
 export type Window = (typeof WINDOWS)[number];
 
-/** What `since` of the throughput may say; `today` begins at midnight UTC. */
+/** Values of the throughput's `since`; `today` begins at midnight UTC. */
 export const SINCE_VALUES = ['today', ...WINDOWS] as const;
 export type Since = (typeof SINCE_VALUES)[number];
 
@@ -26,7 +26,7 @@ export const isWindow = (value: unknown): value is Window => WINDOWS.includes(va
 
 export const isSince = (value: unknown): value is Since => SINCE_VALUES.includes(value as Since);
 
-/** Reads a relative duration such as `5s`, `30m`, `1h` or `2d`; milliseconds, or null for any other text. */
+/** Parses a relative duration such as `5s`, `30m`, `1h` or `2d`; milliseconds, or null for any other text. */
 export function parseDuration(text: string): number | null {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
   return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : null;
@@ -43,13 +43,13 @@ export const windowRange = (window: Window, now: Date): TimeRange => ({
   end: now,
 });
 
-/** The range of equal length before a range, which the week-over-week figures compare with. */
+/** The preceding range of equal length, for week-over-week figures. */
 export const previousRange = ({ start, end }: TimeRange): TimeRange => ({
   start: new Date(2 * start.getTime() - end.getTime()),
   end: start,
 });
 
-/** Where a `since` value begins. */
+/** The start of a `since` value. */
 export const sinceStart = (since: Since, now: Date): Date =>
   since === 'today' ? utcMidnight(now) : windowRange(since, now).start;
 
@@ -64,8 +64,8 @@ const MAX_TIME = Date.UTC(10_000, 0) - 1;
 const standardized = (text: string): string => (text.length > MAX_TIMESTAMP ? '' : text.toUpperCase());
 
 /**
- * Reads an RFC 3339 date-time with `Z` or an offset.
- * @returns null for any other text, and for times before 1970 or after 9999, which the store or JSON cannot carry.
+ * Parses an RFC 3339 date-time with `Z` or an offset.
+ * @returns null for any other text, and for times before 1970 or after 9999, which the store or JSON cannot represent.
  */
 export function parseTimestamp(text: string): Date | null {
   const standard = standardized(text);
@@ -75,8 +75,8 @@ export function parseTimestamp(text: string): Date | null {
 }
 
 /**
- * Reads a point in time: a date or date-time of ISO 8601, in UTC when it names no zone, or a duration back from now.
- * What lies before 1970 or after 9999 begins there. Null for any other text.
+ * Parses a point in time: a date or date-time of ISO 8601, in UTC when it names no zone, or a duration back from now.
+ * Times before 1970 or after 9999 are clamped. Null for any other text.
  */
 export function parseSince(text: string, now: Date): Date | null {
   const back = parseDuration(text);
@@ -90,7 +90,7 @@ function timeOf(text: string): number | null {
   return Date.parse(hasZone ? text : `${text}Z`);
 }
 
-/** The same as ISO 8601 in UTC with the microseconds of the text, which a Date does not hold. */
+/** The same as ISO 8601 in UTC with the microseconds of the text, which a Date cannot represent. */
 export function parseSinceExactly(text: string, now: Date): string | null {
   const at = parseSince(text, now);
   if (at === null) return null;
@@ -115,8 +115,8 @@ export function isoWeek(at: Date): string {
 }
 
 /**
- * Reads a point in time ahead: a duration from now (`30d`, `12h`), or an ISO 8601 date or timestamp, in UTC when it names
- * no zone. Null for any other text.
+ * Parses a point in the future: a duration from now (`30d`, `12h`), or an ISO 8601 date or timestamp, in UTC when it
+ * names no zone. Null for any other text.
  */
 export function parseExpiry(text: string, now: Date): Date | null {
   const duration = parseDuration(text);

@@ -10,10 +10,10 @@ import { type Actor, subjectOf } from './subject.ts';
 import { followText } from './text-dependencies.ts';
 
 /**
- * An operator accepts the text that somebody without write permission gave an issue: agents get it from now on, and it
- * is read for dependencies. Issues that it newly names and that the pipeline has no record of count as open until the
- * parent watch has read them.
- * @param sha256 of the text that the operator has read; null = whatever is stored as changed.
+ * Accepts, for an operator, the text that somebody without write permission gave an issue: agents get it from now on,
+ * and it is parsed for dependencies. Newly named issues without a record count as open until the parent watch has read
+ * them.
+ * @param sha256 of the text that the operator has read; null = the stored change, whatever it is.
  * @returns false when there is no such change.
  * @throws AppError ISSUE_NOT_FOUND.
  */

@@ -3,7 +3,7 @@ import { findIssue, findReposBySlug, type RepoRow, type RepoWithTenant, tenantId
 import type { Engine } from './context.ts';
 import type { IssueKey } from './issue-actions.ts';
 
-/** How paths and queries of surface B name a repo. */
+/** A repo in paths and queries of surface B. */
 export interface RepoAddress {
   owner: string;
   repo: string;
@@ -16,7 +16,7 @@ export interface IssueAddress extends RepoAddress {
 }
 
 /**
- * Finds the enabled repo that a path or a query names.
+ * Finds the enabled repo named in a path or query.
  * @throws AppError NOT_FOUND for an unknown or disabled repo, INVALID_INPUT when the tenant must be named.
  */
 export async function findRepoAt(engine: Engine, address: RepoAddress): Promise<RepoRow> {
@@ -28,7 +28,7 @@ export async function findRepoAt(engine: Engine, address: RepoAddress): Promise<
   return requireOne(repos, address);
 }
 
-/** Finds the same among repos in memory, for when the store cannot be read. @throws AppError as `findRepoAt`. */
+/** Finds the repo among those in memory, for when the store is unavailable. @throws AppError as `findRepoAt`. */
 export function findRepoAmong(repos: readonly RepoWithTenant[], address: RepoAddress): RepoRow {
   const { owner, repo: name, tenant } = address;
   const slug = parseSlug(`${owner}/${name}`);
@@ -40,11 +40,11 @@ export function findRepoAmong(repos: readonly RepoWithTenant[], address: RepoAdd
 function requireOne([repo, another]: readonly RepoRow[], { owner, repo: name }: RepoAddress): RepoRow {
   if (!repo) throw new AppError('NOT_FOUND', `Repo not found: ${owner}/${name}`);
   if (!another) return repo;
-  throw new AppError('INVALID_INPUT', `Several tenants have ${owner}/${name}: name one by the parameter tenant`);
+  throw new AppError('INVALID_INPUT', `Several tenants have ${owner}/${name}: set the parameter tenant`);
 }
 
 /**
- * Finds the issue that a path names.
+ * Finds the issue named in a path.
  * @throws AppError NOT_FOUND for an unknown or disabled repo, INVALID_INPUT when the tenant must be named,
  * ISSUE_NOT_FOUND.
  */

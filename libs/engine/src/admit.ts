@@ -6,9 +6,9 @@ import { decideFor, ENGINE, type Subject, subjectOf } from './subject.ts';
 import { asking, takeText } from './text-dependencies.ts';
 
 /**
- * Brings an issue of the host into the pipeline and sends it on its way at once: `new` is a moment, not a queue.
- * @param asked what the host says of issues that its text names.
- * @returns false when the pipeline knew the issue already; then nothing was changed.
+ * Admits an issue of the host and moves it on immediately: no issue stays in `new`.
+ * @param asked the host state of issues that its text names.
+ * @returns false when the issue had been admitted before; nothing was changed then.
  */
 export async function admitNew(unit: Unit, repoId: number, issue: NewIssue, asked?: HostWord): Promise<boolean> {
   if (!(await insertIssue(unit.tx, unit.tenantId, repoId, issue))) return false;
@@ -19,8 +19,8 @@ export async function admitNew(unit: Unit, repoId: number, issue: NewIssue, aske
 }
 
 /**
- * `new` -> its first state of work. An issue whose text names others that are not done passes through that state and
- * waits in dependency-blocked; one that would wait in a circle asks a person.
+ * `new` -> its first state with a task. An issue whose text names unfinished ones passes that state and waits in
+ * dependency-blocked; one in a dependency cycle goes to needs-clarification.
  */
 export async function admit(unit: Unit, subject: Subject, asked?: HostWord): Promise<void> {
   const { open, question } = await takeText(unit, subject, asked);

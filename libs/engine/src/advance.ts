@@ -26,35 +26,35 @@ import { lookBack } from './retrospects.ts';
 import type { Actor, Subject } from './subject.ts';
 import { replaceWorkTask, standingWork } from './work-tasks.ts';
 
-/** Facts that a stop leaves on the issue beside its state. */
+/** Data that a stop stores on the issue beside its state. */
 export interface Stop {
   blockClassification?: ErrorClass | null;
   question?: string | null;
   lastError?: string | null;
-  /** Milliseconds until a block by a quota is lifted to see whether the quota has returned. */
+  /** Milliseconds until a quota block is lifted for a retry. */
   quotaMs?: number;
 }
 
 export interface Carrier {
   actor: Actor;
   stop?: Stop;
-  /** The state is left again at once: its work does not begin and the host is not shown it. */
+  /** The issue leaves the state immediately: its task is not created and the host is not shown the state. */
   passing?: true;
-  /** Of an approval that was given on the host: the id of its review. */
+  /** For an approval on the host: the id of its review. */
   reviewId?: number;
 }
 
 /**
- * Carries out a decision, inside the caller's transaction: issue row, transition, events, next task, projections.
- * The issue's row is locked, so nobody else moves it meanwhile. Nothing else in the product writes an issue's state.
- * @returns the subject as it is now.
+ * Applies a decision inside the caller's transaction: issue row, transition, events, next task, host writes. The
+ * issue's row is locked, so no other transaction moves it. Nothing else in the product writes an issue's state.
+ * @returns the issue context after the change.
  */
 export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
   const [moved, work] = await Promise.all([
     decision.kind === 'move' ? move(unit, subject, decision, by) : stay(unit, subject, decision, by),
     by.passing ? null : standingWork(unit, subject.issue.id),
   ]);
-  // An approval that outlives a push waits for the merge of the new head; the merge of the old one goes.
+  // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
   if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
   if (decision.approval && subject.pr) recordApproval(unit, subject.pr, decision.approval, by);
   const closing = await closingActions(unit, moved, decision);
@@ -68,15 +68,15 @@ export async function advance(unit: Unit, subject: Subject, decision: Decision, 
   return moved;
 }
 
-/** Which commit was approved, by whom: the merge names it. */
+/** Records the approved commit and its approver: the merge names it. */
 function recordApproval(unit: Unit, pr: PullRequestRow, { sha, source }: Approval, { actor, reviewId }: Carrier): void {
   const by = (source === 'agent' ? actor.agent : actor.id) ?? actor.type;
   unit.send(setApproval(unit.tx, unit.tenantId, pr.id, { sha, source, by, reviewId: reviewId ?? null }));
 }
 
 /**
- * What only the state wanted that is left now: a merge of work that was sent back or cancelled must not happen after
- * all, nor parts of an issue that is not split any more, nor the close of one that came back.
+ * Discards host writes that only the left state wanted: a merge of an issue that was sent back or cancelled, subtasks
+ * of an issue that is no longer split, the close of a reopened one.
  */
 function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decision): void {
   const unwanted: ProjectionAction['type'][] = [];
@@ -84,7 +84,7 @@ function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decisio
   if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
   if (from === 'in-review' && to === 'done') unwanted.push('createPR');
   if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
-  // Closed on the host before the reopening was written there: it would be open for good.
+  // If it was closed on the host before the reopening was written there, it would otherwise stay open.
   if (to === 'done') unwanted.push('reopenIssue');
   if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
 }
@@ -124,13 +124,16 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
   return moved;
 }
 
-/** The error that people see, and its name across issues. */
+/** The displayed error, and its fingerprint. */
 function lastErrorOf(issue: IssueRow, { lastError }: Stop) {
   if (lastError === undefined) return { last_error: issue.last_error, error_fingerprint: issue.error_fingerprint };
   return { last_error: lastError, error_fingerprint: lastError === null ? null : fingerprint(lastError) };
 }
 
-/** Milliseconds until a transient block is lifted by itself; null for any other, and when that was done often enough. */
+/**
+ * Milliseconds until a transient block is lifted automatically; null for any other, or after the maximum number of
+ * lifts.
+ */
 function autoUnblockIn(
   unit: Unit,
   issue: IssueRow,
@@ -142,17 +145,19 @@ function autoUnblockIn(
   return autoUnblockDelayMs(issue.auto_unblock_count);
 }
 
-/** The block by a quota, and the look whether it has returned: only an outcome, or a person, ends the wait. */
+/** A quota block and its retry: only an outcome, or a person, resets the waiting time. */
 const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
   trigger === 'exhausted' || (trigger === 'unblocked' && actor.type !== 'operator');
 
-/** Ways to the end on which the work was taken over. */
+/** Transitions to done on which the result was accepted. */
 const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];
 
-/** Blocks that end by themselves. */
+/** Blocks that are lifted automatically. */
 const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
 
-/** Failed again where it stands: the state holds, its reason is the newest one, and may end what would have lifted it. */
+/**
+ * Another failure in a stop: the state stays, the newest reason replaces the old one and may cancel the automatic lift.
+ */
 async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: Carrier): Promise<Subject> {
   if (!stop) return subject;
   const { issue } = subject;

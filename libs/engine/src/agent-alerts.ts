@@ -3,19 +3,19 @@ import { type AlertInput, openFingerprints } from '@pipeline/store';
 import { raiseAlert, resolveAlert } from './alerts.ts';
 import { type Engine, inTenant } from './context.ts';
 
-/** What is wrong with an agent now; null = nothing. */
+/** The current problem of an agent; null = none. */
 export interface AgentTrouble {
   agent: string;
   /** Why it counts as down. */
   down: string | null;
-  /** Why restarting does not mend it. */
+  /** Why a restart does not help. */
   stuck: string | null;
 }
 
 /**
- * Brings the alerts about agents in line with what is known: an agent that is down is a warning, one that no restart
- * mends needs somebody. Alerts about agents that are not named here, such as those that left the configuration, end.
- * @param unknown agents that nobody has looked at yet; their alerts stay as they are.
+ * Reconciles the alerts about agents with their health: an agent that is down is a warning, one that restarts do not
+ * help needs a person. Alerts about agents that are not listed, such as removed ones, are resolved.
+ * @param unknown agents that have not been checked yet; their alerts stay as they are.
  */
 export async function tellOfAgents(
   engine: Engine,

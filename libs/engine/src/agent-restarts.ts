@@ -7,7 +7,7 @@ import {
 } from '@pipeline/store';
 import { type Engine, inFencedTransaction } from './context.ts';
 
-/** A restart of an agent that may be carried out now, and why it is needed. */
+/** A restart of an agent that may be executed now, with its reason. */
 export interface RestartRequest {
   agent: string;
   /** The strategy with its target, such as `docker developer-1`. */
@@ -18,8 +18,8 @@ export interface RestartRequest {
 const SELF = { actorType: 'system', actorId: 'self-healing' } as const;
 
 /**
- * Counts and records a restart before it is carried out, so that one which kills the monitor is counted too.
- * @returns null while restarts are switched off, cool down, or their attempts are used up.
+ * Counts and records a restart before it is executed, so that one that kills the monitor counts too.
+ * @returns null while restarts are disabled, in the cooldown, or out of attempts.
  */
 export function beginAgentRestart(engine: Engine, request: RestartRequest): Promise<AgentRestartRow | null> {
   const { autoRestart, restartCooldownSec, maxRestartAttempts } = engine.settings().selfHealing;
@@ -34,7 +34,7 @@ export function beginAgentRestart(engine: Engine, request: RestartRequest): Prom
   });
 }
 
-/** Records that a restart which was begun did not work. It stays counted: the next one waits for the cooldown. */
+/** Records that a restart failed. It stays counted: the next one waits for the cooldown. */
 export function failAgentRestart(engine: Engine, { agent, how }: RestartRequest, error: string): Promise<void> {
   return inFencedTransaction(engine, async (tx) => {
     await noteRestartError(tx, agent, error);
@@ -43,7 +43,7 @@ export function failAgentRestart(engine: Engine, { agent, how }: RestartRequest,
   });
 }
 
-/** An agent that has been well for a while has all its attempts again. @returns whether any had been used. */
+/** Resets the attempts of an agent that has been healthy for a while. @returns whether any had been used. */
 export function forgiveAgentRestarts(engine: Engine, agent: string): Promise<boolean> {
   return inFencedTransaction(engine, async (tx) => {
     const forgiven = await forgiveRestarts(tx, agent);

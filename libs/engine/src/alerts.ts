@@ -12,10 +12,10 @@ import {
 import { type Engine, inTenant, type Unit } from './context.ts';
 import { emit } from './records.ts';
 
-/** A channel hears of the same alert once in so long, however often it comes and goes. */
+/** A channel is notified of the same alert at most once in this time. */
 const QUIET_MS = 4 * HOUR_MS;
 
-/** What a channel is called in the deliveries to it. */
+/** The channel's name in deliveries. */
 export const channelKey = (channel: Settings['alertChannels'][number]): string => {
   if (channel.type === 'webhook') return `webhook ${channel.url}`;
   return channel.type === 'slack' ? `slack ${channel.urlEnv}` : 'log';
@@ -24,13 +24,12 @@ export const channelKey = (channel: Settings['alertChannels'][number]): string =
 const channelsOf = ({ settings }: Unit): string[] => [...new Set(settings.alertChannels.map(channelKey))];
 
 /**
- * Says that something is wrong. There is one row per tenant and fingerprint: while it is open, raising it again counts
- * up and moves `last_seen_at`; after it was resolved it is a new episode of the same row. The live stream is told when
- * an episode begins, and so are the configured channels, by rows that one monitor sends. Alerts of the deployment itself
- * are raised in a unit of the tenant DEPLOYMENT.
- * The row stays locked until the transaction ends, so alerts come last in it, several in the order of their
- * fingerprints.
- * @returns whether it is news.
+ * Raises an alert. There is one row per tenant and fingerprint: while it is open, raising it again increments the count
+ * and updates `last_seen_at`; a resolved one starts a new episode of the same row. The live stream and the configured
+ * channels are notified when an episode begins, the channels by rows that one monitor sends. Alerts of the deployment
+ * itself are raised in a transaction of the tenant DEPLOYMENT. The row stays locked until the transaction ends, so
+ * raise alerts last, several in fingerprint order.
+ * @returns whether a new episode began.
  */
 export async function raiseAlert(unit: Unit, alert: AlertInput): Promise<boolean> {
   const row = await upsertAlert(unit.tx, unit.tenantId, alert);
@@ -44,18 +43,18 @@ export async function raiseAlert(unit: Unit, alert: AlertInput): Promise<boolean
   return true;
 }
 
-/** Says that it is over. @returns false when no such alert is open, so that resolving twice tells once. */
+/** Resolves an alert. @returns false when no such alert is open, so that resolving twice notifies once. */
 export async function resolveAlert(unit: Unit, fingerprint: string): Promise<boolean> {
   const row = await closeAlert(unit.tx, unit.tenantId, fingerprint);
   if (!row) return false;
   tell(unit, row);
   const channels = channelsOf(unit);
-  // The end of a budget's period is no news to anybody.
+  // The end of a budget's period is not reported.
   if (channels.length > 0 && row.detector !== 'budget_threshold') await insertResolved(unit.tx, row, channels);
   return true;
 }
 
-/** When the period of a budget began: the UTC day, or for an issue its whole life. */
+/** Start of a budget's period: the UTC day, or the creation of the issue. */
 async function periodOf(unit: Unit, row: AlertRow): Promise<string | null> {
   if (row.issue_number !== null) return null;
   const now = Date.parse(await storeNow(unit.tx));
@@ -66,8 +65,8 @@ const tell = (unit: Unit, { severity, message, detector, resolved_at }: AlertRow
   emit(unit, 'alert', { severity, message, detector, resolved: resolved_at !== null });
 
 /**
- * Keeps an outage of the store itself, once it is over: an alert that began when it did and has ended. Its channels were
- * told from memory, so no delivery is written.
+ * Records a past outage of the store itself: an alert with its begin and end. Its channels were notified from memory,
+ * so no delivery is written.
  */
 export const recordOutage = (
   engine: Engine,

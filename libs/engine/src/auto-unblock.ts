@@ -10,10 +10,10 @@ const TRANSIENT = healer('transient failure, backoff over');
 const QUOTA = healer('wait for a quota over');
 
 /**
- * Lifts transient blocks whose backoff is over, each at most `maxAutoUnblocksPerIssue` times (interface: automatic
- * unblock). The settings are asked again, so switching it off holds for blocks that were due already. A block by a quota
- * is lifted whenever its wait is over, however often: the work is tried once, and blocks again while the quota is gone.
- * @param onLifted told of the repo of each, after its commit.
+ * Lifts transient blocks with an expired backoff, each at most `maxAutoUnblocksPerIssue` times (interface: automatic
+ * unblock). The settings are read again, so disabling it applies to due blocks. A quota block is lifted whenever its
+ * wait is over, without a maximum: the task is tried once, and the issue is blocked again while the quota lasts.
+ * @param onLifted called with the repo of each, after its commit.
  * @returns how many were lifted.
  */
 export async function autoUnblock(engine: Engine, onLifted?: (repo: string) => void): Promise<number> {

@@ -1,10 +1,10 @@
 import { type BlockedIssueEntry, errorPatternOf } from '@pipeline/domain';
 import { blockedIssues, countBlockedIssues, type Store } from '@pipeline/store';
 
-/** Blocked issues that are looked at. A pipeline with more of them is mended by groups, and those are all among them. */
+/** Maximum number of blocked issues that are read. Beyond it, repair by groups, which the list contains. */
 const SHOWN = 5_000;
 
-/** The blocked issues of all tenants, those that stand longest first, with what their errors have in common. */
+/** The blocked issues of all tenants, longest blocked first, and their common error patterns. */
 export async function readBlockedIssues(store: Store): Promise<{ items: BlockedIssueEntry[]; total: number }> {
   const rows = await blockedIssues(store.fleet, SHOWN);
   const items = rows.map((row) => ({ ...row, errorPattern: errorPatternOf(row.lastError) }));

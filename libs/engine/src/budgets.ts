@@ -23,18 +23,18 @@ import { raiseAlert, resolveAlert } from './alerts.ts';
 import type { Engine, Unit } from './context.ts';
 import { recordPipelineEvent } from './records.ts';
 
-/** The alerts of a tenant's day; the next day's are the same ones again. */
+/** The alerts of a tenant's day; the next day has the same fingerprints. */
 const OF_DAY = 'budget:day';
 
-/** Whether a tenant has used up its day. Reads nothing where there is no daily limit, else one row by its key. */
+/** Whether a tenant has used up its day. Reads nothing without a daily limit, else one row by its key. */
 export async function isDayUsedUp({ store, settings }: Engine, tenantId: number): Promise<boolean> {
   const { dailyUsd } = settings().costLimits;
   return dailyUsd !== null && isUsedUp(await spentToday(store.tenant, tenantId), dailyUsd);
 }
 
 /**
- * Whether a budget keeps new work of an issue from beginning, what this transaction has booked included. The issue is
- * locked and its row fresh; work without an issue has the tenant's day alone.
+ * Whether a budget prevents a new task of an issue, including costs of this transaction. The issue is locked and its
+ * row current; for a task without an issue only the tenant's day applies.
  */
 async function isHeldByBudget(unit: Unit, issue: Pick<IssueRow, 'cost_usd'> | undefined): Promise<boolean> {
   const { dailyUsd, perIssueUsd } = unit.settings.costLimits;
@@ -42,7 +42,7 @@ async function isHeldByBudget(unit: Unit, issue: Pick<IssueRow, 'cost_usd'> | un
   return dailyUsd !== null && isUsedUp((await spentToday(unit.tx, unit.tenantId)) + unit.bookedUsd, dailyUsd);
 }
 
-/** What keeps any work of an issue from beginning now: a pause before everything else, then a budget. */
+/** The hold for any task of an issue now: a pause first, then a budget. */
 export async function standingHold(
   unit: Unit,
   issue: Pick<IssueRow, 'cost_usd' | 'is_paused'> | undefined,
@@ -51,14 +51,14 @@ export async function standingHold(
   return (await isHeldByBudget(unit, issue)) ? 'budget' : null;
 }
 
-/** Puts spending on the tenant's day and tells what it reaches. */
+/** Adds spending to the tenant's day and reports reached thresholds. */
 export async function spendOnDay(unit: Unit, booked: { repoId: number; usd: number }): Promise<void> {
   const day = await addDailySpend(unit.tx, unit.tenantId, booked);
   unit.bookedUsd -= booked.usd;
   await tellOfDay(unit, day);
 }
 
-/** Tells what a day has reached or left since people were last told; its row is locked. */
+/** Reports the thresholds that a day has reached or left since the last report; its row is locked. */
 export async function tellOfDay(unit: Unit, day: DailySpend): Promise<void> {
   const { dailyUsd } = unit.settings.costLimits;
   const reached = reachedPercent(day.spent_usd, dailyUsd);
@@ -76,7 +76,7 @@ export async function tellOfDay(unit: Unit, day: DailySpend): Promise<void> {
   await noteTold(unit.tx, unit.tenantId, day.day, reached);
 }
 
-/** Ends what was told of days gone by and does not hold today. */
+/** Resolves the alerts of past days that do not apply today. */
 export async function endPastDays(unit: Unit, today: DailySpend | undefined): Promise<void> {
   const told = await forgetPastDays(unit.tx, unit.tenantId);
   for (const percent of budgetNews(told, today?.told_percent ?? null).left) {
@@ -84,7 +84,9 @@ export async function endPastDays(unit: Unit, today: DailySpend | undefined): Pr
   }
 }
 
-/** Tells what the spending of an issue has reached or left; the issue is locked and its row fresh. */
+/**
+ * Reports the thresholds that the spending of an issue has reached or left; the issue is locked and its row current.
+ */
 export async function tellOfIssue(unit: Unit, issue: IssueRow): Promise<void> {
   const { perIssueUsd } = unit.settings.costLimits;
   const told = issue.told_budget_percent;
@@ -119,13 +121,13 @@ interface Telling {
 async function tell(unit: Unit, { scope, subject, fingerprint, of, about, spent, limit, passed, left }: Telling) {
   for (const percent of left) await resolveAlert(unit, `${fingerprint}:${percent}`);
   for (const percent of passed) {
-    // What another day left open is over: this is news.
+    // An alert that another day left open is resolved: this is a new episode.
     await resolveAlert(unit, `${fingerprint}:${percent}`);
     await raiseAlert(unit, {
       severity: budgetSeverity(scope, percent),
       detector: 'budget_threshold',
       fingerprint: `${fingerprint}:${percent}`,
-      message: `${percent} % of ${of} is used${percent === 100 ? ': no new work begins' : ''}`,
+      message: `${percent} % of ${of} is used${percent === 100 ? ': no new tasks are started' : ''}`,
       ...about,
       value: spent,
       threshold: ((limit ?? 0) * percent) / 100,
@@ -136,6 +138,6 @@ async function tell(unit: Unit, { scope, subject, fingerprint, of, about, spent,
       payload: { percent, scope },
     });
   }
-  // Whoever enforces budgets looks at once.
+  // Wakes the loop that enforces budgets.
   if (passed.includes(100) || left.includes(100)) unit.ring('svc_cache');
 }

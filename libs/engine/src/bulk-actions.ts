@@ -18,22 +18,22 @@ import { type IssueAction, perform } from './issue-actions.ts';
 import { type Actor, subjectOf } from './subject.ts';
 import { moveTo } from './transition.ts';
 
-/** Counting ends here. */
+/** Maximum of the count. */
 const MOST_COUNTED = 10_000;
 
 export interface BulkRequest {
-  /** A transition goes to an outgoing edge of the state that each issue is in. */
+  /** A transition uses an outgoing edge of each issue's current state. */
   what: { action: Exclude<IssueAction, 'reimplement'> } | { action: 'transition'; targetState: string };
   /** External id of the tenant, slug of the repo; neither = all enabled repos. */
   where: { tenant?: string | undefined; repo?: string | undefined };
   criteria: IssueCriteria;
-  /** Only issues behind it. */
+  /** Only issues after this position. */
   after: IssuePosition | null;
   limit: number;
   dryRun: boolean;
 }
 
-/** What became of one issue. `skipped` = it no longer met the filter when its turn came. */
+/** Result for one issue. `skipped` = it no longer met the filter when its turn came. */
 export type BulkOutcome = { issue: SelectedIssue } & (
   | { kind: 'succeeded'; state: State }
   | { kind: 'skipped' }
@@ -41,26 +41,26 @@ export type BulkOutcome = { issue: SelectedIssue } & (
 );
 
 export interface BulkResult {
-  /** How many issues met the filter behind `after`; 10,000 = that many or more. */
+  /** Number of issues that met the filter after `after`; 10,000 = that many or more. */
   matched: number;
-  /** Those of this call, in their order; of a dry run those that it would act on. */
+  /** The issues of this call, in order; for a dry run those that it would change. */
   chosen: SelectedIssue[];
-  /** One for each that was begun. */
+  /** One result per issue that was started. */
   outcomes: BulkOutcome[];
-  /** What the next call gives as `after`; null = all were reached. */
+  /** The `after` of the next call; null = all were reached. */
   next: IssuePosition | null;
-  /** Why the call itself is not in the log, where it is not; what was done to each issue is. */
+  /** Why the call has no log entry of its own, if it has none; the entries of the issues exist. */
   unrecorded: unknown;
 }
 
-/** Before every issue. */
+/** Called before every issue. */
 const START: IssuePosition = { tenantId: 0, repoId: 0, number: 0 };
 
 /**
- * Does one thing to all issues that meet a filter, at most `limit` of them. Each is a transaction of its own, by the use
- * case of the single action, and looked at again under its lock: what has moved on meanwhile is left alone. So whenever
- * this ends each issue is done or untouched, and the same call once more does the rest.
- * @param signal no further issue is begun once it has fired.
+ * Applies one action to all issues that meet a filter, at most `limit` of them. Each is its own transaction, by the use
+ * case of the single action, and checked again under its lock: an issue that no longer matches is skipped. So at any
+ * end each issue is either done or unchanged, and repeating the call does the rest.
+ * @param signal no further issue is started once it is aborted.
  * @throws AppError NOT_FOUND for an unknown tenant or repo, INVALID_INPUT when the tenant must be named.
  */
 export async function actOnMany(
@@ -122,7 +122,7 @@ async function actOnEach(engine: Engine, request: BulkRequest, { chosen, by, sig
       (error: unknown) => ({ issue, kind: 'failed', error }) as const,
     );
     outcomes.push(outcome);
-    // The others would only wait for the same: they are left for the next call.
+    // The others would only wait for the same outage: they are left for the next call.
     if (isOutage(outcome)) break;
   }
   return outcomes;

@@ -4,8 +4,8 @@ import { recordOperation } from './records.ts';
 import type { Actor } from './subject.ts';
 
 /**
- * Writes down a call over many issues: who wanted what of which, why, and what came of it. Logs belong to repos, so each
- * repo that the call reached gets an entry with its own figures; `bulkId` ties them, and those of the issues, together.
+ * Records a bulk call: actor, filter, reason and results. Logs belong to repos, so each repo that the call reached gets
+ * an entry with its own counts; `bulkId` links them and the entries of the issues.
  */
 export async function recordBulk(
   engine: Engine,

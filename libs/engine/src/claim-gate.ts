@@ -5,7 +5,7 @@ import { type Engine, inTenant, type Unit } from './context.ts';
 import { bookInvocations } from './costs.ts';
 import { reviewWorker } from './worker-status.ts';
 
-/** Tokens are kept as SHA-256 only; the token itself is known to the worker alone. */
+/** Tokens are stored as SHA-256 only; only the worker has the token itself. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 export interface ClaimRef {
@@ -14,25 +14,25 @@ export interface ClaimRef {
   claimToken: string;
 }
 
-/** A claim that holds: its run and its issue are locked until the transaction ends. */
+/** A valid claim: its run and its issue are locked until the transaction ends. */
 export interface HeldClaim {
   run: RunRow;
   issue: IssueRow | undefined;
 }
 
 interface Behind<T> {
-  /** What a late report still costs; it is booked even when the report is refused. */
+  /** The cost of a late report; it is recorded even when the report is refused. */
   invocations?: readonly Invocation[];
-  /** The answer to a report that was given before, or undefined to go on. */
+  /** The stored response to an earlier identical report, or undefined to continue. */
   repeated?: (run: RunRow) => T | undefined;
 }
 
 type Gate<T> = { answer: T } | { refused: 'lost' | 'cancelled' };
 
 /**
- * Runs work of a worker behind the check of its claim. Locks the issue, then the run: the order of every use case.
+ * Runs an operation of a worker after checking its claim. Locks the issue, then the run: the order of every use case.
  * @throws AppError CLAIM_LOST for a lost, expired or unknown claim, TASK_CANCELLED for a withdrawn task. Both change
- * nothing but the cost that was reported.
+ * nothing but the reported cost.
  */
 export async function behindClaim<T>(
   engine: Engine,
@@ -42,8 +42,8 @@ export async function behindClaim<T>(
 ): Promise<T> {
   const gate = await inTenant(engine, ref.tenantId, (unit) => pass(unit, ref, work, behind));
   if ('answer' in gate) return gate.answer;
-  if (gate.refused === 'cancelled') throw new AppError('TASK_CANCELLED', 'The task was withdrawn; drop the work.');
-  throw new AppError('CLAIM_LOST', 'The claim is not held any more; drop the work and claim again.');
+  if (gate.refused === 'cancelled') throw new AppError('TASK_CANCELLED', 'The task was cancelled. Discard the work.');
+  throw new AppError('CLAIM_LOST', 'The claim is no longer held. Discard the work and claim again.');
 }
 
 async function pass<T>(
@@ -68,7 +68,7 @@ async function pass<T>(
   return { refused: 'cancelled' };
 }
 
-/** A worker that is told to drop its task has thereby handed it over. */
+/** A worker that is notified to drop its task has thereby released it. */
 async function letGo(unit: Unit, run: RunRow): Promise<void> {
   const { perIssueUsd } = unit.settings.costLimits;
   const released = await releaseHandovers(unit.tx, unit.tenantId, [run.claim_token_hash], perIssueUsd);

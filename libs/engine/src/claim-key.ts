@@ -3,7 +3,7 @@ import { type Claimed, findKeyedClaim } from '@pipeline/store';
 import { hashToken } from './claim-gate.ts';
 import type { Engine } from './context.ts';
 
-/** A claim that may name itself, so that a retry of it can be recognised. */
+/** A claim with an optional key, so that a retry of it can be recognised. */
 interface Keyed {
   tenantId: number;
   workerId: string;
@@ -11,12 +11,12 @@ interface Keyed {
   claimSecret?: string;
 }
 
-/** A key that outlived so many claims is no key: later claims under it cannot be retried. */
+/** After this many claims under one key, later claims under it cannot be retried. */
 const MAX_GENERATIONS = 16;
 
 /**
- * The token of a claim. With a key nothing has to be stored for a retry: the same key gives the same token, of which
- * the store keeps the hash as of any other. When the claim of a generation has ended, the next one counts.
+ * The token of a claim. With a key, a retry needs no stored state: the same key gives the same token, of which the
+ * store keeps the hash as of any other. When the claim of a generation has ended, the next generation is used.
  */
 export function claimTokenOf({ tenantId, workerId, claimSecret }: Keyed, generation: number): string {
   if (claimSecret === undefined || generation >= MAX_GENERATIONS) return randomUUID();
@@ -30,14 +30,14 @@ function asUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Hashes of the first tokens of these claims: a run that has one of them was claimed under that key before. */
+/** Hashes of the first tokens of these claims: a run with one of them was claimed under that key before. */
 export const firstHashes = (claims: readonly Keyed[]): string[] =>
   claims.flatMap((claim) => (claim.claimSecret === undefined ? [] : [hashToken(claimTokenOf(claim, 0))]));
 
-/** What has become of a key: a claim that still holds, or the generation of the next one. */
+/** State of a key: a valid claim, or the generation of the next one. */
 export type KeyState = { claimed: Claimed; claimToken: string } | { next: number };
 
-/** Follows a key that was used before. One indexed read for each claim that was made under it. */
+/** Resolves a key that was used before. One indexed read for each claim that was made under it. */
 export async function followKey(engine: Engine, claim: Keyed): Promise<KeyState> {
   for (let generation = 0; generation < MAX_GENERATIONS; generation += 1) {
     const claimToken = claimTokenOf(claim, generation);

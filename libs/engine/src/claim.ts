@@ -12,12 +12,14 @@ import { isOwn, unknownWorker } from './workers.ts';
 export interface ClaimRequest {
   tenantId: number;
   workerId: string;
-  /** The token that asks; the worker must be its own. */
+  /** The presented token; the worker must be registered with it. */
   tokenId?: string;
   taskTypes: readonly TaskType[];
   /** Null = all repos of the tenant. */
   repoIds: readonly number[] | null;
-  /** Secret of this claim, the same in each of its retries: they get the same task and token while the claim holds. */
+  /**
+   * Secret of this claim, the same in each of its retries: they get the same task and token while the claim is valid.
+   */
   claimSecret?: string;
 }
 
@@ -34,14 +36,14 @@ export interface ClaimedTask {
   payload: TaskPayload;
   promptVersion: number | null;
   maxTurns: number | null;
-  /** What is left of the issue's budget; null = there is none. */
+  /** The remaining budget of the issue; null = there is none. */
   budgetUsd: number | null;
 }
 
-/** Tasks of issues over a limit that was lowered meanwhile are put aside on the way; so many at most. */
+/** Tasks of issues over a limit that was lowered meanwhile are held; at most this many per claim. */
 const MOST_PUT_ASIDE = 20;
 
-/** A task as it was claimed, before what is known of its repo was added to what its worker is told. */
+/** A claimed task, before snippets about its repo are added to the payload. */
 export interface TakenTask {
   task: ClaimedTask;
   claimed: Claimed;
@@ -51,11 +53,11 @@ export interface TakenTask {
 export type Taken = PromiseSettledResult<TakenTask | null>;
 
 /**
- * Claims the next task for a worker, without waiting. The fencing token is made here and given out once. A
- * worker that is told to drain while it claims gets nothing: what it claimed goes back, without costing an attempt. So
- * does work whose budget is used up, and while the tenant's day is, nothing is given out.
- * @param take takes the task; by default for this worker alone.
- * @returns null when there is nothing for it, or when it is to drain.
+ * Claims the next task for a worker, without waiting. The fencing token is generated here and returned once. A claim of
+ * a draining worker is returned to the queue without using an attempt, and so is a task of an issue with a used-up
+ * budget; while the tenant's day is used up, nothing is claimed.
+ * @param take claims the task; by default for this worker alone.
+ * @returns null when there is no task for it, or when it is draining.
  * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
  */
 export async function claim(
@@ -65,7 +67,7 @@ export async function claim(
 ): Promise<ClaimedTask | null> {
   const taken = await take(request);
   if (!taken?.isRepoKnown) return taken?.task ?? null;
-  // Outside of any transaction, and of what is done for many: it may ask an endpoint.
+  // Outside of transactions and batches, because it may send a request to an endpoint.
   const snippets = await snippetsFor(engine, request.tenantId, taken.claimed);
   return { ...taken.task, payload: { ...taken.task.payload, snippets } };
 }
@@ -77,9 +79,9 @@ async function takeAlone(engine: Engine, request: ClaimRequest): Promise<TakenTa
 }
 
 /**
- * Takes tasks for workers of a tenant that ask at one moment for work of the same types and repos: one statement gives
- * all of them theirs, one transaction notes it. Where repos have limits each takes its own.
- * @returns what there is for each, in order. One that fails leaves the others alone.
+ * Claims tasks for concurrent requests of a tenant with the same types and repos: one statement claims all tasks, one
+ * transaction records the claims. In a tenant with limited repos each request claims separately.
+ * @returns the result of each, in order. A failing one does not affect the others.
  */
 export async function takeTogether(engine: Engine, requests: readonly ClaimRequest[]): Promise<Taken[]> {
   const [first] = requests;
@@ -106,14 +108,14 @@ export async function takeTogether(engine: Engine, requests: readonly ClaimReque
 
 interface Retries {
   requests: readonly ClaimRequest[];
-  /** Hashes of first tokens that were given out before. */
+  /** Hashes of first tokens that were returned before. */
   used: readonly string[];
   answers: Map<ClaimRequest, Taken>;
 }
 
 /**
- * Answers those requests that repeat a claim which still holds: with the same task, under the same token.
- * @returns how often the key of a request was used, where it was.
+ * Answers the requests that repeat a valid claim: with the same task and token.
+ * @returns how often the key of a request was used, if it was.
  */
 async function answerRetries(engine: Engine, { requests, used, answers }: Retries): Promise<Map<ClaimRequest, number>> {
   const generations = new Map<ClaimRequest, number>();
@@ -137,12 +139,12 @@ const NOTHING: Taken = { status: 'fulfilled', value: null };
 interface Asking {
   asking: ClaimRequest[];
   answers: Map<ClaimRequest, Taken>;
-  /** Of the next token of each request; absent = 0. */
+  /** Generation of the next token of each request; absent = 0. */
   generations: Map<ClaimRequest, number>;
   claimNext: typeof claimTasks;
 }
 
-/** Until all have a task or there is none. Those whose task was put aside ask again, and those whom others forestalled. */
+/** Repeats until all have a task or there is none. Requests whose task was held, or claimed by others, are repeated. */
 async function takeInRounds(engine: Engine, round: Asking): Promise<void> {
   const { asking, answers } = round;
   let left = asking;
@@ -162,7 +164,7 @@ async function takeInRounds(engine: Engine, round: Asking): Promise<void> {
   }
 }
 
-/** A claim and its retry met in the store: one of them has the task now, and the other finds it. Else all failed. */
+/** Concurrent attempts of one claim: one of them has the task now, and the other finds it. Otherwise all failed. */
 async function endsOf(
   engine: Engine,
   left: readonly ClaimRequest[],
@@ -178,13 +180,13 @@ async function endsOf(
   );
 }
 
-/** A task that was claimed, for whom and under which token. */
+/** A claimed task with its worker and token. */
 interface Claim extends NewClaim {
   request: ClaimRequest;
   claimToken: string;
 }
 
-/** @returns a claim for each of the requests that there is a task for. */
+/** @returns a claim for each request for which there is a task. */
 async function take(engine: Engine, requests: ClaimRequest[], { claimNext, generations }: Asking): Promise<Claim[]> {
   const [first] = requests;
   if (!first) return [];
@@ -208,7 +210,7 @@ async function take(engine: Engine, requests: ClaimRequest[], { claimNext, gener
 
 type End = TakenTask | null | 'put aside';
 
-/** Notes the claims together. Where that fails, each is noted alone, and fails alone. */
+/** Records the claims in one transaction. If that fails, each is recorded, and fails, separately. */
 function noted(engine: Engine, claims: readonly Claim[]): Promise<End>[] {
   const note = (those: readonly Claim[]) =>
     inTenant(engine, those[0]?.request.tenantId ?? 0, (unit) => noteClaims(unit, those));
@@ -221,7 +223,7 @@ function noted(engine: Engine, claims: readonly Claim[]): Promise<End>[] {
         return (await note([claim]))[0];
       },
     );
-    if (!found) throw new Error(`the claim of task ${claim.claimed.id} was not noted`);
+    if (!found) throw new Error(`the claim of task ${claim.claimed.id} was not recorded`);
     return conclude(engine, claim, found);
   });
 }

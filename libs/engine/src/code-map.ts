@@ -15,7 +15,7 @@ import { enqueueSide } from './side-tasks.ts';
 const SCAN_EVERY_MS = 7 * DAY_MS;
 const BATCH = 500;
 
-/** A pull request was merged: the fact, and that the map of the code is old now. */
+/** Records a merged pull request: the event, and that the code map is outdated. */
 export async function noteMerge(
   unit: Unit,
   about: EventSubject,
@@ -26,8 +26,8 @@ export async function noteMerge(
 }
 
 /**
- * Enqueues the scans that are due: of repos that were never scanned, weekly, and after merges. A repo has one scan
- * alive at most; what is merged while it runs is seen by the next one. Each in its own transaction, by compare-and-set.
+ * Enqueues due scans: of repos that were never scanned, weekly, and after merges. A repo has one live scan at most;
+ * merges during a scan are covered by the next one. Each in its own transaction, by compare-and-set.
  * @returns how many were enqueued.
  */
 export async function enqueueDueScans(engine: Engine): Promise<number> {
@@ -44,7 +44,7 @@ async function enqueueScan(unit: Unit, due: DueScan): Promise<boolean> {
   return true;
 }
 
-/** Makes what a scan has found the files of its repo. */
+/** Replaces the files of a repo by the result of a scan. */
 export async function keepCodeMap(unit: Unit, run: RunRow, result: ScannedResult): Promise<void> {
   const { tx, tenantId } = unit;
   const repo = { tenantId, repoId: run.repo_id };

@@ -6,13 +6,13 @@ import { type Engine, inTenant } from './context.ts';
 import { recordPipelineEvent } from './records.ts';
 import type { Actor } from './subject.ts';
 
-/** The keys of a configuration that differ between two sets of settings; what a reload applies. */
+/** The keys that differ between two sets of settings; what a reload changes. */
 export const changedSettings = (before: Settings, after: Settings): string[] =>
   RELOADABLE_KEYS.filter((key) => !isDeepStrictEqual(before[key], after[key]));
 
 /**
- * Keeps what a process made of the configuration. One that does not load is an alert until the same process loads a good
- * one. Where a person or a signal asked, the audit names who, and the log of every enabled repo says what changed.
+ * Records the result of a process's reload. A configuration that does not load raises an alert until the same process
+ * loads a valid one. A reload by a person or signal is audited, and the log of every enabled repo lists the changes.
  */
 export async function recordReload(engine: Engine, report: ReloadReport, actor: Actor | null): Promise<void> {
   const { agentName, instance, outcome } = report;

@@ -14,58 +14,55 @@ import {
 } from '@pipeline/store';
 import type { Embedder } from './intelligence/embedder.ts';
 
-/** The doorbells that the engine rings after a commit. */
+/** The channels that the engine notifies after a commit. */
 export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
 
-/** What every use case needs. Made once in main; holds no state of its own. */
+/** Dependencies of every use case. Created once in main; has no state of its own. */
 export interface Engine {
   store: Store;
-  /** Says after a commit that there is something new for whoever listens; the news itself is in the tables. */
+  /** Notifies listeners after a commit; the notification carries no data. */
   ring(bell: Bell, tenantId: number): void;
-  /** The settings in force now; they may change between two calls. */
+  /** The current settings; they may change between two calls. */
   settings(): Settings;
   /** 0 <= random < 1, for the jitter of backoffs. */
   random(): number;
-  /** For the recall of intelligence by meaning; without it there is none. */
+  /** For semantic search of intelligence; without it there is none. */
   embedder?: Embedder;
-  /** Set by `fencedBy`: the leadership under which everything is written. */
+  /** Set by `fencedBy`: the leadership that all writes require. */
   fence?: Fence;
 }
 
-/** One transaction of one tenant, and the bells to ring when it has committed. */
+/** One transaction of one tenant, and the channels to notify after its commit. */
 export interface Unit {
   tx: Tx;
-  /**
-   * Sends a statement whose answer nobody here needs: what follows is sent behind it at once. If it fails, the transaction
-   * does.
-   */
+  /** Sends a statement whose result is not needed here, without waiting for it. If it fails, the transaction fails. */
   send: Send;
   tenantId: number;
   settings: Settings;
   random(): number;
   ring(bell: Bell): void;
-  /** What goes into the logs; written by one statement when the work is done. */
+  /** Log entries; written by one statement at the end. */
   records: Records;
-  /** Issues, locked here, whose row in lists and counts is written anew when the work is done. */
+  /** Issues, locked here, whose list row and counts are rewritten at the end. */
   relisted: Relisted;
-  /** USD booked in this transaction and not yet on the tenant's day. */
+  /** USD recorded in this transaction and not yet added to the tenant's day. */
   bookedUsd: number;
   /**
-   * Puts off what many transactions of the tenant wait for each other over (the day's spending, alerts) to the end of
-   * this one, after everything else is written.
+   * Defers writes of contended rows of the tenant (the day's spending, alerts) to the end of the transaction, after
+   * everything else.
    */
   atEnd(work: () => Promise<void>): void;
 }
 
 interface Relisted {
   changed: Set<number>;
-  /** Those of which only the status or the cost changed, which lists need not show at once. */
+  /** Issues with changes of status or cost only, which lists need not show immediately. */
   passing: Set<number>;
 }
 
 /**
- * Runs a use case as one transaction. The work may run again after a deadlock, so it has no effect but its statements;
- * bells ring once, after the commit.
+ * Runs a use case as one transaction. The work may run again after a deadlock, so it must have no effect but its
+ * statements; notifications are sent once, after the commit.
  */
 export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit: Unit) => Promise<T>): Promise<T> {
   let bells = new Set<Bell>();
@@ -99,8 +96,8 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
 }
 
 /**
- * A transaction of the tenant pool. For an engine with a fence it fails once another process leads; the check is sent
- * ahead and costs no round trip.
+ * A transaction of the tenant pool. For an engine with a fence it fails once another process leads; the check is
+ * pipelined and costs no round trip.
  */
 export function inFencedTransaction<T>(engine: Engine, work: (tx: Tx, send: Send) => Promise<T>): Promise<T> {
   const { fence } = engine;
@@ -111,8 +108,8 @@ export function inFencedTransaction<T>(engine: Engine, work: (tx: Tx, send: Send
 }
 
 /**
- * The same engine for work that one process does for all. Its transactions fail when another process has taken over,
- * and every access to the store when this process can no longer be sure that it leads, such as after it was frozen.
+ * The same engine for work that only the leader does. Its transactions fail when another process has taken over, and
+ * every access to the store fails when this process can no longer be sure that it leads, such as after a freeze.
  */
 export const fencedBy = (engine: Engine, fence: Fence): Engine => ({
   ...engine,

@@ -14,9 +14,9 @@ import type { Unit } from './context.ts';
 import { emit } from './records.ts';
 
 /**
- * Books what a run's model calls have cost so far. Numbers are cumulative, so only the difference to what was booked
- * becomes a cost event, and a report that comes twice, or late, costs nothing twice. The caller has locked issue and
- * run. What budgets have to say of it is said at the end of the transaction.
+ * Records the cost of a run's model calls so far. Numbers are cumulative, so only the difference to the recorded values
+ * becomes a cost event, and a repeated or late report adds nothing twice. The caller has locked issue and run. Budget
+ * thresholds are reported at the end of the transaction.
  * @returns the issue with its new cost.
  */
 export async function bookInvocations(
@@ -31,7 +31,7 @@ export async function bookInvocations(
   await upsertInvocations(tx, tenantId, run.id, newest);
   const told = newest.map((item) => {
     const before = booked.get(item.index);
-    // A call goes on under the name that it was first booked under.
+    // A call keeps the name under which it was first recorded.
     const { model, provider } = before ?? item;
     const usd = Math.max(0, item.costUsd - (before?.cost_usd ?? 0));
     return { index: item.index, model, provider, usd, call: growthOf(item, before) };
@@ -72,7 +72,7 @@ export async function bookInvocations(
 
 type PricedCall = Invocation & { costUsd: number };
 
-/** Calls with what they cost: as they say, else by the table of prices, which is read only then. */
+/** Calls with their cost: the reported one, else computed from the price table, which is read only then. */
 async function priced({ tx }: Unit, calls: readonly Invocation[]): Promise<PricedCall[]> {
   const prices = calls.some(({ costUsd }) => costUsd === null) ? await modelPrices(tx) : [];
   return calls.map((call) => ({ ...call, costUsd: call.costUsd ?? callCostUsd(priceOf(prices, call.model), call) }));

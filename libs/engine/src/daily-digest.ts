@@ -5,9 +5,9 @@ import { type Engine, inTenant } from './context.ts';
 import { readDigest } from './reads/digest.ts';
 
 /**
- * Writes what the day came to for each channel that wants it and has none of this UTC day yet; one monitor sends it, as
- * it sends alerts. Of a day on which nobody asked there is none: the figures are those of now.
- * May run anywhere, any number of times. A round with nothing to do costs a probe for each channel.
+ * Writes the daily digest for each channel that wants it and has none of this UTC day yet; one monitor sends it, like
+ * alerts. A day without a call has none, because the figures are current ones. May run anywhere, any number of times. A
+ * round without a digest to write costs a probe for each channel.
  */
 export async function writeDailyDigest(engine: Engine): Promise<void> {
   const wanting = engine.settings().alertChannels.filter((channel) => channel.digest !== false);

@@ -17,10 +17,10 @@ import { type Actor, decideFor, type Subject, subjectOf } from './subject.ts';
 type Letter = NonNullable<Awaited<ReturnType<typeof lockDeadLetter>>>;
 
 /**
- * Tries the failed transition of a dead letter again, by the same code that refused it. Done, the letter is resolved;
- * refused again, it stays with the newest reason. Of two retries at once the second finds the letter resolved.
- * @returns the state the issue is in now, undefined when the transition was refused again.
- * @throws AppError DEAD_LETTER_NOT_FOUND for an unknown or resolved letter.
+ * Retries the failed transition of a dead letter by the same code that refused it. On success the dead letter is
+ * resolved; refused again, it gets the newest reason. Of two concurrent retries the second finds it resolved.
+ * @returns the current state of the issue, undefined when the transition was refused again.
+ * @throws AppError DEAD_LETTER_NOT_FOUND for an unknown or resolved dead letter.
  */
 export async function retryDeadLetter(engine: Engine, id: string, actor: Actor): Promise<State | undefined> {
   const place = await locateDeadLetter(engine.store.fleet, id);
@@ -60,7 +60,7 @@ async function attempt(unit: Unit, subject: Subject, letter: Letter, actor: Acto
 }
 
 /**
- * Puts a letter away without trying again. An unknown or resolved one is no error: what was asked for holds already.
+ * Resolves a dead letter without a retry. An unknown or resolved one is no error.
  * @returns whether this call resolved it.
  */
 export async function resolveLetter(engine: Engine, id: string, actor: Actor): Promise<boolean> {

@@ -19,18 +19,18 @@ import { type Engine, inTenant, type Unit } from './context.ts';
 
 type Thresholds = Settings['alerts'];
 
-/** What a monitor knows that stands in no table. */
+/** Inputs of detectors that are not in the store. */
 export interface Readings {
-  /** Issues whose labels on the host differ from their state, by repo; null = nobody has looked yet. */
+  /** Issues whose labels on the host differ from their state, by repo; null = not checked yet. */
   driftByRepo: ReadonlyMap<string, number> | null;
-  /** Minutes that each host will go on refusing everything for its rate limit; 0 = it does not. */
+  /** Minutes for which each host will refuse all requests because of its rate limit; 0 = none. */
   limitedMinutes: ReadonlyMap<string, number>;
 }
 
 interface Detector {
   name: AlertDetector;
   severity: AlertSeverity;
-  /** null = it cannot tell now: its alerts stay as they are. */
+  /** null = unknown now: its alerts stay as they are. */
   look(fleet: Db, thresholds: Thresholds, readings: Readings): Promise<Sighting[] | null>;
   /** @param of what the sighting measured, and the limit. */
   message(sighting: Sighting, limit: number): string;
@@ -39,7 +39,7 @@ interface Detector {
 
 type Threshold = { [K in keyof Thresholds]: Thresholds[K] extends number | null ? K : never }[keyof Thresholds];
 
-/** A detector that asks the store; with its threshold at null it finds nothing, so its alerts end. */
+/** A detector that queries the store; with a threshold of null it finds nothing, so its alerts end. */
 const fromStore = (
   of: { name: AlertDetector; severity: AlertSeverity; threshold: Threshold },
   look: (fleet: Db, limit: number, thresholds: Thresholds) => Promise<Sighting[]>,
@@ -67,7 +67,7 @@ const ofDeployment = (subject: string, value: number, more: Partial<Sighting> = 
   };
 };
 
-/** A detector of what is in memory. */
+/** A detector of data in memory. */
 const fromMemory = (
   of: { name: AlertDetector; severity: AlertSeverity; threshold: Threshold },
   read: (readings: Readings, limit: number) => Sighting[] | null,
@@ -85,7 +85,7 @@ const fromMemory = (
 const warning = 'warning' as const;
 const where = ({ repo, issue_number }: Sighting) => `${repo}${issue_number === null ? '' : `#${issue_number}`}`;
 
-/** In the order in which they look. What else raises alerts does so where it happens. */
+/** In execution order. Other alerts are raised where the problem occurs. */
 const DETECTORS: readonly Detector[] = [
   fromStore(
     { name: 'worker_stalled', severity: warning, threshold: 'workerSilentMinutes' },
@@ -150,8 +150,8 @@ const DETECTORS: readonly Detector[] = [
 const usd = (amount: number) => `$${amount.toFixed(2)}`;
 
 /**
- * One round of all detectors: what they find is raised, what they find no longer is resolved. One that fails stops no
- * other. An alert that is open is left as it is, or with `refresh` says what is measured now.
+ * One round of all detectors: found problems are raised, those no longer found are resolved. A failing detector does
+ * not affect the others. An open alert is unchanged, or with `refresh` updated with the current value.
  * @returns detectors that failed.
  */
 export async function runDetectors(
@@ -183,7 +183,7 @@ async function reconcile(engine: Engine, detector: Detector, { found, refresh }:
   const wanted = found.map((sighting) => ({ ...sighting, fingerprint: `${detector.name}:${sighting.subject}` }));
   const isWanted = new Set(wanted.map((sighting) => key(sighting.tenant_id, sighting.fingerprint)));
   const raise = wanted.filter((one) => refresh || !isOpen.has(key(one.tenant_id, one.fingerprint)));
-  // A full list may have left out some that still hold.
+  // A full list may have omitted some that still exist.
   const isWhole = found.length < MAX_SIGHTINGS;
   const over = isWhole ? open.filter((alert) => !isWanted.has(key(alert.tenant_id, alert.fingerprint))) : [];
   const changes = [

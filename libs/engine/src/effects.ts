@@ -23,7 +23,7 @@ import { enqueueWork } from './work-tasks.ts';
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { type: T }>;
 
-/** The pull request is open: the issue is linked to it and its review may begin. */
+/** The pull request was opened: links it to the issue, whose review may begin. */
 export async function onOpenedPullRequest(
   unit: Unit,
   subject: Subject,
@@ -56,12 +56,12 @@ export async function onOpenedPullRequest(
   if (task.held === 'budget') await projectIssue(unit, now, [], task);
 }
 
-/** The host has closed the issue and says when: a request to work on it counts from then on. */
+/** The host has closed the issue at this time: later requests count from then on. */
 export async function onClosed(unit: Unit, { issue }: Subject, created: Created): Promise<void> {
   if (issue.state === 'done' && created?.at) await actedAt(unit.tx, issue, created.at);
 }
 
-/** The old work is gone: the new one may begin. */
+/** The old branch is gone: the new task may begin. */
 export async function onDeletedBranch(unit: Unit, subject: Subject): Promise<void> {
   const { issue } = subject;
   if (issue.state !== 'ready-for-dev' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
@@ -69,7 +69,7 @@ export async function onDeletedBranch(unit: Unit, subject: Subject): Promise<voi
   if (task.held === 'budget') await projectIssue(unit, subject, [], task);
 }
 
-/** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge counts. */
+/** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge decides. */
 export async function onMerged(
   unit: Unit,
   subject: Subject,
@@ -87,8 +87,8 @@ export async function onMerged(
 type Refused = Extract<ExecuteResult, { status: 'refused' }>;
 
 /**
- * The host will not merge as things are, and says why. If it names another head than the one that is known, a push was
- * missed: the issue goes where every push sends it. A merge that is no longer wanted changes nothing.
+ * The host refuses the merge with a reason. If it names another head than the known one, a push was missed: the issue
+ * moves as after a push. A merge that is no longer wanted changes nothing.
  */
 export async function onMergeRefused(unit: Unit, subject: Subject, { kind, headSha, message }: Refused): Promise<void> {
   if (subject.issue.state !== 'merge-pending') return;
@@ -100,7 +100,7 @@ export async function onMergeRefused(unit: Unit, subject: Subject, { kind, headS
   } else if (kind !== 'other') await moveBy(unit, subject, { cause: { trigger: kind }, actor });
 }
 
-/** A subtask stands on the host. It enters the pipeline like any other issue; the epic waits for it from now on. */
+/** A subtask was created on the host. It is admitted like any other issue; the epic waits for it from now on. */
 export async function onCreatedIssue(
   unit: Unit,
   subject: Subject,
@@ -123,12 +123,12 @@ export async function onCreatedIssue(
     createdAt: at,
     updatedAt: at,
   });
-  // One that stood there before shows its epic from now on.
+  // An existing issue shows its epic from now on.
   const known = isNew ? undefined : await lockIssueByNumber(unit.tx, unit.tenantId, issue.repo_id, created.number);
   if (!known) return;
   unit.relisted.changed.add(known.id);
-  // It was taken in by a poll and said what it waits for before its epic was known to wait for it: asked anew, it is
-  // told that this would be a circle.
+  // A poll admitted it, with dependencies, before its epic was known to wait for it: they are parsed again, and the
+  // cycle is reported.
   if (await wouldCycle(unit.tx, unit.tenantId, epic, child)) {
     await resolveEdgesOf(unit.tx, unit.tenantId, child, 'circle');
   }

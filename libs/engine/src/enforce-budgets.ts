@@ -18,16 +18,18 @@ import { projectIssue } from './project.ts';
 import { subjectOf } from './subject.ts';
 
 const BATCH = 500;
-/** A used-up day is told on the host for so many issues of a tenant; all would use up the host's limit for writes. */
+/**
+ * A used-up day is shown on the host for at most this many issues of a tenant; all would exhaust the host's write
+ * limit.
+ */
 const TOLD_ON_HOST = 50;
 
 /**
- * Brings everything in line with the budgets as they are now, whatever changed: the day turned, a limit was set,
- * raised, lowered or removed, spending went over. Alerts are raised and resolved, the work of a tenant whose day is
- * used up is held, and what is held without a reason goes on. Claims ask for the day themselves, so nothing begins
- * while this is on its way. Candidates are read without a lock; each is judged again under its own, so any number of
- * processes may run this.
- * @returns whether there is more to do at once.
+ * Reconciles holds and alerts with the current budgets, whatever changed: the day turned, a limit was set, raised,
+ * lowered or removed, or a budget was exceeded. Raises and resolves alerts, holds the tasks of a tenant whose day is
+ * used up, and releases tasks held without a reason. Claims check the day themselves, so no task starts meanwhile.
+ * Candidates are read without a lock and checked again under their own, so any number of processes may run this.
+ * @returns whether there is more to do immediately.
  */
 export async function enforceBudgets(engine: Engine): Promise<boolean> {
   const { dailyUsd, perIssueUsd } = engine.settings().costLimits;
@@ -60,7 +62,7 @@ const tellIssue = (engine: Engine, tenantId: number, issueId: number): Promise<v
     if (issue) await tellOfIssue(unit, issue);
   });
 
-/** The next ones in the queue say on the host why they wait; the rest is held by one statement. */
+/** The next tasks in the queue show on the host why they wait; one statement holds the rest. */
 async function holdTenant(engine: Engine, tenantId: number): Promise<boolean> {
   const db = engine.store.tenant;
   const untold = TOLD_ON_HOST - (await countHeldByBudget(db, tenantId, TOLD_ON_HOST));
@@ -82,11 +84,11 @@ async function releaseTenant(engine: Engine, tenantId: number): Promise<boolean>
 interface Judged {
   taskId: string;
   issueId: number | null;
-  /** The hold it is meant to have; with another one by now it is left alone. */
+  /** The expected hold; a task with another one by now is unchanged. */
   from: 'budget' | null;
 }
 
-/** Gives a pending task the hold that it should have now, and says so on the host. */
+/** Sets the current hold of a pending task, and shows it on the host. */
 const judge = (engine: Engine, tenantId: number, { taskId, issueId, from }: Judged): Promise<void> =>
   inTenant(engine, tenantId, async (unit: Unit) => {
     const issue = issueId === null ? undefined : await lockIssue(unit.tx, tenantId, issueId);

@@ -30,7 +30,7 @@ import { reviewWorker } from './worker-status.ts';
 export interface Failure {
   errorMessage: string;
   errorClass: ErrorClass;
-  /** Milliseconds the worker asks to wait, for example until a quota returns; six hours of it are granted. */
+  /** Milliseconds the worker wants to wait, for example until a quota returns; at most six hours are granted. */
   retryAfterMs?: number | undefined;
   invocations: Invocation[];
 }
@@ -42,8 +42,8 @@ export interface FailAnswer {
 }
 
 /**
- * Takes the failure of a task: tried again after a backoff while attempts are left, else the issue is blocked with the
- * classified reason. A quota costs no attempt, but a day of waiting for it is enough; a permanent error spends all
+ * Handles the failure of a task: retries it after a backoff while attempts are left, else blocks the issue with the
+ * classified reason. A quota uses no attempt, but a task waits for it at most a day; a permanent error uses all
  * attempts.
  * @throws AppError CLAIM_LOST or TASK_CANCELLED.
  */
@@ -74,7 +74,7 @@ interface Classified {
 
 async function classify(unit: Unit, run: RunRow, failure: Failure): Promise<Classified> {
   const print = fingerprint(failure.errorMessage);
-  // Side work has attempts of its own; what it meets says nothing about the issue's.
+  // Side tasks have their own attempts; their failures do not count for the issue.
   const counted = run.issue_id !== null && !isSideTask(run.task_type);
   const before =
     !counted || run.issue_id === null ? 0 : await countSameFailures(unit.tx, unit.tenantId, run.issue_id, print);
@@ -86,7 +86,7 @@ async function classify(unit: Unit, run: RunRow, failure: Failure): Promise<Clas
   return { errorClass, fingerprint: print };
 }
 
-/** @returns whether the work will be tried again. */
+/** @returns whether the task will be retried. */
 async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Failure & Classified): Promise<boolean> {
   const taskType = run.task_type as TaskType;
   const task = await taskById(unit.tx, unit.tenantId, run.task_id);
@@ -118,7 +118,7 @@ async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Fai
 
 type AfterFailure =
   | { kind: 'retry'; attempt: number; held: 'quota' | 'backoff'; delayMs: number }
-  /** `quotaMs`: it waited for a quota for too long; that much later it is tried once more. */
+  /** `quotaMs`: it waited too long for a quota; after this time it is tried once more. */
   | { kind: 'give-up'; quotaMs?: number };
 
 async function againOrNever(
@@ -155,7 +155,7 @@ function afterFailure(
   return { kind: 'retry', attempt, held: 'backoff', delayMs: asked ?? retryDelayMs(run.attempt, unit.random()) };
 }
 
-/** The same work once more, later. People see which attempt it is, and what keeps it. */
+/** Enqueues the next attempt of a task. People see which attempt it is, and its hold. */
 async function tryAgain(
   unit: Unit,
   subject: Subject,
@@ -176,11 +176,11 @@ interface FinalFailure {
   errorClass: ErrorClass;
   taskType: TaskType;
   actor: Actor;
-  /** Set when it is the wait for a quota that was given up; milliseconds until it is tried once more. */
+  /** Set when a wait for a quota was given up; milliseconds until the next try. */
   quotaMs?: number;
 }
 
-/** No attempt is left: the issue stops and says why. Also what a lost worker on the last attempt ends in. */
+/** No attempt is left: stops the issue with a reason. Also used for a lost worker on the last attempt. */
 export async function giveUp(unit: Unit, subject: Subject, failure: FinalFailure): Promise<void> {
   const { taskType, actor, errorClass, quotaMs } = failure;
   const blockReason: BlockReason =

@@ -4,12 +4,12 @@ import { type Engine, inTenant } from './context.ts';
 import { noteDeparture, noteSilence } from './worker-status.ts';
 
 const BATCH = 500;
-/** A worker that nobody heard for a day is not coming back by itself, and leaves the floor. */
+/** A worker that was silent for a day counts as gone, and leaves the floor. */
 const GONE_MS = DAY_MS;
 
 /**
- * Marks workers that fell silent as offline, and those that stayed so for a day as gone. Candidates are read without a
- * lock and each is checked again under its own, so any number of processes may run this.
+ * Marks silent workers as offline, and those silent for a day as gone. Candidates are read without a lock and each is
+ * checked again under its own, so any number of processes may run this.
  * @returns how many changed.
  */
 export async function watchSilence(engine: Engine): Promise<number> {

@@ -2,8 +2,8 @@ import { releaseHandovers } from '@pipeline/store';
 import type { Engine } from './context.ts';
 
 /**
- * The worker of a withdrawn task knows now that it must stop, so the task that waited for it may run. A worker that
- * never acknowledges loses nothing: the hold ends with the old lease (releaseDue).
+ * The worker of a withdrawn task knows that it must stop, so the task that waited for it may run. A worker that never
+ * acknowledges blocks nothing: the hold ends with the old lease (releaseDue).
  */
 export async function releaseHandover(
   engine: Engine,

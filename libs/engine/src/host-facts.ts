@@ -6,12 +6,12 @@ export type IssueEvent = Extract<HostEvent, { kind: 'issue' }>;
 
 type StoredIssue = Omit<IssueRow, 'ms_in_state'>;
 
-/** What was acted on of a locked issue. */
+/** The applied host facts of a locked issue. */
 export async function factsOf(unit: Unit, issue: StoredIssue): Promise<HostFactsRow> {
   return (await hostFactsOf(unit.tx, unit.tenantId, issue.id)) ?? firstFacts(issue);
 }
 
-/** Of an issue that has no row yet: what its own row says. */
+/** For an issue without a row: derived from its own row. */
 export function firstFacts(issue: StoredIssue): HostFactsRow {
   const doneAt = new Date(Date.parse(issue.state_entered_at) + CLOCKS_DIFFER_MS).toISOString();
   return {
@@ -40,12 +40,15 @@ export function firstFacts(issue: StoredIssue): HostFactsRow {
 export const latest = (one: string | null, other: string | null): string | null =>
   compareStamps(one, other) >= 0 ? one : other;
 
-/** When the host last changed a label, as far as that was acted on. */
+/** When the host last changed a label, as far as that was applied. */
 export function labelTime({ labels_at, label_times, pause_at }: HostFactsRow, label: string): string | null {
   const known = latest(labels_at, label_times[label] ?? null);
   return label === PAUSED_LABEL ? latest(known, pause_at) : known;
 }
 
-/** When the issue was opened or closed as the event shows it; of an open one only the time of its last change is known. */
+/**
+ * When the issue was opened or closed according to the event; for an open one only the time of its last change is
+ * known.
+ */
 export const stateTime = ({ issue }: IssueEvent): string =>
   issue.state === 'closed' ? (issue.closedAt ?? issue.updatedAt) : issue.updatedAt;

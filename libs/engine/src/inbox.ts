@@ -26,9 +26,11 @@ import {
 import { type Engine, inFencedTransaction } from './context.ts';
 import { takeHostEvent } from './intake.ts';
 
-/** Deliveries read at once. */
+/** Maximum number of deliveries per read. */
 const BATCH = 500;
-/** Lanes under way at once: each waits for the host most of the time, and uses a connection of the store in between. */
+/**
+ * Maximum number of concurrent lanes: each waits for the host most of the time, and uses a store connection in between.
+ */
 const PARALLEL = 8;
 const MAX_ATTEMPTS = 8;
 
@@ -36,8 +38,8 @@ const MAX_ATTEMPTS = 8;
 export type HostOf = (repo: RepoRow) => VcsHost | null;
 
 /**
- * Keeps a webhook's delivery until the intake loop takes it up, so that the sender gets its answer at once and a crash
- * loses nothing. @returns false for a delivery that came before.
+ * Stores a webhook delivery for the intake loop, so that the sender gets its response immediately and a crash loses
+ * nothing. @returns false for a redelivery.
  */
 export async function receive(
   engine: Engine,
@@ -57,11 +59,10 @@ interface InboxDeps {
 }
 
 /**
- * Handles stored deliveries: those of one lane (an issue or a pull request) one after the other in the order in which
- * they came, up to PARALLEL lanes side by side. A delivery that fails is retried after a backoff and given up, with its
- * error stored, after eight attempts; it holds neither its lane nor another one, because every fact carries the
- * host's time and an older one changes nothing. One process at a time should run it: a second one does no harm, but
- * handles deliveries twice.
+ * Handles stored deliveries: those of one lane (an issue or a pull request) in order of arrival, up to PARALLEL lanes
+ * concurrently. A failed delivery is retried after a backoff and given up, with its error stored, after eight attempts;
+ * it blocks neither its lane nor another one, because every fact has the host's time and an older one changes nothing.
+ * One process at a time should run it: a second one does no harm, but handles deliveries twice.
  */
 export class Inbox {
   readonly #deps: InboxDeps;
@@ -69,22 +70,22 @@ export class Inbox {
   #isStopped = false;
   #handled = 0;
   #failure: { error: unknown } | null = null;
-  /** Called when a lane has no more deliveries in hand. */
+  /** Called when a lane has no more deliveries. */
   onLaneEnd: () => void = () => undefined;
 
   constructor(deps: InboxDeps) {
     this.#deps = deps;
   }
 
-  /** Deliveries that were handled well since the start. */
+  /** Deliveries that were handled successfully since the start. */
   get handled(): number {
     return this.#handled;
   }
 
   /**
-   * Starts lanes that have deliveries and does not wait for them: one indexed read. What a lane writes goes through the
+   * Starts lanes that have deliveries and does not wait for them: one indexed read. Writes of a lane go through the
    * given engine, so that the deliveries of a former leader are fenced.
-   * @returns how many were started. @throws what ended a lane since the last call: the store could not be written.
+   * @returns how many were started. @throws the error of a lane since the last call: the store could not be written.
    */
   async step(engine: Engine = this.#deps.engine): Promise<number> {
     this.#throwFailure();
@@ -98,7 +99,7 @@ export class Inbox {
     return this.#lanes.size - before;
   }
 
-  /** Waits for the lanes under way. @returns whether there was any. @throws what ended one of them. */
+  /** Waits for running lanes. @returns whether there was any. @throws the error of one of them. */
   async settled(): Promise<boolean> {
     const lanes = [...this.#lanes.values()];
     await Promise.all(lanes);
@@ -106,7 +107,7 @@ export class Inbox {
     return lanes.length > 0;
   }
 
-  /** Starts nothing more, and waits for the deliveries in hand. */
+  /** Starts no more lanes, and waits for the deliveries in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#lanes.values());
@@ -119,7 +120,7 @@ export class Inbox {
         if (await handleDelivery({ ...this.#deps, engine }, delivery)) this.#handled += 1;
       }
     } catch (error) {
-      // The new leader handles what is left of the lane.
+      // The new leader handles the remaining deliveries of the lane.
       if (!isLeadershipLost(error)) this.#failure = { error };
     } finally {
       this.#lanes.delete(lane);
@@ -134,7 +135,7 @@ export class Inbox {
   }
 }
 
-/** Handles every delivery that may be handled now. @returns how many went well. */
+/** Handles every delivery that may be handled now. @returns how many succeeded. */
 export async function drainInbox(engine: Engine, hostOf: HostOf): Promise<number> {
   const inbox = new Inbox({ engine, hostOf });
   while ((await inbox.step()) > 0) await inbox.settled();
@@ -160,7 +161,7 @@ async function handleDelivery({ engine, hostOf }: InboxDeps, delivery: Delivery)
   return true;
 }
 
-/** The issue or pull request that a delivery is about; hosts give both their numbers from one row. */
+/** The issue or pull request of a delivery; both share one numbering on the host. */
 function laneOf(events: readonly HostEvent[]): string {
   const [event] = events;
   if (!event || event.kind === 'repositories') return '';
@@ -190,7 +191,7 @@ async function takeEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Prom
   }
 }
 
-/** Repos that the host's app was given appear disabled; an operator enables those that the pipeline shall work. */
+/** Repos that were added to the host's app are created disabled; an operator enables them. */
 async function addRepos(engine: Engine, added: readonly RepoRef[], installationId: number): Promise<void> {
   const tenantId = await ensureTenant(engine.store.tenant, 'default');
   for (const { owner, name } of added) {
@@ -202,9 +203,9 @@ async function addRepos(engine: Engine, added: readonly RepoRef[], installationI
 }
 
 /**
- * Makes a repo known, with the default workflow, or updates it. Enabling one rings the intake, which reads its open
- * `svc:enqueue` issues at once.
- * @throws AppError INVALID_INPUT when the slug is not one.
+ * Creates or updates a repo, with the default workflow. Enabling one notifies the intake, which reads its open
+ * `svc:enqueue` issues immediately.
+ * @throws AppError INVALID_INPUT for an invalid slug.
  */
 export async function putRepo(engine: Engine, tenantId: number, input: RepoInput): Promise<RepoRow> {
   if (!input.slug.owner || !input.slug.name) throw new AppError('INVALID_INPUT', 'repo must be owner/name');

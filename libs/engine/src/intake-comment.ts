@@ -29,12 +29,13 @@ const COMMANDS: Record<string, IssueAction> = {
 
 const COMMAND = /^\s*\/svc:([a-z-]+)[^\S\n]*(.*)/;
 
-/** Characters of a comment in which a command and its reason stand. */
+/** Number of characters of a comment in which a command and its reason are searched. */
 const MAX_COMMAND = 5_000;
 
 /**
- * Takes up a comment: a command (`/svc:retry because …`) of somebody who may write to the repo, or the answer to the
- * question an issue waits with, which its author may give too. Each comment counts once, however often it is brought.
+ * Handles a comment: a command (`/svc:retry because …`) of a person with write permission, or the answer to the
+ * question an issue waits with, which its author may give too. Each comment is handled once, however often it is
+ * delivered.
  */
 export async function takeComment(intake: Intake, event: CommentEvent): Promise<void> {
   const issue = await issueOf(intake, event);
@@ -53,7 +54,7 @@ async function issueOf({ engine, repo }: Intake, event: CommentEvent) {
   const db = engine.store.tenant;
   if (!event.onPullRequest) return findIssue(db, repo.tenant_id, repo.id, event.issueNumber);
   const pr = await findPullRequest(db, repo.tenant_id, repo.id, event.issueNumber);
-  // Its author would else answer, as the author of the issue may, what the issue of somebody else asks.
+  // Otherwise its author could answer, as the author of the issue may, the question of another issue.
   return !pr?.agent_authored || pr.issue_id === null ? undefined : issueById(db, repo.tenant_id, pr.issue_id);
 }
 
@@ -65,11 +66,11 @@ async function mayAct({ host }: Intake, event: CommentEvent, isCommand: boolean)
   return permission === 'admin' || permission === 'write';
 }
 
-/** What was said before the question was put does not answer it. A poll may bring old comments. */
+/** Comments before the question do not answer it. A poll may deliver old comments. */
 const mayAnswer = (issue: IssueRow, comment: HostComment): boolean =>
   Date.parse(comment.createdAt) + CLOCKS_DIFFER_MS > Date.parse(issue.state_entered_at);
 
-/** A command that was given before a newer one, or before the issue was started again, has no effect any more. */
+/** A command older than a newer one, or than the last restart of the issue, has no effect. */
 async function isOutdated(unit: Unit, issue: IssueRow, action: IssueAction, comment: HostComment): Promise<boolean> {
   const facts = await factsOf(unit, issue);
   return compareStamps(comment.createdAt, facts[COMMAND_COLUMN[action]]) < 0;

@@ -12,7 +12,7 @@ import { firstFacts, type IssueEvent } from './host-facts.ts';
 import type { Intake } from './intake.ts';
 import { askAboutParents, type HostWord, nothingAsked } from './parents-on-host.ts';
 
-/** Which parts of a shown text may reach agents, and who accepted or changed it; null = unknown. */
+/** Which parts of a text may reach agents, and who accepted or changed it; null = unknown. */
 export interface TextVerdict {
   title: boolean;
   body: boolean;
@@ -20,21 +20,23 @@ export interface TextVerdict {
   changedBy: string | null;
 }
 
-/** What was read from the host before the transaction that an event is applied in. */
+/** Host data that was read before the transaction in which an event is applied. */
 export interface Evidence {
   /** Login of the pipeline's own identity. */
   self: string;
   /** null = not needed, as far as was known before the transaction. */
   history: HostHistory | null;
-  /** null = the shown text is the stored one. */
+  /** null = the current text is the stored one. */
   text: TextVerdict | null;
-  /** What the host reports of the issues that the text newly names. */
+  /** The host state of the issues that the text newly names. */
   asked: HostWord;
 }
 
 type Known = NonNullable<Awaited<ReturnType<typeof findIssue>>>;
 
-/** Reads what the event's effect depends on. An event that changes nothing costs no request to the host. */
+/**
+ * Reads the host data that the event's effect depends on. An event that changes nothing costs no request to the host.
+ */
 export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Evidence> {
   const { engine, repo, host } = intake;
   const { issue } = event;
@@ -62,11 +64,11 @@ async function admissionEvidence(intake: Intake, event: IssueEvent, self: string
 
 export const wantsIn = (issue: HostIssue): boolean => issue.state === 'open' && issue.labels.includes(ENQUEUE_LABEL);
 
-/** Whether a person put on the label for intake with this event: its text is the one that was enqueued. */
+/** Whether a person added the label for intake with this event: its text is the enqueued one. */
 const isEnqueue = ({ action, label, sender }: IssueEvent): boolean =>
   sender !== null && action === 'labeled' && label === ENQUEUE_LABEL;
 
-/** Signs of a request to work on an issue that is done, in what is not older than what was acted on. */
+/** Signs of a request to work on an issue that is done, in data that is not older than the last applied event. */
 export function mayBeRequest(event: IssueEvent, facts: Pick<HostFactsRow, 'acted_at'>): boolean {
   const { action, issue, label } = event;
   if (compareStamps(issue.updatedAt, facts.acted_at) < 0) return false;
@@ -74,7 +76,7 @@ export function mayBeRequest(event: IssueEvent, facts: Pick<HostFactsRow, 'acted
   return action === 'reopened' || (action === 'labeled' && label === ENQUEUE_LABEL);
 }
 
-/** Polls do not report who changed a text; what is stored as changed already needs to be read again for a new label only. */
+/** Polls do not report who changed a text; a stored change needs to be read again only for a new label. */
 function needsEditor({ action, issue }: IssueEvent, facts: HostFactsRow): boolean {
   if (action !== 'seen') return false;
   return facts.changed_sha256 !== textHash(issue) || issue.labels.includes(ENQUEUE_LABEL);
@@ -104,8 +106,8 @@ const accepted = (by: string | null): TextVerdict => ({ title: true, body: true,
 const refused = (by: string | null): TextVerdict => ({ title: false, body: false, acceptedBy: null, changedBy: by });
 
 /**
- * Of an issue that the pipeline has no record of. The label for intake enqueues the text that the issue had then; what
- * somebody without the right to write changed after the label was not enqueued by anybody.
+ * For an issue without a record. The label for intake enqueues the text at that time; later changes by somebody without
+ * write permission are not enqueued.
  */
 async function verdictOnNew(intake: Intake, event: IssueEvent, self: string): Promise<TextVerdict> {
   const { issue } = event;
@@ -114,13 +116,13 @@ async function verdictOnNew(intake: Intake, event: IssueEvent, self: string): Pr
   return verdictByHistory(intake, issue, { self, history: await historyOf(intake, issue.number) });
 }
 
-/** An issue that is gone from the host has no history. */
+/** An issue that does not exist on the host has no history. */
 const historyOf = async ({ host, repo }: Intake, number: number): Promise<HostHistory> =>
   (await host.historyOf(repo, number)) ?? { events: [], bodyEdit: null };
 
 /**
- * The right to write decides, as for commands. A poll does not say who wrote a text; the host's log does. An editor whom
- * the log does not name counts as the author.
+ * Write permission decides, as for commands. A poll does not report the author of a text; the host's log does. An
+ * editor whom the log does not name is treated as the author.
  */
 async function verdictByHistory(
   intake: Intake,

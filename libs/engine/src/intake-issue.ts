@@ -38,8 +38,9 @@ import { type Actor, type Subject, subjectOf } from './subject.ts';
 import { followText } from './text-dependencies.ts';
 
 /**
- * - unclear: the host stamps by the second, and this event has the stamp of another one that was acted on. Which of them
- *   was last shows only the issue itself.
+ * - unclear: the host's timestamps have a resolution of one second, and this event has that of another applied one.
+ *   Only
+ *   the issue itself shows which was last.
  * - unprepared: the issue has changed since the evidence was read.
  */
 type Outcome = 'taken' | 'later' | 'unclear' | 'unprepared';
@@ -47,10 +48,10 @@ type Outcome = 'taken' | 'later' | 'unclear' | 'unprepared';
 const MAX_ATTEMPTS = 4;
 
 /**
- * Applies an issue as the host shows it: admits it, follows people's changes, closes and reopens with the host. Every
- * change counts only when it is newer, by the host's time, than the last one of its kind that was applied; where two
- * have the same stamp the issue is read from the host again.
- * @returns later = what was seen may be older than our own writes under way; it must be read again after them.
+ * Applies the host state of an issue: admits it, follows people's changes, closes and reopens with the host. A change
+ * applies only when it is newer, by the host's time, than the last applied one of its kind; on equal timestamps the
+ * issue is read from the host again.
+ * @returns later = the event may be older than our own writes in flight; the issue must be read again after them.
  */
 export async function takeIssue(intake: Intake, given: IssueEvent): Promise<'taken' | 'later'> {
   let event = given;
@@ -83,20 +84,20 @@ async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): P
   });
 }
 
-/** The issue as the host has it now, as a poll would see it. null when the host has none any more. */
+/** The current issue on the host, in the form of a poll. null when the host has none. */
 async function readNow({ engine, repo, host }: Intake, event: IssueEvent): Promise<IssueEvent | null> {
   const readAt = await storeNow(engine.store.tenant);
   const issue = await host.getIssue(repo, event.issue.number);
   return issue && { kind: 'issue', action: 'seen', repo: event.repo, issue, sender: null, label: null, readAt };
 }
 
-/** Issues may depend on one that the pipeline has no record of: its close is all they wait for. */
+/** Issues may depend on one without a record: they wait only for its close. */
 async function endedElsewhere(unit: Unit, repoId: number, number: number): Promise<void> {
   if (await resolveEdgesToHost(unit.tx, unit.tenantId, { repoId, number }, 'closed')) unit.ring('svc_cache');
   await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId, number }, 'cancelled');
 }
 
-/** A close may be the shadow of a merge that is not known yet; the merge is what counts, so it is read first. */
+/** A close may be caused by a merge that is not known yet; the merge decides, so it is read first. */
 async function lookForMerge(intake: Intake, event: IssueEvent): Promise<void> {
   const { engine, repo, host } = intake;
   const db = engine.store.tenant;
@@ -112,7 +113,7 @@ async function lookForMerge(intake: Intake, event: IssueEvent): Promise<void> {
 interface Fact {
   event: IssueEvent;
   evidence: Evidence;
-  /** It comes from a webhook: polls that have read the issue before are older. */
+  /** It comes from a webhook: earlier polls of the issue are older. */
   applied: boolean;
 }
 
@@ -143,11 +144,11 @@ async function follow(unit: Unit, subject: Subject, fact: Fact): Promise<Outcome
   return standing === 'later' ? 'later' : 'taken';
 }
 
-/** A poll's view may have been read before the last webhook was applied, which has the same stamp. */
+/** A poll may have read the issue before the last applied webhook with the same timestamp. */
 const isBefore = ({ readAt }: IssueEvent, { seen_at }: HostFactsRow): boolean =>
   readAt !== undefined && seen_at !== null && Date.parse(readAt) <= Date.parse(seen_at);
 
-/** Whether everything that the event's effect depends on was read before. */
+/** Whether all data that the event's effect depends on was read before. */
 function isPrepared({ issue }: Subject, { event, evidence }: Fact, facts: HostFactsRow): boolean {
   if (issue.state === 'done' && mayBeRequest(event, facts) && !evidence.history) return false;
   return evidence.text !== null || sameText(event.issue, issue);
@@ -155,10 +156,7 @@ function isPrepared({ issue }: Subject, { event, evidence }: Fact, facts: HostFa
 
 type Order = 'new' | 'old' | 'unclear';
 
-/**
- * Whether the change that an event reports is newer than what was applied. A poll that counts at all shows how things
- * are.
- */
+/** Whether the change in an event is newer than the applied one. A current poll shows the host state. */
 function orderOf(event: IssueEvent, issue: IssueRow, facts: HostFactsRow): Order {
   const { action, label } = event;
   if (action === 'seen') return 'new';
@@ -198,16 +196,16 @@ async function followChange(unit: Unit, after: Subject, followed: Followed): Pro
   const at = event.action === 'seen' ? null : event.issue.updatedAt;
   await perform(unit, after, shownPaused ? 'pause' : 'resume', { ...actor, at });
   if (event.action === 'seen') return;
-  // Webhooks come late, or overtake a write of ours that is under way: what the host carries out last shows the flag.
+  // Webhooks arrive late, or overtake a write of ours in flight: the last write on the host decides the flag.
   const label = [PAUSED_LABEL];
   const last = shownPaused ? { add: label, remove: [] } : { add: [], remove: label };
   queueProjections(unit, after, [{ type: 'swapLabels', ...last }]);
 }
 
 /**
- * A poll shows the host as it was when it was read, which may be older than our own word: it counts only when nothing
- * of ours is under way and it was read after our last write was done. A write that failed for good holds it until a
- * person deals with the write.
+ * A poll shows the host at the time it was read, which may be older than our own writes: it applies only when none of
+ * our writes is in flight and it was read after the last one completed. A permanently failed write blocks it until a
+ * person settles the write.
  */
 async function standingOf(unit: Unit, issue: IssueRow, event: IssueEvent): Promise<'current' | 'later' | 'held'> {
   if (event.action !== 'seen') return 'current';
@@ -218,8 +216,8 @@ async function standingOf(unit: Unit, issue: IssueRow, event: IssueEvent): Promi
 const hostFacts = ({ url, updatedAt }: HostIssue) => ({ url, host_updated_at: updatedAt });
 
 /**
- * A webhook's list may miss what we are about to write, so only the one label it is about is applied, and only if
- * nothing newer is known of that label.
+ * A webhook's list may miss our pending writes, so only its own label is applied, and only if nothing newer is known of
+ * that label.
  */
 function labelsAfter(issue: IssueRow, event: IssueEvent, facts: HostFactsRow): string[] {
   const { action, label } = event;
@@ -231,7 +229,7 @@ function labelsAfter(issue: IssueRow, event: IssueEvent, facts: HostFactsRow): s
   return action === 'labeled' ? [...others, label] : others;
 }
 
-/** The times of what was applied. A poll's view stands for every label. */
+/** The times of the applied facts. A poll covers every label. */
 function timesAfter(facts: HostFactsRow, event: IssueEvent): HostFactsRow {
   const { action, label, issue } = event;
   const state_at = latest(facts.state_at, stateTime(event));
@@ -242,7 +240,7 @@ function timesAfter(facts: HostFactsRow, event: IssueEvent): HostFactsRow {
   return { ...facts, state_at, label_times: { ...facts.label_times, [label]: at } };
 }
 
-/** A reopening of ours that is still on its way would open the issue again after this, so a close goes behind it. */
+/** A reopening of ours in flight would open the issue again after this, so a close is queued behind it. */
 async function closed(unit: Unit, subject: Subject, event: IssueEvent, actor: Actor): Promise<void> {
   const { subject: ended } = await moveBy(unit, subject, { cause: { trigger: 'host-closed' }, actor });
   await actedAt(unit.tx, ended.issue, stateTime(event));
@@ -251,12 +249,12 @@ async function closed(unit: Unit, subject: Subject, event: IssueEvent, actor: Ac
   }
 }
 
-/** A person reopened a finished issue, or put on the label for intake again: it starts from the beginning. */
+/** A person reopened a finished issue, or added the label for intake again: it restarts. */
 async function comeBack(unit: Unit, subject: Subject, { event, evidence, facts }: Followed): Promise<void> {
   const { history, self } = evidence;
   const acted: ActedOn = { at: facts.acted_at, eventId: facts.acted_event_id };
   const request = history && mayBeRequest(event, facts) ? findRequest(history.events, self, acted) : null;
-  // Nothing else changes a finished issue; what people put on it beside its label goes.
+  // Nothing else changes a finished issue; other labels that people add are removed.
   if (!request) return projectIssue(unit, subject);
   const stored = await factsOf(unit, subject.issue);
   await saveHostFacts(unit.tx, restarted(stored, request, history?.events.at(-1)?.id ?? request.id), false);
@@ -265,7 +263,7 @@ async function comeBack(unit: Unit, subject: Subject, { event, evidence, facts }
     actor: onHost(request.actor),
   });
   await admit(unit, fresh, evidence.asked);
-  // Asked by label only, the host still shows it closed; and a close of ours may still be on its way.
+  // Requested by label only, the host still shows it closed; and a close of ours may still be in flight.
   const closes = await hasOpenProjections(unit.tx, fresh.issue, ['pending'], 'issue');
   if (request.kind !== 'reopened' || closes) queueProjections(unit, fresh, [{ type: 'reopenIssue' }]);
 }

@@ -26,10 +26,10 @@ import { type Actor, subjectOf } from './subject.ts';
 type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
 
 /**
- * Applies what the host reports of a pull request. The merge of any that is linked to an issue ends the issue. A close
- * without merge stops it and a push sends it back to review only if the pull request is the pipeline's own: one of somebody
- * else is recorded and moves nothing. What the host reported before what is known already is ignored.
- * @returns later = what was seen may be older than our own writes under way; it must be looked at again after them.
+ * Applies the host's report of a pull request. The merge of any linked pull request ends the issue. A close without
+ * merge stops it and a push sends it back to review only if the pull request is the pipeline's own: others are recorded
+ * and move nothing. Reports older than the known state are ignored.
+ * @returns later = the report may be older than our own writes in flight; it must be read again after them.
  */
 export async function takePullRequest(intake: Intake, event: PullRequestEvent): Promise<'taken' | 'later'> {
   await noteReverts(intake, event.pullRequest);
@@ -53,8 +53,8 @@ export async function takePullRequest(intake: Intake, event: PullRequestEvent): 
 }
 
 /**
- * Hosts tell late and out of order, and stamp by the second. A merge is for ever, whatever comes after it, and a push or an
- * edit that is heard after a close was made before it.
+ * Host reports are late and unordered, with a resolution of one second. A merge is permanent, whatever comes after it,
+ * and a push or an edit that arrives after a close was made before it.
  */
 function isOutdated({ action, pullRequest: told }: PullRequestEvent, known: PullRequestRow): boolean {
   const mayReopen = action === 'reopened' || action === 'seen';
@@ -63,7 +63,7 @@ function isOutdated({ action, pullRequest: told }: PullRequestEvent, known: Pull
   return known.host_updated_at !== null && Date.parse(told.updatedAt) < Date.parse(known.host_updated_at);
 }
 
-/** A poll may have read what we are closing as open still. A merge may not be undone, so it counts at once. */
+/** A poll may still show as open what we are closing. A merge cannot be undone, so it applies immediately. */
 async function mayBeOlder(unit: Unit, issue: IssueRow, { action, pullRequest, readAt }: PullRequestEvent) {
   if (action !== 'seen' || pullRequest.merged) return false;
   return mayMissOurWrites(unit, issue, readAt ?? pullRequest.updatedAt);
@@ -107,11 +107,11 @@ async function followPullRequest(unit: Unit, issue: IssueRow, seen: SeenPullRequ
   }
 }
 
-/** Whether the head is another one than was known, in a state whose work depends on the head. */
+/** Whether the head differs from the known one, in a state whose task depends on the head. */
 const isPushed = (issue: IssueRow, { before, now }: SeenPullRequest): boolean =>
   now.state === 'open' && before !== undefined && before.head_sha !== now.headSha && isReviewable(issue.state);
 
-/** Nobody has approved the new head, so the issue goes back to its review, and what was under way for the old one ends. */
+/** Nobody has approved the new head, so the issue goes back to its review, and tasks for the old one end. */
 async function onPush(unit: Unit, issue: IssueRow, { number, headSha }: HostPullRequest, actor: Actor): Promise<void> {
   const subject = await subjectOf(unit, issue);
   if (subject.pr?.number !== number) return;
@@ -121,7 +121,7 @@ async function onPush(unit: Unit, issue: IssueRow, { number, headSha }: HostPull
 
 async function onClose(unit: Unit, issue: IssueRow, { number }: HostPullRequest, actor: Actor): Promise<void> {
   const subject = await subjectOf(unit, issue);
-  // Another one is what the review is about.
+  // The review is about another head.
   if (subject.pr) return;
   const why = {
     lastError: `Pull request #${number} was closed without a merge.`,

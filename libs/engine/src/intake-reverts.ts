@@ -5,8 +5,8 @@ import type { Intake } from './intake.ts';
 import { recordPipelineEvent } from './records.ts';
 
 /**
- * Notes which merged pull requests a merge takes back. The one that does belongs to no issue, as a rule. A merge that
- * is brought again changes nothing.
+ * Records which merged pull requests a merge reverts. The reverting one usually belongs to no issue. A repeated merge
+ * event changes nothing.
  */
 export async function noteReverts({ engine, repo }: Intake, pr: HostPullRequest): Promise<void> {
   const { numbers, shas } = revertedBy(pr.body, repo);

@@ -8,12 +8,12 @@ import { type Actor, type Subject, subjectOf } from './subject.ts';
 
 type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
 
-/** Verdicts that may change something; the others are talk. */
+/** Verdicts that may change something; the others are discussion. */
 const VERDICTS: readonly HostReview['verdict'][] = ['approved', 'changes_requested', 'dismissed'];
 
 /**
- * Applies a person's review of the pipeline's own pull request. Only people who may write to the repo count, and an
- * approval only for the commit that it was given for. Reviews of other pull requests move nothing.
+ * Applies a person's review of the pipeline's own pull request. Only reviews by people with write permission are
+ * accepted, and an approval only for its commit. Reviews of other pull requests move nothing.
  */
 export async function takeReview(intake: Intake, event: ReviewEvent): Promise<void> {
   const { engine, repo, host } = intake;
@@ -30,7 +30,7 @@ export async function takeReview(intake: Intake, event: ReviewEvent): Promise<vo
     const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
     const first = await takeRemark(unit.tx, unit.tenantId, repo.id, { kind: 'review', hostId: review.id });
     if (!issue) return;
-    // A dismissal has the id of the review; one that arrives before the review makes the review void.
+    // A dismissal has the id of the review; if it arrives before the review, the review is void.
     if (review.verdict === 'dismissed') await onDismissed(unit, issue, event);
     else if (first) await followReview(unit, issue, event);
   });
@@ -50,7 +50,7 @@ async function followReview(unit: Unit, issue: IssueRow, event: ReviewEvent): Pr
   await moveBy(unit, subject, { cause: { trigger: 'review-changes-requested' }, actor });
 }
 
-/** An approval of a commit that is not the head is recorded as an event, and that is all. */
+/** An approval of a commit that is not the head is only recorded as an event. */
 async function onApproved(unit: Unit, subject: Subject, review: HostReview, actor: Actor): Promise<void> {
   if (subject.issue.state !== 'human-review-ready') return;
   if (subject.dismissStale && review.commitSha !== subject.pr?.head_sha) return;
@@ -58,7 +58,7 @@ async function onApproved(unit: Unit, subject: Subject, review: HostReview, acto
   await moveBy(unit, subject, { cause, actor, reviewId: review.id });
 }
 
-/** Takes the approval of a dismissed review back; an issue that waits for its merge needs a person again. */
+/** Revokes the approval of a dismissed review; an issue that waits for its merge needs a person again. */
 async function onDismissed(unit: Unit, issue: IssueRow, { review, prNumber, sender }: ReviewEvent): Promise<void> {
   const subject = await subjectOf(unit, issue);
   const { pr } = subject;

@@ -6,7 +6,9 @@ import type { TextVerdict } from './intake-evidence.ts';
 import { recordIssueEvent } from './records.ts';
 import type { Actor, Subject } from './subject.ts';
 
-/** What an event does to the text of an issue: the text that agents get is `accepted`, what people changed is apart. */
+/**
+ * The effect of an event on the text of an issue: agents get the text `accepted`, people's changes are stored apart.
+ */
 export interface TextOutcome {
   facts: HostFactsRow;
   /** Set when agents get another text from now on. */
@@ -14,8 +16,8 @@ export interface TextOutcome {
 }
 
 /**
- * Compares the text that the host shows with the one that agents get. A trusted text replaces it unless it is older; any
- * other one is stored as changed and has no effect. Within one second a trusted text counts, and so does a warning.
+ * Compares the host's text with the accepted one. A trusted text replaces it unless it is older; any other one is
+ * stored as a change without effect. Within one second a trusted text is accepted, and a change is stored.
  */
 export function readText(
   event: IssueEvent,
@@ -37,14 +39,14 @@ export function readText(
   return { facts: { ...after, ...change }, accepted };
 }
 
-/** The host shows the accepted text again, later than the change; a poll shows it as it is now. */
+/** The host shows the accepted text again, later than the change; a poll shows the current text. */
 const isRevert = ({ action, issue }: IssueEvent, { changed_at }: HostFactsRow): boolean =>
   changed_at !== null && compareStamps(issue.updatedAt, changed_at) >= (action === 'seen' ? 0 : 1);
 
 const isBefore = ({ issue }: IssueEvent, { changed_at }: HostFactsRow): boolean =>
   changed_at !== null && compareStamps(issue.updatedAt, changed_at) < 0;
 
-/** What is stored as changed: an editor who is known already stays known while their part of the text stands. */
+/** The stored change: a known editor stays recorded while their part of the text is unchanged. */
 function changeOf(
   shown: IssueText,
   trusted: IssueText,
@@ -69,7 +71,7 @@ const UNCHANGED = {
   changed_at: null,
 } as const;
 
-/** The row once a text was accepted: a change that is newer than the accepted text is still shown as one. */
+/** The row after a text was accepted: a change that is newer than the accepted text is still shown. */
 export function acceptText(
   facts: HostFactsRow,
   text: IssueText,
@@ -81,13 +83,13 @@ export function acceptText(
   return { ...facts, ...accepted, ...(isCovered && UNCHANGED) };
 }
 
-/** Columns of the issue that show people whether its text was changed. */
+/** Columns of the issue that show whether its text was changed. */
 export const shownChange = ({ changed_at, changed_by }: HostFactsRow) => ({
   text_changed_at: changed_at,
   text_changed_by: changed_by,
 });
 
-/** Tells the history of an issue that its text was changed on the host, or that a change was accepted. */
+/** Records in the timeline that the text was changed on the host, or that a change was accepted. */
 export function recordText(unit: Unit, subject: Subject, before: HostFactsRow, after: HostFactsRow): void {
   const actor = (id: string | null): Actor => ({ type: 'operator', id, agent: null });
   if (after.text_sha256 !== before.text_sha256) {

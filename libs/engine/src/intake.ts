@@ -6,7 +6,7 @@ import { takeIssue } from './intake-issue.ts';
 import { takePullRequest } from './intake-pull-request.ts';
 import { takeReview } from './intake-review.ts';
 
-/** Where a host event is applied: the engine, the repo it is about, and that repo's host, which may be asked. */
+/** Context of a host event: the engine, the repo, and that repo's host, which may be queried. */
 export interface Intake {
   engine: Engine;
   repo: RepoRow;
@@ -14,9 +14,9 @@ export interface Intake {
 }
 
 /**
- * Takes up what the host tells, whether a webhook brought it or a poll found it. The host is asked before the
- * transaction begins, never inside. What our own identity did is no news and changes nothing, but for a push: workers push
- * with it, the pipeline itself never does.
+ * Handles a host event from a webhook or a poll. The host is queried before the transaction begins, never inside.
+ * Events of the pipeline's own identity change nothing, except for a push: workers push with it, the pipeline itself
+ * never does.
  */
 export async function takeHostEvent(intake: Intake, event: HostEvent): Promise<void> {
   if (event.sender !== null && event.sender === (await intake.host.login()) && !isPush(event)) return;

@@ -28,9 +28,8 @@ export interface IssueKey {
 export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 'reimplement';
 
 /**
- * What a person can do to an issue, from the monitor or by a comment on the host. Each is one transaction, and each
- * may be repeated without harm.
- * @returns the state the issue is in afterwards.
+ * A person's actions on an issue, from the monitor or by a comment on the host. Each is one transaction and idempotent.
+ * @returns the state of the issue afterwards.
  * @throws AppError ISSUE_NOT_FOUND.
  */
 export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: Actor): Promise<State> {
@@ -41,10 +40,10 @@ export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: A
   });
 }
 
-/** Who acts, and when by the host's time; no time = now, null = unknown. */
+/** The actor, and the host's time of the action; no time = now, null = unknown. */
 export type HostActor = Actor & { at?: string | null | undefined };
 
-/** The same inside a transaction that has locked the issue already. */
+/** The same inside a transaction that has locked the issue. */
 export async function perform(
   unit: Unit,
   subject: Subject,
@@ -58,7 +57,9 @@ export async function perform(
   return after.issue.state as State;
 }
 
-/** Pausing and the work itself are apart: a late command of one kind does not undo a newer one of the other. */
+/**
+ * Pausing and other commands are ordered separately: a late command of one kind does not undo a newer one of the other.
+ */
 export const COMMAND_COLUMN: Record<IssueAction, 'pause_at' | 'command_at'> = {
   pause: 'pause_at',
   resume: 'pause_at',
@@ -71,7 +72,7 @@ export const COMMAND_COLUMN: Record<IssueAction, 'pause_at' | 'command_at'> = {
 type Action = (unit: Unit, subject: Subject, actor: Actor) => Promise<Subject>;
 const ACTIONS: Record<IssueAction, Action> = { pause, resume, unblock, retry, cancel, reimplement };
 
-/** No new claim for the issue; a task that runs may finish, and its outcome counts. */
+/** No new claim for the issue; a running task may finish, and its outcome is applied. */
 async function pause(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
   if (subject.issue.is_paused) return subject;
   await setPaused(unit.tx, unit.tenantId, subject.issue.id, true);
@@ -79,7 +80,7 @@ async function pause(unit: Unit, subject: Subject, actor: Actor): Promise<Subjec
   return flagged(unit, subject, true, actor);
 }
 
-/** The work task of the state becomes claimable; an issue whose state has work and that has no task gets one. */
+/** The task of the state becomes claimable; if the state has a task and the issue has none, one is created. */
 async function resume(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
   if (!subject.issue.is_paused) return subject;
   await setPaused(unit.tx, unit.tenantId, subject.issue.id, false);
@@ -106,7 +107,10 @@ async function flagged(unit: Unit, subject: Subject, isPaused: boolean, actor: A
   return after;
 }
 
-/** Back to where the issue was stopped. What it waited for is given up, or the engine would stop it again at once. */
+/**
+ * Back to the state in which the issue was stopped. Its dependencies are given up, or the engine would stop it again
+ * immediately.
+ */
 async function unblock(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
   const { issue } = subject;
   if (!issue.is_blocked) return subject;
@@ -116,9 +120,9 @@ async function unblock(unit: Unit, subject: Subject, actor: Actor): Promise<Subj
 }
 
 /**
- * Never changes the state: the state's task runs anew from attempt 0. In failure-blocked it is the
- * task of the state that failed; the block goes when its outcome is applied. A budget that is used up goes on holding
- * it: whoever may comment could else spend what somebody limited, and raising the limit mends it at once.
+ * Never changes the state: restarts the state's task from attempt 0. In failure-blocked it is the task of the state
+ * that failed; the block ends when its outcome is applied. A used-up budget keeps holding it: otherwise anybody who may
+ * comment could exceed the limit. Raising the limit releases it immediately.
  */
 async function retry(unit: Unit, subject: Subject): Promise<Subject> {
   const { issue, workflow } = subject;
@@ -130,7 +134,7 @@ async function retry(unit: Unit, subject: Subject): Promise<Subject> {
   else if (task.status === 'pending') {
     const lingers = (await lingeringRun(unit.tx, unit.tenantId, issue.id)) !== undefined;
     const held = await standingHold(unit, issue);
-    // While the worker of a withdrawn task may still be at it, the branch is not free.
+    // While the worker of a withdrawn task may still be working, the branch is not free.
     await setTask(unit.tx, unit.tenantId, task.id, { attempt: 0, ...(!lingers && { held, run_after: null }) });
     unit.ring('svc_tasks');
   }
@@ -138,14 +142,14 @@ async function retry(unit: Unit, subject: Subject): Promise<Subject> {
   return subject;
 }
 
-/** Ends the issue without its work. A worker that still runs learns it at its next heartbeat. */
+/** Ends the issue without a result. A running worker is notified at its next heartbeat. */
 async function cancel(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
   return (await moveBy(unit, subject, { cause: { trigger: 'cancelled' }, actor: actor })).subject;
 }
 
 /**
- * Throws the work away and has it done anew from the plan. Our row of the pull request is closed at once, so that its
- * close on the host, seen later, is no news.
+ * Discards the result and restarts from the plan. Our row of the pull request is closed immediately, so that its later
+ * close on the host has no effect.
  */
 async function reimplement(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
   await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);

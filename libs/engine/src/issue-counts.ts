@@ -4,9 +4,9 @@ import type { Engine } from './context.ts';
 const BATCH = 500;
 
 /**
- * Adds what changes have appended to the counters of issues, so that readers find little to add. Any number of
- * processes may run this: for each repo one of them does.
- * @returns how many repos had something to fold.
+ * Applies appended deltas to the counters of issues, so that readers add few. Any number of processes may run this: for
+ * each repo one of them does.
+ * @returns how many repos had deltas.
  */
 export async function foldCounts(engine: Engine): Promise<number> {
   const repos = await unfoldedRepos(engine.store.fleet, BATCH);

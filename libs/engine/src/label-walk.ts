@@ -12,16 +12,16 @@ import { type Engine, inTenant } from './context.ts';
 import { queueProjections } from './project.ts';
 import { subjectOf } from './subject.ts';
 
-/** Issues that one tick looks at, and the writes to the host that it may lead to. */
+/** Maximum number of issues that one tick reads, and of host writes that it may cause. */
 const LOOKED_AT = 500;
 const MENDED_AT_ONCE = 20;
 const WALK_MS = 60 * 60_000;
 
 /**
- * Walks over all open issues, once an hour at most, and has the host show again the labels that somebody has changed
- * there. What the host shows is what polls and webhooks have stored. `svc:paused` is left as it stands, for people set
- * it and the intake obeys it; an issue with entries in the outbox is left alone, for they may mend it already. It
- * remembers where it stands in memory only: a new leader begins anew, and finds nothing to mend twice.
+ * Scans all open issues, once an hour at most, and restores labels on the host that somebody has changed. The host's
+ * labels are those stored by polls and webhooks. `svc:paused` is not changed, because people set it and the intake
+ * applies it; issues with outbox entries are skipped, because those may restore the labels already. Its cursor is in
+ * memory only: a new leader starts over, and repairs nothing twice.
  */
 export class LabelWalk {
   readonly #engine: Engine;
@@ -35,8 +35,8 @@ export class LabelWalk {
   }
 
   /**
-   * @param engine carries the fence of the leader; default: the engine of the constructor.
-   * @returns how many issues were mended, and whether the walk has more to look at now.
+   * @param engine has the fence of the leader; default: the engine of the constructor.
+   * @returns how many issues were repaired, and whether there are more to read now.
    */
   async step(engine: Engine = this.#engine): Promise<{ mended: number; more: boolean }> {
     if (this.#after === null) {
@@ -70,7 +70,7 @@ function mend(engine: Engine, { tenant_id, id }: WalkedIssue): Promise<boolean> 
   });
 }
 
-/** What would bring the host's labels in line; null when they are, `svc:paused` aside. */
+/** The change that restores the host's labels; null when they are correct, `svc:paused` aside. */
 function driftOf(issue: Pick<IssueRow, 'state' | 'is_blocked' | 'labels'>) {
   const isPaused = issue.labels.includes(PAUSED_LABEL);
   const wanted = outputLabels({ state: issue.state as State, isBlocked: issue.is_blocked, isPaused });

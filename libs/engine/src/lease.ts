@@ -5,7 +5,7 @@ import { releaseHandover } from './handover.ts';
 import { noteRecovery, reviewWorker } from './worker-status.ts';
 import { type Beat, hearWorker } from './workers.ts';
 
-/** Says that work has begun: ends the claim-to-start deadline. Again is the same. @returns the end of the lease. */
+/** Reports that work has begun: ends the claim-to-start deadline. Idempotent. @returns the end of the lease. */
 export async function start(engine: Engine, ref: ClaimRef): Promise<string> {
   return behindClaim(engine, ref, async (unit, { run }) => {
     await updateTask(unit.tx, unit.tenantId, run.task_id, 'started');
@@ -13,11 +13,11 @@ export async function start(engine: Engine, ref: ClaimRef): Promise<string> {
   });
 }
 
-/** Moves the lease of one claim on. @returns its new end. @throws AppError CLAIM_LOST or TASK_CANCELLED. */
+/** Extends the lease of one claim. @returns its new end. @throws AppError CLAIM_LOST or TASK_CANCELLED. */
 export async function extend(engine: Engine, ref: ClaimRef): Promise<string> {
   const claims = [{ taskId: ref.taskId, tokenHash: hashToken(ref.claimToken) }];
   const [extended] = await extendLeases(engine.store.tenant, ref.tenantId, claims, engine.settings().leaseMs);
-  // Nothing was extended: the gate knows whether the claim was lost or withdrawn, and says so.
+  // Nothing was extended: the gate knows whether the claim was lost or withdrawn, and throws.
   return extended?.lease_expires_at ?? behindClaim(engine, ref, async (_unit, { run }) => run.lease_expires_at);
 }
 
@@ -31,8 +31,8 @@ export interface HeartbeatAnswer {
 }
 
 /**
- * A worker's sign of life: extends the leases it can prove, names the tasks it must drop. A worker that was told to
- * drop a task has thereby handed it over, so what waited for that becomes claimable.
+ * A worker's heartbeat: extends the leases of its claim tokens, lists the tasks it must drop. A worker that is notified
+ * to drop a task has thereby released it, so the task that waited for it becomes claimable.
  * @throws AppError NOT_FOUND for a worker that is not registered.
  */
 export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<HeartbeatAnswer> {

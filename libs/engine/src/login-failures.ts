@@ -1,7 +1,7 @@
 import { displayText } from '@pipeline/domain';
 import { insertAuditEntry, inTransaction, type Store } from '@pipeline/store';
 
-/** A login that failed, or the first one of a window that a limit refused. */
+/** A failed login, or the first one of a window that a limit refused. */
 export interface FailedLogin {
   kind: 'failed' | 'limited';
   /** As it was sent. */
@@ -10,7 +10,7 @@ export interface FailedLogin {
 }
 
 export interface LoginAuditOptions {
-  /** null = there is nowhere to write to; the log has the line all the same. */
+  /** null = no store is configured; the log has the entry all the same. */
   store: Pick<Store, 'tenant'> | null;
   service: 'hosted-api' | 'monitor';
   storeReady: () => boolean;
@@ -20,7 +20,7 @@ export interface LoginAuditOptions {
 
 const MAX_NAME = 100;
 const MAX_ADDRESS = 64;
-/** Entries of a process in a window: guessing from many addresses must not fill the audit log. */
+/** Maximum number of entries of a process in a window: guessing from many addresses must not fill the audit log. */
 const MAX_ENTRIES = 300;
 const WINDOW_MS = 5 * 60_000;
 
@@ -30,8 +30,8 @@ const REASONS = {
 } as const satisfies Record<FailedLogin['kind'], string>;
 
 /**
- * Makes the function that records failed logins in the log and the audit. Names and addresses are cleaned and cut;
- * passwords never get here. It does not throw: a store that is away must not change the answer to a login.
+ * Creates the function that records failed logins in the log and the audit. Names and addresses are cleaned and cut;
+ * passwords are not passed in. It does not throw: an unavailable store must not change the response to a login.
  */
 export function loginAudit({ store, service, storeReady, log, now }: LoginAuditOptions) {
   let windowEnds = 0;
@@ -52,7 +52,7 @@ export function loginAudit({ store, service, storeReady, log, now }: LoginAuditO
       ...{ reason: `${REASONS[failure.kind]}, from ${address}`, details: { address } },
     };
     await inTransaction(store.tenant, (tx) => insertAuditEntry(tx, entry)).catch((error: unknown) =>
-      log.warn('a failed login was not recorded in the audit', { cause: String(error) }),
+      log.warn('failed login was not recorded in the audit log', { cause: String(error) }),
     );
   };
 }

@@ -5,7 +5,7 @@ import type { Unit } from './context.ts';
 import { recordPipelineEvent } from './records.ts';
 import { decideFor, ENGINE, type Subject } from './subject.ts';
 
-/** What happened, who brought it about, and what it leaves on the issue. */
+/** The cause of a transition, its actor, and the data it stores on the issue. */
 export interface Move extends Carrier {
   cause: Cause;
 }
@@ -18,8 +18,8 @@ export interface Moved {
 }
 
 /**
- * The one way an issue is moved by what happened to it: decide, then carry it out, or record a dead letter so that
- * the refused transition is neither lost nor retried blindly.
+ * The only way an event moves an issue: decides, then applies the decision, or records a dead letter so that the
+ * refused transition is neither lost nor retried blindly.
  */
 export async function moveBy(unit: Unit, subject: Subject, move: Move): Promise<Moved> {
   const decision = decideFor(subject, move.cause);
@@ -30,7 +30,10 @@ export async function moveBy(unit: Unit, subject: Subject, move: Move): Promise<
   return { subject: await advance(unit, subject, decision, move), decision };
 }
 
-/** A state whose work is not to begin: it is entered, so that the way back leads there, and left at once by `next`. */
+/**
+ * A state whose task is not created: the issue enters it, so that the way back leads there, and leaves it immediately
+ * by `next`.
+ */
 export async function moveThrough(
   unit: Unit,
   subject: Subject,

@@ -2,8 +2,8 @@ import { hasOpenProjections, type IssueRow, lastCompletedAt } from '@pipeline/st
 import type { Unit } from './context.ts';
 
 /**
- * Whether what the host showed at that time may be older than our own word: a write of ours for the issue is under way,
- * or was not done before the host was read. The caller holds the lock of the issue.
+ * Whether a host view of that time may be older than our own writes: a write of ours for the issue is in flight, or did
+ * not complete before the host was read. The caller holds the lock of the issue.
  */
 export async function mayMissOurWrites(unit: Unit, issue: IssueRow, readAt: string): Promise<boolean> {
   if (await hasOpenProjections(unit.tx, issue, ['pending'])) return true;

@@ -17,9 +17,9 @@ export interface ParentWatchDeps {
   log: { warn(message: string, fields?: Record<string, unknown>): void };
 }
 
-/** Requests of one look: at one look in 30 s a tenth of what a host allows in an hour, and 304s cost it nothing. */
+/** Requests per round: with one round in 30 s a tenth of a host's hourly limit, and 304s are free. */
 const ASKED_AT_ONCE = 5;
-/** A parent is asked about no more often. */
+/** Minimum time between two reads of a parent. */
 const REST_MS = 5 * 60_000;
 
 interface Asked {
@@ -35,14 +35,14 @@ interface Question {
 }
 
 /**
- * Follows on the host the issues that others wait for and that the pipeline has no record of: webhooks and polls bring
- * their closing, but a delivery can be lost and a closing can fall between two looks. What it knows is in memory only:
- * after a restart each parent is asked about once without its etag.
+ * Reads from the host the parents without a record that issues wait for. Webhooks and polls report their close too, but
+ * a delivery can be lost and a close can fall between two polls. Its data is in memory only: after a restart each
+ * parent is read once without its etag.
  */
 export class ParentWatch {
   readonly #deps: ParentWatchDeps;
   readonly #asked = new Map<string, Asked>();
-  /** Where the next look goes on; null = from the beginning. */
+  /** The cursor of the next round; null = from the beginning. */
   #after: UnrecordedParent | null = null;
 
   constructor(deps: ParentWatchDeps) {
@@ -51,8 +51,8 @@ export class ParentWatch {
 
   /**
    * Checks a bounded number of parents.
-   * @param engine carries the fence of the leader; default: the engine of the constructor.
-   * @returns how many were closed or gone.
+   * @param engine has the fence of the leader; default: the engine of the constructor.
+   * @returns how many were closed or missing.
    */
   async look(engine: Engine = this.#deps.engine): Promise<number> {
     const { hostOf, now } = this.#deps;
@@ -87,19 +87,19 @@ export class ParentWatch {
     } catch (error) {
       if (isLeadershipLost(error)) throw error;
       const issue = `${repo.owner}/${repo.name}#${parent.number}`;
-      log.warn('the host did not tell of an issue that others wait for', { issue, error });
+      log.warn('a blocking issue could not be read from the host', { issue, error });
       return false;
     }
   }
 
-  /** Nobody waits for those any more. */
+  /** No issue waits for those any more. */
   #forgetRested(): void {
     const before = this.#deps.now().getTime() - 2 * REST_MS;
     for (const [key, { at }] of this.#asked) if (at < before) this.#asked.delete(key);
   }
 }
 
-/** Lets those go who waited for it. */
+/** Releases the issues that waited for it. */
 function resolve(
   engine: Engine,
   { tenant_id, repo_id, number }: UnrecordedParent,

@@ -2,7 +2,7 @@ import { dependenciesIn, dependencyChanges, type HostIssue, slugKey, type TextDe
 import { findIssue, repoIdsByKey } from '@pipeline/store';
 import type { Intake } from './intake.ts';
 
-/** What the host says of issues that the pipeline has no record of, by keyOf. Whatever is not in it counts as open. */
+/** The host state of issues without a record, by keyOf. Issues that are not in it count as open. */
 export type HostWord = ReadonlyMap<string, 'closed' | 'missing'>;
 
 export const nothingAsked: HostWord = new Map();
@@ -10,10 +10,10 @@ export const nothingAsked: HostWord = new Map();
 export const keyOf = ({ repo, number }: TextDependency): string => `${slugKey(repo)}#${number}`;
 
 /**
- * Asks the host about the issues that a text newly names and that the pipeline has no record of, before the transaction
- * that takes the text up. One request for each, none for a text that names none. A host that does not answer leaves them
- * open; the parent watch asks again.
- * @param before the text as it was; null = all of it is new.
+ * Reads from the host the issues without a record that a text newly names, before the transaction that applies the
+ * text. One request for each, none for a text that names none. If the host does not answer they count as open; the
+ * parent watch reads them again.
+ * @param before the previous text; null = all of it is new.
  */
 export async function askAboutParents(intake: Intake, issue: HostIssue, before: string | null): Promise<HostWord> {
   const { engine, repo, host } = intake;

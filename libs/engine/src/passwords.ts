@@ -8,7 +8,7 @@ const derive = promisify(argon2);
 const COST = { memory: 19_456, passes: 2, parallelism: 1 };
 const TAG_LENGTH = 32;
 
-/** In characters. Longer ones are not guessed less often, and hashing them costs. */
+/** In characters. Longer ones are no harder to guess, and hashing them costs. */
 export const PASSWORD_LENGTH = { min: 12, max: 256 };
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
@@ -16,12 +16,12 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 /** Whether a text is an argon2id hash in the PHC string format, and not a password. */
 export const isPasswordHash = (text: string): boolean => PHC.test(text);
 
-/** What an unknown user's password is compared with: the same work, and never equal. */
+/** The hash for the comparison of an unknown user's password: the same cost, and never equal. */
 const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const base64 = (bytes: Buffer) => withoutTrailing(bytes.toString('base64'), '=');
 
-// The same letters may be typed as one code point or as two.
+// The same letters may be entered as one code point or as two.
 const message = (password: string) => password.normalize('NFC');
 
 /** The password's argon2id hash in the PHC string format, which every argon2 library can verify. */
@@ -33,8 +33,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password is the one of the hash. For null (no such user, or one without password) it answers false and
- * takes as long as for a wrong password, so that nobody can find out by the clock who has an account.
+ * Whether the password matches the hash. For null (no such user, or one without password) it returns false and takes as
+ * long as for a wrong password, so that the timing does not reveal which accounts exist.
  * @throws Error for a hash that is not argon2id in the PHC format.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {

@@ -5,14 +5,16 @@ import { type Intake, takeHostEvent } from './intake.ts';
 import { takeIssue } from './intake-issue.ts';
 import { takePullRequest } from './intake-pull-request.ts';
 
-/** Changes this much older than the newest one seen are read again: hosts stamp changes by the second. */
+/**
+ * Changes this much older than the newest known one are read again: the host's times have a resolution of one second.
+ */
 const OVERLAP_MS = 2_000;
 
 /**
- * Reads what changed on the host since the last poll and takes it up, comments and pull requests included. The first
- * poll of a repo is its back-fill: all open issues that ask to be let in. An unchanged repo costs one conditional
- * request. The cursor moves only when everything before it was taken up.
- * @returns how many issues were looked at.
+ * Reads and applies changes on the host since the last poll, comments and pull requests included. The first poll of a
+ * repo is its back-fill: all open issues with an intake request. An unchanged repo costs one conditional request. The
+ * cursor moves only when everything before it was applied.
+ * @returns how many issues were read.
  */
 export async function pollRepo(intake: Intake, now: () => Date): Promise<number> {
   const { engine, repo, host } = intake;
@@ -43,8 +45,8 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
 }
 
 /**
- * A back-fill reads open issues only. What webhooks had let in before it may have been closed since without a word, so
- * the next poll begins where the oldest of them was last heard of.
+ * A back-fill reads open issues only. Issues that webhooks had admitted before may have been closed without a delivery,
+ * so the next poll begins at the oldest last change of them.
  */
 async function firstCursor({ engine, repo }: Intake, startedAt: string): Promise<string> {
   const oldest = await oldestHostUpdate(engine.store.tenant, repo.tenant_id, repo.id);
@@ -55,8 +57,8 @@ async function firstCursor({ engine, repo }: Intake, startedAt: string): Promise
 type Changed = Pick<HostIssue, 'number' | 'updatedAt'>;
 
 /**
- * Never moves back: an overlap that is read again leaves the cursor, and so the etag, where they are. Nor does it pass
- * what must be looked at again.
+ * Never moves back: re-reading an overlap leaves the cursor, and so the etag, unchanged. Nor does it pass an issue that
+ * must be read again.
  */
 function cursorAfter(issues: readonly Changed[], later: readonly Changed[], since: string): string {
   const before = ({ updatedAt }: Changed) => Date.parse(updatedAt) - OVERLAP_MS;

@@ -6,12 +6,12 @@ import { statusCommentOf } from './status-comment.ts';
 import type { Subject } from './subject.ts';
 import type { WorkTask } from './work-tasks.ts';
 
-/** The one comment per issue that says where it is; found again on the host by this marker. */
+/** The single status comment per issue; found again on the host by this marker. */
 const STATUS_MARKER = 'status';
 
 /**
- * Puts everything the host should now show of an issue into the outbox: first what an outcome asked for, then the
- * labels that follow from state and flags, then the status comment. Nothing is written that is there already.
+ * Appends all outdated host state of an issue to the outbox: first the writes of the outcome, then the labels that
+ * follow from state and flags, then the status comment. Nothing is written that the host already shows.
  * @param task the work task of the issue; read if it is not given.
  */
 export async function projectIssue(
@@ -35,7 +35,7 @@ export async function projectIssue(
   unit.send(showIssue(unit.tx, issue, shown));
 }
 
-/** Adds entries to the outbox of an issue, in order. A status comment that still waits there is rewritten instead. */
+/** Appends entries to the outbox of an issue, in order. A pending status comment is rewritten instead. */
 export function queueProjections(unit: Unit, subject: Subject, actions: readonly ProjectionAction[]): void {
   if (actions.length === 0) return;
   const { issue, repo } = subject;
@@ -51,7 +51,7 @@ export function queueProjections(unit: Unit, subject: Subject, actions: readonly
   unit.ring('svc_projections');
 }
 
-/** The status comment as it should be; null when the host shows it, or will. */
+/** The current status comment; null when the host shows it, or will. */
 async function changedComment(
   unit: Unit,
   subject: Subject,
@@ -62,7 +62,7 @@ async function changedComment(
   return body === subject.issue.status_comment_body ? null : { type: 'updateComment', marker: STATUS_MARKER, body };
 }
 
-/** What closing or reopening the issue on the host takes, where a move into or out of `done` did not start there. */
+/** The close or reopening on the host, if a transition into or out of `done` did not start there. */
 export async function closingActions(unit: Unit, subject: Subject, decision: Decision): Promise<ProjectionAction[]> {
   if (decision.kind !== 'move') return [];
   if (decision.from === 'done' && decision.trigger === 'operator') return [{ type: 'reopenIssue' }];

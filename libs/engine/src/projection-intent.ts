@@ -9,15 +9,15 @@ import {
 } from '@pipeline/store';
 
 /**
- * What an entry of the outbox writes if it is sent now; null = nothing. The issue is read without its lock: whatever
- * changes it queues its own entry behind this one.
+ * The host write of an outbox entry if it is sent now; null = none. The issue is read without its lock: any change of
+ * it queues its own entry behind this one.
  */
 export async function actionNow(tx: Tx, projection: ProjectionRow): Promise<ProjectionAction | null> {
   const { action, attempt_started_at } = projection;
   const repeated = attempt_started_at !== null && (await hasSucceeded(tx, projection));
   if (!repeated && action.type !== 'swapLabels') return action;
   const intent = await intentOf(tx, projection);
-  // Nothing is known of it: a label for intake, or an issue that a track makes.
+  // An entry without a record: a label for intake, or an issue that a track creates.
   if (intent === null) return repeated && action.type === 'createIssue' ? null : action;
   if (repeated) return repeatedAction(action, intent);
   return action.type === 'swapLabels' ? currentLabels(action, intent) : action;

@@ -4,7 +4,7 @@ import type { Unit } from './context.ts';
 import { recordPipelineEvent } from './records.ts';
 import { ENGINE, type Subject } from './subject.ts';
 
-/** Operations on which a transition depends: without them the issue would wait for ever. */
+/** Operations on which a transition depends: without them the issue would wait permanently. */
 const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
   createPR: 'in-review',
   mergePR: 'done',
@@ -12,12 +12,12 @@ const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
   createIssue: 'waiting-for-subtasks',
 };
 
-/** Whether an issue goes on only when the host has carried this out. */
+/** Whether an issue waits for the host to execute this. */
 export const isAwaited = ({ type }: ProjectionAction): boolean => TARGET_OF[type] !== undefined;
 
 /**
- * Leaves a dead letter for an entry that will not be sent by itself again, where the issue waits for it or for what
- * stands behind it in its lane. Labels and comments hold nobody.
+ * Inserts a dead letter for an entry that will not be sent again automatically, if the issue waits for it or for
+ * entries behind it in its lane. No issue waits for labels and comments.
  */
 export async function buryProjection(
   unit: Unit,

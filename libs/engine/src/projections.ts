@@ -14,9 +14,9 @@ import { type Actor, type Subject, subjectOf } from './subject.ts';
 import { onSeedSteered } from './tracks/seeds.ts';
 
 /**
- * What an operator can do to an entry of the outbox: send it again from its first attempt on, or give it up so that its
- * lane goes on. Either is possible from any status. An entry that was sent before is in doubt: the next attempt looks
- * at the host before it writes, so a repeated retry makes nothing twice.
+ * An operator's actions on an outbox entry: send it again from its first attempt on, or discard it so that its lane
+ * continues. Either is possible from any status. An entry that was sent before is in doubt: the next attempt reads the
+ * host before it writes, so a repeated retry creates nothing twice.
  * @throws AppError NOT_FOUND for an unknown entry.
  */
 export async function steerProjection(
@@ -41,7 +41,7 @@ export async function steerProjection(
   });
 }
 
-/** An issue that waited for it says so by a dead letter; a failed entry has left one when it failed. */
+/** An issue that waited for it gets a dead letter; a failed entry has created one when it failed. */
 async function discard(unit: Unit, projection: ProjectionRow, subject: Subject | undefined): Promise<void> {
   await updateProjection(unit.tx, unit.tenantId, projection.id, { status: 'discarded', retry_after: null });
   if (subject && projection.status === 'pending' && isAwaited(projection.action)) {

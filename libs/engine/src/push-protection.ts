@@ -3,14 +3,17 @@ import { postponeProtectionCheck, type RepoRow, reposToCheck, savePushProtection
 import type { Engine } from './context.ts';
 import type { HostOf } from './inbox.ts';
 
-/** Reads from the host what restricts pushes to the repo's default branch, and saves it. @throws what the host's read throws. */
+/**
+ * Reads from the host which restrictions apply to pushes to the repo's default branch, and stores them. @throws what
+ * the host's read throws.
+ */
 export async function checkPushProtection({ store }: Engine, repo: RepoRow, host: VcsHost): Promise<DoctorCheck> {
   const protection = await host.pushProtectionOf({ owner: repo.owner, name: repo.name }, repo.default_branch);
   await savePushProtection(store.tenant, repo, protection.restricted);
   return judgePushProtection(repo.default_branch, protection);
 }
 
-/** Repos of one round: a handful of requests to the host. */
+/** Maximum number of repos per round: a handful of requests to the host. */
 const MOST = 20;
 
 export interface ProtectionReport {
@@ -19,8 +22,8 @@ export interface ProtectionReport {
 }
 
 /**
- * Checks the repos that were enabled since the last round, and each other one once a day. One whose host fails is tried again
- * an hour later and stops no other.
+ * Checks the repos that were enabled since the last round, and each other one once a day. A repo whose host fails is
+ * retried an hour later and does not affect the others.
  */
 export async function checkDueProtections(engine: Engine, hostOf: HostOf, report: ProtectionReport): Promise<void> {
   for (const repo of await reposToCheck(engine.store.fleet, MOST)) {

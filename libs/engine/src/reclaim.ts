@@ -28,9 +28,9 @@ import { noteStall, reviewWorker } from './worker-status.ts';
 const BATCH = 500;
 
 /**
- * Takes back claims whose lease is over, or that nobody started in time. Candidates are read without a lock; each is
- * checked again under its locks and acted on in a transaction of its own, so any number of processes may run this.
- * @returns how many were taken back.
+ * Reclaims tasks whose lease has expired, or that were not started in time. Candidates are read without a lock; each is
+ * checked again under its locks and handled in its own transaction, so any number of processes may run this.
+ * @returns how many were reclaimed.
  */
 export async function reclaimExpired(engine: Engine): Promise<number> {
   const candidates = await expiredClaims(engine.store.fleet, engine.settings().claimToStartMs, BATCH);
@@ -38,9 +38,9 @@ export async function reclaimExpired(engine: Engine): Promise<number> {
 }
 
 /**
- * Takes back claims of workers that are there but get nowhere: no progress, record or start for the stall limit. Its
- * worker counts as stalled until it has let go of the task.
- * @returns how many were taken back.
+ * Reclaims tasks of workers that are present but make no progress: no progress, record or start for the stall limit.
+ * The worker counts as stalled until it has released the task.
+ * @returns how many were reclaimed.
  */
 export async function reclaimStalled(engine: Engine): Promise<number> {
   const { stallMs } = engine.settings();
@@ -68,19 +68,19 @@ export interface HeldTask {
 }
 
 export interface TakeBack {
-  /** For the history, and for people where it was the last attempt. */
+  /** Recorded in the timeline, and shown to people if it was the last attempt. */
   why: string;
-  /** Judges the claim under its lock. */
+  /** Decides about the claim under its lock. */
   when: (task: LockedClaim) => boolean;
-  /** What it is classified as where it was the last attempt; default transient. */
+  /** The error class if it was the last attempt; default transient. */
   errorClass?: ErrorClass;
-  /** The last attempt may be made once more instead of blocking the issue: a person asked for it. */
+  /** Repeats the last attempt instead of blocking the issue, for a person's request. */
   again?: boolean;
 }
 
 /**
- * Puts one claimed task back as attempt + 1, or blocks its issue when that was the last attempt.
- * @returns false when the claim is not held any more, or is not meant.
+ * Returns one claimed task to the queue as attempt + 1, or blocks its issue after the last attempt.
+ * @returns false when the claim is no longer valid, or does not meet the condition.
  */
 export const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: TakeBack): Promise<boolean> =>
   inTenant(engine, tenantId, async (unit) => (await takeBack(unit, claim, how)) !== null);
@@ -138,8 +138,8 @@ async function putBack(
 }
 
 /**
- * Gives a claim back that reached nobody: the worker went away before it got the answer. Costs no attempt.
- * @returns false when the claim is not held any more.
+ * Returns a claim whose worker left before it got the response. Uses no attempt.
+ * @returns false when the claim is no longer valid.
  */
 export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolean> {
   try {
@@ -160,7 +160,7 @@ export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolea
   }
 }
 
-/** Lets held tasks run whose backoff, quota wait or handover is over. @returns how many became claimable. */
+/** Releases held tasks whose backoff, quota wait or handover is over. @returns how many became claimable. */
 export async function releaseDue(engine: Engine): Promise<number> {
   const due = await dueHeldTasks(engine.store.fleet, BATCH);
   const { perIssueUsd } = engine.settings().costLimits;

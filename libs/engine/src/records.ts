@@ -5,8 +5,8 @@ import type { Unit } from './context.ts';
 import type { Actor, Subject } from './subject.ts';
 
 /**
- * One function per business fact: it feeds the issue's story, the event log and the live stream together, in the
- * transaction of the fact, so the three never tell different tales.
+ * One function per business fact: it writes the issue's timeline, the event log and the live stream together, in the
+ * transaction of the fact, so the three always agree.
  */
 export function recordTransition(
   unit: Unit,
@@ -51,13 +51,13 @@ export function recordTransition(
   });
 }
 
-/** Hands a fact to the live stream. */
+/** Appends a fact to the live stream. */
 export function emit(unit: Unit, type: StreamInput['type'], data: StreamInput['data']): void {
   unit.records.stream.push({ type, data });
   unit.ring('svc_stream');
 }
 
-/** A line in the issue's own story. */
+/** Appends an entry to the issue's timeline. */
 export function recordIssueEvent(
   unit: Unit,
   { issue }: Pick<Subject, 'issue'>,
@@ -75,7 +75,7 @@ export function recordIssueEvent(
   });
 }
 
-/** What an event is about; no id = an issue that the pipeline has no record of; no number = a whole repo. */
+/** The subject of an event; no id = an issue without a record; no number = a whole repo. */
 export interface EventSubject {
   issue: { repo_id: number; issue_number: number | null; id: number | null };
 }
@@ -119,7 +119,7 @@ export const recordTaskEvent = (
     },
   });
 
-/** Who did what and why: the audit of everything an operator does. `action` is the name of the deed. */
+/** Actor, action and reason: the audit of operators' actions. `action` is the name of the action. */
 export const recordOperation = (
   unit: Unit,
   subject: EventSubject,
@@ -138,7 +138,7 @@ export const recordOperation = (
     },
   });
 
-/** The same where there is no repo whose log it could go to. */
+/** The same for actions without a repo. */
 export const recordDeed = (unit: Unit, actor: Actor, { action, subject }: { action: string; subject: string }) =>
   insertAuditEntry(unit.tx, {
     actorType: actor.type,

@@ -5,8 +5,8 @@ import type { IssueEvent } from './host-facts.ts';
 import type { TextVerdict } from './intake-evidence.ts';
 
 /**
- * Does not admit an issue whose text was changed by somebody without write permission after the label for intake was
- * put on: takes the label off and says why. Once for each state of the issue, however often polls see it.
+ * Refuses an issue whose text was changed by somebody without write permission after the label for intake was added:
+ * removes the label and comments the reason. Once for each state of the issue, however often polls read it.
  */
 export function refuseEnqueue(unit: Unit, repo: RepoRow, { issue }: IssueEvent, { changedBy }: TextVerdict): void {
   const who = changedBy === null ? 'somebody' : inertText(changedBy, 100).replace(/\s+/g, ' ');

@@ -25,7 +25,7 @@ import {
 import { raiseAlert, resolveAlert } from './alerts.ts';
 import { type Engine, inTenant, type Unit } from './context.ts';
 
-/** A week changes little within the hour. */
+/** A weekly figure changes little within an hour. */
 const EVERY_MS = HOUR_MS;
 const BATCH = 20;
 
@@ -44,10 +44,9 @@ export const KPI_OF: Record<Kpi, (week: KpiWeekRow) => KpiSample> = {
 type Verdict = KpiVerdict & { kpi: Kpi };
 
 /**
- * Compares the last seven days of each repo with the four weeks before, keeps what was found, and raises an alert for
- * each KPI that has got worse; it is resolved once the KPI is back, or the repo is disabled. Looks at repos that are due,
- * some at a time.
- * @returns how many repos were looked at, and whether more may be due.
+ * Compares the last seven days of each repo with the four weeks before, stores the result, and raises an alert for each
+ * regressed KPI; it is resolved once the KPI is back, or the repo is disabled. Evaluates due repos, some at a time.
+ * @returns how many repos were evaluated, and whether more may be due.
  */
 export async function watchKpis(engine: Engine): Promise<{ repos: number; more: boolean }> {
   const due = await reposDueForKpis(engine.store.fleet, EVERY_MS, BATCH);
@@ -68,7 +67,7 @@ async function lookAt(engine: Engine, repo: KpiRepo): Promise<void> {
 
 const fingerprintOf = ({ repo_id }: KpiRepo, kpi: Kpi): string => `kpi_regression:${repo_id}:${kpi}`;
 
-/** Alerts come last, in the order of their fingerprints. */
+/** Alerts come last, in fingerprint order. */
 async function tell(unit: Unit, repo: KpiRepo, verdicts: readonly Verdict[]): Promise<void> {
   const open = new Set(await openFingerprints(unit.tx, unit.tenantId, 'kpi_regression'));
   for (const verdict of verdicts.toSorted((a, b) => (a.kpi < b.kpi ? -1 : 1))) {
@@ -98,5 +97,5 @@ function alertOf(repo: KpiRepo, verdict: Verdict, fingerprint: string): AlertInp
 const limitOf = (kpi: Kpi, baseline: number): number =>
   baseline * (badDirection(kpi) === 'rise' ? 1 + REGRESSION_FROM : 1 - REGRESSION_FROM);
 
-/** Three digits are what people compare. */
+/** Three significant digits. */
 const brief = (value: number | null): string => (value === null ? '-' : String(Number(value.toPrecision(3))));

@@ -16,9 +16,8 @@ import { ENGINE, type Subject, subjectOf } from './subject.ts';
 const BATCH = 500;
 
 /**
- * Lets issues go on that waited for others: dependencies that are done, subtasks that have all ended. The end of an
- * issue only resolves its edges; the waiting issues move here, each in its own transaction, so that no transaction ever
- * locks two issues.
+ * Moves waiting issues whose dependencies are done or whose subtasks have all ended. The end of an issue only resolves
+ * its edges; the waiting issues move here, each in its own transaction, so that no transaction ever locks two issues.
  * @returns how many moved.
  */
 export async function releaseWaiting(engine: Engine): Promise<number> {
@@ -40,7 +39,7 @@ function release(engine: Engine, tenantId: number, issueId: number, state: Waiti
     if (issue?.state !== state) return false;
     const subject = await subjectOf(unit, issue);
     const trigger = await triggerOf(unit.tx, subject);
-    // A workflow that lacks the edge: the dead letter of the first try says so, more of them would not help.
+    // A workflow without the edge: the first try has written a dead letter, more of them would not help.
     if (!trigger || (await hasOpenDeadLetter(unit.tx, tenantId, issueId))) return false;
     const { deadLetterId } = await moveBy(unit, subject, { cause: { trigger }, actor: ENGINE });
     return deadLetterId === undefined;

@@ -47,14 +47,14 @@ export interface ReportAnswer {
   ok: true;
   requeued: false;
   attempt: number;
-  /** Where the issue is now; null for work without an issue. */
+  /** The issue's current state; null for a task without an issue. */
   state: State | null;
 }
 
 /**
- * Takes the outcome of a task and moves its issue on: one transaction in which the task goes, its run is closed, costs
- * and records are kept, and the decision is carried out or becomes a dead letter. The same token and body again give
- * the same answer and change nothing.
+ * Applies the outcome of a task in one transaction: deletes the task, closes its run, stores costs and records, and
+ * applies the decision or writes a dead letter. The same token and body again return the same response and change
+ * nothing.
  * @throws AppError CLAIM_LOST, TASK_CANCELLED, or INVALID_ARGUMENT for an outcome that a task of this type cannot have.
  */
 export function report(engine: Engine, ref: ClaimRef, body: Report): Promise<ReportAnswer> {
@@ -75,7 +75,7 @@ export function report(engine: Engine, ref: ClaimRef, body: Report): Promise<Rep
   );
 }
 
-/** Two reports are the same when their parsed bodies are; workers repeat a report they got no answer to. */
+/** Two reports are equal when their parsed bodies are; workers repeat a report without a response. */
 export const hashReport = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
 
 export const givenBefore = <T>(run: RunRow, hash: string): T | undefined =>
@@ -124,7 +124,7 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
   return moved.subject.issue.state as State;
 }
 
-/** The commit that a verdict is about; null when the reviewer reports that it read another one than its task named. */
+/** The commit of a verdict; null when the reviewer reports another one than its task named. */
 function headReadBy({ head_sha: head }: RunRow, body: Report): string | null {
   const named = body.outcome === 'approved' ? body.result.headSha : undefined;
   return named === undefined || head?.startsWith(named) ? head : null;

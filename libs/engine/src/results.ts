@@ -15,10 +15,10 @@ import type { Subject } from './subject.ts';
 type Result<N extends Outcome['outcome']> = Extract<Outcome, { outcome: N }>['result'];
 
 /**
- * Stores what an outcome says about the issue before anything is decided on it.
+ * Stores the data of an outcome before the decision.
  * @param claimedHead the head of the pull request when the task was claimed; null = unknown.
- * @returns the subject with these facts, and the outcome, which dependencies that cannot be waited for turn into a
- * question to a person.
+ * @returns the issue context with this data, and the outcome, which becomes a question to a person if its dependencies
+ * cannot be waited for.
  */
 export async function applyResult(
   unit: Unit,
@@ -47,8 +47,8 @@ async function keepPlan(unit: Unit, subject: Subject, { plan, plannedFiles }: Re
 }
 
 /**
- * A new submission answers the last round of review, and moves the head of the pull request that is open. A head that the
- * host has reported since the claim is newer knowledge than the worker's, so it stays.
+ * A new submission settles the last round of review, and updates the head of the open pull request. A head that the
+ * host has reported since the claim is newer than the worker's, so it stays.
  */
 async function keepSubmission(
   unit: Unit,

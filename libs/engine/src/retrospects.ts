@@ -17,10 +17,9 @@ import { enqueueSide } from './side-tasks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * An issue is done: someone is to look back on it, if there is work to look back on, be it merged or given up. One
- * that ended before it had a plan or a pull request has none.
- * A retrospect that still waits from an earlier end is told of all that happened when it is claimed, so it stays; one
- * that runs knows only the earlier part, so it is withdrawn for a new one.
+ * Enqueues the retrospective of a done issue if it had work, merged or not. One that ended before it had a plan or a
+ * pull request has none. A waiting retrospective of an earlier end stays, because its payload is built at the claim; a
+ * running one has an outdated payload, so it is replaced by a new one.
  */
 export async function lookBack(unit: Unit, { issue, pr }: Subject, how: { merged: boolean; wasPaused: boolean }) {
   const { tx, tenantId } = unit;
@@ -39,7 +38,7 @@ export async function lookBack(unit: Unit, { issue, pr }: Subject, how: { merged
 }
 
 /**
- * Keeps a retrospective. Files that the agent does not name are those that the pipeline knows of itself.
+ * Stores a retrospective. Files that the agent omits are filled in from the pipeline's data.
  * @returns its id.
  */
 export async function keepRetrospective(

@@ -9,21 +9,23 @@ import {
 } from '@pipeline/store';
 import type { Engine } from './context.ts';
 
-/** Adds a batch of what changes have appended to the sums of analytics. @returns whether there is more to do at once. */
+/** Aggregates a batch of deltas into the analytics rollups. @returns whether there is more to do immediately. */
 export const foldSums = async ({ store }: Engine): Promise<boolean> => (await foldRollups(store.fleet)).more;
 
 export interface CheckedDay {
   /** YYYY-MM-DD, UTC. */
   day: string;
-  /** It was compared before, while it was not over: what is off now is wrong, else it only lacked its sums. */
+  /**
+   * It was compared before, while it was not over: a difference now is an error, else its rollups were only missing.
+   */
   known: boolean;
-  /** Tables of sums that were off, and by what; they are mended. */
+  /** Rollup tables with differences, and their size; they are repaired. */
   off: SumsCheck[];
 }
 
 /**
- * Makes the sums of the newest day that has not been compared since it ended anew from the rows of the history, and
- * mends what is off. After an upgrade it goes back day by day until the whole history has its sums.
+ * Recomputes the rollups of the newest day that has not been compared since it ended from the history, and repairs
+ * differences. After an upgrade it continues day by day until the whole history has rollups.
  * @returns undefined when every day has been compared.
  */
 export async function checkNextDay({ store }: Engine): Promise<CheckedDay | undefined> {

@@ -11,7 +11,7 @@ export interface Progress {
   invocations: Invocation[];
 }
 
-/** Notes how a task is going: the issue's current status, a line in its story, and what it has cost so far. */
+/** Records the progress of a task: the issue's current status, a timeline entry, and its cost so far. */
 export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise<void> {
   return behindClaim(engine, ref, async (unit, { run, issue }) => {
     await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
@@ -19,7 +19,7 @@ export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise
     if (!issue) return;
     const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
     recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
-    // The issue's status is what is done to move it.
+    // Only tasks that move the issue set its status.
     if (isSideTask(run.task_type)) return;
     await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
     unit.relisted.passing.add(issue.id);
@@ -34,10 +34,10 @@ export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise
   });
 }
 
-/** Octets are not counted: the wire bounds the whole batch, this bounds what a reader gets of one message. */
+/** Octets are not counted: the wire bounds the whole batch, this bounds one message for its readers. */
 const MAX_CONTENT = 65_536;
 
-/** Keeps what an agent said and did. A message sent twice is stored once. @returns how many were taken. */
+/** Stores messages of an agent. A message sent twice is stored once. @returns how many were stored. */
 export function recordMessages(
   engine: Engine,
   ref: ClaimRef,

@@ -24,26 +24,26 @@ import { isSeed, onSeeded } from './tracks/seeds.ts';
 export interface Sending {
   projection: ProjectionRow;
   repo: RepoRow;
-  /** An earlier attempt was interrupted or ended in doubt: the host may have carried it out. */
+  /** An earlier attempt was interrupted or ended in doubt: the host may have executed it. */
   mayHaveHappened: boolean;
   /** Of the leader that began the attempt; null without one. */
   epoch: number | null;
 }
 
-/** The outbox entries that this kind of host may be sent now: at most one per lane of an issue. One indexed read. */
+/** The outbox entries that may be sent to this kind of host now: at most one per lane of an issue. One indexed read. */
 export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>
   sendableProjections(engine.store.fleet, clientType, limit);
 
 /**
- * Begins an attempt of an entry: with the labels of the issue's current state, and, where it was carried out before and
- * is retried, with what the store still wants of it. An entry of which nothing is wanted any more becomes complete.
+ * Begins an attempt of an entry: with the labels of the issue's current state, and, for a retried entry that was
+ * executed before, with what the store still wants of it. An entry that is no longer wanted becomes complete.
  * @returns null when there is nothing to send: the entry is no longer pending, or became complete.
  */
 export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
   const epoch = engine.fence?.epoch ?? null;
   return inTenant(engine, tenantId, async (unit) => {
     const { tx } = unit;
-    // Read under the lock: a comment that waits may be rewritten until its attempt begins.
+    // Read under the lock: a pending comment may be rewritten until its attempt begins.
     const projection = await lockProjection(tx, tenantId, id);
     if (projection?.status !== 'pending') return null;
     const action = await actionNow(tx, projection);
@@ -65,9 +65,9 @@ async function completeRepeated(unit: Unit, { tenant_id, id }: ProjectionRow): P
 }
 
 /**
- * Writes down what the host answered, with what follows from it, in one transaction: an opened pull request gets its
- * review task, a merge moves the issue to done, a refused merge sends it back. An entry that was discarded meanwhile
- * stays discarded, but a fact of the host is taken up all the same. A second answer for a settled entry changes nothing.
+ * Records the result from the host and its consequences in one transaction: an opened pull request gets its review
+ * task, a merge moves the issue to done, a refused merge sends it back. An entry that was discarded meanwhile stays
+ * discarded, but a host fact is applied all the same. A second result for a settled entry changes nothing.
  */
 export function settle(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
   const { tenant_id: tenantId, id } = sending.projection;
@@ -78,8 +78,8 @@ export function settle(engine: Engine, sending: Sending, result: ExecuteResult):
     const projection = await lockProjection(unit.tx, tenantId, id);
     if (!projection) return;
     await insertAttempt(unit.tx, projection, result);
-    // Two executors may have sent it, one of them after it lost the lead: the first answer stands, and what the host
-    // did counts also after a discard. That a former leader failed says nothing about the attempt of its successor.
+    // Two executors may have sent it, one of them after it lost the leader lock: the first result is final, and a host
+    // fact applies also after a discard. A failure of a former leader does not affect the attempt of its successor.
     const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
     if (projection.status === 'complete' || (late && result.status !== 'ok')) return;
     const subject = issue ? await subjectOf(unit, issue) : null;
@@ -90,10 +90,10 @@ export function settle(engine: Engine, sending: Sending, result: ExecuteResult):
 }
 
 interface Settled<S extends ExecuteResult['status']> {
-  /** Null for an issue that the pipeline has no record of: the entry is settled, and nothing follows from it. */
+  /** Null for an issue without a record: the entry is settled, without consequences. */
   subject: Subject | null;
   projection: ProjectionRow;
-  /** In doubt before this attempt; only an answer about the write itself ends the doubt. */
+  /** In doubt before this attempt; only a result of the write itself ends the doubt. */
   mayHaveHappened: boolean;
   result: Extract<ExecuteResult, { status: S }>;
 }
@@ -116,7 +116,7 @@ async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>):
   });
   const { action } = projection;
   if (action.type === 'createIssue' && isSeed(projection)) return onSeeded(unit, projection, action, result.created);
-  // The label for intake of an unknown issue is on the host: the next poll takes it in.
+  // The label for intake of an unknown issue is on the host: the next poll admits it.
   if (!subject) return unit.ring('svc_cache');
   if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, result.created);
   if (action.type === 'mergePR') await onMerged(unit, subject, action, result.created?.sha ?? null);
@@ -129,7 +129,7 @@ async function onRefused(unit: Unit, { subject, projection, result }: Settled<'r
   const { action } = projection;
   const answered = subject !== null && action.type === 'mergePR' && result.kind !== 'other';
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
-    // A merge that the host refuses with a reason is answered: the issue goes another way and the lane is free.
+    // A merge that the host refuses with a reason is settled: the issue moves elsewhere and the lane is free.
     status: answered ? 'discarded' : 'failed',
     attempts: projection.attempts + 1,
     attempt_started_at: null,
@@ -152,7 +152,7 @@ async function onFailed(unit: Unit, settled: Settled<'failed'>): Promise<void> {
   const { subject, projection, mayHaveHappened, result } = settled;
   const change = {
     attempts: projection.attempts + 1,
-    // Kept in doubt: the next attempt looks before it writes.
+    // Kept in doubt: the next attempt reads before it writes.
     attempt_started_at: result.ambiguous || mayHaveHappened ? projection.attempt_started_at : null,
     error: result.message,
   };

@@ -17,18 +17,18 @@ import type { Actor } from './subject.ts';
 interface SideOrder {
   taskType: SideTaskType;
   repoId: number;
-  /** Under lock; null for work about a whole repo. */
+  /** As locked; null for a task on a whole repo. */
   issue: IssueRow | null;
-  /** A further attempt of the same work. */
+  /** A further attempt of the same task. */
   retry?: { workId: string; attempt: number; held: Hold; delayMs: number };
 }
 
-/** What the events of a run are about: its issue, or its repo. */
+/** The subject of a run's events: its issue, or its repo. */
 export const subjectOfRun = (run: RunRow, issue: IssueRow | undefined): EventSubject => ({
   issue: issue ?? { id: null, repo_id: run.repo_id, issue_number: null },
 });
 
-/** Adds work beside the pipeline. The store refuses a second one alive for the same issue, or repo. */
+/** Adds a side task. The store refuses a second live one for the same issue, or repo. */
 export async function enqueueSide(unit: Unit, { taskType, repoId, issue, retry }: SideOrder): Promise<void> {
   const id = uuidv7();
   const held = (await standingHold(unit, issue ?? undefined)) ?? retry?.held ?? null;
@@ -57,8 +57,8 @@ export async function enqueueSide(unit: Unit, { taskType, repoId, issue, retry }
 const NEXT_SCAN_MS = DAY_MS;
 
 /**
- * No attempt is left. The pipeline does not depend on such work: it is dropped, and its issue stays as it is. A repo's
- * next scan comes a day later.
+ * No attempt is left. The pipeline does not depend on side tasks: it is dropped, and its issue stays unchanged. A
+ * repo's next scan is due a day later.
  */
 export async function giveUpSide(
   unit: Unit,

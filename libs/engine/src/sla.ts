@@ -6,8 +6,8 @@ import { type Engine, inTenant, type Unit } from './context.ts';
 const BATCH = 500;
 
 /**
- * Raises an alert for each issue that stands too long in its state (interface: SLA breach), and resolves those whose
- * issue moved on, was paused or is done. Replicas may do it at once: an alert that is open is raised by none again.
+ * Raises an alert for each issue over the limit of its state (interface: SLA breach), and resolves those of issues that
+ * moved, were paused or are done. Replicas may run it concurrently: an open alert is not raised again.
  * @returns how many alerts changed, and whether there may be more.
  */
 export async function watchSla(engine: Engine): Promise<{ raised: number; resolved: number; more: boolean }> {
@@ -25,14 +25,14 @@ const alertOf = ({ fingerprint, owner, name, issue_number, state, minutes, limit
   severity: 'warning' as const,
   detector: 'sla_breach' as const,
   fingerprint,
-  message: `${owner}/${name}#${issue_number} is in ${state} for ${minutes} minutes; warned of after ${limit_minutes}`,
+  message: `${owner}/${name}#${issue_number} is in ${state} for ${minutes} minutes; the warning threshold is ${limit_minutes}`,
   repo: `${owner}/${name}`,
   issueNumber: issue_number,
   value: minutes,
   threshold: limit_minutes,
 });
 
-/** One transaction for each tenant, in the order of fingerprints. @returns how often `act` said that it did something. */
+/** One transaction for each tenant, in fingerprint order. @returns how often `act` returned true. */
 async function byTenant<T extends { tenant_id: number; fingerprint: string }>(
   engine: Engine,
   rows: readonly T[],

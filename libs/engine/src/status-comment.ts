@@ -4,7 +4,7 @@ import type { Unit } from './context.ts';
 import type { Subject } from './subject.ts';
 import type { WorkTask } from './work-tasks.ts';
 
-/** The text of the one comment that tells people where an issue is. Equal facts give equal text. */
+/** The text of the status comment. Equal facts give equal text. */
 export async function statusCommentOf(
   unit: Unit,
   { issue, repo, pr }: Subject,

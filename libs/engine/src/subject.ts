@@ -3,35 +3,35 @@ import { DEFAULT_WORKFLOW, decide } from '@pipeline/domain';
 import { contextOfIssue, type IssueRow, type PullRequestRow, type RepoRow } from '@pipeline/store';
 import type { Unit } from './context.ts';
 
-/** A locked issue with all that a decision about it depends on. */
+/** A locked issue with all data that a decision about it depends on. */
 export interface Subject {
   issue: IssueRow;
   repo: RepoRow;
   workflow: WorkflowSnapshot;
-  /** The pipeline's own open pull request; never one of somebody else. */
+  /** The pipeline's own open pull request; never another person's. */
   pr: PullRequestRow | undefined;
   openBlockers: number;
   openDependencies: number;
-  /** Setting `review.dismissStale`, as it was when the context was read. */
+  /** Setting `review.dismissStale` when the context was read. */
   dismissStale: boolean;
 }
 
-/** Who caused a change, as events and transitions record it. */
+/** The cause of a change, as recorded in events and transitions. */
 export interface Actor {
   type: 'agent' | 'workflow-engine' | 'operator' | 'system';
   id: string | null;
-  /** Agent whose outcome it is; null for people and loops. */
+  /** Agent of the outcome; null for people and loops. */
   agent: string | null;
   reason?: string | null;
-  /** Ties together what one call did to many issues. */
+  /** Links the changes of one bulk call. */
   bulkId?: string;
 }
 
 export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };
 
 /**
- * Reads the rest of what belongs to an issue whose row the caller has locked: one statement. Whoever asks is about to
- * change the issue, so its row in the lists is written anew at the end.
+ * Reads the rest of the context of an issue whose row the caller has locked: one statement. The caller is about to
+ * change the issue, so its list row is marked to be rewritten.
  */
 export async function subjectOf(unit: Unit, issue: IssueRow): Promise<Subject> {
   unit.relisted.changed.add(issue.id);

@@ -10,7 +10,7 @@ import { type RepoRow, repoById } from '@pipeline/store';
 import { behindClaim, type ClaimRef } from './claim-gate.ts';
 import type { Engine } from './context.ts';
 
-/** Who makes credentials for the repos of a kind of host; null = nobody can. */
+/** Issues credentials for the repos of a kind of host; null = not configured. */
 export type IssuerOf = (repo: RepoRow) => RepoAccessIssuer | null;
 
 export interface TaskAccess extends RepoAccess {
@@ -19,8 +19,8 @@ export interface TaskAccess extends RepoAccess {
 }
 
 /**
- * Git credentials for the holder of a claim: for the repo of its task alone, with what that type of task needs. The
- * claim is checked first; the host is asked after that transaction, never inside it.
+ * Git credentials for the holder of a claim: for the repo of its task only, with the permissions of that task type. The
+ * claim is checked first; the host is queried after that transaction, never inside it.
  * @throws AppError CLAIM_LOST, TASK_CANCELLED, CREDENTIALS_UNAVAILABLE; and what the issuer throws.
  */
 export async function accessForTask(engine: Engine, ref: ClaimRef, issuerOf: IssuerOf): Promise<TaskAccess> {
@@ -32,7 +32,7 @@ export async function accessForTask(engine: Engine, ref: ClaimRef, issuerOf: Iss
   const issuer = issuerOf(repo);
   if (!issuer) {
     const why = `No app is configured for the host of ${slug} (${repo.vcs_host})`;
-    throw new AppError('CREDENTIALS_UNAVAILABLE', `${why}: git has to use what the worker's machine gives it`);
+    throw new AppError('CREDENTIALS_UNAVAILABLE', `${why}: use the git credentials of the worker machine`);
   }
   const { installation_id: installationId } = repo;
   const wish = { repo, installationId, permissions: permissionsFor(taskType) };

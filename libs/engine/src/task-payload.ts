@@ -21,9 +21,9 @@ export interface Told {
 }
 
 /**
- * All that a worker is told about its task but snippets: six indexed reads, sent together with what reads its issue.
- * @returns it, the version of the instructions in it, if its track gave any, what its issue has cost in USD, and whether
- * there may be snippets.
+ * The payload of a task without snippets: six indexed reads, pipelined with the read of its issue.
+ * @returns it, the version of its instructions, if its track has any, the issue's cost in USD, and whether there may be
+ * snippets.
  */
 export async function payloadOf(unit: Unit, task: Claimed, reading: Promise<IssueRow | undefined>): Promise<Told> {
   const { tx, tenantId } = unit;
@@ -73,7 +73,7 @@ export async function payloadOf(unit: Unit, task: Claimed, reading: Promise<Issu
     state: issue ? (issue.state as State) : null,
     history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
   };
-  // What the worker reports of the pull request is about this commit, whatever is pushed meanwhile.
+  // The worker's report on the pull request applies to this commit, whatever is pushed meanwhile.
   if (pr) unit.send(setHeadOfRun(tx, tenantId, { runId: task.run_id, headSha: pr.head_sha }));
   return { payload, promptVersion: prompt?.version ?? null, costUsd: issue?.cost_usd ?? 0, isRepoKnown };
 }

@@ -9,21 +9,21 @@ import {
 } from '@pipeline/domain';
 import { durationEstimates, queuedTasks, queuedWork, type Store } from '@pipeline/store';
 
-/** Tasks that are shown; the figures are of all. */
+/** Maximum number of listed tasks; the figures cover all. */
 const SHOWN = 2_000;
 
-/** The queue as people see it; durations are milliseconds. */
+/** The queue for display; durations are milliseconds. */
 export interface TaskQueue {
   /** The first by priority and age. */
   tasks: TaskQueueEntry[];
   summary: TaskQueueSummary;
   pendingTaskCount: number;
   projectedDrainMs: number | null;
-  /** Whether there are more tasks than are shown. */
+  /** Whether there are more tasks than listed. */
   truncated: boolean;
 }
 
-/** What waits and what is worked on, of all tenants. Costs the live tasks, and the runs of their agents in two weeks. */
+/** Waiting and claimed tasks of all tenants. Costs the live tasks, and the runs of their agents in two weeks. */
 export async function readTaskQueue(store: Store): Promise<TaskQueue> {
   const work = await queuedWork(store.fleet);
   const executors = new Map(work.map((group) => [keyOf(group), executorOf(group)]));

@@ -2,7 +2,7 @@ import { BUDGET_PERCENTS, DAY_MS, percent, reachedPercent, sumUsd, utcMidnight }
 import { spendingOfTenants, storeNow, type TenantSpending } from '@pipeline/store';
 import type { Engine } from './context.ts';
 
-/** What every tenant has spent against the limits in force (interface: TenantBudgetDashboard). Money is USD. */
+/** Costs of every tenant compared with the current limits (interface: TenantBudgetDashboard). Money is USD. */
 export async function tenantBudgets(engine: Engine) {
   const { fleet } = engine.store;
   const generatedAt = await storeNow(fleet);
@@ -40,7 +40,7 @@ function budgetOf(spent: TenantSpending, { dailyUsd, now }: { dailyUsd: number |
   };
 }
 
-/** What the month will have cost if it goes on as it went; null in its first instant. */
+/** Linear projection of the month's cost; null in its first instant. */
 function projected(spentUsd: number, now: Date): number | null {
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
   const start = Date.UTC(year, month, 1);

@@ -26,26 +26,26 @@ import { type HostWord, keyOf, nothingAsked } from './parents-on-host.ts';
 import { recordIssueEvent } from './records.ts';
 import { ENGINE, type Subject } from './subject.ts';
 
-/** What the text of an issue makes it wait for. */
+/** The dependencies of an issue's text. */
 export interface TextWait {
   /** Issues that are not done. */
   open: number;
-  /** Set when waiting would never end: what to ask a person. */
+  /** Set when the wait would never end: the question to a person. */
   question: string | null;
 }
 
 const homeOf = ({ issue, repo }: Subject): TextHome => ({ repo, number: issue.issue_number, url: issue.url });
 
-/** Takes up the whole text of an issue that enters. @param asked what the host says of issues without a record. */
+/** Applies the whole text of an issue on admission. @param asked the host state of issues without a record. */
 export function takeText(unit: Unit, subject: Subject, asked: HostWord = nothingAsked): Promise<TextWait> {
   return apply(unit, subject, dependenciesIn(subject.issue.body, homeOf(subject)), asked);
 }
 
 /**
- * Takes up an edit of the text. What it takes away is waited for no longer; the loop of waits lets the issue go. What it
- * adds holds the issue back at once where nobody works on it, else from the next decision on: work under way is never
- * withdrawn for it. A circle is asked about where that is possible, and not waited for.
- * @returns the issue as it is now.
+ * Applies an edit of the text. Removed dependencies are resolved; the release loop moves the issue. Added ones hold the
+ * issue immediately if no worker is working on it, else from the next decision on: a running task is never withdrawn
+ * for them. A cycle becomes a question to a person where possible, and is not waited for.
+ * @returns the issue context after the edit.
  */
 export async function followText(
   unit: Unit,
@@ -65,7 +65,7 @@ export async function followText(
   return (await moveBy(unit, subject, next)).subject;
 }
 
-/** The move that asks a person. */
+/** The transition that asks a person. */
 export const asking = (question: string): Move => ({
   cause: { trigger: 'needs-clarification' },
   actor: ENGINE,
@@ -100,7 +100,7 @@ async function apply(
     tenantId,
     added.map(({ repo }) => repo),
   );
-  // An epic waits for its subtasks already, whatever list of them stands in its text.
+  // An epic already waits for its subtasks, even if its text lists them.
   const subtasks = new Set((await subtasksOf(tx, tenantId, child)).map((edge) => edge.child_issue_number));
   let question: string | null = null;
   for (const dependency of added) {
@@ -120,7 +120,7 @@ interface Named {
   word: 'closed' | 'missing' | undefined;
 }
 
-/** @returns what to ask where the wait would be a circle; it is not begun then. */
+/** @returns the question if the wait would be a cycle; it is not begun then. */
 async function waitFor(unit: Unit, subject: Subject, { dependency, repoId, word }: Named): Promise<string | null> {
   const { tx, tenantId } = unit;
   const { issue } = subject;

@@ -23,9 +23,9 @@ export async function targetsOf(engine: Engine, { tenantId, issueId }: IssueKey)
 }
 
 /**
- * Moves an issue where an operator wants it, along any outgoing edge of its state. An issue that is sent to `new` goes
- * on from there by itself, like any that enters.
- * @throws AppError ISSUE_NOT_FOUND, WORKFLOW_UNAVAILABLE, INVALID_TRANSITION with the targets that would be right.
+ * Moves an issue for an operator along any outgoing edge of its state. An issue that is sent to `new` moves on
+ * automatically, like an admitted one.
+ * @throws AppError ISSUE_NOT_FOUND, WORKFLOW_UNAVAILABLE, INVALID_TRANSITION with the valid targets.
  */
 export function transition(
   engine: Engine,
@@ -40,7 +40,7 @@ export function transition(
   });
 }
 
-/** The same inside a transaction that has locked the issue already. */
+/** The same inside a transaction that has locked the issue. */
 export async function moveTo(
   unit: Unit,
   issue: IssueRow,
@@ -59,7 +59,7 @@ export async function moveTo(
     );
   }
   if (issue.state === 'dependency-blocked') {
-    // Or the next decision would send it back.
+    // Otherwise the next decision would send it back.
     const child = { repoId: issue.repo_id, number: issue.issue_number };
     await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
   }

@@ -6,13 +6,13 @@ import type { Unit } from './context.ts';
 import { recordTaskEvent } from './records.ts';
 import type { Subject } from './subject.ts';
 
-/** What people are told of a task. */
+/** The data of a task for display. */
 export type WorkTask = Pick<TaskRow, 'attempt' | 'max_attempts' | 'held'>;
 
-/** A withdrawn claim whose worker may still be at work. */
+/** A withdrawn claim whose worker may still be working. */
 type Lingering = NonNullable<Awaited<ReturnType<typeof lingeringRun>>>;
 
-/** What there is of an issue's work: its task, locked, and a worker that may still be at one that was withdrawn. */
+/** The task of an issue, locked, and a worker that may still be working on a withdrawn one. */
 export interface StandingWork {
   task: TaskRow | undefined;
   lingering: Lingering | undefined;
@@ -27,8 +27,8 @@ export async function standingWork({ tx, tenantId }: Unit, issueId: number): Pro
 }
 
 /**
- * Gives the issue the task its state asks for, in place of the one it has. A claimed task is withdrawn: its run is
- * closed as cancelled, and its worker learns it at its next word. @returns the new task.
+ * Replaces the task of an issue by the one its state requires. A claimed task is withdrawn: its run is closed as
+ * cancelled, and its worker is notified at its next request. @returns the new task.
  */
 export async function replaceWorkTask(
   unit: Unit,
@@ -41,26 +41,26 @@ export async function replaceWorkTask(
   if (task?.run_id == null) return taskType && enqueueWork(unit, subject, { taskType, lingering });
   unit.send(updateRun(tx, tenantId, task.run_id, { status: 'cancelled' }));
   claimEnded(unit, subject);
-  // Now that run is one that may linger.
+  // The closed run is the one whose worker may still be working.
   return taskType && enqueueWork(unit, subject, { taskType });
 }
 
-/** Somebody may wait for the claim that ended: in a repo with a limit the next one can begin. */
+/** A claim may wait for the one that ended: in a limited repo the next one can begin. */
 export function claimEnded(unit: Unit, { repo }: Pick<Subject, 'repo'>): void {
   if (repo.pool_size !== null) unit.ring('svc_tasks');
 }
 
 interface WorkOrder {
   taskType: WorkTaskType;
-  /** A further attempt of the same work. */
+  /** A further attempt of the same task. */
   retry?: { workId: string; attempt: number; held: Hold; delayMs: number };
   /** Read when it is not given. */
   lingering?: Lingering | undefined;
 }
 
 /**
- * Adds the work task of an issue; the one-per-issue index refuses a second one. While a worker may still be at a task
- * that was withdrawn, the new one waits, so that two agents never work on one branch. The issue's row is fresh.
+ * Adds the work task of an issue; the one-per-issue index refuses a second one. While a worker may still be working on
+ * a withdrawn task, the new one is held, so that two agents never work on one branch. The issue's row is current.
  */
 export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder): Promise<WorkTask> {
   const { issue } = subject;
@@ -93,7 +93,10 @@ export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder
   return task;
 }
 
-/** A pause outranks every other hold, a worker that may still be at it a budget; when another would end is kept. */
+/**
+ * A pause takes precedence over every other hold, a worker that may still be working over a budget; the end of another
+ * hold is kept.
+ */
 function holdOf(
   order: WorkOrder,
   standing: 'paused' | 'budget' | null,

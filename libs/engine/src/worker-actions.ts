@@ -7,8 +7,8 @@ import type { Actor } from './subject.ts';
 import { reviewWorker } from './worker-status.ts';
 
 /**
- * Tells a worker to drain, or to go on (interface: States and transitions, row Worker). A draining worker ends the
- * task it has and claims no other; it learns so at its next heartbeat, and one that waits for a task at once.
+ * Starts or ends the drain of a worker (interface: States and transitions, row Worker). A draining worker finishes its
+ * task and claims no other; it is notified at its next heartbeat, and immediately if it waits for a task.
  * @throws AppError NOT_FOUND for an unknown worker.
  */
 export async function drainWorker(engine: Engine, id: string, draining: boolean, actor: Actor): Promise<void> {
@@ -21,7 +21,7 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
     await reviewWorker(unit, id, { alive: false });
     const repoId = await repoOfWorker(unit.tx, worker);
     const action = draining ? 'worker-drain' : 'worker-resume';
-    // Kept in the log of the repo that it concerns most; of a tenant without repos in that of the deployment.
+    // Recorded in the log of the most related repo; for a tenant without repos in that of the deployment.
     if (repoId !== null) {
       const repo = { id: null, repo_id: repoId, issue_number: null };
       recordOperation(unit, { issue: repo }, actor, { action, workerId: id });
@@ -30,17 +30,17 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
   });
 }
 
-/** A task that was taken from its worker; issueNumber is null for work without an issue. */
+/** A reclaimed task; issueNumber is null for a task without an issue. */
 export interface ReclaimedTask {
   taskId: string;
   issueNumber: number | null;
 }
 
 /**
- * Takes the stalled task of a worker back (its lease is over, or it was without progress for too long, or the worker
- * is silent); of several the one it has had longest. It is pending again as attempt + 1; on its
- * last attempt that one is made once more, for a person asked for it.
- * @returns null when the worker is unknown or holds nothing that is stalled.
+ * Reclaims the stalled task of a worker (its lease has expired, or it made no progress for too long, or the worker is
+ * silent); of several the oldest one. It becomes pending as attempt + 1; the last attempt is repeated, because a person
+ * requested it.
+ * @returns null when the worker is unknown or holds no stalled task.
  */
 export async function reclaimFromWorker(engine: Engine, id: string, actor: Actor): Promise<ReclaimedTask | null> {
   const place = await locateWorker(engine.store.fleet, id);

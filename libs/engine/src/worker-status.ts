@@ -13,7 +13,7 @@ import {
 import type { Unit } from './context.ts';
 import { emit } from './records.ts';
 
-/** One function per fact: a status of a worker is told to the live stream in the transaction that changes it. */
+/** One function per fact: a worker's status is written to the live stream in the transaction that changes it. */
 function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
   const [only, ...others] = worker.repos;
   const served = only !== undefined && others.length === 0 ? only : null;
@@ -27,16 +27,16 @@ function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: Prese
 }
 
 interface Heard {
-  /** The workers themselves were heard; otherwise those that are offline stay so. */
+  /** The workers themselves sent a request; otherwise offline ones stay offline. */
   alive: boolean;
-  /** They say of themselves that they end with the work in hand; null = as it was. */
+  /** Whether they report that they end with the current task; null = unchanged. */
   finishing?: boolean | null;
 }
 
 /**
- * Brings the status of workers in line with what they hold and are told to do. Called wherever that changes, last in the
+ * Updates the status of workers from their tasks and drain flags. Called wherever those change, last in the
  * transaction: the locks of workers come after all others.
- * @returns those that are known, under lock, by id.
+ * @returns the known ones, locked, by id.
  */
 export async function reviewWorkers(
   unit: Unit,
@@ -69,7 +69,7 @@ async function noteReturn(unit: Unit, workerId: string): Promise<void> {
   await openPeriod(unit.tx, unit.tenantId, workerId, { kind: 'online' });
 }
 
-/** A worker was registered; `before` is what was known of it, under lock. What it held is taken from it elsewhere. */
+/** A worker was registered; `before` is its previous locked row. Its previous tasks are reclaimed elsewhere. */
 export async function noteRegistration(unit: Unit, worker: WorkerRow, before: WorkerRow | undefined): Promise<void> {
   const { tx, tenantId } = unit;
   if (before?.stalled_since) await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'] });
@@ -77,7 +77,7 @@ export async function noteRegistration(unit: Unit, worker: WorkerRow, before: Wo
   if (worker.status !== before?.status) tell(unit, worker, worker.status);
 }
 
-/** A worker fell silent; it is locked. It was there until it was last heard. */
+/** A worker fell silent; it is locked. It was present until its last request. */
 export async function noteSilence(unit: Unit, worker: WorkerRow, offlineSince: string): Promise<void> {
   const { tx, tenantId } = unit;
   await updateWorker(tx, tenantId, worker.id, { status: 'offline', stalled_since: null });
@@ -95,7 +95,7 @@ export async function noteDeparture(unit: Unit, worker: WorkerRow): Promise<void
   if (worker.status !== 'offline') tell(unit, worker, 'offline');
 }
 
-/** A task without progress was taken from a worker. It counts as stalled until it has let go of it. */
+/** A task without progress was reclaimed from a worker, which counts as stalled until it has released it. */
 export async function noteStall(unit: Unit, workerId: string, since: string): Promise<void> {
   const { tx, tenantId } = unit;
   const worker = await lockWorker(tx, tenantId, workerId);
@@ -104,7 +104,7 @@ export async function noteStall(unit: Unit, workerId: string, since: string): Pr
   await openPeriod(tx, tenantId, workerId, { kind: 'stalled', startedAt: since });
 }
 
-/** A worker that was stalled works on nothing that was taken from it. */
+/** A stalled worker has released all reclaimed tasks. */
 export async function noteRecovery(unit: Unit, workerId: string): Promise<void> {
   const { tx, tenantId } = unit;
   if (!(await lockWorker(tx, tenantId, workerId))) return;

@@ -11,7 +11,7 @@ Makes a token for workers and prints it; it is kept nowhere, only its SHA-256 is
   --expires WHEN  after how long (30d, 12h) or from when (2027-01-31) it is refused; default never
   --revoke      make none: revoke those of that name; they end within two seconds, and their workers' names are free
   --tenant ID   external id of the tenant whose work it may do; made if it is not there; default "${DEFAULT_TENANT}"
-DATABASE_URL names the database.
+Set DATABASE_URL to the database.
 `;
 const EXIT_USAGE = 2;
 const EXIT_UNAVAILABLE = 69;
@@ -46,7 +46,7 @@ interface Given {
   expires: string | null;
 }
 
-/** The arguments, or what is wrong with them. */
+/** The arguments, or the usage error. */
 function readArguments(): Given | string {
   try {
     const { values } = parseArgs({
@@ -59,7 +59,7 @@ function readArguments(): Given | string {
     });
     const { name, tenant, revoke, expires = null } = values;
     if (revoke && expires !== null) return '--expires is for a new token, not for --revoke';
-    return name ? { name, tenant, revoke, expires } : '--name must be given';
+    return name ? { name, tenant, revoke, expires } : '--name is required';
   } catch (error) {
     return (error as Error).message;
   }
@@ -70,7 +70,7 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
     databaseUrl,
     applicationName: 'worker-token',
     poolSize: 1,
-    onConnectionError: () => undefined, // the statement under way fails with the same error
+    onConnectionError: () => undefined, // the statement in flight fails with the same error
   });
   try {
     await assertSchema(store.fleet);
@@ -81,13 +81,13 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
   }
 }
 
-/** The command has always made the organisation where it was not there. */
+/** The command has always created a missing organisation. */
 async function makeToken(admin: Admin, { name, tenant: org, expires }: Given): Promise<string> {
   await ensureTenant(admin.engine.store.tenant, org);
   return (await createWorkerToken(admin, { org, name, repos: [], expires })).token;
 }
 
-/** @returns what to tell. @throws AppError when there is no such token. */
+/** @returns the text to print. @throws AppError when there is no such token. */
 async function revokeTokens(admin: Admin, { name, tenant: org }: Given): Promise<string> {
   return `${(await revokeWorkerTokens(admin, { org, name })).revoked} revoked`;
 }

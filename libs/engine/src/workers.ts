@@ -23,14 +23,14 @@ export interface Registration {
   repos: string[];
   taskTypes: string[];
   labels: Record<string, string>;
-  /** The token it speaks with; absent for who is no worker of the network, such as a test. */
+  /** The presented token; absent for callers without one, such as tests. */
   tokenId?: string;
 }
 
 /**
- * Registers a worker by its name. A name that comes again is the same worker started anew: it keeps its id, and what
- * its former life had claimed is put back at once instead of waiting for the lease to end. A name belongs to the token
- * that registered it until that token is revoked, for whoever takes the name takes the claims back.
+ * Registers a worker by its name. A known name is the same worker after a restart: it keeps its id, and its previous
+ * claims return to the queue immediately instead of after their lease. A name belongs to the token that registered it
+ * until that token is revoked, because a registration under the name returns its claims.
  * @returns the worker's id.
  * @throws AppError INSUFFICIENT_SCOPE for the name of another token's worker.
  */
@@ -50,8 +50,8 @@ export async function registerWorker(engine: Engine, tenantId: number, input: Re
 }
 
 /**
- * True for a worker that speaks with the token that registered it: its id alone gives no right to it. One from before
- * tokens were noted belongs to the first that registers it anew.
+ * True for a worker with the token that registered it: its id alone grants no access. A worker from before tokens were
+ * recorded belongs to the first token that registers it again.
  */
 export const isOwn = ({ token_id }: Pick<WorkerRow, 'token_id'>, tokenId: string | undefined): boolean =>
   token_id === null || tokenId === undefined || token_id === tokenId;
@@ -88,8 +88,8 @@ export interface Beat {
 }
 
 /**
- * Notes a worker's sign of life. One that brings no news is one update; what it holds is known better here than by it,
- * so of its word only `draining` and `leaving` count.
+ * Records a worker's heartbeat. Without changes it is one update; the store knows the worker's tasks better than the
+ * worker, so of the reported status only `draining` and `leaving` are used.
  * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
  */
 export async function hearWorker(engine: Engine, beat: Beat): Promise<Heard> {
@@ -108,7 +108,7 @@ export async function hearWorker(engine: Engine, beat: Beat): Promise<Heard> {
   return heard;
 }
 
-/** A worker that leaves with claims gives them back. */
+/** A worker that leaves with claims returns them. */
 async function depart(engine: Engine, tenantId: number, workerId: string): Promise<Heard | undefined> {
   const worker = await inTenant(engine, tenantId, async (unit) => {
     const locked = await lockWorker(unit.tx, tenantId, workerId);

@@ -3,23 +3,14 @@ import type { AnyRoute, Surface } from '@pipeline/contract';
 import type { Logger } from '@pipeline/runtime';
 import type { HelmetOptions } from 'helmet';
 import type { Registry } from 'prom-client';
-import type { BodyMemoryLimits } from './body-memory.ts';
-import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './handler.ts';
-import type { IdentityLimiter, RateLimiter } from './rate-limit.ts';
+import type { BodyMemoryLimits } from './body/body-memory.ts';
+import type { Limits } from './limits/rate-limit.ts';
+import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './request/handler.ts';
 
 /** One authenticator for every kind of credentials that the routes ask for. */
 export type AuthenticatorsFor<Routes extends readonly AnyRoute[]> = {
   readonly [K in Extract<Routes[number]['auth'], CheckedAuth>]: Authenticate;
 };
-
-export interface Limits<Routes extends readonly AnyRoute[]> {
-  /** Per address, before authentication, on every path. */
-  address?: RateLimiter;
-  /** Per address, before authentication, on these routes. */
-  routes?: { readonly [Id in Routes[number]['id']]?: RateLimiter };
-  /** Per credential, after authentication. */
-  identity?: { readonly [K in CheckedAuth]?: RateLimiter | IdentityLimiter };
-}
 
 export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authenticators> {
   surface: Surface<Routes>;

@@ -1,17 +1,17 @@
 import { type AnyRoute, STATUS_OF, type Surface } from '@pipeline/contract';
 import express, { type Express, type Request, type RequestHandler } from 'express';
+import { deliver } from './answers/deliver.ts';
+import { errorMapping } from './answers/fail.ts';
+import { securityHeaders } from './answers/security-headers.ts';
+import { sendPage } from './answers/send.ts';
+import { isMalformed, requireLine, unknownPaths } from './answers/unknown-path.ts';
 import type { AppOptions, AuthenticatorsFor } from './app-options.ts';
-import { deliver } from './deliver.ts';
-import { errorMapping } from './fail.ts';
-import type { Authenticators } from './handler.ts';
-import { createHttpMetrics } from './http-metrics.ts';
-import { observe } from './observe.ts';
-import { hostCheck } from './origin-check.ts';
-import { RequestScope } from './request-scope.ts';
-import { securityHeaders } from './security-headers.ts';
-import { sendPage } from './send.ts';
+import { hostCheck } from './auth/origin-check.ts';
+import type { Authenticators } from './request/handler.ts';
+import { createHttpMetrics } from './request/http-metrics.ts';
+import { observe } from './request/observe.ts';
+import { RequestScope } from './request/request-scope.ts';
 import { type LooseHandler, type LooseOptions, Stages } from './stages.ts';
-import { isMalformed, requireLine, unknownPaths } from './unknown-path.ts';
 
 /**
  * Mounts the declarations of a surface with their handlers. Every request passes the same stages in the same order:

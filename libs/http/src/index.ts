@@ -1,10 +1,10 @@
-export * from './address-key.ts';
-export * from './answer-error.ts';
+export * from './answers/answer-error.ts';
 export * from './app-options.ts';
+export { sanitizeUrlText } from './body/text-stage.ts';
 export * from './create-app.ts';
-export * from './handler.ts';
-export * from './listen.ts';
-export * from './login-limit.ts';
-export * from './rate-limit.ts';
+export * from './limits/address-key.ts';
+export * from './limits/login-limit.ts';
+export * from './limits/rate-limit.ts';
+export * from './request/handler.ts';
+export * from './server/listen.ts';
 export * from './service-handlers.ts';
-export { sanitizeUrlText } from './text-stage.ts';

@@ -1,5 +1,5 @@
 import { type healthRoutes, openApiDocument, type Readiness, type Surface } from '@pipeline/contract';
-import type { HandlersOf } from './handler.ts';
+import type { HandlersOf } from './request/handler.ts';
 
 interface ServiceHandlerOptions {
   surface: Surface;

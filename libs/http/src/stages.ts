@@ -1,18 +1,18 @@
 import { type AnyRoute, checksOrigin } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import { addressKey } from './address-key.ts';
+import { deliver, type LooseAnswer, undeclaredIn } from './answers/deliver.ts';
 import type { AppOptions } from './app-options.ts';
-import { guard } from './authenticate.ts';
-import { BodyMemories } from './body-memory.ts';
-import { deliver, type LooseAnswer, undeclaredIn } from './deliver.ts';
-import type { Authenticators } from './handler.ts';
-import type { HttpMetrics } from './http-metrics.ts';
-import { Input } from './input.ts';
-import { originCheck } from './origin-check.ts';
-import type { RateLimiter } from './rate-limit.ts';
-import { bodyReader, readParams, readQuery } from './read-input.ts';
-import type { RequestScope } from './request-scope.ts';
-import { REQUEST_TIMEOUTS } from './timeouts.ts';
+import { guard } from './auth/authenticate.ts';
+import { originCheck } from './auth/origin-check.ts';
+import { BodyMemories } from './body/body-memory.ts';
+import { bodyReader, readParams, readQuery } from './body/read-input.ts';
+import { addressKey } from './limits/address-key.ts';
+import type { RateLimiter } from './limits/rate-limit.ts';
+import type { Authenticators } from './request/handler.ts';
+import type { HttpMetrics } from './request/http-metrics.ts';
+import { Input } from './request/input.ts';
+import type { RequestScope } from './request/request-scope.ts';
+import { REQUEST_TIMEOUTS } from './server/timeouts.ts';
 
 /** The options, their exact types set aside. */
 export type LooseOptions = AppOptions<readonly AnyRoute[], Authenticators>;
@@ -78,6 +78,6 @@ export class Stages {
     if (problems.length === 0) return;
     this.#metrics.undeclared.inc({ route: route.id });
     if (strict) throw new Error(`${route.id} -> ${answer.status}: ${problems.join('; ')}`);
-    scope.log.error('answer is not declared', { route: route.id, status: answer.status, problems });
+    scope.log.error('response is not declared by the contract', { route: route.id, status: answer.status, problems });
   }
 }

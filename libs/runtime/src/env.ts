@@ -56,8 +56,13 @@ export const commonEnv = {
   LOG_LEVEL: z
     .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)
     .default('info')
-    .describe(`Least level that is logged: ${LOG_LEVELS.join(', ')}.`),
-  LOG_DIR: z.string().optional().describe('Folder for log files beside standard output: PROCESS.log, rotated.'),
-  METRICS_PORT: envPort().optional().describe('Port of the Prometheus metrics of this process; without it none.'),
-  METRICS_HOST: z.string().optional().describe('Address for METRICS_PORT; without it 127.0.0.1.'),
+    .describe(`Minimum log level: ${LOG_LEVELS.join(', ')}.`),
+  LOG_DIR: z
+    .string()
+    .optional()
+    .describe('Directory for log files (PROCESS.log, rotated), in addition to standard output.'),
+  METRICS_PORT: envPort()
+    .optional()
+    .describe('Port of the Prometheus metrics endpoint of this process; unset = disabled.'),
+  METRICS_HOST: z.string().optional().describe('Address to listen on for METRICS_PORT; default 127.0.0.1.'),
 };

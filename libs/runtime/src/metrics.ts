@@ -28,20 +28,20 @@ export function createMetrics({ processMetrics = false }: { processMetrics?: boo
   const loops: LoopMetrics = {
     runs: new Counter({
       name: 'svc_loop_runs_total',
-      help: 'Ticks of a background loop by outcome.',
+      help: 'Runs of a background loop by outcome.',
       labelNames: ['loop', 'outcome'],
       registers,
     }),
     seconds: new Histogram({
       name: 'svc_loop_seconds',
-      help: 'Duration of a tick of a background loop.',
+      help: 'Duration of a run of a background loop.',
       labelNames: ['loop'],
       buckets: [0.005, 0.025, 0.1, 0.5, 2, 10, 60],
       registers,
     }),
     lastSuccess: new Gauge({
       name: 'svc_loop_last_success_timestamp_seconds',
-      help: 'When a background loop last ended a tick well.',
+      help: 'Time of the last successful run of a background loop.',
       labelNames: ['loop'],
       registers,
     }),

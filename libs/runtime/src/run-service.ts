@@ -110,7 +110,7 @@ class Life {
   async #onSignal(name: string): Promise<void> {
     if (this.#ending) {
       if (performance.now() - this.#endingSince < SAME_WISH_MS) return;
-      this.#log.warn('second signal: ending at once', { signal: name });
+      this.#log.warn('second signal: stopping immediately', { signal: name });
       process.exit(1);
     }
     this.#log.info('stopping', { signal: name });

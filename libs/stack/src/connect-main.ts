@@ -31,7 +31,7 @@ async function main([url, ...more]: string[]): Promise<number> {
   } catch (error) {
     const { error: code, error_description: description } = error as { error?: string; error_description?: string };
     const reason = [code, description].filter(Boolean).join(': ') || String((error as Error).cause ?? error);
-    process.stderr.write(`no token: ${reason}\n`);
+    process.stderr.write(`could not get a token: ${reason}\n`);
     return 1;
   }
 }

@@ -31,7 +31,7 @@ export async function dataOwner(dataDir: string): Promise<{ pid: number; alive: 
 export async function takeData(dataDir: string): Promise<void> {
   const owner = await dataOwner(dataDir);
   if (owner?.alive && owner.pid !== process.pid) {
-    throw new Error(`${dataDir} is in use by process ${owner.pid}: stop that one, or choose another folder`);
+    throw new Error(`${dataDir} is in use by process ${owner.pid}: stop that process or choose another folder`);
   }
   await writeFile(join(dataDir, FILE), `${await processIdentity(process.pid)}\n`);
 }

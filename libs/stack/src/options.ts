@@ -50,13 +50,13 @@ export const stackCommand = (): Command =>
     .description(
       'Runs the whole product on this machine: Postgres, a version-control host, both services, a demo fleet.',
     )
-    .option('--fresh', 'begin anew: removes the data of earlier starts', false)
+    .option('--fresh', 'start over: removes the data of earlier runs', false)
     .option('--database-url <url>', 'use this Postgres, 15 or newer, instead of the embedded one', postgresUrl)
     .option('--no-demo', 'start without the demo fleet and its issues')
-    .option('--data-dir <dir>', 'where the data is kept', (dir) => resolve(dir), join(ROOT, '.data'))
+    .option('--data-dir <dir>', 'data directory', (dir) => resolve(dir), join(ROOT, '.data'))
     .option('--repo <path>', 'serve this git repository (default: this project)', (path) => resolve(path))
-    .option('--workers <n>', 'size of the demo fleet', whole(1, MAX_WORKERS), 2)
-    .option('--issues <n>', 'how many demo issues are opened', whole(1, MAX_ISSUES), MAX_ISSUES)
+    .option('--workers <n>', 'number of demo workers', whole(1, MAX_WORKERS), 2)
+    .option('--issues <n>', 'number of demo issues', whole(1, MAX_ISSUES), MAX_ISSUES)
     .option('--json', 'print one line of JSON on standard output when ready, logs on standard error', false)
     .allowExcessArguments(false)
     .addHelpText('after', AFTER);

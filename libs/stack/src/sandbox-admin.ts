@@ -24,7 +24,7 @@ export function sandboxAdmin(sandboxUrl: string, adminToken: string): SandboxAdm
       signal: deadlineSignal(ANSWER_WITHIN_MS),
     });
     const text = await answer.text();
-    if (!answer.ok) throw new Error(`the sandbox host answered ${answer.status} to ${method} ${path}: ${text}`);
+    if (!answer.ok) throw new Error(`the sandbox host returned ${answer.status} for ${method} ${path}: ${text}`);
     return text === '' ? null : JSON.parse(text);
   };
   return {

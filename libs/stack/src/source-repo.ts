@@ -34,14 +34,12 @@ export async function chooseRepos(options: SourceOptions): Promise<Repo[]> {
   if (path === undefined && known.length > 0) return [...known];
   if (path !== undefined) {
     const top = await topOf(path, env);
-    if (top === null) throw new StartError(`--repo ${path} is no git repository with a commit`);
+    if (top === null) throw new StartError(`--repo ${path} is not a git repository with a commit`);
     return withRepo(known, top, basename(top));
   }
   // A checkout inside some other repository is not that repository.
   if ((await topOf(root, env)) === (await realpath(root))) return withRepo(known, root, 'pipeline');
-  say(
-    'this folder is no git checkout, so a small sample repository is served instead (--repo PATH serves one of yours)',
-  );
+  say('this folder is not a git checkout; serving a small sample repository (use --repo PATH to serve another one)');
   const sample = join(dataDir, 'source', 'sample');
   await makeSampleRepo(sample, env);
   return withRepo(known, sample, 'sample');
@@ -63,7 +61,7 @@ async function topOf(path: string, env: Record<string, string>): Promise<string 
     return await realpath(await git('rev-parse', isBare ? '--absolute-git-dir' : '--show-toplevel'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return null;
-    throw new StartError('git is needed and was not found on the PATH: install it', { cause: error });
+    throw new StartError('git was not found on the PATH: install git', { cause: error });
   }
 }
 

@@ -70,7 +70,7 @@ async function prepare(start: StartOptions): Promise<StackParts> {
   const { dataDir } = options;
   const folder = await takeDataFolder(dataDir, options.fresh);
   stack.add('data folder', () => folder.release());
-  if (folder.ended.length > 0) log.warn(`ended what a killed start had left running: ${folder.ended.join(', ')}`);
+  if (folder.ended.length > 0) log.warn(`stopped processes left by an earlier run:  ${folder.ended.join(', ')}`);
   const state = await loadState(dataDir);
   const say = (message: string) => log.warn(message);
   const searchPath = inherited.PATH ?? '';

@@ -68,7 +68,7 @@ export async function loadState(dataDir: string): Promise<StackState> {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return newState();
     const why = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message;
-    throw new StartError(`${file} cannot be used: ${why}\nMend it, or begin anew with --fresh`, { cause });
+    throw new StartError(`${file} cannot be used: ${why}\nRepair the file, or start over with --fresh`, { cause });
   }
 }
 

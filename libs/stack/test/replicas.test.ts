@@ -60,7 +60,7 @@ const startMonitor = (sandboxUrl: string, env: Record<string, string> = {}) =>
 
 /** Numbers of the outbox entries that a monitor has carried out. */
 const carriedOut = ({ lines }: Service): number[] =>
-  lines.filter(({ msg }) => msg === 'projection carried out').map(({ projectionId }) => projectionId as number);
+  lines.filter(({ msg }) => msg === 'projection completed').map(({ projectionId }) => projectionId as number);
 
 async function call<T>(service: Service, method: string, path: string, body?: unknown): Promise<T> {
   const response = await fetch(service.url + path, {

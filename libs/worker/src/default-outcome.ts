@@ -36,7 +36,7 @@ export async function defaultVerdict(task: ClaimedTask, left: LeftBehind): Promi
   if (outcome === 'scanned') return scannedFrom(task, left.mapped);
   const headSha = task.payload.pr?.headSha;
   if (outcome === 'mergeable' && headSha) return checkedOutcome(task, outcome, { headSha });
-  return failure(`exit code 0, but the head to merge is not known: print {"type":"outcome",…}`);
+  return failure(`exit code 0, but the commit to merge is unknown: print {"type":"outcome",…}`);
 }
 
 function plannedFrom(task: ClaimedTask, stdout: string): Verdict {

@@ -17,14 +17,14 @@ const options = runnerOptions(command);
 const refuse = (message: string) => command.error(`error: ${message}`, { exitCode: EXIT_CONFIG });
 const token = options.tokenFd === undefined ? (process.env[options.tokenEnv] ?? '') : tokenFromFd(options.tokenFd);
 if (token === '') {
-  refuse(`${options.tokenEnv} must hold the worker token (wrk_at_…); --token-env names another variable`);
+  refuse(`${options.tokenEnv} must contain the worker token (wrk_at_…); use --token-env to name another variable`);
 }
 if (process.argv.some((word) => word.includes(token))) {
-  refuse('the worker token is on the command line, which every user of this machine can read');
+  refuse('the worker token is on the command line, where every user of this machine can read it');
 }
 // The default is in a folder that anybody may write to, and the work dir is given to that user.
 if (options.user !== undefined && command.getOptionValueSource('workDir') === undefined)
-  refuse('--user needs --work-dir');
+  refuse('--user requires --work-dir');
 const env = childEnv(process.env, { name: options.tokenEnv, value: token });
 if (!isHidden()) restartHidden({ env, token });
 
@@ -84,7 +84,7 @@ try {
   await worker.run();
 } catch (error) {
   process.exitCode = isUnauthorized(error) ? EXIT_CONFIG : 1;
-  log.fatal(isUnauthorized(error) ? `the service refuses the token in ${options.tokenEnv}` : 'the worker failed', {
+  log.fatal(isUnauthorized(error) ? `the service rejected the token in ${options.tokenEnv}` : 'the worker failed', {
     error,
   });
 } finally {

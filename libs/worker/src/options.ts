@@ -98,28 +98,31 @@ class UsageCommand extends Command {
 /** The command line of `pipeline-worker`. */
 export function runnerCommand(version: string): Command {
   return new UsageCommand('pipeline-worker')
-    .description('Turns any program into a worker of the pipeline.')
+    .description('Runs any program as a worker of the pipeline.')
     .version(version)
-    .requiredOption('--server <url>', 'address of the hosted API', address)
-    .option('--token-env <name>', 'environment variable that holds the worker token', 'WORKER_TOKEN')
+    .requiredOption('--server <url>', 'base URL of the hosted API', address)
+    .option('--token-env <name>', 'environment variable with the worker token', 'WORKER_TOKEN')
     .option('--token-fd <n>', 'read the worker token from this open file descriptor instead', descriptor)
-    .requiredOption('--tasks <types>', `which tasks to take: ${TASK_TYPES.join(', ')}`, taskTypes)
+    .requiredOption('--tasks <types>', `task types to claim: ${TASK_TYPES.join(', ')}`, taskTypes)
     .addOption(
-      new Option('--repos <slugs>', 'only these, owner/name,…')
+      new Option('--repos <slugs>', 'limit to these repos, owner/name,…')
         .argParser(repos)
         .default([] as string[], 'all that the token reaches'),
     )
-    .requiredOption('--exec <command>', 'the program, run by the shell once per task')
-    .option('--user <name>', 'run the program as this user; the runner must be root')
+    .requiredOption('--exec <command>', 'command to run once per task, through the shell')
+    .option('--user <name>', 'run the program as this user; requires root')
     .option('--name <name>', 'unique name of this worker', `${hostname()}-${process.pid}`)
-    .option('--concurrency <n>', 'tasks at a time', concurrency, 1)
-    .option('--work-dir <path>', 'kept from task to task; one folder per slot (default: in the temporary folder)')
-    .addOption(time('--task-timeout <time>', 'longest run of the program', '30m'))
-    .addOption(time('--kill-grace <time>', 'from SIGTERM to SIGKILL for a program that has to end', '5s'))
-    .option('--no-git-credentials', 'do not ask the service for git credentials: git has its own')
-    .option('--log-dir <path>', 'also write the programs’ output to <agent>.log in this folder')
-    .option('--log-level <level>', 'of the runner’s own log', level, 'info')
-    .option('--once', 'leave after one task', false)
+    .option('--concurrency <n>', 'number of concurrent tasks', concurrency, 1)
+    .option(
+      '--work-dir <path>',
+      'working directory, kept between tasks, with one folder per slot (default: in the temporary directory)',
+    )
+    .addOption(time('--task-timeout <time>', 'timeout of the program', '30m'))
+    .addOption(time('--kill-grace <time>', 'time between SIGTERM and SIGKILL when the program is stopped', '5s'))
+    .option('--no-git-credentials', 'do not request git credentials from the service; use those of git')
+    .option('--log-dir <path>', 'also write the output of the program to <agent>.log in this directory')
+    .option('--log-level <level>', 'log level of the runner', level, 'info')
+    .option('--once', 'exit after one task', false)
     .addHelpText('after', AFTER);
 }
 

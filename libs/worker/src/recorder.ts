@@ -84,7 +84,7 @@ export class Recorder {
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.#flush();
-    if (this.#dropped > 0) this.#options.log.warn('records over the bounds were dropped', { count: this.#dropped });
+    if (this.#dropped > 0) this.#options.log.warn('records above the limits were dropped', { count: this.#dropped });
     this.#dropped = 0;
   }
 
@@ -152,7 +152,7 @@ export class Recorder {
         await client.progress(task, { ...next, invocations: this.invocations }, signal);
     } catch (error) {
       if (isClaimGone(error)) onClaimGone();
-      else if (!signal.aborted) log.warn('records were refused and are lost', { error });
+      else if (!signal.aborted) log.warn('records were rejected and are lost', { error });
     }
   }
 

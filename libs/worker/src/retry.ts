@@ -33,7 +33,7 @@ export async function retrying<T>(what: string, call: () => Promise<T>, options:
       if (!isTransient(error)) throw error;
       const named = error instanceof ApiFailure ? error.retryAfterMs : null;
       const pauseMs = named ?? Math.min(maxMs, baseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
-      log.warn(`${what} failed, trying again`, { attempt, pauseMs: Math.round(pauseMs), error });
+      log.warn(`${what} failed; retrying`, { attempt, pauseMs: Math.round(pauseMs), error });
       await sleep(pauseMs, signal);
     }
   }

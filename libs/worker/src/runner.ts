@@ -43,7 +43,7 @@ const HEARTBEAT_JITTER = 0.05;
 /** How long a worker that is to stop at once tries to say so. */
 const GIVE_BACK_WITHIN_MS = 5_000;
 
-const LEFT = new Error('the worker was told to leave');
+const LEFT = new Error('the worker is signing off');
 
 export const createWorker = (options: WorkerOptions): Worker => new ClaimLoops(options);
 
@@ -222,7 +222,7 @@ class ClaimLoops implements Worker {
       await client.heartbeat({ workerId: this.#workerId, status: 'leaving', tasks: [] }, this.#over.signal);
       log.info('left');
     } catch (error) {
-      log.warn('left without being heard', { error });
+      log.warn('sign-off was not acknowledged', { error });
     }
   }
 }

@@ -68,7 +68,7 @@ export class TaskRun {
   /** The task is no longer ours. */
   gone(why: string): void {
     if (this.#reason === 'gone') return;
-    this.#options.log.warn('task is no longer ours, dropping it', { why });
+    this.#options.log.warn('the claim was lost; discarding the task', { why });
     this.#reason = 'gone';
     this.#handling.abort(new Error(why));
     this.#talking.abort(new Error(why));
@@ -82,7 +82,7 @@ export class TaskRun {
   /** Stops the work and gives the task back as failed. */
   giveBack(): void {
     this.#reason ??= 'give-back';
-    this.#handling.abort(new Error('the worker was told to stop at once'));
+    this.#handling.abort(new Error('the worker is stopping immediately'));
   }
 
   get #givenBack(): boolean {
@@ -104,7 +104,7 @@ export class TaskRun {
     } catch (error) {
       if (isUnauthorized(error)) throw error;
       if (isClaimGone(error)) onClaimGone();
-      else if (!signal.aborted) log.error('task could not be reported; its lease will end', { error });
+      else if (!signal.aborted) log.error('task could not be reported; its lease will expire', { error });
     } finally {
       this.#handling.abort();
       await recorder.close();

@@ -14,13 +14,13 @@ export interface RunAs {
  * runner that may not change users.
  */
 export function runAs(name: string): RunAs {
-  if (process.getuid?.() !== 0) throw new Error('--user: only a runner that is root can run programs as another user');
+  if (process.getuid?.() !== 0) throw new Error('--user: only root can run programs as another user');
   const [, , uid = '', gid = '', , home = '/'] = entryOf(name).split(':');
   const user = { name, uid: Number(uid), gid: Number(gid), home };
   if (uid === '' || !Number.isInteger(user.uid) || !Number.isInteger(user.gid)) {
-    throw new Error(`--user: there is no user ${name}`);
+    throw new Error(`--user: user ${name} does not exist`);
   }
-  if (user.uid === 0) throw new Error('--user: programs cannot be kept from the token as root');
+  if (user.uid === 0) throw new Error('--user: must not be root, because root programs can read the token');
   return user;
 }
 

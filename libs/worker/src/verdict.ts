@@ -37,7 +37,7 @@ export function failure(errorMessage: string, errorClass: ErrorClass = 'transien
  * @returns null for exit 0 without a verdict: the task's default outcome, still to be filled.
  */
 export function verdictOfEnd(task: Pick<ClaimedTask, 'taskType'>, end: ProgramEnd): Verdict | null {
-  if (end.invalid !== null) return failure(`what the program printed is not valid: ${end.invalid}`);
+  if (end.invalid !== null) return failure(`the output of the program is not valid:  ${end.invalid}`);
   if (end.printed) return verdictOfRecord(task, end.printed);
   const said = end.stderr.trim();
   if (end.timedOutAfterMs !== null)
@@ -47,7 +47,9 @@ export function verdictOfEnd(task: Pick<ClaimedTask, 'taskType'>, end: ProgramEn
     return failure(said || (end.signal ? `ended by ${end.signal}` : `ended with exit code ${end.exitCode}`));
   if (DEFAULT_OUTCOME[task.taskType]) return null;
   const names = OUTCOMES_OF[task.taskType].join(', ');
-  return failure(`a ${task.taskType} must print its verdict, {"type":"outcome","outcome":…} with one of: ${names}`);
+  return failure(
+    `a ${task.taskType} task must print an outcome, {"type":"outcome","outcome":…}, with one of:  ${names}`,
+  );
 }
 
 function verdictOfRecord(task: Pick<ClaimedTask, 'taskType'>, record: VerdictRecord): Verdict {

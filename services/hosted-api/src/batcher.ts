@@ -45,7 +45,7 @@ export class Batcher<Q, A> {
         for (const [at, { resolve, reject }] of served.entries()) {
           const answer = answers[at];
           if (answer?.status === 'fulfilled') resolve(answer.value);
-          else reject(answer?.reason ?? new Error('a question was left without an answer'));
+          else reject(answer?.reason ?? new Error('the batch returned no result for the request'));
         }
       } catch (error) {
         for (const { reject } of served) reject(error);

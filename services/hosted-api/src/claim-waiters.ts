@@ -100,9 +100,9 @@ export class ClaimWaiters {
     const { giveBack, log } = this.#options;
     const told = { taskId: task.id, taskType: task.taskType, issueNumber: task.issueNumber, repo: task.repo };
     const given = giveBack(tenantId, task).then(
-      () => log.info('claim given back: the worker had gone', told),
+      () => log.info('claim released: the worker disconnected', told),
       // Its lease ends by itself; that costs time and an attempt, not the task.
-      (error: unknown) => log.warn('claim could not be given back', { ...told, error }),
+      (error: unknown) => log.warn('claim could not be released', { ...told, error }),
     );
     this.#track(given);
   }

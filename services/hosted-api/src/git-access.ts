@@ -37,10 +37,12 @@ export function gitIssuers(apps: readonly AppKey[], { log, now }: { log: Logger;
     const name = kind.toUpperCase();
     if ((id === undefined) !== (key === undefined)) {
       const missing = id === undefined ? 'APP_ID' : 'APP_PRIVATE_KEY';
-      throw new StartError(`${name}_${missing}: must be set: ${name}_APP_ID and ${name}_APP_PRIVATE_KEY go together`);
+      throw new StartError(
+        `${name}_${missing}: must be set; ${name}_APP_ID and ${name}_APP_PRIVATE_KEY are required together`,
+      );
     }
     if (id === undefined || key === undefined) return [];
-    if (apiUrl === undefined) throw new StartError(`${name}_URL: must be set where ${name}_APP_ID is`);
+    if (apiUrl === undefined) throw new StartError(`${name}_URL: must be set when ${name}_APP_ID is set`);
     const options = { baseUrl: apiUrl, appId: id, privateKey: key, clientType: kind, userAgent: 'pipeline-hosted-api' };
     return [{ kind, issuer: createGitHubApp({ ...options, log, now }) }];
   });
@@ -53,9 +55,9 @@ export function tellHostError(error: unknown): never {
   const detail = { host: error.message, httpStatus: error.httpStatus };
   const told = { detail, cause: error };
   if (error.kind === 'unavailable' || error.kind === 'rate-limited') {
-    throw new AppError('HOST_UNAVAILABLE', 'The host gives no credentials now; ask again', told);
+    throw new AppError('HOST_UNAVAILABLE', 'The host cannot issue credentials now; retry later', told);
   }
-  throw new AppError('CREDENTIALS_UNAVAILABLE', `${REFUSED[error.kind]}: tell an operator`, told);
+  throw new AppError('CREDENTIALS_UNAVAILABLE', `${REFUSED[error.kind]}: contact an operator`, told);
 }
 
 const REFUSED = {

@@ -30,6 +30,7 @@ export async function requireReach(db: Db, identity: WorkerIdentity, repos: read
   if (repos.length === 0 || known?.length === keys.size) return;
   for (const repo of repos) {
     const [id] = (await reachOf(db, identity, [repo])) ?? [];
-    if (id === undefined) throw new AppError('INVALID_BODY', `repos: no enabled repo ${repo} that this token reaches`);
+    if (id === undefined)
+      throw new AppError('INVALID_BODY', `repos: ${repo} is not enabled, or the token has no access to it`);
   }
 }

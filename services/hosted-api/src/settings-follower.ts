@@ -44,12 +44,12 @@ export class SettingsFollower {
     if (parsed.success) {
       const appliedKeys = changedSettings(this.#settings, parsed.data);
       this.#settings = parsed.data;
-      log.info('settings in force', { version, appliedKeys });
+      log.info('settings applied', { version, appliedKeys });
       // What it finds at its start is no change to it.
       if (!isFirst) await this.#tell(appliedKeys);
     } else {
       const problems = z.prettifyError(parsed.error);
-      log.error('settings are not valid; those in force are kept', { version, problems });
+      log.error('settings are not valid; the current settings are unchanged', { version, problems });
     }
   }
   #tell(appliedKeys: string[]): Promise<void> {

@@ -155,7 +155,7 @@ describe('why', () => {
   test('explains an issue whose worker is missing', async () => {
     const body = await ok(`/api/cli/issues/2/why?repo=${slug}`);
     expect(body.explanation).toMatch(
-      /^acme-\w+\/shop#2 is being analysed and waits for a free worker to take its analyze task/,
+      /^acme-\w+\/shop#2 is being analysed and waits for a free worker to claim its analyze task/,
     );
     expect(body).toMatchObject({
       repo: slug,

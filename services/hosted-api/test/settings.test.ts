@@ -27,7 +27,7 @@ test('the settings that the monitor writes are followed; a bad row is told and c
   await follower.loop.tick();
   await follower.loop.tick();
   expect(follower.current.leaseMs).toBe(5_000);
-  expect(told).toEqual(['settings are not valid; those in force are kept']);
+  expect(told).toEqual(['settings are not valid; the current settings are unchanged']);
   await writeSettings(database.store.fleet, { leaseMs: 7_000 });
   await follower.loop.tick();
   expect(follower.current.leaseMs).toBe(7_000);

@@ -6,12 +6,12 @@ export function inboxGauges(registry: Registry, store: Store): { refresh(): Prom
   const registers = [registry];
   const lag = new Gauge({
     name: 'svc_inbox_lag_seconds',
-    help: 'Age of the oldest webhook delivery that may be handled now; 0 when none waits.',
+    help: 'Age of the oldest webhook delivery that is due; 0 when none is pending.',
     registers,
   });
   const deliveries = new Gauge({
     name: 'svc_inbox_deliveries',
-    help: 'Webhook deliveries that wait to be handled, or failed and wait for their next attempt.',
+    help: 'Number of webhook deliveries that are pending or waiting for a retry.',
     labelNames: ['status'],
     registers,
   });

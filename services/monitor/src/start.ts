@@ -158,10 +158,11 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
   const { env, log, metrics, stack } = context;
   const hosts = hostsOf(env, config, log);
   if (env.DATABASE_URL === undefined) {
-    log.warn('DATABASE_URL is not set: routes that need the store answer 503');
+    log.warn('DATABASE_URL is not set: routes that require the store return 503');
     return null;
   }
-  if (hosts.length === 0) log.warn('neither GITHUB_TOKEN nor SANDBOX_URL is set: no repo is polled or written to');
+  if (hosts.length === 0)
+    log.warn('neither GITHUB_TOKEN nor SANDBOX_URL is set: no repo is polled and no host writes are sent');
   const pipeline = createPipeline({
     databaseUrl: env.DATABASE_URL,
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
@@ -183,7 +184,7 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
 
 function hostsOf(env: MonitorEnv, config: ConfigInForce, log: Logger): ConnectedHost[] {
   const { GITHUB_TOKEN, GITHUB_API_URL, SANDBOX_URL, SANDBOX_TOKEN } = env;
-  if (SANDBOX_URL && !SANDBOX_TOKEN) throw new StartError('SANDBOX_TOKEN: must be set where SANDBOX_URL is');
+  if (SANDBOX_URL && !SANDBOX_TOKEN) throw new StartError('SANDBOX_TOKEN: must be set when SANDBOX_URL is set');
   const limits = () => {
     const { contentWritesPerMinute, contentWritesPerHour } = config.settings.hostBudget;
     return { perMinute: contentWritesPerMinute, perHour: contentWritesPerHour };

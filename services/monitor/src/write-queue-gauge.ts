@@ -5,7 +5,7 @@ import { Gauge, type Registry } from 'prom-client';
 export function writeQueueGauge(registry: Registry, store: Store): { look(): Promise<void> } {
   const gauge = new Gauge({
     name: 'svc_projections',
-    help: 'Entries of the outbox that wait for the host or failed, as of the last look.',
+    help: 'Number of pending and failed outbox entries, as of the last scan.',
     labelNames: ['repo', 'status'],
     registers: [registry],
   });

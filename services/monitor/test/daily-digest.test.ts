@@ -134,7 +134,7 @@ describe('the digest of a day', () => {
     later(60);
     await round();
     expect(bodies()).toMatchObject([{ createdAt: '2026-03-01T00:00:05.000Z', digest: { date: '2026-03-01' } }]);
-    expect(logged.filter((line) => line.startsWith('a message was not delivered'))).toHaveLength(2);
+    expect(logged.filter((line) => line.startsWith('a notification was not delivered'))).toHaveLength(2);
     await round();
     expect(bodies()).toHaveLength(1);
   });

@@ -97,7 +97,7 @@ describe('errors of the actions, in the order in which they are looked for', () 
       for (const [body, error, code] of [
         ['{', 'Invalid JSON body', 'INVALID_JSON'],
         [{ reason: 7 }, 'reason: Invalid input: expected string, received number', 'INVALID_BODY'],
-        [{ reason: 'a\0b' }, 'reason: must hold no NUL and no half of a surrogate pair', 'INVALID_BODY'],
+        [{ reason: 'a\0b' }, 'reason: must not contain NUL or unpaired surrogates', 'INVALID_BODY'],
       ] as const)
         expect((await post(action, body)).json).toEqual({ error, code, status: 400 });
     },

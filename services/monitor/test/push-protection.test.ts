@@ -72,7 +72,7 @@ test('keeps what is known and tries again an hour later when the host fails', as
   at('2030-02-01T00:00:00Z');
   for (let n = 0; n < 3; n += 1) world.sandbox.failNext({ match: { path: '/rules/' }, status: 500 });
   await tick();
-  expect(warnings).toMatchObject([{ msg: 'what restricts pushes could not be read from the host', repo: SLUG }]);
+  expect(warnings).toMatchObject([{ msg: 'push restrictions could not be read from the host', repo: SLUG }]);
   expect(await listed()).toEqual([true]);
   await tick();
   expect(warnings).toHaveLength(1);

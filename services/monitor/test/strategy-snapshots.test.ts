@@ -216,7 +216,7 @@ describe('approve', () => {
     expect(refused(await reject(version))).toEqual([
       400,
       'INVALID_INPUT',
-      `Snapshot ${version} is ${status}: only a proposed one can be rejected`,
+      `Snapshot ${version} is ${status}: only proposed snapshots can be rejected`,
     ]);
     expect(await read(version)).toMatchObject({ status, rejectionReason: null });
   });

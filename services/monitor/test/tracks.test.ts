@@ -178,7 +178,7 @@ describe('POST /api/tracks/:owner/:repo/:name', () => {
     [{ cadence: { kind: 'cron' } }, /^cadence\.expr is required$/],
     [{ cadence: { kind: 'cron', expr: '61 * * * *' } }, /^cadence\.expr: .*minute/],
     [{ cadence: { kind: 'cron', expr: 'often' } }, /^cadence\.expr: expected minute, hour/],
-    [{ cadence: { kind: 'cron', expr: '0 0 31 2 *' } }, /^cadence\.expr: "0 0 31 2 \*" names a time that never comes$/],
+    [{ cadence: { kind: 'cron', expr: '0 0 31 2 *' } }, /^cadence\.expr: "0 0 31 2 \*" never matches a time$/],
     [{ weight: -1 }, /^weight: /],
     [{ weight: '1' }, /^weight: /],
     [{ cooldown_minutes: 0 }, /^cooldown_minutes: /],

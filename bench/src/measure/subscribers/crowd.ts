@@ -56,7 +56,7 @@ type Reply = { answer: unknown } | { error: string };
 async function answerOf(child: ChildProcess, order: Order): Promise<unknown> {
   const ended = new AbortController();
   const gone = once(child, 'exit', ended).then(() => {
-    throw new Error('the crowd ended by itself');
+    throw new Error('the subscriber process exited unexpectedly');
   });
   const replied = once(child, 'message', ended) as Promise<[Reply]>;
   child.send(order);

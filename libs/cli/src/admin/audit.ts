@@ -6,12 +6,12 @@ import { table } from '../table.ts';
 const MOST = 10_000;
 
 export function auditCommands(admin: Command, run: Run): void {
-  const audit = group(admin, 'audit', 'who did what to users, organisations, tokens and agents');
+  const audit = group(admin, 'audit', 'audit log of actions on users, organisations, tokens and agents');
   leaf<{ limit?: string }>(audit, run, {
     usage: 'list',
-    description: 'list the latest deeds, the newest first; those that concern a repo are among its pipeline events',
+    description: 'list the latest actions, newest first; actions on a repo are recorded as its pipeline events',
     writes: false,
-    options: [['--limit <n>', 'how many (default: 100)']],
+    options: [['--limit <n>', 'maximum number of entries (default: 100)']],
     async deed({ use, admin }, _args, { limit = '100' }) {
       const wanted = Number(limit);
       if (!Number.isInteger(wanted) || wanted < 1 || wanted > MOST) {
@@ -19,7 +19,7 @@ export function auditCommands(admin: Command, run: Run): void {
       }
       const data = await use.listAudit(admin, wanted);
       const rows = data.map((one) => [one.at, one.actor, one.action, one.subject, one.reason]);
-      return { data, text: table(['AT', 'WHO', 'WHAT', 'TO', 'WHY'], rows, 'nothing yet') };
+      return { data, text: table(['AT', 'WHO', 'WHAT', 'TO', 'WHY'], rows, 'no entries') };
     },
   });
 }

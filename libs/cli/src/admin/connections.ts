@@ -4,14 +4,14 @@ import { UsageError } from '../input.ts';
 import { table } from '../table.ts';
 
 export function connectionCommands(admin: Command, run: Run): void {
-  const connections = group(admin, 'connections', 'programs that read in the name of users');
+  const connections = group(admin, 'connections', 'programs that read on behalf of users');
   leaf<{ org?: string; user?: string }>(connections, run, {
     usage: 'list',
-    description: 'list connections, revoked ones too, the newest first',
+    description: 'list connections, newest first, including revoked ones',
     writes: false,
     options: [
-      ['--org <id>', 'only those for this organisation'],
-      ['--user <email>', 'only those of this user'],
+      ['--org <id>', 'limit to this organisation'],
+      ['--user <email>', 'limit to this user'],
     ],
     async deed({ use, admin }, _args, { org, user }) {
       const data = await use.listConnections(admin, { org: org ?? null, email: user ?? null });
@@ -21,11 +21,11 @@ export function connectionCommands(admin: Command, run: Run): void {
   });
   leaf<{ user?: string }>(connections, run, {
     usage: 'revoke [id]',
-    description: 'end a connection with all its tokens, from the next request on',
+    description: 'revoke a connection and all its tokens; takes effect with the next request',
     writes: true,
-    options: [['--user <email>', 'end all of this user instead']],
+    options: [['--user <email>', 'revoke all connections of this user']],
     async deed({ use, admin }, [id = ''], { user }) {
-      if ((id === '') === (user === undefined)) throw new UsageError('say which connection: an id, or --user');
+      if ((id === '') === (user === undefined)) throw new UsageError('give a connection id or --user');
       const data = user ? await use.endConnectionsOf(admin, user) : await use.endConnection(admin, id);
       return { data, text: `${data.revoked.length} revoked` };
     },

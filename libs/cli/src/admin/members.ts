@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { group, leaf, type Run, type Session } from '../command.ts';
 import { table } from '../table.ts';
 
-const ROLE_NOTE = 'owner, admin (both reach every repo of the organisation) or member (reaches what is granted)';
+const ROLE_NOTE = 'owner, admin (both have access to every repo of the organisation) or member (access by grant)';
 
 export function memberCommands(admin: Command, run: Run): void {
-  const member = group(admin, 'member', 'who belongs to an organisation');
+  const member = group(admin, 'member', 'members of an organisation');
   leaf<{ role?: string }>(member, run, {
     usage: 'add <org> <email>',
-    description: 'make a user a member of an organisation',
+    description: 'add a user to an organisation',
     writes: true,
     options: [['--role <role>', `${ROLE_NOTE} (default: member)`]],
     async deed({ use, admin }, [org = '', email = ''], { role = 'member' }) {
@@ -18,11 +18,11 @@ export function memberCommands(admin: Command, run: Run): void {
   });
   leaf(member, run, {
     usage: 'remove <org> <email>',
-    description: 'take a member out of an organisation, with all grants in it',
+    description: 'remove a member and all grants of the member from an organisation',
     writes: true,
     async deed({ use, admin }, [org = '', email = '']) {
       const data = await use.removeMember(admin, { org, email });
-      return { data, text: `${data.email} is no member of ${data.org} any more` };
+      return { data, text: `${data.email} is no longer a member of ${data.org}` };
     },
   });
   leaf(member, run, {
@@ -40,10 +40,13 @@ export function memberCommands(admin: Command, run: Run): void {
 interface RepoOption {
   org?: string;
 }
-const ORG_OPTION: [string, string] = ['--org <id>', 'which organisation, where several have the repo'];
+const ORG_OPTION: [string, string] = [
+  '--org <id>',
+  'organisation id; required when several organisations have the repo',
+];
 
 function grantCommands(admin: Command, run: Run): void {
-  const grant = group(admin, 'grant', 'which repos a member reaches');
+  const grant = group(admin, 'grant', 'access of members to repos');
   const change = async (
     { use, admin }: Session,
     [email = '', repo = '']: string[],
@@ -51,27 +54,27 @@ function grantCommands(admin: Command, run: Run): void {
     granted: boolean,
   ) => {
     const data = await use.changeGrant(admin, { org: org.org ?? null, email, repo }, granted);
-    const all = data.reachesAll ? `; as ${data.role} ${data.email} reaches every repo of ${data.org} anyway` : '';
-    const done = granted ? 'reaches' : data.changed ? 'does not reach' : 'had no grant of';
+    const all = data.reachesAll ? `; as ${data.role}, ${data.email} has access to every repo of ${data.org}` : '';
+    const done = granted ? 'has access to' : data.changed ? 'has no access to' : 'had no grant for';
     return { data, text: `${data.email} ${done} ${data.repo}${all}` };
   };
   leaf<RepoOption>(grant, run, {
     usage: 'add <email> <repo>',
-    description: 'let a member reach a repo',
+    description: 'grant a member access to a repo',
     writes: true,
     options: [ORG_OPTION],
     deed: (session, args, options) => change(session, args, options, true),
   });
   leaf<RepoOption>(grant, run, {
     usage: 'remove <email> <repo>',
-    description: 'take a grant back',
+    description: 'revoke a grant',
     writes: true,
     options: [ORG_OPTION],
     deed: (session, args, options) => change(session, args, options, false),
   });
   leaf(grant, run, {
     usage: 'list <org>',
-    description: 'list what the members of an organisation reach',
+    description: 'list the grants of the members of an organisation',
     writes: false,
     async deed({ use, admin }, [org = '']) {
       const data = await use.listGrants(admin, org);

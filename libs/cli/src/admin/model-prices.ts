@@ -11,10 +11,10 @@ interface Usd {
 }
 
 export function modelPriceCommands(admin: Command, run: Run): void {
-  const price = group(admin, 'price', 'what models cost, for calls that name no cost of their own');
+  const price = group(admin, 'price', 'model prices, for invocations reported without a cost');
   leaf(price, run, {
     usage: 'list',
-    description: 'list the prices, USD per million tokens; the longest pattern that fits the name of a model holds',
+    description: 'list prices in USD per million tokens; the longest matching pattern applies',
     writes: false,
     async deed({ use, admin }) {
       const data = await use.listModelPrices(admin);
@@ -24,13 +24,13 @@ export function modelPriceCommands(admin: Command, run: Run): void {
   });
   leaf<Usd>(price, run, {
     usage: 'set <pattern>',
-    description: 'set a price; a pattern is the name of a model, or its beginning followed by *',
+    description: 'set a price; a pattern is a model name, or a prefix followed by *',
     writes: true,
     options: [
-      ['--input <usd>', 'needed: USD for a million tokens that go in'],
-      ['--output <usd>', 'needed: USD for a million tokens that come out'],
-      ['--cache-read <usd>', 'USD for a million tokens read from the cache (default: as --input)'],
-      ['--cache-write <usd>', 'USD for a million tokens written to the cache (default: as --input)'],
+      ['--input <usd>', 'needed: USD per million input tokens'],
+      ['--output <usd>', 'needed: USD per million output tokens'],
+      ['--cache-read <usd>', 'USD per million cache read tokens (default: as --input)'],
+      ['--cache-write <usd>', 'USD per million cache write tokens (default: as --input)'],
     ],
     async deed({ use, admin }, [pattern = ''], { input, output, cacheRead = input, cacheWrite = input }) {
       const usd = {
@@ -40,16 +40,16 @@ export function modelPriceCommands(admin: Command, run: Run): void {
         cacheWriteUsd: usdOf('--cache-write', cacheWrite),
       };
       const data = await use.setModelPrice(admin, { pattern, ...usd });
-      return { data, text: `${data.pattern} is set; it holds for calls reported from now on` };
+      return { data, text: `${data.pattern} set; it applies to invocations reported from now on` };
     },
   });
   leaf(price, run, {
     usage: 'remove <pattern>',
-    description: 'take a price away; the next longest pattern that fits holds then',
+    description: 'remove a price; the next longest matching pattern then applies',
     writes: true,
     async deed({ use, admin }, [pattern = '']) {
       const data = await use.removeModelPrice(admin, pattern);
-      return { data, text: `${data.removed} is removed` };
+      return { data, text: `${data.removed} removed` };
     },
   });
 }

@@ -3,15 +3,15 @@ import { group, leaf, type Run } from '../command.ts';
 import { table } from '../table.ts';
 
 export function orgCommands(admin: Command, run: Run): void {
-  const org = group(admin, 'org', 'organisations: what owns repos, and who may see them');
+  const org = group(admin, 'org', 'organisations, which own repos and have members');
   leaf<{ name?: string }>(org, run, {
     usage: 'create <id>',
-    description: 'make an organisation',
+    description: 'create an organisation',
     writes: true,
-    options: [['--name <name>', 'its name for people (default: the id)']],
+    options: [['--name <name>', 'display name (default: the id)']],
     async deed({ use, admin }, [id = ''], { name }) {
       const data = await use.createOrg(admin, { id, name: name ?? id });
-      return { data, text: `organisation ${data.id} made` };
+      return { data, text: `organisation ${data.id} created` };
     },
   });
   leaf(org, run, {

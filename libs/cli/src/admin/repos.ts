@@ -8,7 +8,7 @@ async function checksOf({ use, admin, hostOf }: Session, { org, repo }: { org: s
     return (await use.examineRepo(admin, { slug: repo, org, hostOf })).checks;
   } catch (error) {
     return [
-      { check: 'push-protection', status: 'unknown', message: `the host did not answer: ${String(error)}` } as const,
+      { check: 'push-protection', status: 'unknown', message: `the host did not respond: ${String(error)}` } as const,
     ];
   }
 }
@@ -21,9 +21,9 @@ export function repoCommands(admin: Command, run: Run): void {
   const repo = group(admin, 'repo', 'repos that the pipeline works on');
   leaf<RepoOption>(repo, run, {
     usage: 'list',
-    description: 'list repos, enabled or not',
+    description: 'list repos, including disabled ones',
     writes: false,
-    options: [['--org <id>', 'only those of this organisation']],
+    options: [['--org <id>', 'limit to this organisation']],
     async deed({ use, admin }, _args, { org }) {
       const data = await use.listRepos(admin, org ?? null);
       const rows = data.map(({ repo, org, enabled, host, branch, pushRestricted, poolSize }) => {
@@ -39,22 +39,25 @@ export function repoCommands(admin: Command, run: Run): void {
     const changed = await use.enableRepo(admin, slug, { org: org ?? null, enabled });
     const data = { ...changed, checks: enabled ? await checksOf(session, changed) : [] };
     const now = enabled ? 'enabled' : 'disabled';
-    const rest = enabled || data.underWay === 0 ? '' : `; ${data.underWay} issues are under way and go on`;
+    const rest = enabled || data.underWay === 0 ? '' : `; ${data.underWay} issues in progress continue`;
     const warnings = data.checks.flatMap(({ status, message }) => (status === 'ok' ? [] : `\n${status}: ${message}`));
-    const text = `${data.repo} of ${data.org} ${data.changed ? `is ${now}` : `was ${now} already`}${rest}`;
+    const text = `${data.repo} of ${data.org} ${data.changed ? `is ${now}` : `was already ${now}`}${rest}`;
     return { data, text: text + warnings.join('') };
   };
-  const options: [string, string][] = [['--org <id>', 'which organisation, where several have the repo']];
+  const options: [string, string][] = [
+    ['--org <id>', 'organisation id; required when several organisations have the repo'],
+  ];
   leaf<RepoOption>(repo, run, {
     usage: 'enable <repo>',
-    description: 'let issues of a repo in, owner/name; those that ask for the pipeline are read at once',
+    description: 'enable a repo, owner/name; issues with the enqueue label are imported immediately',
     writes: true,
     options,
     deed: (session, [slug = ''], { org }) => change(session, slug, org, true),
   });
   leaf<RepoOption>(repo, run, {
     usage: 'disable <repo>',
-    description: 'let no more issues in; one that the configuration lists is enabled again when the monitor starts',
+    description:
+      'stop importing issues of a repo; a repo listed in the configuration is enabled again when the monitor starts',
     writes: true,
     options,
     deed: (session, [slug = ''], { org }) => change(session, slug, org, false),

@@ -3,19 +3,19 @@ import { group, leaf, type Run, type Session } from '../command.ts';
 import { table } from '../table.ts';
 
 export function userCommands(admin: Command, run: Run): void {
-  const user = group(admin, 'user', 'people who log in to connect programs');
+  const user = group(admin, 'user', 'users who log in to connect programs');
   leaf<{ name?: string; password: boolean }>(user, run, {
     usage: 'create <email>',
-    description: 'make a user; the password is asked for, or read from standard input',
+    description: 'create a user; prompts for the password or reads it from standard input',
     writes: true,
     options: [
-      ['--name <name>', 'the name for people (default: the address)'],
-      ['--no-password', 'set none now: nobody can log in as the user until set-password'],
+      ['--name <name>', 'display name (default: the email address)'],
+      ['--no-password', 'create without a password; the user cannot log in until set-password'],
     ],
     async deed({ use, admin, readPassword }, [email = ''], options) {
       const password = options.password ? await readPassword() : null;
       const data = await use.createUser(admin, { email, name: options.name ?? email, password });
-      return { data, text: `user ${data.email} made` };
+      return { data, text: `user ${data.email} created` };
     },
   });
   leaf(user, run, {
@@ -34,23 +34,24 @@ export function userCommands(admin: Command, run: Run): void {
   const disable = async ({ use, admin }: Session, email: string, disabled: boolean) => {
     const data = await use.disableUser(admin, email, disabled);
     const now = disabled ? 'disabled' : 'enabled';
-    return { data, text: `user ${data.email} ${data.changed ? `is ${now}` : `was ${now} already`}` };
+    return { data, text: `user ${data.email} ${data.changed ? `is ${now}` : `was already ${now}`}` };
   };
   leaf(user, run, {
     usage: 'disable <email>',
-    description: 'end the sessions of a user; connections of the user show nothing any more',
+    description: 'disable a user: ends all sessions and denies access to the connections of the user',
     writes: true,
     deed: (session, [email = '']) => disable(session, email, true),
   });
   leaf(user, run, {
     usage: 'enable <email>',
-    description: 'take a disable back; connections that were not revoked work again',
+    description: 'enable a disabled user; connections that were not revoked work again',
     writes: true,
     deed: (session, [email = '']) => disable(session, email, false),
   });
   leaf(user, run, {
     usage: 'set-password <email>',
-    description: 'set a new password, asked for or read from standard input, and end all sessions of the user',
+    description:
+      'set a new password and end all sessions of the user; prompts for the password or reads it from standard input',
     writes: true,
     async deed({ use, admin, readPassword }, [email = '']) {
       const data = await use.setPassword(admin, email, await readPassword());

@@ -4,15 +4,15 @@ import { UsageError } from '../input.ts';
 import { table } from '../table.ts';
 
 export function workerTokenCommands(admin: Command, run: Run): void {
-  const token = group(admin, 'worker-token', 'what workers log in with');
+  const token = group(admin, 'worker-token', 'tokens that authenticate workers');
   leaf<{ org?: string; repos?: string; expires?: string }>(token, run, {
     usage: 'create <name>',
-    description: 'make a token and print it; it is shown this once and stored as a hash only',
+    description: 'create a token and print it; it is shown only once and stored as a hash',
     writes: true,
     options: [
-      ['--org <id>', 'whose work it may do (default: default)'],
-      ['--repos <slugs>', 'only the work of these, owner/name,… (default: all, those of later too)'],
-      ['--expires <when>', 'after how long (30d, 12h) or from when (2027-01-31) it is refused (default: never)'],
+      ['--org <id>', 'organisation whose tasks the token may claim (default: default)'],
+      ['--repos <slugs>', 'limit the token to these repos, owner/name,… (default: all, including repos added later)'],
+      ['--expires <when>', 'expiry: a duration (30d, 12h) or a date (2027-01-31) (default: never)'],
     ],
     async deed({ use, admin }, [name = ''], { org = 'default', repos, expires = null }) {
       const list = (repos ?? '').split(',').flatMap((slug) => slug.trim() || []);
@@ -22,9 +22,9 @@ export function workerTokenCommands(admin: Command, run: Run): void {
   });
   leaf<{ org?: string }>(token, run, {
     usage: 'list',
-    description: 'list tokens with their expiry and last use, revoked ones too',
+    description: 'list tokens with expiry and last use, including revoked tokens',
     writes: false,
-    options: [['--org <id>', 'only those of this organisation']],
+    options: [['--org <id>', 'limit to this organisation']],
     async deed({ use, admin }, _args, { org }) {
       const data = await use.listWorkerTokens(admin, org ?? null);
       const rows = data.map(({ id, name, org, repos, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
@@ -36,14 +36,14 @@ export function workerTokenCommands(admin: Command, run: Run): void {
   });
   leaf<{ name?: string; org?: string }>(token, run, {
     usage: 'revoke [id]',
-    description: 'revoke a token; it ends within two seconds, and the names of its workers are free',
+    description: 'revoke a token; takes effect within two seconds and releases the names of its workers',
     writes: true,
     options: [
-      ['--name <name>', 'revoke all of that name instead'],
-      ['--org <id>', 'of this organisation, for --name (default: default)'],
+      ['--name <name>', 'revoke all tokens with this name'],
+      ['--org <id>', 'organisation for --name (default: default)'],
     ],
     async deed({ use, admin }, [id = ''], { name, org = 'default' }) {
-      if ((id === '') === (name === undefined)) throw new UsageError('say which token: an id, or --name');
+      if ((id === '') === (name === undefined)) throw new UsageError('give a token id or --name');
       const data = name ? await use.revokeWorkerTokens(admin, { org, name }) : await use.revokeWorkerToken(admin, id);
       return { data, text: `${data.revoked} revoked` };
     },

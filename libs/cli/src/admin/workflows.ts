@@ -6,31 +6,31 @@ import { table } from '../table.ts';
 interface RepoOption {
   org?: string;
 }
-const ORG: [string, string] = ['--org <id>', 'which organisation, where several have the repo'];
+const ORG: [string, string] = ['--org <id>', 'organisation id; required when several organisations have the repo'];
 
 export function workflowCommands(admin: Command, run: Run): void {
-  const workflow = group(admin, 'workflow', 'the states of a repo’s issues, their work, and what moves them');
+  const workflow = group(admin, 'workflow', 'workflows: the states of a repo’s issues, their tasks and transitions');
   readingCommands(workflow, run);
   leaf<RepoOption & { activate?: boolean }>(workflow, run, {
     usage: 'put <repo> <file>',
-    description: 'check a workflow, YAML or JSON (- = standard input), and store it as the next version',
+    description: 'validate a workflow, YAML or JSON (- = standard input), and store it as the next version',
     writes: true,
-    options: [ORG, ['--activate', 'put it in force at once']],
+    options: [ORG, ['--activate', 'activate it immediately']],
     async deed({ use, admin, readText }, [repo = '', file = ''], { org, activate = false }) {
       const document = await parsed(file, await readText(file));
       const data = await use.putWorkflow(admin, { repo, org: org ?? null, document, activate });
-      const done = `version ${data.version} of ${data.repo} stored${data.active ? ' and in force' : ''}`;
+      const done = `version ${data.version} of ${data.repo} stored${data.active ? ' and activated' : ''}`;
       return { data, text: [done, ...data.warnings.map(warning)].join('\n') };
     },
   });
   leaf<RepoOption>(workflow, run, {
     usage: 'activate <repo> <version>',
-    description: 'put a stored version in force; issues go on by it in the state they are in',
+    description: 'activate a stored version; issues keep their state and continue with the new version',
     writes: true,
     options: [ORG],
     async deed({ use, admin }, [repo = '', version = ''], { org }) {
       const data = await use.activateWorkflow(admin, { repo, org: org ?? null }, versionNumber(version));
-      const done = `version ${data.version} of ${data.repo} ${data.changed ? 'is' : 'was already'} in force`;
+      const done = `version ${data.version} of ${data.repo} ${data.changed ? 'is' : 'was already'} active`;
       return { data, text: [done, ...data.warnings.map(warning)].join('\n') };
     },
   });
@@ -39,9 +39,9 @@ export function workflowCommands(admin: Command, run: Run): void {
 function readingCommands(workflow: Command, run: Run): void {
   leaf<RepoOption & { at?: string }>(workflow, run, {
     usage: 'show <repo>',
-    description: 'print the workflow in force, as YAML that put accepts',
+    description: 'print the active workflow as YAML, in the form that put accepts',
     writes: false,
-    options: [ORG, ['--at <version>', 'another version than the one in force']],
+    options: [ORG, ['--at <version>', 'version to print (default: the active version)']],
     async deed({ use, admin }, [repo = ''], { org, at }) {
       const version = at === undefined ? null : versionNumber(at);
       const data = await use.showWorkflow(admin, { repo, org: org ?? null }, version);
@@ -70,8 +70,7 @@ function readingCommands(workflow: Command, run: Run): void {
   });
   leaf<RepoOption>(workflow, run, {
     usage: 'check <repo> [file]',
-    description:
-      'say what is wrong with a workflow, or what its issues would run into; without a file the one in force',
+    description: 'validate a workflow and report its errors and warnings; without a file, the active workflow',
     writes: false,
     options: [ORG],
     async deed({ use, admin, readText }, [repo = '', file = ''], { org }) {
@@ -81,7 +80,7 @@ function readingCommands(workflow: Command, run: Run): void {
       const { errors, warnings } = await use.checkWorkflowFor(admin, choice, document);
       const ok = errors.length === 0;
       const lines = [...errors.map((line) => `error: ${line}`), ...warnings.map(warning)];
-      return { data: { ok, errors, warnings }, text: [...lines, ok ? 'ok' : 'not accepted'].join('\n'), ok };
+      return { data: { ok, errors, warnings }, text: [...lines, ok ? 'ok' : 'not valid'].join('\n'), ok };
     },
   });
 }
@@ -103,5 +102,5 @@ async function parsed(file: string, text: string): Promise<unknown> {
 
 function versionNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError(`a version is a number such as 2, not "${text}"`);
+  throw new UsageError(`version must be a number such as 2, got "${text}"`);
 }

@@ -1,32 +1,31 @@
 import { z } from 'zod';
-import { isStorable } from '../storable-text.ts';
+import { isStorable } from '../text/storable.ts';
 import { SLATE_SIZES } from '../tracks/slate.ts';
 
 const Term = z
   .string()
   .max(200)
   .refine((text) => text.trim() !== '', 'must not be blank')
-  .refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+  .refine(isStorable, 'must not contain NUL or unpaired surrogates');
 const Terms = z.array(Term).max(100);
 
 /**
- * How far strategy may go. The three lists name what changes are about: a track, its label, a field, the size or theme
- * of an entry of its slate, a KPI, or the type, category or severity of findings. Case, spaces, `_` and `-` make no
- * difference.
+ * Limits of strategy. The three lists name subjects of changes: a track, its label, a field, the size or theme of an
+ * entry of its slate, a KPI, or the type, category or severity of findings. Case, spaces, `_` and `-` are ignored.
  */
 export const CharterEnvelope = z.strictObject({
   /** The largest size that is applied without an operator. */
   max_auto_size: z.enum(SLATE_SIZES),
-  /** More of this, where there is a choice. */
+  /** To be increased where there is a choice. */
   prefer: Terms,
-  /** No more of this: a snapshot that asks for more of it cannot be applied. */
+  /** Never to be increased: a snapshot that increases it cannot be applied. */
   avoid: Terms,
-  /** Changes about this wait for an operator. */
+  /** Changes that need an operator. */
   escalate_when: Terms,
 });
 export type CharterEnvelope = z.infer<typeof CharterEnvelope>;
 
-/** What a repo's self-improvement is for, and how far it may go. Each version replaces the one before. */
+/** Goals and limits of a repo's self-improvement. Each version replaces the previous one. */
 export interface StrategyCharter {
   version: number;
   goals: string;

@@ -4,22 +4,22 @@ import { plainTheme } from './reported-theme.ts';
 import type { StrategyEvidence } from './snapshot.ts';
 import { wordsOf } from './words.ts';
 
-/** Something that is worse than it should be, and that tracks may help with. */
+/** A problem that tracks may help with. */
 export interface Concern {
   rule: 'regressed-kpi' | 'open-findings';
   /** The KPI or the category. */
   about: string;
-  /** All that a charter may call it. */
+  /** All names by which a charter may refer to it. */
   names: string[];
-  /** A track helps when its name, label or themes hold one of these. */
+  /** A track matches when its name, label or themes contain one of these. */
   words: Set<string>;
   strength: number;
-  /** The size of the work that it calls for. */
+  /** The size of the work for it. */
   size: SlateSize;
   evidence: StrategyEvidence;
 }
 
-/** What a track would be called that helps when the KPI regresses. */
+/** Name parts of tracks that help when the KPI regresses. */
 const KPI_HELP: Readonly<Record<string, string>> = {
   block_rate: 'dependency planning requirement specification clarity',
   failure_blocked_rate: 'reliability stability test ci build flaky',
@@ -49,7 +49,7 @@ const regression = ({ kpi, value, baseline, magnitude }: KpiReading): Concern =>
 
 const shown = (value: number | null): string => (value === null ? 'unknown' : String(Number(value.toPrecision(3))));
 
-/** What a track would be called that helps with a type of findings, beside the words of the type itself. */
+/** Name parts of tracks that help with a type of findings, beside the words of the type itself. */
 const TYPE_HELP: Readonly<Record<string, string>> = {
   ci_failure: 'test build',
   deterministic_check_failure: 'test lint quality',
@@ -87,7 +87,7 @@ function findingsAbout(category: string, groups: readonly OpenFindings[]): Conce
   };
 }
 
-/** What is worse than it should be, the strongest first. Findings count together by category, once they weigh enough. */
+/** The current concerns, strongest first. Findings are combined by category, once their weight is high enough. */
 export function concernsOf(kpis: readonly KpiReading[], findings: readonly OpenFindings[]): Concern[] {
   const byCategory = Map.groupBy(findings, ({ category, findingType }) => category || findingType);
   const concerns = [
@@ -99,7 +99,7 @@ export function concernsOf(kpis: readonly KpiReading[], findings: readonly OpenF
     .sort((a, b) => b.strength - a.strength || (a.about < b.about ? -1 : 1));
 }
 
-/** True for a track whose work is about the concern. */
+/** True for a track that matches the concern. */
 export function helpsWith({ name, label, proposal }: StrategyTrack, { words }: Concern): boolean {
   const themes = (proposal ?? []).map(({ theme }) => plainTheme(theme));
   return !wordsOf(name, label, ...themes).isDisjointFrom(words);
@@ -107,6 +107,6 @@ export function helpsWith({ name, label, proposal }: StrategyTrack, { words }: C
 
 const STRAINING = ['block_rate', 'failure_blocked_rate', 'dead_letter_rate', 'mean_cost_usd'];
 
-/** The strongest sign that the repo has more work than it can carry, if there is one. */
+/** The strongest sign of overload of the repo, if there is one. */
 export const strainOf = (concerns: readonly Concern[]): Concern | undefined =>
   concerns.find(({ about, strength }) => STRAINING.includes(about) && strength >= (MAGNITUDE_STRENGTH.high ?? 0));

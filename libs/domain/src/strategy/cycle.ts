@@ -1,4 +1,4 @@
-/** How a weekly cycle ended: nothing to change, or nothing to look at, is no failure. */
+/** How a weekly cycle ended; no changes and no input are not failures. */
 export const STRATEGY_OUTCOMES = ['proposed', 'no_change', 'failed', 'skipped'] as const;
 export type StrategyOutcome = (typeof STRATEGY_OUTCOMES)[number];
 

@@ -2,7 +2,7 @@ import { DEFAULT_SLATE, type Slate } from '../tracks/slate.ts';
 import type { StrategyTrack } from './inputs.ts';
 import type { SlateLine, StrategyChange } from './snapshot.ts';
 
-/** The tracks as they are when the changes are made. */
+/** The tracks before the changes. */
 export const tracksAfter = (tracks: readonly StrategyTrack[], changes: readonly StrategyChange[]): StrategyTrack[] =>
   tracks.map((track) => {
     const mine = changes.filter((change) => change.track === track.name);
@@ -10,9 +10,9 @@ export const tracksAfter = (tracks: readonly StrategyTrack[], changes: readonly 
   });
 
 /**
- * The work that a change asks more of: entries of the slate that are new or greater, or the track's whole slate when
- * the track is turned up. null = it asks for nothing more.
- * @param after the track with all changes made.
+ * The work that a change increases: slate entries that are new or larger, or the track's whole slate when its weight is
+ * raised. null = none.
+ * @param after the track with all changes applied.
  */
 export function addedWork(change: StrategyChange, after: StrategyTrack): Slate | null {
   if (change.field === 'proposal') {
@@ -27,7 +27,7 @@ const countOf = (slate: Slate | null, { size, theme, label }: Slate[number]): nu
     .filter((entry) => entry.size === size && entry.theme === theme && entry.label === label)
     .reduce((sum, { count }) => sum + count, 0);
 
-/** What the enabled tracks ask for, by size. */
+/** The work of the enabled tracks, by size. */
 export const slateOf = (tracks: readonly StrategyTrack[]): SlateLine[] =>
   tracks
     .filter(({ enabled }) => enabled)

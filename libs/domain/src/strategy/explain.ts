@@ -1,7 +1,7 @@
 import type { Concern } from './concerns.ts';
 import type { StrategyChange, StrategyRisk } from './snapshot.ts';
 
-/** One line that says what a snapshot is for. */
+/** One-line summary of a snapshot. */
 export function intentOf(changes: readonly StrategyChange[]): string {
   const parts = [
     phrase('More work on', changes.filter(isMore)),
@@ -24,12 +24,12 @@ const phrase = (start: string, changes: readonly StrategyChange[]): string =>
 interface Account {
   changes: readonly StrategyChange[];
   risk: StrategyRisk;
-  /** How many changes were left for another week. */
+  /** Number of changes deferred to another week. */
   further: number;
   unhelped: readonly Concern[];
 }
 
-/** Why a snapshot says what it says: a line for each change, then what it leaves open and what it waits for. */
+/** The rationale of a snapshot: a line for each change, then unmatched concerns and the reasons for approval. */
 export function explain({ changes, risk, further, unhelped }: Account): string {
   return [
     ...changes.map(

@@ -1,4 +1,4 @@
-import type { SEVERITIES } from '../outcomes.ts';
+import type { SEVERITIES } from '../severities.ts';
 import type { Slate } from '../tracks/slate.ts';
 import type { CharterEnvelope } from './charter.ts';
 import type { StrategyChange } from './snapshot.ts';
@@ -12,7 +12,7 @@ export interface KpiReading {
   magnitude: string;
 }
 
-/** Findings that nobody has settled, counted by what they are. */
+/** Unsettled findings, counted by kind. */
 export interface OpenFindings {
   findingType: string;
   category: string;
@@ -23,22 +23,22 @@ export interface OpenFindings {
   exampleTitle: string;
 }
 
-/** What strategy knows of a track. */
+/** The fields of a track that strategy reads. */
 export interface StrategyTrack {
   name: string;
   label: string;
   enabled: boolean;
   weight: number;
-  /** null = no slate: it asks for one piece of work at a time. */
+  /** null = no slate: one small issue at a time. */
   proposal: Slate | null;
 }
 
-/** All that a proposal is made from. */
+/** All inputs of a proposal. */
 export interface StrategyInput {
   charter: { version: number; envelope: CharterEnvelope };
   kpis: readonly KpiReading[];
   findings: readonly OpenFindings[];
   tracks: readonly StrategyTrack[];
-  /** Changes of the snapshots that were applied lately, newest first. */
+  /** Changes of recently applied snapshots, newest first. */
   past: readonly StrategyChange[];
 }

@@ -3,8 +3,8 @@ import type { StrategyTrack } from './inputs.ts';
 import type { StrategyChange, StrategyField } from './snapshot.ts';
 
 /**
- * What a field of a track says where strategy leaves it alone. Walks back over the changes that led to its value, for
- * as long as each one begins where the one before it ended; where somebody else has set it since, that is normal.
+ * The value of a track's field without strategy. Goes back over the changes that led to its current value, as long as
+ * each one begins where the previous one ended; a value that somebody else set since is normal.
  * @param past changes that were applied, newest first.
  */
 export function normalOf<F extends StrategyField>(

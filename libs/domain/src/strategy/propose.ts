@@ -8,23 +8,23 @@ import type { SlateLine, StrategyChange, StrategyEvidence, StrategyRisk } from '
 import { changesOf } from './track-rules.ts';
 import { namedBy } from './words.ts';
 
-/** What a strategy says before anybody has decided about it. */
+/** A strategy proposal before a decision. */
 export interface Proposal {
   intent: string;
   rationale: string;
-  /** Empty = nothing is to be changed. */
+  /** Empty = no changes. */
   changes: StrategyChange[];
   slate: SlateLine[];
   risk: StrategyRisk;
   evidence: StrategyEvidence[];
 }
 
-/** So many that a person can judge them. */
+/** Maximum number of changes, small enough for a person to review. */
 const MOST_CHANGES = 10;
 
 /**
- * Makes the proposal of a week by rules alone: the same input gives the same proposal. Each change names its rule and
- * its evidence, and none asks for what the charter avoids.
+ * Makes the weekly proposal by rules alone: the same input gives the same proposal. Each change names its rule and its
+ * evidence, and none increases what the charter avoids.
  */
 export function proposeStrategy(input: StrategyInput): Proposal {
   const concerns = concernsOf(input.kpis, input.findings);
@@ -45,7 +45,7 @@ export function proposeStrategy(input: StrategyInput): Proposal {
   };
 }
 
-/** First what the charter asks for, then by the weight of what it answers, then what only goes back to normal. */
+/** First changes required by the charter, then by weight of their concern, then returns to normal. */
 const byImportance = (concerns: readonly Concern[]) => (a: StrategyChange, b: StrategyChange) =>
   rank(a) - rank(b) || strength(concerns, b) - strength(concerns, a) || (a.track < b.track ? -1 : 1);
 
@@ -59,7 +59,7 @@ const rank = ({ rule }: StrategyChange): number => {
 const strength = (concerns: readonly Concern[], { evidence }: StrategyChange): number =>
   concerns.filter((concern) => evidence.includes(concern.evidence.ref)).reduce((sum, each) => sum + each.strength, 0);
 
-/** Leaves out what asks for more of what the charter avoids. */
+/** Omits changes that increase what the charter avoids. */
 function withinCharter(changes: readonly StrategyChange[], { tracks, charter }: StrategyInput): StrategyChange[] {
   const after = new Map(tracksAfter(tracks, changes).map((track) => [track.name, track]));
   return changes.filter((each) => {
@@ -68,7 +68,7 @@ function withinCharter(changes: readonly StrategyChange[], { tracks, charter }: 
   });
 }
 
-/** What is worse than before although no track that may work on it is about it. */
+/** Concerns without a matching track. */
 function unhelped({ concerns, input }: Situation): Concern[] {
   const { avoid } = input.charter.envelope;
   const usable = input.tracks.filter(({ name, label }) => namedBy(avoid, [name, label]).length === 0);

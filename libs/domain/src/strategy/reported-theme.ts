@@ -1,9 +1,9 @@
-/** Begins the theme of work that strategy derived from a category of findings, which is text of an agent. */
+/** Prefix of themes that strategy derived from a category of findings, which is text of an agent. */
 const MARK = 'agent report: ';
 
-/** The theme of work about a category of findings: it says where it comes from in every issue that carries it. */
+/** The theme for a category of findings, whose origin is visible in every issue with it. */
 export const reportedTheme = (category: string, maxLength: number): string => (MARK + category).slice(0, maxLength);
 
-/** A theme as charters and tracks name it. */
+/** A theme in the form used by charters and tracks. */
 export const plainTheme = (theme: string | undefined): string =>
   theme === undefined ? '' : theme.startsWith(MARK) ? theme.slice(MARK.length) : theme;

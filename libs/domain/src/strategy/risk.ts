@@ -8,9 +8,10 @@ import type { StrategyChange, StrategyRisk } from './snapshot.ts';
 import { namedBy } from './words.ts';
 
 /**
- * How changes stand to the charter. The envelope's `avoid` forbids to ask for more of what it names; a size above
- * max_auto_size, a name in `escalate_when` and the waking of a track that somebody disabled need an operator.
- * @param tracks as they are now. @param envelope null = there is no charter: nothing is forbidden, all needs an operator.
+ * Compares changes with the charter. The envelope's `avoid` forbids increasing what it names; a size above
+ * max_auto_size, a name in `escalate_when` and enabling a disabled track need an operator.
+ * @param tracks the current ones. @param envelope null = there is no charter: nothing is forbidden, all needs an
+ * operator.
  */
 export function assessRisk(
   changes: readonly StrategyChange[],
@@ -43,7 +44,7 @@ function lookAt(change: StrategyChange, track: StrategyTrack): Look {
   return { change, added, names: [track.name, track.label, change.field, ...change.about, ...work] };
 }
 
-/** What the envelope forbids of a change. @param after its track with all changes made. */
+/** The violations of a change. @param after its track with all changes applied. */
 export const violationsOf = (change: StrategyChange, after: StrategyTrack, envelope: CharterEnvelope): string[] =>
   forbidden(lookAt(change, after), envelope);
 
@@ -62,6 +63,6 @@ function escalations({ change, names }: Look, escalateWhen: readonly string[]): 
   return change.field === 'enabled' && change.to ? [...named, `it enables ${change.track}`] : named;
 }
 
-/** True for what may be applied without an operator. */
+/** True for changes that may be applied without an operator. */
 export const appliesByItself = ({ violations, needsApproval }: StrategyRisk): boolean =>
   violations.length === 0 && needsApproval.length === 0;

@@ -2,15 +2,15 @@ import type { Concern } from './concerns.ts';
 import type { StrategyInput } from './inputs.ts';
 import type { StrategyRule } from './snapshot.ts';
 
-/** What the rules look at, beside the track itself. */
+/** The input of the rules, beside the track itself. */
 export interface Situation {
   input: StrategyInput;
   concerns: readonly Concern[];
-  /** The sign that the repo has more work than it can carry. */
+  /** The sign of overload of the repo. */
   strain: Concern | undefined;
 }
 
-/** What a rule makes of a field. */
+/** The result of a rule for a field. */
 export interface Step<T> {
   to: T;
   rule: StrategyRule;

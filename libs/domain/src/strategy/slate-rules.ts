@@ -11,9 +11,9 @@ const MOST_ENTRIES = 10;
 const LONGEST_THEME = 200;
 
 /**
- * What the slate of an enabled track should be: the normal one, without what the charter avoids, with an entry for each
- * grave concern about findings that it helps with. A track without a slate stays without.
- * @returns null = as it is; an empty slate where the charter avoids all of it.
+ * The proposed slate of an enabled track: the normal one, without what the charter avoids, with an entry for each
+ * severe concern about findings that it matches. A track without a slate gets none.
+ * @returns null = unchanged; an empty slate where the charter avoids all of it.
  */
 export function slateStep(track: StrategyTrack, helping: readonly Concern[], { input }: Situation): Step<Slate> | null {
   if (track.proposal === null) return null;

@@ -4,10 +4,10 @@ import type { Slate, SlateSize } from '../tracks/slate.ts';
 export const SNAPSHOT_STATUSES = ['proposed', 'approved', 'active', 'superseded', 'rejected'] as const;
 export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number];
 
-/** What lists can be asked for; a rejected snapshot is shown by its version. */
+/** Statuses that lists accept; a rejected snapshot is shown by its version. */
 export const LISTED_SNAPSHOT_STATUSES = ['proposed', 'approved', 'active', 'superseded'] as const;
 
-/** Who proposes: the weekly cycle, or a person. */
+/** The author: the weekly cycle, or a person. */
 export const STRATEGY_SOURCES = ['weekly', 'operator'] as const;
 export type StrategySource = (typeof STRATEGY_SOURCES)[number];
 
@@ -15,7 +15,7 @@ export type StrategySource = (typeof STRATEGY_SOURCES)[number];
 export const STRATEGY_FIELDS = ['enabled', 'weight', 'proposal'] as const;
 export type StrategyField = (typeof STRATEGY_FIELDS)[number];
 
-/** The rules that a change can come from. */
+/** The rules that produce changes. */
 export const STRATEGY_RULES = [
   'charter-avoids',
   'charter-prefers',
@@ -29,45 +29,45 @@ export type StrategyRule = (typeof STRATEGY_RULES)[number];
 interface Change<F extends StrategyField, T> {
   track: string;
   field: F;
-  /** What the track must still say when the change is applied. */
+  /** The value that the track must still have when the change is applied. */
   from: T;
   to: T;
   rule: StrategyRule;
-  /** In a sentence, for whoever decides. */
+  /** The reason, as a sentence for the operator. */
   reason: string;
-  /** Refs of the evidence that it rests on. */
+  /** References to the evidence. */
   evidence: string[];
   /** What the evidence is about: KPIs, and types, categories and severities of findings. */
   about: string[];
 }
 export type StrategyChange = Change<'enabled', boolean> | Change<'weight', number> | Change<'proposal', Slate | null>;
 
-/** What a proposal rests on; the form of the evidence of findings. */
+/** The inputs of a proposal; the form of the evidence of findings. */
 export interface StrategyEvidence {
   kind: 'kpi' | 'finding' | 'charter' | 'track';
   ref: string;
   summary: string;
 }
 
-/** How a snapshot stands to the charter. */
+/** The relation of a snapshot to the charter. */
 export interface StrategyRisk {
-  /** The largest size of work that it asks more of. */
+  /** The largest size of work that it increases. */
   maxSize: SlateSize;
   withinEnvelope: boolean;
-  /** What the envelope forbids; nobody can apply such a snapshot. */
+  /** Violations of the envelope; such a snapshot cannot be applied. */
   violations: string[];
-  /** Why it waits for an operator; empty = it may be applied by itself. */
+  /** Why it needs an operator; empty = it may be applied automatically. */
   needsApproval: string[];
 }
 
-/** What work a track will ask for under a snapshot. */
+/** The work of a track under a snapshot. */
 export interface SlateLine {
   track: string;
   size: SlateSize;
   count: number;
 }
 
-/** Changes to the tracks of a repo, decided upon as one. */
+/** Changes to the tracks of a repo, with one decision for all. */
 export interface StrategySnapshot {
   version: number;
   status: SnapshotStatus;

@@ -6,7 +6,7 @@ import type { StrategyChange, StrategyField } from './snapshot.ts';
 import { weightStep } from './weight-rules.ts';
 import { namedBy } from './words.ts';
 
-/** All that the rules would change of a track. */
+/** All proposed changes of a track. */
 export function changesOf(track: StrategyTrack, situation: Situation): StrategyChange[] {
   const { avoid } = situation.input.charter.envelope;
   const helping = situation.concerns.filter(

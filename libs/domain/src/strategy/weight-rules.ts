@@ -10,7 +10,7 @@ const PREFERRED_STEP = 2;
 /** Strategy keeps weights between a quarter of normal and four times normal. */
 const REACH = 4;
 
-/** What the weight of an enabled track should be, and by which rule; null = as it is. */
+/** The proposed weight of an enabled track and its rule; null = unchanged. */
 export function weightStep(
   track: StrategyTrack,
   helping: readonly Concern[],

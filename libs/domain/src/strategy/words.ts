@@ -1,21 +1,21 @@
-import { cappedText } from '../pattern-text.ts';
+import { cappedText } from '../text/pattern.ts';
 
 const MAX_NAME = 1_000;
 
-/** A name in the form in which names are compared: case, spaces, `_` and `-` make no difference. */
+/** A name in comparison form: case, spaces, `_` and `-` are ignored. */
 export const nameKey = (name: string): string =>
   cappedText(name, MAX_NAME)
     .trim()
     .toLowerCase()
     .replace(/[\s_-]+/g, '-');
 
-/** The names among `entries` that are among `names` too, as the entries spell them. */
+/** The names in both lists, as `entries` spells them. */
 export function namedBy(entries: readonly string[], names: readonly string[]): string[] {
   const known = new Set(names.map(nameKey));
   return entries.filter((entry) => known.has(nameKey(entry)));
 }
 
-/** Words that every track may carry and that say nothing of what it is about. */
+/** Words that any track may contain and that do not describe it. */
 const EMPTY = new Set([
   'a',
   'and',

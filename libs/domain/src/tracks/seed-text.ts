@@ -11,8 +11,9 @@ interface SeedOf {
 }
 
 /**
- * What the host is asked for: the texts of the prompt version, and what tells this issue from others of its track. The
- * title names the theme, and counts issues that are else alike; the text ends with where the issue comes from.
+ * Title and body of a track's issue: the texts of the prompt version, and what distinguishes this issue from others of
+ * its track. The title names the theme, and numbers issues that are otherwise equal; the body ends with the issue's
+ * origin.
  */
 export function seedIssue({ track, label, prompt, seed }: SeedOf): { title: string; body: string; labels: string[] } {
   const theme = seed.theme === null ? '' : `: ${seed.theme}`;

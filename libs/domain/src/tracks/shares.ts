@@ -1,21 +1,21 @@
 /** A track that is due. */
 export interface Claimant {
   name: string;
-  /** Its share beside the others; 0 = it takes only what nobody with a weight wants. */
+  /** Its weight; 0 = it takes only slots that no track with a weight wants. */
   weight: number;
-  /** How many issues its run asks for. */
+  /** Number of issues that its run wants. */
   wants: number;
-  /** How many issues it was given lately. */
+  /** Number of recent issues. */
   served: number;
 }
 
 /**
- * Shares the free places of a repo among the tracks that are due, by weight: place after place goes to the track that
- * has been served least for its weight, that is with the smallest (served + given + 1) / weight, of several to the one
- * that comes first in the list. This is the method of highest averages over what was served lately, so that a track of
- * weight 3 gets three times the issues of one of weight 1 over time, also where places come free one by one, and no
- * track with a weight starves. Nothing is left while somebody wants more, and nobody gets more than it wants.
- * @returns the places of each claimant, in their order.
+ * Shares the free slots of a repo among the due tracks by weight: each slot goes to the track with the smallest (served
+ * + given + 1) / weight, on ties to the first in the list. This is the method of highest averages over recent issues,
+ * so that a track of weight 3 gets three times the issues of one of weight 1 over time, also if slots become free one
+ * by one, and no track with a weight starves. No slot is left while a track wants more, and no track gets more than it
+ * wants.
+ * @returns the slots of each claimant, in their order.
  */
 export function sharePlaces(places: number, claimants: readonly Claimant[]): number[] {
   const given = claimants.map(() => 0);
@@ -27,7 +27,7 @@ export function sharePlaces(places: number, claimants: readonly Claimant[]): num
   return given;
 }
 
-/** The claimant whose turn it is; null when all have what they want. */
+/** The next claimant; null when all have what they want. */
 function leastServed(claimants: readonly Claimant[], given: readonly number[]): number | null {
   let best: number | null = null;
   let least: Turn | null = null;
@@ -42,7 +42,7 @@ function leastServed(claimants: readonly Claimant[], given: readonly number[]): 
   return best;
 }
 
-/** Weighted claimants come before weightless ones, whatever these have. */
+/** Claimants with a weight come before those without, whatever these have. */
 interface Turn {
   weightless: boolean;
   load: number;

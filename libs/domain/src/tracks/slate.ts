@@ -1,27 +1,27 @@
 import { z } from 'zod';
 import { isOutputLabel } from '../labels.ts';
-import { isStorable } from '../storable-text.ts';
+import { isStorable } from '../text/storable.ts';
 
-/** How much work an issue may be, from least to most. */
+/** Size of an issue's work, from least to most. */
 export const SLATE_SIZES = ['small', 'medium', 'large', 'epic'] as const;
 export type SlateSize = (typeof SLATE_SIZES)[number];
 
 const text = (max: number) =>
-  z.string().min(1).max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+  z.string().min(1).max(max).refine(isStorable, 'must not contain NUL or unpaired surrogates');
 
-/** Hosts take no longer names of labels. */
+/** The host's limit for label names. */
 export const LABEL_LENGTH = 50;
-export const OWN_LABEL = 'must be no label by which the pipeline shows where an issue is';
+export const OWN_LABEL = 'must not be a state label of the pipeline';
 
 const SlateEntry = z.strictObject(
   {
-    size: z.enum(SLATE_SIZES).meta({ description: 'How much work each of them may be.', example: 'small' }),
-    count: z.int().min(1).max(50).meta({ description: 'How many issues of it a run makes.', example: 2 }),
-    theme: text(200).optional().meta({ description: 'What they are about.', example: 'flaky tests' }),
+    size: z.enum(SLATE_SIZES).meta({ description: 'Size of each issue.', example: 'small' }),
+    count: z.int().min(1).max(50).meta({ description: 'Number of issues that a run creates.', example: 2 }),
+    theme: text(200).optional().meta({ description: 'Theme of the issues.', example: 'flaky tests' }),
     label: text(LABEL_LENGTH)
       .refine((name) => !isOutputLabel(name), OWN_LABEL)
       .optional()
-      .meta({ description: 'Put on them besides the label of the track.', example: 'tests' }),
+      .meta({ description: 'Label added to the issues in addition to the label of the track.', example: 'tests' }),
   },
   {
     error: ({ code, keys }) =>
@@ -29,7 +29,7 @@ const SlateEntry = z.strictObject(
   },
 );
 
-/** What a run of a track makes, in the order in which places are filled. */
+/** The issues of a track's run, in the order in which slots are filled. */
 export const Slate = z
   .array(SlateEntry)
   .min(1, 'must have an entry; null clears it')
@@ -37,13 +37,13 @@ export const Slate = z
   .meta({ id: 'TrackSlate', description: 'The issues that a run of the track makes, the most wanted first.' });
 export type Slate = z.infer<typeof Slate>;
 
-/** Made by a track that has no slate of its own: the least that can be asked for. */
+/** The slate of a track without its own: one small issue. */
 export const DEFAULT_SLATE: Slate = [{ size: 'small', count: 1 }];
 
-/** How many issues a slate asks for. */
+/** Number of issues of a slate. */
 export const slateTotal = (slate: Slate): number => slate.reduce((sum, { count }) => sum + count, 0);
 
-/** One issue of a run. `part` of `of`: of those that are alike, counted from 1. */
+/** One issue of a run. `part` of `of`: among equal ones, counted from 1. */
 export interface Seed {
   size: SlateSize;
   theme: string | null;
@@ -52,7 +52,7 @@ export interface Seed {
   of: number;
 }
 
-/** The first issues of a slate that fit into so many places. */
+/** The first issues of a slate that fit into this many slots. */
 export function seedsOf(slate: Slate, places: number): Seed[] {
   const seeds: Seed[] = [];
   for (const { size, count, theme = null, label = null } of slate) {

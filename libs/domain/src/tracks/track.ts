@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { isOutputLabel } from '../labels.ts';
-import { isStorable } from '../storable-text.ts';
+import { isStorable } from '../text/storable.ts';
 import { MINUTE_MS } from '../windows.ts';
 import { LABEL_LENGTH, OWN_LABEL, Slate } from './slate.ts';
 
-const storable = (max: number) =>
-  z.string().max(max).refine(isStorable, 'must hold no NUL and no half of a surrogate pair');
+const storable = (max: number) => z.string().max(max).refine(isStorable, 'must not contain NUL or unpaired surrogates');
 
 /** As it stands in a path segment. */
 export const TrackName = storable(100).regex(
@@ -13,7 +12,7 @@ export const TrackName = storable(100).regex(
   'must be 1 to 100 characters that are not all blank, without slash or control characters',
 );
 
-/** The greatest number of minutes that the store can hold. */
+/** The largest number of minutes that the store accepts. */
 const MAX_MINUTES = 2_147_483_647;
 
 export const CooldownMinutes = z.int().min(1).max(MAX_MINUTES);
@@ -33,7 +32,7 @@ export const Cadence = z.discriminatedUnion('kind', [
 ]);
 export type Cadence = z.infer<typeof Cadence>;
 
-/** The settings of a track, by the names of the wire. */
+/** The settings of a track, with the field names of the wire. */
 export const TrackSettings = z.object({
   label: storable(LABEL_LENGTH).refine((name) => !isOutputLabel(name), OWN_LABEL),
   cooldown_minutes: CooldownMinutes,
@@ -45,24 +44,24 @@ export const TrackSettings = z.object({
 export type TrackSettings = z.infer<typeof TrackSettings>;
 export type TrackField = keyof TrackSettings;
 
-/** What is to be changed; what is left out stays. */
+/** Changed fields; absent ones stay. */
 export const TrackChange = TrackSettings.partial();
 export type TrackChange = z.infer<typeof TrackChange>;
 
-/** When a track has run and when it is to run again; times are ISO 8601. */
+/** Times of the last and next run of a track; ISO 8601. */
 export interface TrackTimes {
   cadence: Cadence;
   cooldown_minutes: number;
   enabled: boolean;
-  /** Since when the cadence counts for a track that has not run by it. */
+  /** Start of the cadence for a track without a run under it. */
   schedule_since: string;
   last_run_at: string | null;
   next_run_at: string | null;
 }
 
 /**
- * Whether a track is late (metric SI Tracks): by its cooldown once more than that has passed since its last run, or
- * since it was there; by its schedule once a scheduled time has passed without the run. One that is off is never late.
+ * Whether a track is late (metric SI Tracks): with a cooldown once more than that has passed since its last run, or its
+ * creation; with a schedule once a scheduled time has passed without the run. A disabled track is never late.
  */
 export function isOverdue(track: TrackTimes, now: Date): boolean {
   if (!track.enabled) return false;

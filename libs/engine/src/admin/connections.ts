@@ -10,7 +10,7 @@ interface Filter {
   email: string | null;
 }
 
-/** Programs that may read in the name of users, the newest first. @throws AppError NOT_FOUND. */
+/** Connections with client programs, newest first. @throws AppError NOT_FOUND. */
 export async function listConnections({ engine }: Admin, { org, email }: Filter) {
   const db = engine.store.tenant;
   const tenantId = org === null ? null : (await requireOrg(db, org)).id;

@@ -3,14 +3,14 @@ import { AppError } from '@pipeline/domain';
 import { insertAuditEntry, inTransaction, type OwnedRepo, type Tx } from '@pipeline/store';
 import type { Engine, Unit } from '../context.ts';
 
-/** Who administers the deployment, by the name that is recorded. Every admin use case is one transaction. */
+/** The administrator, by the recorded name. Every admin use case is one transaction. */
 export interface Admin {
   engine: Engine;
   actor: string;
   reason: string | null;
 }
 
-/** The user of this machine, or the number where it has no name, as in a container that runs under any user. */
+/** The OS user, or its number if it has no name, as in a container that runs under any user. */
 export function machineUser(): string {
   try {
     return userInfo().username;
@@ -19,18 +19,18 @@ export function machineUser(): string {
   }
 }
 
-/** A transaction over what belongs to no tenant alone, such as users. */
+/** A transaction over data of no single tenant, such as users. */
 export const administer = <T>({ engine }: Admin, work: (tx: Tx) => Promise<T>): Promise<T> =>
   inTransaction(engine.store.tenant, work);
 
-/** Records a deed that concerns no repo, in its transaction. */
+/** Records an action without a repo, in its transaction. */
 export const audit = (
   tx: Tx,
   { actor, reason }: Admin,
   deed: { action: string; subject: string; details?: Record<string, unknown> },
 ): Promise<void> => insertAuditEntry(tx, { actorType: 'operator', actorId: actor, reason, details: {}, ...deed });
 
-/** Records a deed that concerns a repo, among the events of that repo. */
+/** Records an action on a repo, among the events of that repo. */
 export function recordRepoDeed(
   unit: Unit,
   { actor, reason }: Admin,

@@ -28,14 +28,16 @@ export async function addMember(admin: Admin, member: Membership & { role: strin
   return administer(admin, async (tx) => {
     const { org, user } = await found(tx, member);
     if (!(await insertMembership(tx, org.id, user.id, role))) {
-      refuse(`${user.email} is a member of ${org.external_id} already; pipeline admin member role changes the role`);
+      refuse(
+        `${user.email} is already a member of ${org.external_id}; use pipeline admin member role to change the role`,
+      );
     }
     await audit(tx, admin, { action: 'member-add', subject: subjectOf(org, user), details: { role } });
     return { org: org.external_id, email: user.email, role };
   });
 }
 
-/** @throws AppError NOT_FOUND; INVALID_INPUT for an unknown role, or when nobody would be the owner any more. */
+/** @throws AppError NOT_FOUND; INVALID_INPUT for an unknown role, or when no owner would remain. */
 export async function changeRole(admin: Admin, member: Membership & { role: string }) {
   const role = requireRole(member.role);
   return administer(admin, async (tx) => {
@@ -51,9 +53,9 @@ export async function changeRole(admin: Admin, member: Membership & { role: stri
 }
 
 /**
- * Takes a user out of an organisation, with all grants in it. What the user's connections showed of it is gone with
- * the next request.
- * @throws AppError NOT_FOUND; INVALID_INPUT when nobody would be the owner any more.
+ * Removes a user from an organisation, with all grants in it. The user's connections lose access to it with the next
+ * request.
+ * @throws AppError NOT_FOUND; INVALID_INPUT when no owner would remain.
  */
 export function removeMember(admin: Admin, member: Membership) {
   return administer(admin, async (tx) => {
@@ -72,14 +74,16 @@ export interface Grant {
   repo: string;
 }
 
-/** Lets a member reach a repo, or no longer. @throws AppError NOT_FOUND; INVALID_INPUT for a user who is no member. */
+/**
+ * Grants or revokes a member's access to a repo. @throws AppError NOT_FOUND; INVALID_INPUT for a user who is no member.
+ */
 export async function changeGrant(admin: Admin, grant: Grant, granted: boolean) {
   const repo = await requireRepo(admin, grant.repo, grant.org);
   return inTenant(admin.engine, repo.tenant_id, async (unit) => {
     const user = await requireUser(unit.tx, grant.email);
     const members = await lockMemberships(unit.tx, repo.tenant_id);
     const role = members.find((member) => member.user_id === user.id)?.role;
-    if (!role) return refuse(`${user.email} is no member of ${repo.org}: pipeline admin member add comes first`);
+    if (!role) return refuse(`${user.email} is not a member of ${repo.org}: run pipeline admin member add first`);
     if (granted) await grantRepo(unit.tx, repo.tenant_id, user.id, repo.id);
     const changed = granted || (await revokeGrant(unit.tx, repo.tenant_id, user.id, repo.id));
     const action = granted ? 'grant-add' : 'grant-remove';
@@ -89,7 +93,7 @@ export async function changeGrant(admin: Admin, grant: Grant, granted: boolean) 
   });
 }
 
-/** What the members of an organisation reach; null = every enabled repo of it. @throws AppError NOT_FOUND. */
+/** Repos that the members of an organisation can read; null = every enabled repo of it. @throws AppError NOT_FOUND. */
 export async function listGrants({ engine }: Admin, orgId: string) {
   const org = await requireOrg(engine.store.tenant, orgId);
   const members = await membersOf(engine.store.tenant, org.id);
@@ -108,10 +112,10 @@ async function found(tx: Tx, { org, email }: Membership): Promise<{ org: TenantR
 const subjectOf = (org: TenantRow, user: UserRow): string => `member ${user.email} of org ${org.external_id}`;
 
 function requireRole(value: string): Role {
-  return ROLES.find((role) => role === value) ?? refuse(`a role is one of ${ROLES.join(', ')}, not "${value}"`);
+  return ROLES.find((role) => role === value) ?? refuse(`role must be one of ${ROLES.join(', ')}, got "${value}"`);
 }
 
-/** The role of a member; memberships of the organisation are locked afterwards. */
+/** The role of a member; locks the memberships of the organisation. */
 async function roleOf(tx: Tx, org: TenantRow, user: UserRow): Promise<Role> {
   const members = await lockMemberships(tx, org.id);
   const member = members.find(({ user_id }) => user_id === user.id);
@@ -121,5 +125,5 @@ async function roleOf(tx: Tx, org: TenantRow, user: UserRow): Promise<Role> {
 async function requireOtherOwner(tx: Tx, org: TenantRow, user: UserRow): Promise<void> {
   const members = await lockMemberships(tx, org.id);
   if (members.some(({ user_id, role }) => role === 'owner' && user_id !== user.id)) return;
-  refuse(`${user.email} is the last owner of ${org.external_id}: make somebody else an owner first`);
+  refuse(`${user.email} is the last owner of ${org.external_id}: add another owner first`);
 }

@@ -5,20 +5,20 @@ import { type Admin, administer, audit, notFound, refuse } from './context.ts';
 /** Of a numeric(12,6). */
 const MOST_USD = 999_999;
 
-/** What calls that name no cost are priced by, USD per million tokens; by pattern. */
+/** Prices for calls without a cost, USD per million tokens; by pattern. */
 export async function listModelPrices({ engine }: Admin): Promise<ModelPrice[]> {
   const prices = await modelPrices(engine.store.tenant);
   return prices.toSorted((a, b) => (a.pattern < b.pattern ? -1 : 1));
 }
 
 /**
- * Says what a model costs, USD per million tokens. It holds for calls reported from now on; what is booked stays.
+ * Sets the price of a model, USD per million tokens. It applies to calls reported from now on; recorded costs stay.
  * @throws AppError INVALID_INPUT.
  */
 export function setModelPrice(admin: Admin, price: ModelPrice): Promise<ModelPrice> {
   const { pattern, ...usd } = price;
   if (!/^[^*\s]{0,200}\*?$/.test(pattern) || pattern === '')
-    refuse(`a pattern is the name of a model, or its beginning followed by *; not "${pattern}"`);
+    refuse(`pattern must be a model name, or a prefix followed by *, got "${pattern}"`);
   for (const [name, value] of Object.entries(usd)) {
     if (!(value >= 0 && value <= MOST_USD)) refuse(`${name} must be a number from 0 to ${MOST_USD}`);
   }
@@ -29,7 +29,7 @@ export function setModelPrice(admin: Admin, price: ModelPrice): Promise<ModelPri
   });
 }
 
-/** Takes a price away; the next longest pattern that fits holds from then on. @throws AppError NOT_FOUND. */
+/** Deletes a price; the next longest matching pattern applies from then on. @throws AppError NOT_FOUND. */
 export function removeModelPrice(admin: Admin, pattern: string): Promise<{ removed: string }> {
   return administer(admin, async (tx) => {
     if (!(await removePrice(tx, pattern)))

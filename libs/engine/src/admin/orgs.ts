@@ -1,7 +1,7 @@
 import { findTenant, insertTenant, listTenants, membersOf, reposOfAll, type TenantRow } from '@pipeline/store';
 import { type Admin, administer, audit, notFound, refuse } from './context.ts';
 
-/** Ids go into addresses and configurations. */
+/** Ids are used in addresses and configurations. */
 const ORG_ID = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
 export interface Org {
@@ -12,11 +12,11 @@ export interface Org {
 
 const shown = ({ external_id, name, created_at }: TenantRow): Org => ({ id: external_id, name, createdAt: created_at });
 
-/** @throws AppError INVALID_INPUT for a bad or taken id. */
+/** @throws AppError INVALID_INPUT for an invalid or existing id. */
 export async function createOrg(admin: Admin, { id, name }: { id: string; name: string }): Promise<Org> {
-  if (!ORG_ID.test(id)) refuse(`an id is lower-case letters, digits, '.', '_' and '-', 63 at most, not "${id}"`);
+  if (!ORG_ID.test(id)) refuse(`id must be at most 63 lower-case letters, digits, '.', '_' and '-', got "${id}"`);
   return administer(admin, async (tx) => {
-    const row = (await insertTenant(tx, { externalId: id, name })) ?? refuse(`organisation ${id} is there already`);
+    const row = (await insertTenant(tx, { externalId: id, name })) ?? refuse(`organisation ${id} already exists`);
     await audit(tx, admin, { action: 'org-create', subject: `org ${id}`, details: { name } });
     return shown(row);
   });

@@ -20,7 +20,7 @@ const shown = (repo: OwnedRepo) => {
   };
 };
 
-/** Repos that the pipeline knows, of one organisation or all. @throws AppError NOT_FOUND for an unknown organisation. */
+/** Repos known to the pipeline, of one organisation or all. @throws AppError NOT_FOUND for an unknown organisation. */
 export async function listRepos({ engine }: Admin, orgId: string | null) {
   if (orgId !== null) await requireOrg(engine.store.tenant, orgId);
   const repos = await reposOfAll(engine.store.fleet, null);
@@ -28,9 +28,9 @@ export async function listRepos({ engine }: Admin, orgId: string | null) {
 }
 
 /**
- * Lets issues of a repo in, or no longer: it is not polled or shown any more, and its webhooks are dropped. What is
- * under way is worked to its end; `underWay` says how many issues that are. Enabling rings the intake, which reads the
- * open issues that ask for the pipeline at once.
+ * Enables or disables a repo. A disabled one is not polled or shown, and its webhooks are dropped. Issues in progress
+ * are completed; `underWay` is their number. Enabling notifies the intake, which reads the open issues with an intake
+ * request immediately.
  * @throws AppError NOT_FOUND, INVALID_INPUT.
  */
 export async function enableRepo(
@@ -53,7 +53,8 @@ export async function enableRepo(
 type HostOfKind = (kind: string) => Promise<VcsHost | null>;
 
 /**
- * Checks how a repo is set up on its host. Without credentials for the host it says what the monitor saw last.
+ * Checks the setup of a repo on its host. Without credentials for the host it reports the result of the monitor's last
+ * check.
  * @throws AppError NOT_FOUND, INVALID_INPUT; what the host's read throws.
  */
 export async function examineRepo(
@@ -76,7 +77,7 @@ const unread = (message: string): DoctorCheck => ({ check: 'push-protection', st
 /**
  * The repo with that slug, enabled or not.
  * @param org needed only where several organisations have the slug.
- * @throws AppError INVALID_INPUT for what is no slug, or is of several; NOT_FOUND.
+ * @throws AppError INVALID_INPUT for an invalid or ambiguous slug; NOT_FOUND.
  */
 export async function requireRepo({ engine }: Admin, slug: string, org: string | null): Promise<OwnedRepo> {
   const all = await reposOfAll(engine.store.fleet, requireSlug(slug));
@@ -84,5 +85,5 @@ export async function requireRepo({ engine }: Admin, slug: string, org: string |
   const [first, ...others] = repos;
   if (first && others.length === 0) return first;
   if (!first) return notFound(`there is no repo ${slug}${org ? ` of ${org}` : ''}; pipeline admin repo list shows all`);
-  return refuse(`${slug} is of ${repos.map((repo) => repo.org).join(' and ')}: say which by --org`);
+  return refuse(`${slug} is of ${repos.map((repo) => repo.org).join(' and ')}: use --org to select one`);
 }

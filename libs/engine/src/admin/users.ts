@@ -21,14 +21,14 @@ export interface NewUser {
   password: string | null;
 }
 
-/** @throws AppError INVALID_INPUT for a bad address or password, or an address that is taken. */
+/** @throws AppError INVALID_INPUT for an invalid address or password, or an existing address. */
 export async function createUser(admin: Admin, { email, name, password }: NewUser) {
-  if (!EMAIL.test(email) || email.length > MAX_EMAIL) refuse(`"${email}" is no address such as anna@example.org`);
+  if (!EMAIL.test(email) || email.length > MAX_EMAIL) refuse(`"${email}" is not an email address`);
   // Outside the transaction: hashing takes its time on purpose.
   const passwordHash = password === null ? null : await hashed(password);
   return administer(admin, async (tx) => {
     const row = await insertNewUser(tx, { email, name, passwordHash });
-    if (!row) return refuse(`there is a user ${email} already`);
+    if (!row) return refuse(`user ${email} already exists`);
     await audit(tx, admin, { action: 'user-create', subject: `user ${email}`, details: { name } });
     return { email: row.email, name: row.name, disabled: false, hasPassword: password !== null };
   });
@@ -47,8 +47,8 @@ export async function listUsers({ engine }: Admin) {
 }
 
 /**
- * Disables a user, or takes that back. A disabled user's connections show nothing from the next request on, and the
- * sessions end. After enabling, the user logs in anew, and connections that nobody revoked work again.
+ * Disables or enables a user. A disabled user's connections lose access with the next request, and the sessions end.
+ * After enabling, the user must log in again, and connections that were not revoked work again.
  * @throws AppError NOT_FOUND.
  */
 export function disableUser(admin: Admin, email: string, disabled: boolean) {
@@ -63,8 +63,8 @@ export function disableUser(admin: Admin, email: string, disabled: boolean) {
 }
 
 /**
- * Gives a user a new password and ends all sessions, for a password that is replaced may be known to others.
- * @throws AppError NOT_FOUND; INVALID_INPUT for a bad password.
+ * Sets a user's password and ends all sessions, because the old password may be known to others.
+ * @throws AppError NOT_FOUND; INVALID_INPUT for an invalid password.
  */
 export async function setPassword(admin: Admin, email: string, password: string) {
   const hash = await hashed(password);
@@ -84,6 +84,6 @@ export const requireUser = async (db: Db, email: string): Promise<UserRow> =>
 async function hashed(password: string): Promise<string> {
   const { min, max } = PASSWORD_LENGTH;
   const { length } = password;
-  if (length < min || length > max) refuse(`a password has ${min} to ${max} characters; this one has ${length}`);
+  if (length < min || length > max) refuse(`password must have ${min} to ${max} characters, got ${length}`);
   return hashPassword(password);
 }

@@ -16,14 +16,14 @@ import { requireOrg } from './orgs.ts';
 export interface NewWorkerToken {
   org: string;
   name: string;
-  /** Slugs of enabled repos; none = all of the organisation, those of later too. */
+  /** Slugs of enabled repos; none = all of the organisation, including later ones. */
   repos: readonly string[];
   /** A duration from now (`30d`, `12h`) or an ISO 8601 date or time with its zone; null = it never expires. */
   expires: string | null;
 }
 
 /**
- * Makes a token for workers. It is given out here and kept nowhere: only its SHA-256 is stored.
+ * Creates a worker token. It is returned here only: the store has its SHA-256.
  * @throws AppError NOT_FOUND, INVALID_INPUT.
  */
 export async function createWorkerToken(admin: Admin, { org: orgId, name, repos, expires }: NewWorkerToken) {
@@ -44,7 +44,7 @@ export async function createWorkerToken(admin: Admin, { org: orgId, name, repos,
   });
 }
 
-/** @throws AppError INVALID_INPUT for what is neither a duration nor a time, or not in the future. */
+/** @throws AppError INVALID_INPUT for a text that is neither a duration nor a time, or not in the future. */
 function requireExpiry(text: string, now: Date): string {
   const at = parseExpiry(text, now);
   if (at === null)

@@ -13,7 +13,7 @@ import { inTenant } from '../context.ts';
 import { type Admin, notFound, recordRepoDeed } from './context.ts';
 import { requireRepo } from './repos.ts';
 
-/** Which repo; `org` where several organisations have its slug. */
+/** Names a repo; `org` is needed where several organisations have its slug. */
 export interface RepoChoice {
   repo: string;
   org: string | null;
@@ -33,7 +33,7 @@ export async function listWorkflows(admin: Admin, choice: RepoChoice) {
   }));
 }
 
-/** A version of the workflow, by default the one in force. @throws AppError NOT_FOUND. */
+/** A version of the workflow, by default the active one. @throws AppError NOT_FOUND. */
 export async function showWorkflow(
   admin: Admin,
   choice: RepoChoice,
@@ -41,24 +41,24 @@ export async function showWorkflow(
 ): Promise<WorkflowSnapshot> {
   const { versions } = await versionsOf(admin, choice);
   const active = () => versions.find((one) => one.active) ?? notFound(`no workflow of ${choice.repo} is in force`);
-  // The store keeps the keys in an order of its own; people expect the one of the reference.
+  // The store keeps the keys in another order; readers expect that of the reference.
   return WorkflowSnapshot.parse((version === null ? active() : versionAmong(versions, version)).body);
 }
 
-/** Checks a workflow against the engine and against the issues that are under way. Nothing is written. */
+/** Validates a workflow against the engine and the issues in progress. Writes nothing. */
 export async function checkWorkflowFor(admin: Admin, choice: RepoChoice, document: unknown): Promise<WorkflowCheck> {
   const { repo, versions } = await versionsOf(admin, choice);
   return checked(admin.engine.store.tenant, repo, { document: numbered(document, versions), versions });
 }
 
 export interface PutWorkflow extends RepoChoice {
-  /** As somebody wrote it; its version is not looked at. */
+  /** The document as submitted; its version is ignored. */
   document: unknown;
   activate: boolean;
 }
 
 /**
- * Stores a workflow as the next version of a repo, and puts it in force where that is asked for; all or nothing.
+ * Stores a workflow as the next version of a repo, and activates it if requested; all or nothing.
  * @throws AppError INVALID_INPUT with every error of the check, one a line; NOT_FOUND.
  */
 export async function putWorkflow(admin: Admin, { document, activate, ...choice }: PutWorkflow) {
@@ -83,8 +83,8 @@ export async function putWorkflow(admin: Admin, { document, activate, ...choice 
 }
 
 /**
- * Puts a stored version in force. Issues go on in the state they are in, by its edges, from the next event on.
- * @throws AppError NOT_FOUND; INVALID_INPUT when this release of the engine cannot work by it.
+ * Activates a stored version. Issues stay in their state and follow its edges from the next event on.
+ * @throws AppError NOT_FOUND; INVALID_INPUT when this release of the engine does not support it.
  */
 export async function activateWorkflow(admin: Admin, choice: RepoChoice, version: number) {
   const repo = await requireRepo(admin, choice.repo, choice.org);
@@ -120,7 +120,7 @@ async function checked(
   return { ...check, warnings: [...check.warnings, ...effectOnIssues(check.workflow, before, standing)] };
 }
 
-/** The document as the next version; what is no object is left to the check. */
+/** The document as the next version; the check reports a document that is no object. */
 function numbered(document: unknown, versions: readonly WorkflowVersion[]): unknown {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return document;
   return { ...document, version: (versions[0]?.version ?? 0) + 1 };
@@ -128,7 +128,7 @@ function numbered(document: unknown, versions: readonly WorkflowVersion[]): unkn
 
 function accepted({ workflow, errors }: WorkflowCheck): WorkflowSnapshot {
   if (workflow && errors.length === 0) return workflow;
-  throw new AppError('INVALID_INPUT', ['the workflow is not accepted:', ...errors].join('\n'));
+  throw new AppError('INVALID_INPUT', ['the workflow is not valid:', ...errors].join('\n'));
 }
 
 const versionAmong = (versions: readonly WorkflowVersion[], version: number): WorkflowVersion =>

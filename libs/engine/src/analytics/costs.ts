@@ -27,7 +27,7 @@ const bySpan = (rows: readonly Spent[]): Record<Span, number> => ({
   lifetimeUsd: spentIn(rows, 'lifetimeUsd'),
 });
 
-/** What everything within a scope has cost in each window, by repo and agent; and the time by the store's clock. */
+/** Costs within a scope in each window, by repo and agent; and the time by the store's clock. */
 export async function readSpending(fleet: Db, scope: AnalyticsScope): Promise<{ rows: Spent[]; now: string }> {
   const now = await storeNow(fleet);
   const at = new Date(now);
@@ -42,7 +42,7 @@ export const costByWindow = (rows: readonly Spent[]): CostSums => ({
   todayUsd: spentIn(rows, 'todayUsd'),
 });
 
-/** What everything within a scope has cost, by window, repo and agent. */
+/** Costs within a scope, by window, repo and agent. */
 export async function spendingSummary(engine: Engine, asked: Whose) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
@@ -66,7 +66,7 @@ export async function spendingSummary(engine: Engine, asked: Whose) {
   };
 }
 
-/** What each model has cost within a window, and how often its calls ended without a result. */
+/** Cost per model within a window, and how often its calls ended without a result. */
 export async function costByModel(engine: Engine, asked: Whose & { window: CostWindow }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
@@ -81,7 +81,7 @@ export async function costByModel(engine: Engine, asked: Whose & { window: CostW
       return {
         ...row,
         usd,
-        // Of the sums as they are shown, as the registry defines it.
+        // Computed from the displayed sums, as the registry defines it.
         sharePct: share(usd, total),
         maxTurnsRate: share(maxTurns, row.invocations),
         noProgressRate: share(noProgress, row.invocations),

@@ -8,7 +8,7 @@ interface AskedEvents extends Whose, PageRequest {
   type?: string | undefined;
 }
 
-/** One page of what has happened, newest first, with the number of all that there is. */
+/** One page of events, newest first, with their total number. */
 export async function pipelineEvents(
   engine: Engine,
   { limit, offset, issue, type, ...whose }: AskedEvents,

@@ -14,7 +14,7 @@ const sumOf = (rows: readonly Merged[]): Merged =>
     autonomous: 0,
   });
 
-/** Merged issues and how many went through without a person, by day, and against the window before. */
+/** Merged issues and how many were autonomous, by day, compared with the preceding window. */
 export async function autonomy(engine: Engine, asked: Whose & { window: Window }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);

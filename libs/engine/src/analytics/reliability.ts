@@ -6,7 +6,7 @@ import { slugsOf } from './slugs.ts';
 
 const WINDOW_DAYS = 7;
 
-/** How reliably each repo worked in the last seven days, and for how long the fleet was not whole. */
+/** Reliability of each repo in the last seven days, and the fleet's degraded time. */
 export async function weeklyReliability(engine: Engine, asked: Whose) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
@@ -27,7 +27,7 @@ export async function weeklyReliability(engine: Engine, asked: Whose) {
   };
 }
 
-/** What the retrospectives of a window say: how far work strayed from its plan, and how it ended. */
+/** Results of the retrospectives of a window: drift from the plan, and classification. */
 export async function retrospectiveSummary(engine: Engine, asked: Whose & { window: Window }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);

@@ -3,7 +3,7 @@ import { type AnalyticsScope, tenantIdOf } from '@pipeline/store';
 import { findRepoAt } from '../address.ts';
 import type { Engine } from '../context.ts';
 
-/** Whose figures are asked for. */
+/** The requested scope of figures. */
 export interface Whose {
   /** `owner/name`; none = all repos. */
   repo?: string | undefined;
@@ -12,8 +12,8 @@ export interface Whose {
 }
 
 /**
- * Finds what a query names.
- * @throws AppError INVALID_INPUT for what is no repo's name, or when the tenant must be named; NOT_FOUND for an unknown
+ * Finds the repo and tenant of a query.
+ * @throws AppError INVALID_INPUT for an invalid repo name, or when the tenant must be named; NOT_FOUND for an unknown
  * or disabled repo and for an unknown tenant.
  */
 export async function findScope(engine: Engine, { repo, tenant }: Whose): Promise<AnalyticsScope> {

@@ -1,6 +1,6 @@
 import { type AnalyticsScope, type Db, repoNames } from '@pipeline/store';
 
-/** `owner/name` of every repo within a scope, by id; of one that several tenants have, with the tenant behind it. */
+/** `owner/name` of every repo within a scope, by id; with the tenant appended if the slug is ambiguous. */
 export async function slugsOf(fleet: Db, scope: AnalyticsScope): Promise<Map<number, string>> {
   const repos = await repoNames(fleet, scope);
   const tenants = Map.groupBy(repos, ({ slug }) => slug.toLowerCase());

@@ -12,7 +12,7 @@ import { countDone, leastStays, medianStays, reachedStates, stateChanges, storeN
 import type { Engine } from '../context.ts';
 import { findScope, type Whose } from './scope.ts';
 
-/** Counts of issues in every state at the end of each bucket, walked back from what they are now. */
+/** Issue counts of every state at the end of each bucket, computed backwards from the current counts. */
 export async function stateTimeseries(engine: Engine, asked: Whose & { window: Window; buckets: number }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
@@ -22,7 +22,7 @@ export async function stateTimeseries(engine: Engine, asked: Whose & { window: W
   const counts = new Map<State, number>(STATES.map((state) => [state, 0]));
   const add = (state: State, n: number) => counts.set(state, (counts.get(state) ?? 0) + n);
   for (const { bucket, state, n } of changes) if (bucket === null) add(state, n);
-  // What happens at this very moment belongs to the last bucket, which ends with it.
+  // A change at this very moment belongs to the last bucket, which ends with it.
   const later = Map.groupBy(changes, ({ bucket }) => bucket && Math.min(bucket, ends.length - 1));
   const buckets: { ts: string; states: Record<State, number> }[] = [];
   for (let index = ends.length; index > 0; index -= 1) {
@@ -33,7 +33,7 @@ export async function stateTimeseries(engine: Engine, asked: Whose & { window: W
   return { window: asked.window, buckets, serverTimestamp };
 }
 
-/** How far the issues came that entered the pipeline within a window, and how long they stayed on the way. */
+/** The states reached by issues admitted within a window, and their dwell times. */
 export async function cohortFunnel(engine: Engine, asked: Whose & { window: Window }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
@@ -56,11 +56,11 @@ export async function cohortFunnel(engine: Engine, asked: Whose & { window: Wind
   };
 }
 
-/** To a thousandth, which is 60 ms. */
+/** Rounded to a thousandth of a minute, 60 ms. */
 const roundMinutes = (minutes: number | undefined): number | null =>
   minutes === undefined ? null : Math.round(minutes * 1_000) / 1_000;
 
-/** Issues that moved to done since then, each once. */
+/** Issues that moved to done since then, each counted once. */
 export async function throughput(engine: Engine, asked: Whose & { since: Since }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);

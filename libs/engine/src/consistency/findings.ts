@@ -9,25 +9,25 @@ import {
 import { countDetected, type Detected, detect, sharedSlugs } from '@pipeline/store';
 import type { Engine } from '../context.ts';
 
-/** More of one kind are counted, not listed: then it is one thing that is wrong, not thousands. */
+/** Further findings of one kind are counted, not listed: they have one common cause. */
 const LISTED = 10_000;
 
 export interface Consistency {
   /** By kind, then by repo and issue: at most 10,000 of each kind. */
   findings: ConsistencyFinding[];
-  /** How many there are in all. */
+  /** Total number. */
   total: number;
 }
 
-/** The kinds that the store finds by itself. */
+/** The kinds that the store detects. */
 export const STORED_KINDS = CONSISTENCY_KINDS.filter(
   (kind): kind is StoredConsistencyKind => kind !== 'orphan_missing_from_pg',
 );
 
 /**
- * Everything in the store that contradicts itself, over all tenants (interface: Data-consistency findings). What only
- * the host can tell, `OrphanWatch` finds. One statement for each kind, one after the other; each costs what may be
- * wrong and not what is stored, but for orphan_dependency_edge, which looks at every edge.
+ * All inconsistencies in the store, over all tenants (interface: Data-consistency findings). `OrphanWatch` finds those
+ * that need the host. One statement for each kind, one after the other; each costs what may be wrong and not what is
+ * stored, except orphan_dependency_edge, which reads every edge.
  */
 export async function listFindings(engine: Engine): Promise<Consistency> {
   const { fleet } = engine.store;

@@ -24,14 +24,14 @@ interface OpenIssues {
 export interface OrphanWatchDeps {
   engine: Engine;
   hostOf: HostOf;
-  /** Told of a repo whose host could not be asked; the others go on. */
+  /** Called with a repo whose host could not be read; the others continue. */
   onError(repo: RepoRow, error: unknown): void;
 }
 
 /**
- * Finds open issues of the hosts that the pipeline has no record of. Optional, for it asks the hosts: whoever wants it
- * makes one and lets it look now and then. It remembers what each repo last answered, so that an unchanged one costs a
- * conditional request, and one that cannot be asked is judged by its last answer.
+ * Finds open issues of the hosts that have no record in the pipeline. Optional, because it sends requests to the hosts:
+ * the caller creates one and runs it periodically. It caches the last response of each repo, so that an unchanged one
+ * costs a conditional request, and one that cannot be read keeps its last response.
  */
 export class OrphanWatch {
   readonly #deps: OrphanWatchDeps;
@@ -42,7 +42,7 @@ export class OrphanWatch {
     this.#deps = deps;
   }
 
-  /** Asks the host of every enabled repo, one after the other. A host of which nothing is connected here has none. */
+  /** Reads the host of every enabled repo, one after the other. A host without a connection here has none. */
   async look(): Promise<void> {
     const { engine, hostOf } = this.#deps;
     const known = new Map<string, OpenIssues>();
@@ -54,7 +54,7 @@ export class OrphanWatch {
     this.#known = known;
   }
 
-  /** Holds what the hosts last said against the store as it is now. @returns the findings by repo and issue. */
+  /** Compares the last host responses with the current store. @returns the findings by repo and issue. */
   async findings(): Promise<ConsistencyFinding[]> {
     const { engine } = this.#deps;
     const findings: ConsistencyFinding[] = [];
@@ -97,10 +97,10 @@ function orphanOf(repo: RepoWithTenant, issue: HostIssue, shared: boolean): Cons
 }
 
 /**
- * Asks the host, through the outbox, to label an orphan for intake, which takes it in once the label is there. The host
- * is asked first, outside any transaction. A repeated call, or a second one at the same time, asks for nothing more.
- * @returns the finding as it is afterwards; null when the issue is no orphan, or is to be labelled.
- * @throws AppError CONSISTENCY_FINDING_NOT_FOUND, INVALID_ARGUMENT, as `targetOf` says; STORE_UNAVAILABLE when this
+ * Requests, through the outbox, that the host labels an orphan for intake, which then admits it. The host is read
+ * first, outside any transaction. A repeated or concurrent call adds no request.
+ * @returns the finding after the call; null when the issue is no orphan, or its label is pending.
+ * @throws AppError CONSISTENCY_FINDING_NOT_FOUND, INVALID_ARGUMENT, as for `targetOf`; STORE_UNAVAILABLE when this
  * process has no access to the repo's host, or the host does not answer.
  */
 export async function enqueueOrphan(

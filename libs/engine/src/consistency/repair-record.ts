@@ -4,7 +4,7 @@ import { recordIssueEvent, recordOperation } from '../records.ts';
 import type { Actor } from '../subject.ts';
 import type { Target } from './target.ts';
 
-/** Writes down that a person mended a finding, and what it took. The issue may have no record of its own. */
+/** Records a person's repair of a finding and its changes. The issue may have no record of its own. */
 export function recordRepair(
   unit: Unit,
   { target, issue }: { target: Target; issue: IssueRow | undefined },

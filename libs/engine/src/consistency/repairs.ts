@@ -40,11 +40,11 @@ const REPAIRS: Record<StoreRepair, Repair> = {
 };
 
 /**
- * Mends one finding. The finding is looked for anew under the lock of its issue, mended and looked for again in the one
- * transaction: of two repairs at once the second finds nothing left, and a repeated one changes nothing.
- * @returns the finding as it is afterwards, null when it is gone or was not there.
- * @throws AppError CONSISTENCY_FINDING_NOT_FOUND, INVALID_ARGUMENT, as `targetOf` says; CONSISTENCY_FINDING_NOT_FOUND
- * also when the pipeline does not know the issue, unless it is one that an edge may outlive.
+ * Repairs one finding. Detection, repair and another detection run in one transaction under the lock of its issue: of
+ * two concurrent repairs the second finds nothing, and a repeated one changes nothing.
+ * @returns the finding after the repair, null when it is gone or did not exist.
+ * @throws AppError CONSISTENCY_FINDING_NOT_FOUND, INVALID_ARGUMENT, as for `targetOf`; CONSISTENCY_FINDING_NOT_FOUND
+ * also for an unknown issue, unless an edge may outlive it.
  */
 export async function repairFinding(
   engine: Engine,
@@ -70,7 +70,7 @@ async function look(unit: Unit, { repo, number }: Target, kind: StoredConsistenc
   return (await detect(unit.tx, kind, scope, 1))[0];
 }
 
-/** A block that the state itself says is lifted by the unblock; a mere flag is taken off. */
+/** A block of the state itself is lifted by unblocking; a mere flag is cleared. */
 async function clearFlag(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
   if (!issue) return;
   const subject = await subjectOf(unit, issue);
@@ -96,7 +96,7 @@ async function linkSi(unit: Unit, { target, issue, actor }: Mending): Promise<vo
   recordRepair(unit, { target, issue }, actor, { action: 'link-si' });
 }
 
-/** What the issue waited for is gone: the comment says so now, and the loop that releases the waiting sees it next. */
+/** The dependency is gone: the status comment shows it now, and the release loop handles it next. */
 async function deleteOrphans(unit: Unit, { target, issue, found, actor }: Mending): Promise<void> {
   const edgeIds = await deleteEdges(unit.tx, unit.tenantId, found.detail.orphanEdgeIds as number[]);
   // An issue without a record cannot be locked: another repair may have been faster.

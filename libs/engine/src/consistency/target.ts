@@ -13,9 +13,9 @@ export interface Target {
 }
 
 /**
- * Reads the id of a finding for a repair that mends one kind. A tenant may be named where it need not be.
- * @throws AppError CONSISTENCY_FINDING_NOT_FOUND for what is no id, an id of another kind, an unknown or disabled repo,
- * or a slug that several tenants have without the tenant; INVALID_ARGUMENT for an id without issue number.
+ * Parses the id of a finding for the repair of one kind. The tenant may be included when it is not needed.
+ * @throws AppError CONSISTENCY_FINDING_NOT_FOUND for an invalid id, an id of another kind, an unknown or disabled repo,
+ * or an ambiguous slug without the tenant; INVALID_ARGUMENT for an id without issue number.
  */
 export async function targetOf(engine: Engine, id: string, kind: ConsistencyKind): Promise<Target> {
   const ref = parseConsistencyId(id);

@@ -14,8 +14,8 @@ interface Readings {
 }
 
 /**
- * The figures of every repo that has been looked at, by the name that it is told by. What looks back over the window
- * is as old as the last refresh; where issues stand and what waits is newer.
+ * The figures of every repo that has been read, by its display name. Figures over the window are as old as the last
+ * refresh; states and waiting tasks are newer.
  */
 export function dashboardMetrics(
   { counts, live, figures }: Readings,
@@ -34,7 +34,7 @@ export function dashboardMetrics(
   return Object.fromEntries(metrics);
 }
 
-/** What waits in each repo, looked up by its key. */
+/** Waiting tasks, dead letters and host writes of each repo, by its key. */
 function queuesOf({ work, letters, writes }: Live) {
   const workOf = grouped(work);
   const lettersOf = grouped(letters);

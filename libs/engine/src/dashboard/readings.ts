@@ -30,7 +30,7 @@ import type { Engine } from '../context.ts';
 import { readPipelineMetrics } from '../reads/pipeline-metrics.ts';
 import { tenantBudgets } from '../tenant-budgets.ts';
 
-/** What the parts of a dashboard have in common: rows of one repo. */
+/** Common fields of the dashboard's sections: rows of one repo. */
 export interface OfRepo {
   tenantId: number;
   repoId: number;
@@ -38,7 +38,7 @@ export interface OfRepo {
 
 export const repoKey = ({ tenantId, repoId }: OfRepo): string => `${tenantId}/${repoId}`;
 
-/** Where issues are. Costs the counters, so it may be read every few seconds. */
+/** Issues by state. Costs the counters, so it may be read every few seconds. */
 export interface Counts {
   repos: FleetRepo[];
   counts: StateCount[];
@@ -48,7 +48,7 @@ export async function readCounts({ store }: Engine): Promise<Counts> {
   return { repos: await fleetRepos(store.fleet), counts: await fleetStateCounts(store.fleet) };
 }
 
-/** What is alive: work, workers, letters, writes, alerts; and what was spent. */
+/** Live data: tasks, workers, dead letters, host writes, alerts; and costs. */
 export interface Live {
   work: (QueuedWork & { medianMs: number | null; samples: number })[];
   inFlight: IssueInFlight[];
@@ -59,7 +59,7 @@ export interface Live {
   costs: CostSums;
   /** Since midnight UTC, by repo. */
   agentSpend: { tenantId: number; agent: string; usd: number }[];
-  /** Agents that have worked or spent, ever, in the order of their task types. */
+  /** Agents with any run or cost, ever, in the order of their task types. */
   agentsThatRan: string[];
   budgets: Awaited<ReturnType<typeof tenantBudgets>>;
 }
@@ -67,7 +67,9 @@ export interface Live {
 const MAX_ALERTS = 500;
 const ALL = { tenantId: null, repoId: null };
 
-/** Costs what is alive and the sums of what was spent, whatever the history. One read after the other: nobody waits. */
+/**
+ * Cost is proportional to live rows and rollups, not to history. Reads one after the other: no request waits for it.
+ */
 export async function readLive(engine: Engine): Promise<Live> {
   const { fleet } = engine.store;
   const work = await queuedWork(fleet);
@@ -112,7 +114,7 @@ async function withEstimates(fleet: Engine['store']['fleet'], work: QueuedWork[]
 /** The figures of repos over each window, by the key of the repo. */
 export type Figures = Record<MetricWindowDays, ReadonlyMap<string, PipelineMetrics>>;
 
-/** Statements for each enabled repo, one after the other, over what happened in it lately. */
+/** Statements for each enabled repo, one after the other, over its recent events. */
 export async function readFigures({ store }: Engine): Promise<Figures> {
   const of = async (days: MetricWindowDays) =>
     new Map((await readPipelineMetrics(store, days)).map((repo) => [repoKey(repo), repo.metrics]));
@@ -123,7 +125,7 @@ export async function readFigures({ store }: Engine): Promise<Figures> {
 export const countOf = (counts: readonly StateCount[], states: readonly State[]): number =>
   counts.reduce((sum, { state, n }) => (states.includes(state) ? sum + n : sum), 0);
 
-/** What each repo is told by: its slug, with the tenant where several have one of that name. */
+/** Display name of each repo: its slug, with the tenant if the slug is ambiguous. */
 export function namesOf(repos: readonly FleetRepo[]): Map<string, string> {
   const bySlug = Map.groupBy(repos, ({ owner, name }) => `${owner}/${name}`.toLowerCase());
   return new Map(

@@ -2,7 +2,7 @@ import { AGENT_OF, STATES, type State, sumUsd } from '@pipeline/domain';
 import type { StateCount } from '@pipeline/store';
 import { type Counts, countOf, type Live, namesOf, repoKey } from './readings.ts';
 
-/** Issues of all repos by state, and the marks that cut across the states: paused and blocked ones that are not done. */
+/** Issues of all repos by state, and the flags across states: paused and blocked ones that are not done. */
 export function pipelineSummary({ counts }: Pick<Counts, 'counts'>): Record<State | 'paused' | 'blocked', number> {
   const open = counts.filter(({ state }) => state !== 'done');
   const marked = (mark: (count: StateCount) => boolean) => open.filter(mark).reduce((sum, { n }) => sum + n, 0);
@@ -13,7 +13,7 @@ export function pipelineSummary({ counts }: Pick<Counts, 'counts'>): Record<Stat
   };
 }
 
-/** What an agent is at and has spent since midnight UTC, in USD. */
+/** Current task of an agent and its cost since midnight UTC, in USD. */
 export interface AgentWork {
   costUsd: number;
   /** As `owner/repo#N`. */

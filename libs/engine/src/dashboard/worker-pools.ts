@@ -2,7 +2,7 @@ import type { FloorWorker, PoolWorker } from '@pipeline/store';
 import { poolOf, type WorkerPool } from '../reads/worker-pool.ts';
 import { type Counts, type Live, namesOf, repoKey } from './readings.ts';
 
-/** The workers of every enabled repo. One that names no repo serves all of its tenant. */
+/** The workers of every enabled repo. A worker without a list of repos serves all of its tenant. */
 export function workerPools(
   { repos }: Pick<Counts, 'repos'>,
   { workers, work }: Pick<Live, 'workers' | 'work'>,

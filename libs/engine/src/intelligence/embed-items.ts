@@ -4,10 +4,10 @@ import { type Engine, inFencedTransaction } from '../context.ts';
 const BATCH = 64;
 
 /**
- * Makes the vectors of items that have none of the configured model yet; those of another model are replaced. One
- * batch; any number of replicas may do it at once, the last one wins.
- * @returns how many were made, and whether there may be more.
- * @throws EmbeddingError when the endpoint is away.
+ * Computes missing vectors of items for the configured model; those of another model are replaced. One batch; any
+ * number of replicas may run it concurrently, the last write wins.
+ * @returns how many were computed, and whether there may be more.
+ * @throws EmbeddingError when the endpoint is unavailable.
  */
 export async function embedItems(engine: Engine): Promise<{ made: number; more: boolean }> {
   const { embedding, embeddingEndpoint: endpoint } = engine.settings().retrieval;

@@ -1,29 +1,30 @@
 import { type EmbeddingEndpoint, withoutTrailing } from '@pipeline/domain';
 
-/** Makes vectors of texts; near vectors have near meanings. */
+/** Computes vectors of texts; near vectors have near meanings. */
 export interface Embedder {
   /**
-   * @returns one vector of length 1 for each text, in their order.
-   * @throws EmbeddingError when the endpoint is away, slow or answers nonsense; for 30 s after that at once.
+   * @returns one vector of length 1 for each text, in order.
+   * @throws EmbeddingError when the endpoint is unavailable, slow or returns an invalid response; for 30 s after that
+   * without a request.
    */
   embed(texts: readonly string[], endpoint: EmbeddingEndpoint): Promise<number[][]>;
 }
 
-/** Its message is for operators and holds no secret. */
+/** Its message is for operators and contains no secret. */
 export class EmbeddingError extends Error {
   override readonly name = 'EmbeddingError';
 }
 
 interface Options {
-  /** Where the key that the configuration names is looked up. */
+  /** Where the configured key is looked up. */
   variables: Readonly<Record<string, string | undefined>>;
   now: () => Date;
 }
 
-/** An endpoint that is away is not asked by every claim: each would wait for it. */
+/** An unavailable endpoint is not called for every claim: each would wait for it. */
 const REST_MS = 30_000;
 
-/** Any service that speaks the embeddings API of OpenAI. */
+/** A client for any service with the embeddings API of OpenAI. */
 export class OpenAiEmbedder implements Embedder {
   readonly #options: Options;
   #rest: { untilMs: number; message: string } | null = null;
@@ -50,7 +51,7 @@ export class OpenAiEmbedder implements Embedder {
   async #ask(input: readonly string[], endpoint: EmbeddingEndpoint): Promise<unknown> {
     const { url, model, apiKeyEnv, dimensions, timeoutMs } = endpoint;
     const key = apiKeyEnv === null ? undefined : this.#options.variables[apiKeyEnv];
-    if (apiKeyEnv !== null && !key) throw new EmbeddingError(`${apiKeyEnv} is not set: embeddingEndpoint names it`);
+    if (apiKeyEnv !== null && !key) throw new EmbeddingError(`${apiKeyEnv}, named by embeddingEndpoint, is not set`);
     const response = await fetch(`${withoutTrailing(url, '/')}/embeddings`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
@@ -70,7 +71,7 @@ function vectorsIn(answer: unknown, wanted: number): number[][] {
     .map(({ embedding }) => unitVector(embedding));
   const [first] = vectors;
   if (vectors.length !== wanted || vectors.some((vector) => vector.length !== first?.length)) {
-    throw new EmbeddingError('the embedding endpoint did not answer with one vector for each text');
+    throw new EmbeddingError('the embedding endpoint did not return one vector per text');
   }
   return vectors;
 }
@@ -80,7 +81,7 @@ function unitVector(value: unknown): number[] {
   const vector = Array.isArray(value) ? value.map(Number) : [];
   const length = Math.hypot(...vector);
   if (!(length > 0) || !Number.isFinite(length)) {
-    throw new EmbeddingError('the embedding endpoint answered with something that is no vector');
+    throw new EmbeddingError('the embedding endpoint returned an invalid vector');
   }
   return vector.map((part) => part / length);
 }

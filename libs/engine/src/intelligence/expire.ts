@@ -6,8 +6,8 @@ import { recordPipelineEvent } from '../records.ts';
 const BATCH = 500;
 
 /**
- * Dismisses items that nobody decided about and that nobody saw or was given for 90 days. Each in its own transaction,
- * by compare-and-set, so any number of replicas may do it at once.
+ * Dismisses items without a decision that were neither reported nor given to an agent for 90 days. Each in its own
+ * transaction, by compare-and-set, so any number of replicas may run it concurrently.
  * @returns how many were dismissed, and whether there may be more.
  */
 export async function expireIntelligence(engine: Engine): Promise<{ dismissed: number; more: boolean }> {

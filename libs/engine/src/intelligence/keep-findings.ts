@@ -6,7 +6,7 @@ import type { Subject } from '../subject.ts';
 import { recordClosing } from './move-finding.ts';
 import { learnFromRecurrence } from './observe.ts';
 
-/** Keeps what a run found, says which of it is new, and learns from what was found before. */
+/** Records the findings of a run, reports the new ones, and derives items from repeated ones. */
 export async function keepFindings(
   unit: Unit,
   owner: RecordOwner,
@@ -26,7 +26,7 @@ export async function keepFindings(
   );
 }
 
-/** The issue is done: findings that it was to settle are resolved. */
+/** Resolves the findings that a done issue was to settle. */
 export async function settleFindings(unit: Unit, { issue }: Pick<Subject, 'issue'>): Promise<void> {
   for (const finding of await resolveFindingsOf(unit.tx, unit.tenantId, issue.id)) {
     const own = finding.issue_id === null ? undefined : await issueById(unit.tx, unit.tenantId, finding.issue_id);

@@ -15,17 +15,17 @@ import type { Actor } from '../subject.ts';
 export interface FindingMoveRequest {
   id: string;
   move: FindingMove;
-  /** Number of the issue of the same repo that is to settle it, or has. */
+  /** Number of the issue of the same repo that settles it. */
   issueNumber?: number | undefined;
 }
 
 type Locked = NonNullable<Awaited<ReturnType<typeof lockFinding>>>;
 
 /**
- * An operator decides about a finding. Closed, it no longer keeps its issue from being merged.
- * @returns the finding as it is now.
- * @throws AppError NOT_FOUND, INVALID_TRANSITION for a move that its status does not allow, ISSUE_NOT_FOUND, and
- * INVALID_INPUT for an issue that is to settle it and is done already.
+ * Applies an operator's decision about a finding. A closed one no longer prevents the merge of its issue.
+ * @returns the finding after the change.
+ * @throws AppError NOT_FOUND, INVALID_TRANSITION for a status that does not allow the action, ISSUE_NOT_FOUND, and
+ * INVALID_INPUT if the settling issue is done already.
  */
 export async function decideOnFinding(
   engine: Engine,
@@ -75,12 +75,12 @@ async function settlingIssue(
   const issue = await findIssue(unit.tx, unit.tenantId, finding.repo_id, issueNumber);
   if (!issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found in the repo of the finding: #${issueNumber}`);
   if (move === 'accept' && issue.state === 'done') {
-    throw new AppError('INVALID_INPUT', `#${issueNumber} is done already: resolve the finding instead`);
+    throw new AppError('INVALID_INPUT', `#${issueNumber} is already done: resolve the finding instead`);
   }
   return issue.id;
 }
 
-/** `finding_closed` when it stops asking for something, `finding_opened` when it begins to again. */
+/** `finding_closed` when it becomes settled, `finding_opened` when it becomes unsettled. */
 export function recordClosing(
   unit: Unit,
   subject: EventSubject,

@@ -7,17 +7,17 @@ import type { Actor } from '../subject.ts';
 export interface ItemMoveRequest {
   id: string;
   move: IntelligenceMove;
-  /** Id of the item of the same repo that stands for it from now on. */
+  /** Id of the item of the same repo that replaces it. */
   supersededBy?: string | undefined;
 }
 
 type Locked = NonNullable<Awaited<ReturnType<typeof lockItem>>>;
 
 /**
- * An operator decides about an item of intelligence.
- * @returns the item as it is now.
- * @throws AppError NOT_FOUND, INVALID_TRANSITION for a move that its status does not allow, and INVALID_INPUT for a
- * successor that cannot be one.
+ * Applies an operator's decision about an item of intelligence.
+ * @returns the item after the change.
+ * @throws AppError NOT_FOUND, INVALID_TRANSITION for a status that does not allow the action, and INVALID_INPUT for an
+ * invalid successor.
  */
 export async function decideOnItem(engine: Engine, request: ItemMoveRequest, actor: Actor): Promise<DetailedItem> {
   const { id, move, supersededBy } = request;
@@ -41,14 +41,14 @@ export async function decideOnItem(engine: Engine, request: ItemMoveRequest, act
   });
 }
 
-/** It is read, not locked: nothing is said of a successor that is itself superseded later. */
+/** Read without a lock: a successor may itself be superseded later. */
 async function requireSuccessor(unit: Unit, item: Locked, id: string): Promise<void> {
   const successor = id === item.id ? undefined : await itemById(unit.tx, unit.tenantId, id);
   if (!successor || successor.repoId !== item.repo_id) {
     throw new AppError('INVALID_INPUT', 'supersededBy must be the id of another item of the same repo');
   }
   if (successor.status === 'dismissed' || successor.status === 'superseded') {
-    throw new AppError('INVALID_INPUT', `supersededBy names an item that is ${successor.status} itself`);
+    throw new AppError('INVALID_INPUT', `supersededBy refers to an item with status ${successor.status}`);
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import { type Observation, observeItems, type RecordedFinding, type RecordOwner } from '@pipeline/store';
 import type { Unit } from '../context.ts';
 
-/** Keeps what an agent says is worth knowing next time. */
+/** Stores the observations of an agent's report. */
 export async function keepIntelligence(
   unit: Unit,
   owner: RecordOwner & { issueNumber: number | null },
@@ -38,7 +38,7 @@ const KIND_OF: Readonly<Record<string, IntelligenceKind>> = {
   risk: 'risk_area',
 };
 
-/** What is found again and again is worth knowing before the work begins. */
+/** Derives items from recurring findings. */
 export async function learnFromRecurrence(
   unit: Unit,
   owner: RecordOwner,

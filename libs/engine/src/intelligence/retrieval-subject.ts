@@ -1,7 +1,7 @@
 import { type Anchors, type ChangedFilesSource, extractAnchors, type RetrievalAgent } from '@pipeline/domain';
 import { type Db, findIssue, findPullRequest, issueById, pullRequestsOf } from '@pipeline/store';
 
-/** Who wants to know, and about what. */
+/** The requesting agent and its subject. */
 export interface RetrievalRequest {
   tenantId: number;
   repoId: number;
@@ -14,12 +14,12 @@ export interface RetrievalRequest {
 
 type ReadIssue = NonNullable<Awaited<ReturnType<typeof issueById>>>;
 
-/** What retrieval starts from. */
+/** The input of retrieval. */
 export interface RetrievalSubject {
   issue: ReadIssue | undefined;
   prFound: boolean | null;
   anchors: Anchors;
-  /** Null for agents that are not told the plan. */
+  /** Null for agents that do not get the plan. */
   planned: string[] | null;
   changed: string[] | null;
   changedFilesSource: ChangedFilesSource;
@@ -27,7 +27,7 @@ export interface RetrievalSubject {
 
 type Read = { issue: ReadIssue | undefined; changed: string[] | null; prFound: boolean | null };
 
-/** Reads the issue and, for a reviewer, what the pull request changes; a developer gets the plan. */
+/** Reads the issue and, for a reviewer, the changes of the pull request; a developer gets the plan. */
 export async function subjectOfRetrieval(db: Db, request: RetrievalRequest): Promise<RetrievalSubject> {
   const { tenantId, repoId, agent, issueNumber } = request;
   const named = issueNumber === null ? undefined : await findIssue(db, tenantId, repoId, issueNumber);
@@ -44,7 +44,9 @@ export async function subjectOfRetrieval(db: Db, request: RetrievalRequest): Pro
 
 const unreviewed = (issue: ReadIssue | undefined): Read => ({ issue, changed: null, prFound: null });
 
-/** The pull request that is named, else the pipeline's newest for the issue; and the issue that it belongs to, if none is named. */
+/**
+ * The named pull request, else the pipeline's newest for the issue; and the issue that it belongs to, if none is named.
+ */
 async function reviewed(
   db: Db,
   { tenantId, repoId, prNumber }: RetrievalRequest,

@@ -28,7 +28,7 @@ import { countAnchorHits, type Found, type FoundFit, fileSigns, fitsOf, type Sco
 export interface RetrievalDeps {
   db: Db;
   settings: Settings;
-  /** Undefined: meanings are not looked at, and the result says so. */
+  /** Undefined: no semantic search, and the result reports that. */
   embedder: Embedder | undefined;
 }
 
@@ -62,14 +62,14 @@ export interface Retrieval {
 }
 
 const PRECEDENTS = 5;
-/** Documents by which the rarity of a word is told where the repo is not mapped. */
+/** Number of documents for the rarity of a word if the repo is not mapped. */
 const UNMAPPED = 1_000;
 const MAX_ITEMS = 80;
 
 /**
- * What is worth knowing for an agent before its work on an issue: items of intelligence within a budget of tokens, the
- * files that the work may touch, and how all that was found. Six statements, each by an index and with a bound on what
- * it reads, in three rounds. An embedding endpoint that is away costs the recall by meaning and nothing else.
+ * Context for an agent before its task on an issue: items of intelligence within a token budget, relevant files, and
+ * how all that was found. Six statements, each by an index and bounded, in three rounds. An unavailable embedding
+ * endpoint only disables semantic search.
  */
 export async function retrieve(deps: RetrievalDeps, request: RetrievalRequest): Promise<Retrieval> {
   const subject = await subjectOfRetrieval(deps.db, request);
@@ -116,7 +116,7 @@ interface Start {
   files: number | undefined;
 }
 
-/** Files, earlier issues and the meaning of the issue at once; then what they lead to. */
+/** Files, earlier issues and the vector of the issue concurrently; then the results that depend on them. */
 async function look(deps: RetrievalDeps, request: RetrievalRequest, { subject, names, files: mapped }: Start) {
   const { db } = deps;
   const { tenantId, repoId } = request;
@@ -152,7 +152,7 @@ const nearestRefs = ({ nearness }: ScopeRefs): string[] =>
     .slice(0, MAX_REFS)
     .map(([ref]) => ref);
 
-/** Below it two texts have nothing to do with each other, whatever the model. */
+/** Below it two texts are unrelated, for any model. */
 const MIN_COSINE = 0.2;
 const MEANING_CHARS = 4_000;
 
@@ -174,7 +174,7 @@ async function meaningOf({ settings, embedder }: RetrievalDeps, { issue }: Retri
 
 const MAX_NAMES = 5;
 
-/** Names of files that stand without their folder, and the last part of paths: the file may have moved. */
+/** File names without their folder, and the last part of paths: the file may have moved. */
 const namesIn = ({ anchors }: RetrievalSubject): string[] =>
   [...new Set(anchors.paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))].slice(0, MAX_NAMES);
 

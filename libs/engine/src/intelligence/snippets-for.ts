@@ -3,7 +3,7 @@ import { type Claimed, inTransaction, noteItemsUsed } from '@pipeline/store';
 import type { Engine } from '../context.ts';
 import { retrieve } from './retrieve.ts';
 
-/** What is worth knowing for the agent of a task. What it is given does not go stale. */
+/** Snippets for the agent of a task. Given items do not become stale. */
 export async function snippetsFor(engine: Engine, tenantId: number, task: Claimed): Promise<Snippet[]> {
   const db = engine.store.tenant;
   const agent = RETRIEVAL_AGENT_OF[task.task_type];

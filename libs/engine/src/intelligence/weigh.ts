@@ -9,7 +9,7 @@ import {
 import type { FoundFile, FoundItem, Precedent } from '@pipeline/store';
 import type { RetrievalSubject } from './retrieval-subject.ts';
 
-/** Everything that was found by one retrieval. */
+/** All results of one retrieval. */
 export interface Found {
   files: FoundFile[];
   precedents: Precedent[];
@@ -19,14 +19,14 @@ export interface Found {
 }
 
 export interface ScopeRefs {
-  /** By what scopes of items may name (files of the issue, folders around them, names of code): how near what is named is to the issue, 0 to 1. */
+  /** By scope (files of the issue, folders around them, code identifiers): the proximity to the issue, 0 to 1. */
   nearness: ReadonlyMap<string, number>;
 }
 
 const CANDIDATE = 0.4;
 const FOLDER = 0.5;
 
-/** @returns what is named by the issue, and by the files that it seems to be about. */
+/** @returns the names in the issue, and those of the files that it seems to be about. */
 export function scopeRefs({ anchors, planned, changed }: RetrievalSubject, files: readonly FoundFile[]): ScopeRefs {
   const nearness = new Map<string, number>();
   const add = (ref: string, value: number) => nearness.set(ref, Math.max(value, nearness.get(ref) ?? 0));
@@ -37,10 +37,10 @@ export function scopeRefs({ anchors, planned, changed }: RetrievalSubject, files
   return { nearness };
 }
 
-/** How an item fits, and why. */
+/** The match of an item, with reasons. */
 export type FoundFit = Pick<SnippetCandidate, 'fit' | 'reasons'>;
 
-/** How well each item that was found fits, by its id. */
+/** The match of each found item, by its id. */
 export function fitsOf(found: Found, anchors: Anchors, { nearness }: ScopeRefs): Map<string, FoundFit> {
   const best = bestText(found.items);
   const byItem = Map.groupBy(found.items, ({ itemId }) => itemId);
@@ -95,7 +95,7 @@ const METHOD_OF: Record<FoundFile['how'], FileMethod> = {
   trigram: 'trigram',
 };
 
-/** Every sign that a file is meant: plan and change, what the issue names and says, earlier issues, what is known. */
+/** All evidence for relevant files: plan and changes, names and words of the issue, earlier issues, items. */
 export function fileSigns({ anchors, planned, changed }: RetrievalSubject, found: Found, names: string[]): FileSign[] {
   const best = bestText(found.files);
   const whyOf = ({ how, clues }: FoundFile): string => {
@@ -118,7 +118,7 @@ export function fileSigns({ anchors, planned, changed }: RetrievalSubject, found
   ];
 }
 
-/** How many of the anchors led to something. */
+/** How many of the anchors had results. */
 export function countAnchorHits({ anchors, planned, changed }: RetrievalSubject, found: Found): number {
   const words = [...found.files, ...found.items].filter(({ how }) => how === 'text').flatMap(({ clues }) => clues);
   const refs = new Set(found.items.flatMap((hit) => hit.refs));

@@ -2,13 +2,13 @@ import { type OrgRow, type OrgScope, orgOf, type ReachableRepo, type Store } fro
 import { repoNotFound } from './repo-not-found.ts';
 
 export interface Reachable extends Pick<OrgRow, 'org' | 'repos' | 'schemaVersion' | 'now'> {
-  /** The repo that was asked for. */
+  /** The requested repo. */
   repo: ReachableRepo | null;
 }
 
 /**
- * The organisation of a connection and what it reaches there: one statement on the read pool.
- * @param slug a repo to be looked up among them, in any case.
+ * The organisation of a connection and its readable repos: one statement on the read pool.
+ * @param slug a repo to be looked up among them, case-insensitive.
  * @throws AppError REPO_NOT_FOUND when it is none of them.
  */
 export async function reachable(store: Store, scope: OrgScope, slug: string | undefined): Promise<Reachable> {

@@ -5,12 +5,12 @@ import { repoNotFound } from './repo-not-found.ts';
 export type Costs = CostSums & Pick<CostSummary, 'byRepo' | 'byAgent'> & { serverTimestamp: string };
 
 /**
- * What everything within reach of a connection, or one repo of it, has cost, in USD.
- * @throws AppError REPO_NOT_FOUND when the named repo is not within reach.
+ * Costs of everything in a connection's scope, or of one repo of it, in USD.
+ * @throws AppError REPO_NOT_FOUND when the named repo is out of scope.
  */
 export async function costsOf(store: Store, scope: OrgScope, now: Date, slug?: string): Promise<Costs> {
   const found = await costSummary(store.read, scope, { dayStart: utcMidnight(now).toISOString(), slug });
-  // Every repo within reach is listed, also one that has cost nothing.
+  // Every repo in scope is listed, also without costs.
   if (slug !== undefined && found.byRepo.length === 0) throw repoNotFound();
   return { ...found.total, byRepo: found.byRepo, byAgent: found.byAgent, serverTimestamp: found.now };
 }

@@ -14,8 +14,8 @@ const MAX_ERRORS = 50;
 const MAX_KPIS = 10;
 
 /**
- * What the day came to, over all tenants: the route's answer, and what is sent to channels once a day. Some ten
- * statements, each bounded by a day of failures, by what the guard keeps, or by a week of the repos that got worse.
+ * The daily digest over all tenants: the route's response, and the content sent to channels once a day. Some ten
+ * statements, each bounded by a day of failures, by the guard's snapshots, or by a week of the regressed repos.
  */
 export async function readDigest(store: Store): Promise<DailyDigest> {
   const { fleet } = store;
@@ -32,7 +32,7 @@ export async function readDigest(store: Store): Promise<DailyDigest> {
   };
 }
 
-/** A repo is asked once, however many of its KPIs got worse. */
+/** A repo is queried once, however many of its KPIs regressed. */
 async function explained(store: Store, worst: readonly KpiRow[]): Promise<RegressedKpi[]> {
   const repos = new Map(worst.map(({ tenantId, repoId }) => [repoId, { tenantId, repoId }]));
   const found = await Promise.all(

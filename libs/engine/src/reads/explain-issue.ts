@@ -35,15 +35,15 @@ export interface IssueWhy
 }
 
 /**
- * One statement on the read pool, the rest is wording.
- * @throws AppError REPO_NOT_FOUND for a repo that the scope does not reach, ISSUE_NOT_FOUND.
+ * One statement on the read pool.
+ * @throws AppError REPO_NOT_FOUND for a repo out of scope, ISSUE_NOT_FOUND.
  */
 export async function explainIssue(
   store: Store,
   scope: ReadScope,
   { slug, number }: { slug: string; number: number },
 ): Promise<IssueWhy> {
-  // Greater numbers are no issue's; the store would not take them.
+  // Larger numbers belong to no issue; the store would refuse them.
   const row = await issueWhy(store.quick.read, scope, slug, number > MAX_ISSUE_NUMBER ? 0 : number);
   if (!row) throw repoNotFound();
   if (!row.issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found: ${row.repo}#${number}`);

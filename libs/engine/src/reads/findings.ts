@@ -10,7 +10,7 @@ interface FindingQuery {
   offset: number;
 }
 
-/** A page of what agents noticed in a repo, newest first. @throws AppError REPO_NOT_FOUND. */
+/** A page of agents' findings in a repo, newest first. @throws AppError REPO_NOT_FOUND. */
 export async function listRepoFindings<F>(store: Store, scope: OrgScope, query: FindingQuery) {
   const { slug, status = null, category = null, severity = null, limit, offset } = query;
   const found = await findingsPage<F>(store.read, scope, { slug, status, category, severity, limit, offset });

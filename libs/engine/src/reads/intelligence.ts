@@ -12,7 +12,7 @@ interface OrgRetrieval {
   budget?: number | undefined;
 }
 
-/** What an agent would be given, for a connection. @throws AppError REPO_NOT_FOUND. */
+/** The context that an agent would get, for a connection. @throws AppError REPO_NOT_FOUND. */
 export async function retrieveForOrg(
   engine: Engine,
   scope: OrgScope,

@@ -34,7 +34,7 @@ export async function explainIssueAt(engine: Engine, address: IssueAddress): Pro
   return explainIssue(engine.store, operatorScope(repo), { slug: `${repo.owner}/${repo.name}`, number });
 }
 
-/** What is wrong with an issue (interface: Issue diagnostic). */
+/** The problems of an issue (interface: Issue diagnostic). */
 export interface Diagnosis extends IssueTrouble, Pick<IssueWhy, 'activeTasks' | 'recommendations'> {
   issue: Pick<
     IssueWhy,
@@ -45,7 +45,7 @@ export interface Diagnosis extends IssueTrouble, Pick<IssueWhy, 'activeTasks' | 
 }
 
 /**
- * Diagnoses an issue; one that the pipeline has no record of is null, with nothing wrong.
+ * Diagnoses an issue; without a record the issue is null, and there are no problems.
  * @throws AppError NOT_FOUND, INVALID_INPUT for the repo.
  */
 export async function diagnose(engine: Engine, address: IssueAddress): Promise<Diagnosis> {
@@ -69,7 +69,7 @@ export async function diagnose(engine: Engine, address: IssueAddress): Promise<D
       blockedFromState: facts.blockedFromState,
       stateEnteredAt: facts.stateEnteredAt,
     },
-    // What waits for others was not stopped by an error, so nothing classified it.
+    // Issues that wait for others were not stopped by an error, so there is no class.
     blockClassification: facts.isBlocked ? (blockClassification ?? 'unknown') : null,
     maxAutoUnblocks,
     ...trouble,
@@ -103,19 +103,19 @@ export async function issueEventsAt(
   return pageOf(await eventsOfIssue(engine.store.read, tenantId, query), { limit, offset });
 }
 
-/** @returns null for an issue that nobody knows as well. @throws AppError INVALID_INPUT. */
+/** @returns null also for an unknown issue. @throws AppError INVALID_INPUT. */
 export async function retrospectiveAt(engine: Engine, address: IssueAddress): Promise<Retrospective | null> {
   const key = await findIfKnown(engine, address);
   return (key && (await newestRetrospective(engine.store.read, key.tenantId, key.issueId))) ?? null;
 }
 
-/** @returns nothing for an issue that nobody knows. @throws AppError INVALID_INPUT. */
+/** @returns an empty list for an unknown issue. @throws AppError INVALID_INPUT. */
 export async function issueArtefactsAt(engine: Engine, address: IssueAddress): Promise<Artefacts> {
   const key = await findIfKnown(engine, address);
   return key ? artefactsOfIssue(engine.store.read, key.tenantId, key.issueId) : { items: [], truncated: false };
 }
 
-/** Where an unknown repo and an unknown issue are answered alike. */
+/** For routes where an unknown repo and an unknown issue have the same response. */
 async function findInPipeline(engine: Engine, address: IssueAddress): Promise<IssueKey> {
   try {
     return await findIssueKey(engine, address);
@@ -125,7 +125,7 @@ async function findInPipeline(engine: Engine, address: IssueAddress): Promise<Is
   }
 }
 
-/** The issue, or null where nobody knows it or its repo: nothing was kept of it. */
+/** The issue, or null if it or its repo is unknown: nothing was stored about it. */
 export const findIfKnown = (engine: Engine, address: IssueAddress): Promise<IssueKey | null> =>
   unlessUnknown(findIssueKey(engine, address), ['NOT_FOUND', 'ISSUE_NOT_FOUND']);
 

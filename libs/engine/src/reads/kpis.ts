@@ -1,14 +1,14 @@
 import { KPIS } from '@pipeline/domain';
 import { type KpiRow, latestKpis, type Store } from '@pipeline/store';
 
-/** What the regression guard last found of a repo. */
+/** The regression guard's last evaluation of a repo. */
 export interface GuardedRepo {
   owner: string;
   repo: string;
   kpis: Omit<KpiRow, 'tenantId' | 'repoId' | 'owner' | 'repo'>[];
 }
 
-/** Of all enabled repos that it has looked at, by name. */
+/** All enabled repos that it has evaluated, by name. */
 export async function readKpis(store: Store): Promise<GuardedRepo[]> {
   const rows = await latestKpis(store.fleet);
   return [...Map.groupBy(rows, ({ tenantId, repoId }) => `${tenantId}/${repoId}`).values()].map((ofRepo) => ({

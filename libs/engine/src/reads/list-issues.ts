@@ -17,18 +17,19 @@ export interface IssueQuery {
 }
 
 export interface ListedIssues {
-  /** The whole answer, as it goes over the wire: items are stored as text and are not parsed on their way. */
+  /** The complete response text: items are stored as text and not parsed again. */
   json: string;
-  /** Names what the list shows now: another tag after any change in the repo. */
+  /** The revision of the list: another tag after any change in the repo. */
   tag: string;
 }
 
-/** Of a whole answer, in octets. */
+/** Maximum octets of a response. */
 const MAX_OCTETS = 2 * 1024 * 1024;
 
 /**
- * One page of a repo's issues, its total and its tag, of one moment: one statement. A page over two MiB is read again
- * with half its limit. Whoever meets too many unfolded counts folds them, so that no later page pays for them.
+ * One page of a repo's issues, its total and its tag, in one statement and so one snapshot. A page over two MiB is read
+ * again with half its limit. A reader that finds too many pending deltas aggregates them, so that later pages do not
+ * pay for them.
  * @throws AppError REPO_NOT_FOUND.
  */
 export async function listIssues(store: Store, scope: OrgScope, query: IssueQuery): Promise<ListedIssues> {
@@ -45,7 +46,7 @@ export async function listIssues(store: Store, scope: OrgScope, query: IssueQuer
   return { json, tag: tagOf(found) };
 }
 
-/** The tag of a repo's list alone, for callers that have a page already. @throws AppError REPO_NOT_FOUND. */
+/** The tag of a repo's list, for callers that have a page already. @throws AppError REPO_NOT_FOUND. */
 export async function issuesTag(store: Store, scope: OrgScope, slug: string): Promise<string> {
   const found = await issueRevision(store.quick.read, scope, slug);
   if (!found) throw repoNotFound();

@@ -12,7 +12,7 @@ import {
 import { repoNotFound } from './repo-not-found.ts';
 import { poolOf, type WorkerPool } from './worker-pool.ts';
 
-/** How a repo's pipeline does (interface: the overview snapshot). */
+/** Status of a repo's pipeline (interface: the overview snapshot). */
 export interface Overview {
   repo: string;
   openIssues: number;

@@ -19,7 +19,7 @@ import {
   storeNow,
 } from '@pipeline/store';
 
-/** The metrics of a repo; two tenants may have repos of one name. */
+/** The metrics of a repo; two tenants may have repos of the same name. */
 export interface RepoMetrics {
   tenantId: number;
   repoId: number;
@@ -27,8 +27,8 @@ export interface RepoMetrics {
 }
 
 /**
- * The metrics of every enabled repo over the last 7 or 30 days. One statement a repo, one after the other: it is meant
- * for a loop, not for a request.
+ * The metrics of every enabled repo over the last 7 or 30 days. One statement per repo, one after the other: for loops,
+ * not for requests.
  */
 export async function readPipelineMetrics(store: Store, windowDays: MetricWindowDays): Promise<RepoMetrics[]> {
   const drains = await drainsByRepo(store);
@@ -44,7 +44,7 @@ export async function readPipelineMetrics(store: Store, windowDays: MetricWindow
 
 const keyOf = ({ tenant_id, id }: RepoRow) => ({ tenantId: tenant_id, repoId: id });
 
-/** By repo id, of those where anything that waits can be estimated; milliseconds. */
+/** By repo id, for repos with an estimate for any waiting task; milliseconds. */
 async function drainsByRepo(store: Store): Promise<Map<number, number>> {
   const work = (await queuedWork(store.fleet)).filter(({ pending }) => pending > 0);
   const estimates = await durationEstimates(store.fleet, work.map(executorOf));

@@ -1,8 +1,8 @@
 import { AppError } from '@pipeline/domain';
 
 /**
- * The one answer for a repo that is unknown, disabled, of somebody else or not granted: it does not repeat the name, so
- * that nothing tells these apart.
+ * The response for a repo that is unknown, disabled, of another tenant or not granted: it does not repeat the name, so
+ * that these cases cannot be distinguished.
  */
 export const repoNotFound = (): AppError =>
-  new AppError('REPO_NOT_FOUND', 'No enabled repo of that name is within reach of this connection');
+  new AppError('REPO_NOT_FOUND', 'The repo is not enabled, or the connection has no access to it');

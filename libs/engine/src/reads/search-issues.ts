@@ -23,7 +23,7 @@ export interface IssueQuestion extends PageRequest {
   repo?: string | undefined;
   /** External id. */
   tenant?: string | undefined;
-  /** Without it open; with a search all. */
+  /** Default: open issues; with a search all. */
   state?: IssueFilter | 'all' | undefined;
   flag?: 'blocked' | 'paused' | undefined;
   /** A number, or a part of the title. */
@@ -33,7 +33,7 @@ export interface IssueQuestion extends PageRequest {
 const OPEN = STATES.filter((state) => state !== 'done');
 
 /**
- * A page of the issues of all enabled repos, those longest in their state first. What is searched for is not counted.
+ * A page of the issues of all enabled repos, longest in state first. Search results are not counted.
  * @throws AppError NOT_FOUND for an unknown repo or tenant, INVALID_INPUT when the tenant must be named.
  */
 export async function searchIssues(engine: Engine, question: IssueQuestion): Promise<Paginated<FoundIssue>> {
@@ -56,7 +56,7 @@ async function placeOf(engine: Engine, { repo: slug, tenant }: IssueQuestion) {
   return { tenantId, repoId: null };
 }
 
-/** A category is a set of states and a mark; another mark may be asked for besides. */
+/** A category is a set of states and a flag; another flag may be combined with it. */
 function filterOf({ state, flag, q }: IssueQuestion): Pick<IssueSearch, 'states' | 'flags'> {
   const wanted = state ?? (q === undefined ? 'open' : 'all');
   const flags = flag ? [flag] : [];

@@ -10,8 +10,8 @@ export interface Timeline extends Omit<Found, 'total'> {
 }
 
 /**
- * A page of an issue's story, oldest first: one statement on the read pool.
- * @returns also how many entries there are in all.
+ * A page of an issue's timeline, oldest first: one statement on the read pool.
+ * @returns also the total number of entries.
  * @throws AppError REPO_NOT_FOUND, ISSUE_NOT_FOUND.
  */
 export async function timelineOf(

@@ -6,17 +6,16 @@ import { type Timeline, timelineOf } from './timeline.ts';
 
 export interface WholeTimeline extends Timeline {
   totalEntries: number;
-  /** For how long nothing has happened to it, in milliseconds; absent while it is done or something happens. */
+  /** Milliseconds since its last entry; absent while it is done or active. */
   staleSinceMs?: number;
 }
 
-/** More of a story than anybody reads, and less than a process cannot bear. */
+/** More entries than anybody reads, bounded for the memory of the process. */
 const MAX_ENTRIES = 5_000;
 
 /**
- * The whole story of an issue, oldest first; of a very long one the newest part.
- * @throws AppError STORE_UNAVAILABLE for a repo that is not served, INVALID_INPUT when the tenant must be named,
- * ISSUE_NOT_FOUND.
+ * The complete timeline of an issue, oldest first; of a very long one the newest part.
+ * @throws AppError STORE_UNAVAILABLE for an unknown repo, INVALID_INPUT when the tenant must be named, ISSUE_NOT_FOUND.
  */
 export async function timelineAt(engine: Engine, address: IssueAddress): Promise<WholeTimeline> {
   const repo = await findRepoAt(engine, address).catch((error: unknown) => {
@@ -29,7 +28,7 @@ export async function timelineAt(engine: Engine, address: IssueAddress): Promise
   return { ...timeline, totalEntries: total, ...(staleSinceMs !== null && { staleSinceMs }) };
 }
 
-/** What the contract answers where there is nothing to tell the story from. */
+/** The contract's response where there is no timeline to read. */
 export const noRepoContext = ({ owner, repo }: Pick<IssueAddress, 'owner' | 'repo'>): AppError =>
   new AppError('STORE_UNAVAILABLE', `No repo context available for ${owner}/${repo}`);
 
@@ -43,7 +42,7 @@ async function newestOf(
   return timelineOf(store, scope, { ...query, limit: MAX_ENTRIES, offset: first.total - MAX_ENTRIES });
 }
 
-/** An issue is stale when nothing has happened to it for as long as a worker may be without progress. */
+/** An issue is stale when its last entry is older than the stall limit of workers. */
 function stalenessOf({ currentState, entries, serverTimestamp }: Timeline, stallMs: number): number | null {
   const last = entries.at(-1);
   if (currentState === 'done' || !last) return null;

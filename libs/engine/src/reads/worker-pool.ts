@@ -1,7 +1,7 @@
 import { roundToTenth } from '@pipeline/domain';
 import { OVERVIEW_LIST, type PoolWorker } from '@pipeline/store';
 
-/** The workers that serve a repo, and what waits for them (interface: WorkerPoolSnapshot). */
+/** The workers that serve a repo, and its waiting tasks (interface: WorkerPoolSnapshot). */
 export interface WorkerPool {
   repo: string;
   total: number;
@@ -40,7 +40,7 @@ export function poolOf({ repo, workers, queueDepth, oldestPendingAgeMs }: Servin
   };
 }
 
-/** Of times in one form, which sort as text. */
+/** The times have one format, which sorts as text. */
 const sorted = (times: readonly (string | null)[]): string[] => times.filter((time) => time !== null).sort();
 const latest = (times: readonly (string | null)[]): string | null => sorted(times).at(-1) ?? null;
 const earliest = (times: readonly (string | null)[]): string | null => sorted(times)[0] ?? null;

@@ -17,9 +17,9 @@ import { strategyTrackOf } from './inputs.ts';
 import { aboutRepo } from './snapshots.ts';
 
 /**
- * Makes a proposed snapshot the active one: its changes are made to the tracks, the former one is superseded. The caller
- * holds the strategy's lock; tracks are locked here. All of it happens, or it throws and the transaction undoes it.
- * @throws AppError STRATEGY_APPLY_FAILED when it is stale or beyond the charter that is in force now.
+ * Makes a proposed snapshot the active one: applies its changes to the tracks and supersedes the previous one. The
+ * caller holds the strategy's lock; tracks are locked here. On any error the transaction rolls back.
+ * @throws AppError STRATEGY_APPLY_FAILED when it is stale or violates the current charter.
  */
 export async function activate(
   unit: Unit,

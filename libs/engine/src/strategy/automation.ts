@@ -30,8 +30,8 @@ export async function readAutomation(engine: Engine, address: RepoAddress): Prom
 }
 
 /**
- * Turns the weekly cycle of a repo on or off. Turned on, it is due at once, unless this week's has been.
- * @returns the toggle as it is then. @throws AppError as `findRepoAt`.
+ * Turns the weekly cycle of a repo on or off. Turned on, it is due immediately, unless this week's has run.
+ * @returns the new toggle. @throws AppError as `findRepoAt`.
  */
 export async function setAutomation(
   engine: Engine,

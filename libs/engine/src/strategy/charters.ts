@@ -7,7 +7,7 @@ import type { Actor } from '../subject.ts';
 import { aboutRepo, strategyOf } from './snapshots.ts';
 
 /**
- * The charter in force; null before there is one.
+ * The current charter; null before there is one.
  * @throws AppError as `findRepoAt`.
  */
 export async function readCharter(engine: Engine, address: RepoAddress): Promise<StrategyCharter | null> {
@@ -22,8 +22,8 @@ export interface CharterInput {
 }
 
 /**
- * Puts a charter in force in place of the former. What is proposed is held to it from now on.
- * @returns its version, one more than the former.
+ * Activates a charter in place of the previous one. Proposals must comply with it from now on.
+ * @returns its version, one more than the previous.
  * @throws AppError as `findRepoAt`.
  */
 export async function putCharter(

@@ -24,9 +24,9 @@ export interface CycleFailure {
 }
 
 /**
- * Runs the weekly cycle of the repos where it is due, each in a transaction of its own. One that fails is noted, tried
- * again later in its week, and keeps no other from its turn.
- * @returns what failed, and whether more may be due.
+ * Runs the weekly cycle of due repos, each in its own transaction. A failed one is recorded, retried later in its week,
+ * and does not affect the others.
+ * @returns the failures, and whether more may be due.
  */
 export async function runDueStrategies(engine: Engine): Promise<{ failures: CycleFailure[]; more: boolean }> {
   const due = await dueStrategies(engine.store.fleet, BATCH);
@@ -47,7 +47,7 @@ interface Due {
   now: Date;
 }
 
-/** Looks again under the lock: another replica may have been faster, or somebody has turned it off. */
+/** Checks again under the lock: another replica may have been faster, or the cycle was turned off. */
 async function stillDue(unit: Unit, key: StrategyKey): Promise<Due | null> {
   const { enabled, due_at, now } = await lockStrategy(unit.tx, key);
   if (!enabled || due_at === null || Date.parse(due_at) > Date.parse(now)) return null;
@@ -73,7 +73,7 @@ async function runCycle(unit: Unit, key: StrategyKey, agentKnowledge: AgentKnowl
   await end(unit, key, { ...ended, outcome: snapshotVersion === null ? 'no_change' : 'proposed', snapshotVersion });
 }
 
-/** Rules cost nothing. */
+/** Rules have no model cost. */
 const end = (unit: Unit, key: StrategyKey, run: Omit<NewStrategyRun, 'costUsd'>): Promise<void> =>
   insertStrategyRun(unit.tx, key, { ...run, costUsd: 0 });
 

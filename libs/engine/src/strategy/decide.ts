@@ -8,8 +8,8 @@ import { activate, refusal } from './activate.ts';
 import { aboutRepo, snapshotAt, strategyOf } from './snapshots.ts';
 
 /**
- * Approves a proposed snapshot and makes it the active one in the same transaction; when that fails it stays proposed.
- * Of several people who approve at the same time one succeeds, the others find it active.
+ * Approves a proposed snapshot and makes it the active one in the same transaction; on failure it stays proposed. Of
+ * concurrent approvals one succeeds, the others find it active.
  * @throws AppError SNAPSHOT_NOT_FOUND, STRATEGY_APPLY_FAILED, and as `findRepoAt`.
  */
 export async function approveStrategy(
@@ -30,7 +30,7 @@ export async function approveStrategy(
 }
 
 /**
- * Rejects a proposed snapshot for good; the actor's reason is kept with it.
+ * Rejects a proposed snapshot permanently and stores the actor's reason.
  * @throws AppError SNAPSHOT_NOT_FOUND, INVALID_INPUT for one that is not proposed, and as `findRepoAt`.
  */
 export async function rejectStrategy(
@@ -44,7 +44,7 @@ export async function rejectStrategy(
     await lockStrategy(unit.tx, key);
     const { status } = await snapshotAt(unit.tx, key, version);
     if (status !== 'proposed')
-      throw new AppError('INVALID_INPUT', `Snapshot ${version} is ${status}: only a proposed one can be rejected`);
+      throw new AppError('INVALID_INPUT', `Snapshot ${version} is ${status}: only proposed snapshots can be rejected`);
     await rejectSnapshot(unit.tx, key, version, { by: actor.id ?? actor.type, reason: actor.reason ?? null });
     recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-reject', version });
   });

@@ -8,7 +8,7 @@ import {
   type Tx,
 } from '@pipeline/store';
 
-/** What the rules look at of a track. */
+/** The fields of a track that the rules read. */
 export const strategyTrackOf = ({ name, label, enabled, weight, proposal }: TrackRow): StrategyTrack => ({
   name,
   label,
@@ -20,11 +20,14 @@ export const strategyTrackOf = ({ name, label, enabled, weight, proposal }: Trac
 export interface StrategySources {
   charter: StrategyCharter;
   tracks: readonly TrackRow[];
-  /** Categories of findings become themes of issues, so what no operator has accepted counts only where it is marked. */
+  /**
+   * Categories of findings become themes of issues, so a category that no operator has accepted is used only if it is
+   * marked.
+   */
   agentKnowledge: AgentKnowledge;
 }
 
-/** All that the proposal of a week is made from; the caller holds the tracks, so that none changes meanwhile. */
+/** All inputs of the weekly proposal; the caller has locked the tracks. */
 export async function strategyInput(
   tx: Tx,
   key: StrategyKey,

@@ -6,14 +6,14 @@ import type { Actor } from '../subject.ts';
 import { activate } from './activate.ts';
 import { aboutRepo, snapshotAt } from './snapshots.ts';
 
-/** Who proposes, and applies what the charter lets pass. */
+/** The author of weekly proposals, who also applies those that the charter allows. */
 export const AUTOMATION: Actor = { type: 'system', id: 'strategy-automation', agent: null };
 
 /**
- * Makes the proposal of a week, in place of an earlier one that nobody has decided about. What is within the envelope
- * and max_auto_size is applied in the same transaction; the rest waits for an operator. The caller holds the strategy
+ * Makes the weekly proposal, superseding an earlier one without a decision. Changes within the envelope and
+ * max_auto_size are applied in the same transaction; others wait for an operator. The caller has locked the strategy
  * and its tracks.
- * @returns the snapshot's version; null when nothing is to be changed.
+ * @returns the snapshot's version; null without changes.
  */
 export async function proposeWeek(
   unit: Unit,

@@ -6,12 +6,12 @@ import type { EventSubject } from '../records.ts';
 
 export const strategyOf = (repo: RepoRow): StrategyKey => ({ tenantId: repo.tenant_id, repoId: repo.id });
 
-/** What events of a strategy are about: its repo. */
+/** The subject of a strategy's events: its repo. */
 export const aboutRepo = ({ repoId }: StrategyKey): EventSubject => ({
   issue: { id: null, repo_id: repoId, issue_number: null },
 });
 
-/** What is open or in force, where nobody says what to list. */
+/** Default statuses of the list. */
 const OPEN: readonly SnapshotStatus[] = ['proposed', 'active'];
 
 /**
@@ -36,7 +36,7 @@ export async function readSnapshot(engine: Engine, address: RepoAddress, version
   return snapshotAt(engine.store.tenant, strategyOf(repo), version);
 }
 
-/** The greatest version that the store can hold. */
+/** The largest version that the store accepts. */
 const MAX_VERSION = 2_147_483_647;
 
 /** @throws AppError SNAPSHOT_NOT_FOUND. */

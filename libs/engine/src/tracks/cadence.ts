@@ -1,15 +1,15 @@
 import { AppError, type Cadence, MINUTE_MS, type TrackTimes } from '@pipeline/domain';
 import { Cron } from 'croner';
 
-/** Schedules are in UTC, which knows no daylight saving: no hour comes twice, and none is left out. */
+/** Schedules are in UTC, which has no daylight saving: no hour is repeated or skipped. */
 const scheduleOf = (expr: string): Cron => new Cron(expr, { timezone: 'UTC', mode: '5-part' });
 
-/** Five fields or a name such as @daily. No `?`: it would stand for another minute at each reading. */
+/** Five fields or a name such as @daily. No `?`: it would mean a different minute at each parse. */
 const CRON = /^(@[a-z]+|[^\s?@]+(\s+[^\s?]+){4})$/i;
 
 /**
- * Refuses a schedule that cannot be read, or that names no time that will come.
- * @throws AppError INVALID_BODY saying what a schedule looks like.
+ * Refuses an invalid schedule, or one without a future run.
+ * @throws AppError INVALID_BODY describing the syntax.
  */
 export function checkCadence(cadence: Cadence, now: Date): void {
   if (cadence.kind === 'cooldown') return;
@@ -23,13 +23,13 @@ export function checkCadence(cadence: Cadence, now: Date): void {
     const problem = cause instanceof Error ? cause.message : String(cause);
     throw new AppError('INVALID_BODY', `cadence.expr: ${problem} (${example})`, { cause });
   }
-  if (next === null) throw new AppError('INVALID_BODY', `cadence.expr: "${expr}" names a time that never comes`);
+  if (next === null) throw new AppError('INVALID_BODY', `cadence.expr: "${expr}" never matches a time`);
 }
 
 /**
- * When a track is to run next; null for one that is off. By its cooldown: once that has elapsed since its last run, and
- * at once if it never ran. By its schedule: the first scheduled time after its last run, or after the schedule was set.
- * So a track that was due while nobody ran it is due once, however often its time has passed.
+ * The next run of a track; null for a disabled one. With a cooldown: once that has elapsed since its last run, and
+ * immediately if it never ran. With a schedule: the first scheduled time after its last run, or after the schedule was
+ * set. So a track that missed several runs is due once.
  */
 export function nextRunOf(track: Omit<TrackTimes, 'next_run_at'>): Date | null {
   const { cadence, cooldown_minutes, enabled, last_run_at, schedule_since } = track;

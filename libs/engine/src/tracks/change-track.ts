@@ -7,18 +7,18 @@ import type { Actor } from '../subject.ts';
 import { checkCadence, nextRunOf } from './cadence.ts';
 import { settingsOfTrack, timesOf } from './track-view.ts';
 
-/** One setting that was changed, as audits and strategies tell it. */
+/** One changed setting, in the form of audits and strategies. */
 export interface ChangedField {
   field: TrackField;
   from: unknown;
   to: unknown;
 }
 
-/** What is done to a track, for the audit. */
+/** The name of the action on a track, for the audit. */
 export interface TrackDeed {
   action: string;
   actor: Actor;
-  /** Further facts, such as the version of a strategy. */
+  /** Further data, such as the version of a strategy. */
   facts?: Record<string, unknown>;
 }
 
@@ -26,10 +26,10 @@ export const trackNotFound = (name: string, why = ''): AppError =>
   new AppError('TRACK_NOT_FOUND', `Track "${name}" not found${why}`);
 
 /**
- * Changes settings of a track inside a transaction; what is left out of the change stays. Recorded with what each
- * setting was before, also when nothing was different.
- * @returns what was changed.
- * @throws AppError TRACK_NOT_FOUND, INVALID_BODY for a schedule that cannot be.
+ * Changes settings of a track inside a transaction; absent fields stay. Recorded with the previous values, also when
+ * nothing differs.
+ * @returns the changes.
+ * @throws AppError TRACK_NOT_FOUND, INVALID_BODY for an invalid schedule.
  */
 export async function changeTrack(
   unit: Unit,
@@ -44,7 +44,7 @@ export async function changeTrack(
   return changes;
 }
 
-/** The same for a track that is held already, unrecorded. */
+/** The same for a locked track, without a record. */
 export async function applyChange(unit: Unit, track: TrackRow, change: TrackChange): Promise<ChangedField[]> {
   const now = await storeNow(unit.tx);
   if (change.cadence) checkCadence(change.cadence, new Date(now));
@@ -53,7 +53,7 @@ export async function applyChange(unit: Unit, track: TrackRow, change: TrackChan
   if (changes.length === 0) return [];
   const after: TrackSettings = { ...before, ...definedOf(change) };
   const cadenceIsNew = changes.some(({ field }) => field === 'cadence');
-  // A schedule counts from when it is set or switched on: times that passed before were never asked for.
+  // A schedule counts from when it is set or enabled: earlier times are not run.
   const schedule_since = cadenceIsNew || (after.enabled && !before.enabled) ? now : track.schedule_since;
   await updateTrack(unit.tx, track, {
     label: after.label,
@@ -76,7 +76,7 @@ const definedOf = (change: TrackChange) =>
     [F in TrackField]?: TrackSettings[F];
   };
 
-/** Only fields that differ; what was given as it stood changes nothing. */
+/** Only fields that differ from the current value. */
 function changesOf(before: TrackSettings, change: TrackChange): ChangedField[] {
   const given = definedOf(change);
   return (Object.keys(given) as TrackField[])
@@ -84,7 +84,7 @@ function changesOf(before: TrackSettings, change: TrackChange): ChangedField[] {
     .map((field) => ({ field, from: before[field], to: given[field] }));
 }
 
-/** Who did what to a track, and why, in the log of its repo. */
+/** Records actor, action and reason for a track, in the log of its repo. */
 export function recordTrack(
   unit: Unit,
   track: Pick<TrackRow, 'repo_id' | 'name'>,
@@ -92,6 +92,6 @@ export function recordTrack(
 ): void {
   const about = { issue: { id: null, repo_id: track.repo_id, issue_number: null } };
   recordOperation(unit, about, actor, { action, track: track.name, ...facts });
-  // It may be due by this.
+  // The change may make it due.
   unit.ring('svc_cache');
 }

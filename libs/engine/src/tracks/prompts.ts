@@ -51,7 +51,7 @@ export async function addPrompt(
   const repo = await repoOfTrack(engine, address);
   const at = { tenantId: repo.tenant_id, repoId: repo.id, name: address.name };
   return inTenant(engine, repo.tenant_id, async (unit) => {
-    // Held, so that versions are counted one after the other.
+    // Locked, so that version numbers are consecutive.
     const track = await lockTrack(unit.tx, at);
     if (!track) throw trackNotFound(address.name);
     const version = track.latest_version + 1;
@@ -63,7 +63,7 @@ export async function addPrompt(
 }
 
 /**
- * Has the track use a version from its next run on. Issues it made before keep theirs.
+ * Activates a version for the track's next runs. Existing issues keep theirs.
  * @throws AppError TRACK_NOT_FOUND, NOT_FOUND for an unknown version.
  */
 export async function activatePrompt(

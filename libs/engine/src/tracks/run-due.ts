@@ -21,7 +21,7 @@ import { nextRunOf } from './cadence.ts';
 import { isoOf } from './change-track.ts';
 import { timesOf } from './track-view.ts';
 
-/** How far back it counts who was served. */
+/** The period in which recent issues are counted. */
 const SERVED_MS = 30 * DAY_MS;
 
 export interface RunResult {
@@ -30,8 +30,8 @@ export interface RunResult {
 }
 
 /**
- * Runs the tracks that are due, repo by repo, each repo in a transaction of its own: a repo that fails keeps no other
- * from running. Two schedulers at once make nothing twice: the second waits for the tracks and finds them run.
+ * Runs due tracks, each repo in its own transaction: a failing repo does not affect the others. Two concurrent
+ * schedulers create nothing twice: the second waits for the tracks and finds that they have run.
  * @throws AggregateError when some repos failed; the others have run.
  */
 export async function runDueTracks(engine: Engine): Promise<RunResult> {
@@ -51,8 +51,8 @@ export async function runDueTracks(engine: Engine): Promise<RunResult> {
 }
 
 /**
- * The tracks of a repo share its places: as many issues of theirs may be open at one time. A track that gets none now
- * stays due; one that gets fewer than it asked for has run.
+ * The tracks of a repo share its slots, which limit their open issues. A track without a slot stays due; one that gets
+ * fewer than it wants has run.
  */
 function runRepo(engine: Engine, key: { tenantId: number; repoId: number }): Promise<RunResult> {
   return inTenant(engine, key.tenantId, async (unit) => {
@@ -77,13 +77,13 @@ function runRepo(engine: Engine, key: { tenantId: number; repoId: number }): Pro
 const isDue = ({ next_run_at, active_version }: TrackRow, now: string): boolean =>
   active_version > 0 && next_run_at !== null && Date.parse(next_run_at) <= Date.parse(now);
 
-/** Who has waited longest comes first where weights do not tell. */
+/** On equal weights, the longest waiting track first. */
 const byDueTime = (a: TrackRow, b: TrackRow): number =>
   Date.parse(a.next_run_at ?? '') - Date.parse(b.next_run_at ?? '') || a.name.localeCompare(b.name, 'en');
 
 const slateOf = (track: TrackRow) => track.proposal ?? DEFAULT_SLATE;
 
-/** @returns the places of each due track. */
+/** @returns the slots of each due track. */
 async function shareOut(unit: Unit, due: readonly TrackRow[], places: number): Promise<number[]> {
   const repo = { tenantId: unit.tenantId, repoId: due[0]?.repo_id ?? 0 };
   const served = new Map((await servedSince(unit.tx, repo, SERVED_MS)).map((row) => [row.track_id, row.count]));
@@ -96,7 +96,7 @@ async function shareOut(unit: Unit, due: readonly TrackRow[], places: number): P
   return sharePlaces(places, claimants);
 }
 
-/** Asks the host for the first issues of the slate, and sets the next run. */
+/** Requests the first issues of the slate from the host, and sets the next run. */
 async function runTrack(
   unit: Unit,
   { repo, track, now }: { repo: RepoRow; track: TrackRow; now: string },

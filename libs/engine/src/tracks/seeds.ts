@@ -14,13 +14,13 @@ import type { Unit } from '../context.ts';
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type CreateIssue = Extract<ProjectionAction, { type: 'createIssue' }>;
 
-/** Whether an entry of the outbox asks for an issue of a track: it belongs to no issue, for it makes one. */
+/** Whether an outbox entry creates an issue of a track: such an entry belongs to no issue. */
 export const isSeed = ({ issue_id, action }: ProjectionRow): boolean =>
   issue_id === null && action.type === 'createIssue';
 
 /**
- * The host has made an issue that a track asked for. It enters the pipeline like any other, without a label for
- * intake, and is linked to its track. It may have come in before, and may even be done.
+ * The host has created an issue of a track. Admits it like any other, without a label for intake, and links it to its
+ * track. It may have been admitted before, and may even be done.
  */
 export async function onSeeded(
   unit: Unit,
@@ -49,7 +49,7 @@ export async function onSeeded(
   unit.ring('svc_cache');
 }
 
-/** What an operator gave up takes no place any more; what is to be sent again does. */
+/** A discarded entry releases its slot; a retried one occupies it again. */
 export async function onSeedSteered(unit: Unit, projection: ProjectionRow, to: 'retry' | 'discard'): Promise<void> {
   if (isSeed(projection)) await setSiIssueWanted(unit.tx, unit.tenantId, projection.idempotency_key, to === 'retry');
 }

@@ -1,10 +1,10 @@
 import { type Cadence, isOverdue, type TrackSettings, type TrackTimes } from '@pipeline/domain';
 import type { TrackRow } from '@pipeline/store';
 
-/** A track as operators see it; field names are those of the wire. */
+/** A track for operators; field names are those of the wire. */
 export interface Track extends TrackSettings, TrackTimes {
   name: string;
-  /** 0 = none yet: such a track makes nothing. */
+  /** 0 = none yet: such a track creates nothing. */
   active_version: number;
   overdue: boolean;
 }

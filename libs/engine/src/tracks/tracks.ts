@@ -43,7 +43,7 @@ export async function listAllTracks(engine: Engine): Promise<FleetTrack[]> {
   });
 }
 
-/** All that a track is made with; what is left out takes its default, also where the track is there already. */
+/** All settings of a new track; absent ones take their default, also if the track exists. */
 export interface TrackInput {
   name: string;
   label?: string | undefined;
@@ -52,7 +52,7 @@ export interface TrackInput {
 }
 
 /**
- * Makes a track, or gives one that is there these settings. Its slate, cadence, weight and prompts stay.
+ * Creates a track, or updates an existing one. Its slate, cadence, weight and prompts stay.
  * @throws AppError as `findRepoAt`.
  */
 export async function putTrack(engine: Engine, address: RepoAddress, input: TrackInput, actor: Actor): Promise<void> {
@@ -84,9 +84,9 @@ export async function putTrack(engine: Engine, address: RepoAddress, input: Trac
 }
 
 /**
- * Changes some settings of a track. `action` is the deed's name in the audit.
- * @throws AppError TRACK_NOT_FOUND also for an unknown repo, INVALID_BODY for a schedule that cannot be, INVALID_INPUT
- * when the tenant must be named.
+ * Changes some settings of a track. `action` is the name of the action in the audit.
+ * @throws AppError TRACK_NOT_FOUND also for an unknown repo, INVALID_BODY for an invalid schedule, INVALID_INPUT when
+ * the tenant must be named.
  */
 export async function updateTrackAt(
   engine: Engine,
@@ -94,7 +94,7 @@ export async function updateTrackAt(
   change: TrackChange,
   { action, actor }: { action: string; actor: Actor },
 ): Promise<void> {
-  // What cannot be is refused before anything is looked for.
+  // Invalid values are refused before anything is looked up.
   if (change.cadence) checkCadence(change.cadence, new Date(await storeNow(engine.store.tenant)));
   const repo = await repoOfTrack(engine, address);
   const { name } = address;
@@ -104,7 +104,7 @@ export async function updateTrackAt(
 }
 
 /**
- * Deletes a track. One that is not there is no error, for what was asked for holds already: nor is an unknown repo.
+ * Deletes a track. An unknown track or repo is no error.
  * @throws AppError INVALID_INPUT when the tenant must be named.
  */
 export async function removeTrack(engine: Engine, address: TrackAddress, actor: Actor): Promise<void> {
@@ -120,7 +120,7 @@ export async function removeTrack(engine: Engine, address: TrackAddress, actor: 
   });
 }
 
-/** The repo of a track's address: where there is no such repo, there is no such track. */
+/** The repo of a track's address: an unknown repo has no tracks. */
 export async function repoOfTrack(engine: Engine, address: TrackAddress): Promise<RepoRow> {
   if (!isStorable(address.name)) throw trackNotFound(address.name);
   try {

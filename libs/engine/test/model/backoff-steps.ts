@@ -5,7 +5,7 @@ import { ERRORS, hurried } from './failures.ts';
 import { NOTHING, type Step } from './step.ts';
 import type { World } from './world.ts';
 
-/** A task fails, and while it waits to be tried again its issue is paused and resumed: it waits on. */
+/** A task fails, and while it waits to be retried its issue is paused and resumed: it waits on. */
 async function run(world: World, [message, errorClass]: (typeof ERRORS)[number]) {
   const held = await take(world, world.workers[0] ?? '');
   if (!held) return NOTHING;

@@ -42,7 +42,9 @@ export const HISTORY_RULES: Record<string, Rule> = {
     from transitions t join issues i on i.id = t.issue_id
     where not exists (select from edge e where e.to_state = t.to_state
         and (e.from_state = t.from_state or t.from_state = 'failure-blocked')
-        and (e.trigger = t.trigger or t.trigger = 'operator' or t.trigger = 'approved' and e.trigger = 'needs-human'))
+        and (e.trigger = t.trigger or t.trigger = 'operator'
+          -- an open finding that blocks progress sends an approval, and a merge, to a person
+          or (t.trigger, e.trigger) in (('approved', 'needs-human'), ('mergeable', 'protected'))))
       and (t.trigger, t.to_state) not in (('cancelled', 'done'), ('host-merged', 'done'), ('host-closed', 'done'),
         ('reopened', 'new'), ('reimplement', 'ready-for-dev'), ('pr-closed', 'failure-blocked'),
         ('head-moved', 'in-review'), ('review-dismissed', 'human-review-ready'))

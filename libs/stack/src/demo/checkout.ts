@@ -150,7 +150,7 @@ export class Checkout {
       .map((entry) => entry.slice(entry.indexOf('\t') + 1));
     for (const { path, text } of edits) {
       const link = links.find((known) => path === known || path.startsWith(`${known}/`));
-      if (link) throw new AgentFailure('permanent', `${path} lies behind the symbolic link ${link}: not written`);
+      if (link) throw new AgentFailure('permanent', `${path} is behind the symbolic link ${link} and was not written`);
       await mkdir(dirname(join(this.dir, path)), { recursive: true });
       await writeFile(join(this.dir, path), text);
     }

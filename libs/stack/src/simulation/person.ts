@@ -74,7 +74,7 @@ export class Person {
     const result = await host.execute(repo, issue.number, action, { mayHaveHappened: false });
     if (result.status !== 'ok') throw new Error(`#${issue.number}: ${result.message}`);
     this.#attended.set(key, { at, times: last.times + 1, left: false });
-    log.info('attended to', { issue: issue.number, state: stop, action: action.type });
+    log.info('attention flag cleared', { issue: issue.number, state: stop, action: action.type });
   }
 
   async #reactionTo(stop: Stop, issue: HostIssue): Promise<ProjectionAction | null> {

@@ -26,7 +26,8 @@ export async function seedIssues({ host, repo, files, count, log, signal }: Seed
   const page = await host.listIssues(repo, { state: 'all' });
   const mine = new Map(page?.issues.filter((issue) => issue.author === login).map((i) => [i.title, i.number]));
   const wanted = demoIssues(files).slice(0, count);
-  if (wanted.length < count) log.warn('the repository has chores for fewer issues', { issues: wanted.length });
+  if (wanted.length < count)
+    log.warn('the repository has chores for fewer issues than requested', { issues: wanted.length });
   for (const [index, issue] of wanted.entries()) {
     if (mine.size >= count || signal.aborted) return;
     if (mine.has(issue.title)) continue;
@@ -35,7 +36,7 @@ export async function seedIssues({ host, repo, files, count, log, signal }: Seed
     const all = [...labels, ENQUEUE_LABEL];
     const action: ProjectionAction = { type: 'createIssue', title, body, labels: all, marker: title };
     const result = await host.execute(repo, 0, action, { mayHaveHappened: false, signal });
-    if (result.status !== 'ok') throw new Error(`the host did not take the issue "${title}": ${result.message}`);
+    if (result.status !== 'ok') throw new Error(`the host rejected the issue "${title}":  ${result.message}`);
     mine.set(title, result.created?.number ?? 0);
     log.info('issue opened', { issue: result.created?.number, title });
     await sleep(index === 0 ? FIRST_PAUSE_MS : PAUSE_MS, signal);

@@ -64,12 +64,12 @@ export class Supervised {
         () => true,
         () => false,
       );
-      if (isReady && life !== first) say(`${this.name} is back`);
+      if (isReady && life !== first) say(`${this.name} is running again`);
       const end = await life.ended;
       if (signal.aborted) return;
       if (performance.now() - since > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
       const why = isReady ? '' : `: ${this.#options.log.tail.split('\n').at(-1) ?? ''}`;
-      say(`${this.name} ended (${howEnded(end)})${why}; starting it again in ${pauseMs / 1000} s`);
+      say(`${this.name} ended (${howEnded(end)})${why}; restarting in ${pauseMs / 1000} s`);
       if (!(await sleep(pauseMs, signal))) return;
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }

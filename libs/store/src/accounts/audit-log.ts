@@ -2,7 +2,7 @@ import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 import type { ActorType } from '../records/inputs.ts';
 
-/** What was done outside any repo. `subject` = what it was done to, such as `user anna@example.org`. */
+/** An action outside any repo. `subject` = what it was applied to, such as `user anna@example.org`. */
 export interface AuditEntry {
   actorType: ActorType;
   actorId: string;
@@ -12,7 +12,7 @@ export interface AuditEntry {
   details: Record<string, unknown>;
 }
 
-/** Writes an entry in the transaction of the deed. */
+/** Inserts an entry in the transaction of the action. */
 export async function insertAuditEntry(tx: Tx, entry: AuditEntry): Promise<void> {
   const { actorType, actorId, action, subject, reason, details } = entry;
   await tx

@@ -43,7 +43,7 @@ const org = prepared(
       )} as repos`,
 );
 
-/** The organisation of a connection and every repo that it reaches, by name: one statement. */
+/** The organisation of a connection and every repo that it may read, by name: one statement. */
 export async function orgOf(read: Db, { tenantId, repoIds }: OrgScope): Promise<OrgRow> {
   const row = await org.first(read, { tenantId, repoIds });
   if (!row) throw new Error('a statement without a condition gave no row');

@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { connectionLives } from './connections.ts';
 
-/** What a program may do in the name of a user, as operators see it. */
+/** A user's connection with a client program, as operators see it. */
 export interface ConnectionSummary {
   id: string;
   org: string;
@@ -19,7 +19,7 @@ export interface ConnectionSummary {
   live: boolean;
 }
 
-/** Connections of an organisation, a user, or all, the newest first. */
+/** Connections of an organisation, a user, or all, newest first. */
 export async function listConnections(
   db: Db,
   scope: { tenantId: number | null; userId: number | null; limit: number },

@@ -3,7 +3,7 @@ import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
-/** Why a connection ended: its user, its program, a token used twice, an operator. */
+/** Why a connection ended: revoked by its user, its client, reuse of a token, or an operator. */
 export type RevokedReason = 'user' | 'client' | 'reuse' | 'operator';
 
 export interface NewConnection {
@@ -15,13 +15,13 @@ export interface NewConnection {
   clientName: string;
   resource: string;
   scope: string;
-  /** The grant as the OAuth library keeps it. */
+  /** The grant as the OAuth library stores it. */
   payload: unknown;
   ttlMs: number;
 }
 
 /**
- * True of a connection that may be used now: neither revoked nor over, its user neither disabled nor removed from the
+ * Condition for a usable connection: neither revoked nor expired, its user neither disabled nor removed from the
  * organisation. For statements that name the connection `c` and its user `u`.
  */
 export const connectionLives: RawBuilder<boolean> = sql<boolean>`(
@@ -46,7 +46,7 @@ export async function insertConnection(db: Db, connection: NewConnection): Promi
     .execute();
 }
 
-/** What the OAuth library kept of a connection that may be used now; null for all others. */
+/** The OAuth library's data of a usable connection; null for all others. */
 export async function findGrantPayload(db: Db, id: string): Promise<Record<string, unknown> | null> {
   const row = await db
     .selectFrom('oauth_connections as c')
@@ -58,7 +58,7 @@ export async function findGrantPayload(db: Db, id: string): Promise<Record<strin
   return row ? (row.payload as Record<string, unknown>) : null;
 }
 
-/** Whether a user has a connection with a program that may be used now. */
+/** Whether a user has a usable connection with a client. */
 export async function hasConnection(db: Db, userId: number, clientId: string): Promise<boolean> {
   const row = await db
     .selectFrom('oauth_connections as c')
@@ -72,15 +72,15 @@ export async function hasConnection(db: Db, userId: number, clientId: string): P
   return row !== undefined;
 }
 
-/** Notes that the connection got a new access token: "last used", in steps of a token's life. */
+/** Records that the connection got a new access token: "last used", with the resolution of a token's lifetime. */
 export async function touchConnection(db: Db, id: string): Promise<void> {
   await db.updateTable('oauth_connections').set({ last_used_at: svcNow }).where('id', '=', id).execute();
 }
 
 /**
- * Ends a connection with all its tokens, at once and everywhere: every check of a token asks this row.
+ * Ends a connection with all its tokens, immediately and everywhere: every token check reads this row.
  * @param userId only if it is this user's.
- * @returns false when it had ended before, or there is none.
+ * @returns false when it had ended before, or does not exist.
  */
 export async function revokeConnection(
   db: Db,
@@ -109,7 +109,7 @@ export interface ConnectionEntry {
   expiresAt: string;
 }
 
-/** The connections of a user that may be used now, newest first. */
+/** The usable connections of a user, newest first. */
 export async function liveConnectionsOf(db: Db, userId: number): Promise<ConnectionEntry[]> {
   return db
     .selectFrom('oauth_connections as c')

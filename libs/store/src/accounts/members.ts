@@ -2,7 +2,7 @@ import type { Role } from '@pipeline/domain';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** Lets a member reach a repo of the tenant; nothing changes when that was so already. */
+/** Grants a member access to a repo of the tenant; does nothing if it exists. */
 export async function grantRepo(db: Db, tenantId: number, userId: number, repoId: number): Promise<void> {
   await db
     .insertInto('repo_grants')
@@ -18,7 +18,7 @@ export interface Organisation {
   role: Role;
 }
 
-/** The organisations that a user is a member of, by name. The fleet's question: they may live anywhere. */
+/** The organisations that a user is a member of, by name. A fleet query: they may be on any node. */
 export async function organisationsOf(fleet: Db, userId: number): Promise<Organisation[]> {
   return fleet
     .selectFrom('memberships as m')

@@ -12,7 +12,7 @@ export async function insertMembership(tx: Tx, tenantId: number, userId: number,
   return row !== undefined;
 }
 
-/** Members with their roles, locked, so that two who leave at once cannot both be the last but one owner. */
+/** Members with their roles, locked, so that of two owners who leave concurrently one remains. */
 export const lockMemberships = (tx: Tx, tenantId: number): Promise<{ user_id: number; role: Role }[]> =>
   tx
     .selectFrom('memberships')
@@ -31,7 +31,7 @@ export async function setRole(tx: Tx, tenantId: number, userId: number, role: Ro
     .execute();
 }
 
-/** Takes a member out of an organisation, with all that was granted. */
+/** Removes a member from an organisation, with all grants. */
 export async function deleteMembership(tx: Tx, tenantId: number, userId: number): Promise<void> {
   await tx.deleteFrom('memberships').where('tenant_id', '=', tenantId).where('user_id', '=', userId).execute();
 }

@@ -6,7 +6,7 @@ import { jsonb } from '../driver/fragments.ts';
 type Payload = Record<string, unknown>;
 
 export interface Artifact {
-  /** What kind of thing it is to the OAuth library, such as `Interaction`. */
+  /** Its type in the OAuth library, such as `Interaction`. */
   model: string;
   /** SHA-256 of its id, which is a secret of one browser. */
   hash: Buffer;
@@ -15,7 +15,7 @@ export interface Artifact {
   ttlMs: number;
 }
 
-/** Keeps what an authorization under way must remember; the same again replaces it. */
+/** Inserts or replaces an artifact of an authorization in progress. */
 export async function saveArtifact(db: Db, { model, hash, uid, payload, ttlMs }: Artifact): Promise<void> {
   await db
     .insertInto('oauth_artifacts')
@@ -47,7 +47,7 @@ export async function findArtifact(
   return row.consumed_at === null ? payload : { ...payload, consumed: Math.floor(Date.parse(row.consumed_at) / 1000) };
 }
 
-/** @returns false when it had been used before, or is gone. */
+/** @returns false when it was used before, or does not exist. */
 export async function consumeArtifact(db: Db, model: string, hash: Buffer): Promise<boolean> {
   const row = await db
     .updateTable('oauth_artifacts')

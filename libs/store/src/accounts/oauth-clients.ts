@@ -3,7 +3,7 @@ import { jsonb } from '../driver/fragments.ts';
 
 type Metadata = Record<string, unknown>;
 
-/** Keeps a client that registered itself. */
+/** Stores a client that registered itself. */
 export async function insertClient(db: Db, id: string, metadata: Metadata, address: string | null): Promise<void> {
   await db
     .insertInto('oauth_clients')

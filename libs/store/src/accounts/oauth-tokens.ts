@@ -7,7 +7,7 @@ import { connectionLives } from './connections.ts';
 export type TokenKind = 'AccessToken' | 'RefreshToken' | 'AuthorizationCode';
 
 export interface NewToken {
-  /** SHA-256 of the whole token, prefix included; the token itself is stored nowhere. */
+  /** SHA-256 of the whole token, prefix included; the token itself is not stored. */
   hash: Buffer;
   kind: TokenKind;
   connectionId: string;
@@ -34,7 +34,10 @@ export interface StoredToken {
   consumedAt: string | null;
 }
 
-/** A token whose connection may be used now; null for all others. One that was consumed is found, to tell its reuse. */
+/**
+ * A token whose connection is usable; null for all others. A consumed one is returned too, so that its reuse can be
+ * detected.
+ */
 export async function findToken(db: Db, kind: TokenKind, hash: Buffer): Promise<StoredToken | null> {
   const row = await db
     .selectFrom('oauth_tokens as t')
@@ -50,8 +53,8 @@ export async function findToken(db: Db, kind: TokenKind, hash: Buffer): Promise<
 }
 
 /**
- * Marks a token as used. Two at the same time: the second waits for the first one's transaction.
- * @returns false when it had been used before: whoever gets true, and nobody else, may go on.
+ * Marks a token as used. Of two concurrent calls the second waits for the first one's transaction.
+ * @returns false when it had been used before: only the caller that gets true may continue.
  */
 export async function consumeToken(db: Db, hash: Buffer): Promise<boolean> {
   const row = await db

@@ -8,25 +8,25 @@ declare const checked: unique symbol;
 /** Repos of one tenant that may be read: by a connection, or by an operator who named one. */
 export interface ReadScope {
   readonly tenantId: number;
-  /** null = every enabled repo of the tenant. A repo that is named here may be disabled by now. */
+  /** null = every enabled repo of the tenant. A repo listed here may be disabled by now. */
   readonly repoIds: readonly number[] | null;
   readonly [checked]: true;
 }
 
 /**
  * What a connection may read now: one organisation, and in it all enabled repos or some. Only the check of an access
- * token makes one, so a function that asks for it cannot be called for anybody else.
+ * token creates one, so a function that requires it cannot be called without the check.
  */
 export interface OrgScope extends ReadScope {
   readonly userId: number;
   readonly role: Role;
 }
 
-/** Operators of the monitor see every tenant; what they read of one issue is bound to the repo that they named. */
+/** Operators of the monitor see every tenant; reads of one issue are bound to the repo in the path. */
 export const operatorScope = (repo: { tenant_id: number; id: number }): ReadScope =>
   ({ tenantId: repo.tenant_id, repoIds: [repo.id] }) as unknown as ReadScope;
 
-/** A connection whose access token was shown, alive at this moment. */
+/** A usable connection whose access token was presented. */
 export interface LiveConnection {
   readonly connectionId: string;
   readonly clientId: string;
@@ -40,8 +40,8 @@ export interface LiveConnection {
 }
 
 /**
- * Token, connection, user and rights in one statement, so that no two of them are of different times. Five probes of
- * primary keys. The rights stand in subqueries of their own: each names the tenant of the connection.
+ * Token, connection, user and rights in one statement, so that they belong to one snapshot. Five probes of primary
+ * keys. The rights are in separate subqueries: each names the tenant of the connection.
  */
 const byAccessTokens = prepared('connections-by-access-tokens', (db, p: Params<{ hashes: readonly Buffer[] }>) =>
   db
@@ -74,11 +74,11 @@ const byAccessTokens = prepared('connections-by-access-tokens', (db, p: Params<{
 );
 
 /**
- * The connections that access tokens stand for, and what each may read. Ask the primary: a replica may not know yet
- * that one was revoked. Many tokens cost little more than one.
+ * The connections of access tokens, with what each may read. Use the primary: a replica may not have a revocation yet.
+ * Many tokens cost little more than one.
  * @param hashes SHA-256 of each whole token.
- * @returns by the hash as hexadecimal text; without those whose token is unknown or expired, whose connection is revoked
- * or over, whose user is disabled or no member.
+ * @returns by the hash as hexadecimal text; without those whose token is unknown or expired, whose connection is
+ * revoked or expired, whose user is disabled or no member.
  */
 export async function findLiveConnections(
   primary: Db,

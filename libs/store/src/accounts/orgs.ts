@@ -43,7 +43,7 @@ export interface MemberRow {
   name: string;
   role: Role;
   disabled_at: string | null;
-  /** Slugs of the repos that were granted one by one. */
+  /** Slugs of the repos that were granted individually. */
   granted: string[];
 }
 

@@ -4,19 +4,19 @@ import type { Db } from '../driver/database.ts';
 
 const EXPIRING = ['oauth_tokens', 'oauth_artifacts', 'user_sessions', 'rate_limits'] as const;
 
-/** Rows of a table in one statement: short locks, and replicas that prune at once share the work. */
+/** Rows of a table per statement: short locks, and concurrent replicas share the work. */
 const BATCH = 5_000;
 
 export interface PruneAges {
-  /** A client that nobody connected with. */
+  /** A client without any connection. */
   unusedClientMs: number;
-  /** A connection that is over or was revoked; kept so long for questions about what happened. */
+  /** A connection that expired or was revoked; kept this long for later questions. */
   endedConnectionMs: number;
 }
 
 /**
- * Deletes what nobody can use any more, a batch of each kind. A consumed refresh token stays until it would have
- * expired: before that, its reuse must be noticed.
+ * Deletes unusable rows, one batch of each kind. A consumed refresh token is kept until it would have expired: before
+ * that, its reuse must be detected.
  * @returns rows deleted by table, and whether a batch was full, so that there may be more.
  */
 export async function pruneOauth(

@@ -3,13 +3,16 @@ import { msInterval } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 
 export interface Taken {
-  /** Taken in the window under way, this one included. */
+  /** Points taken in the current window, this one included. */
   points: number;
   /** Until the window ends. */
   msLeft: number;
 }
 
-/** Takes one point of a key's window, which begins with the first one. One statement, so all replicas count together. */
+/**
+ * Takes one point of a key's window, which begins with the first point. One statement, so the limit applies across
+ * replicas.
+ */
 export async function takePoint(db: Db, key: string, windowMs: number): Promise<Taken> {
   const { rows } = await sql<Taken>`
     insert into rate_limits as r (key, points, expires_at)
@@ -33,7 +36,7 @@ export async function returnPoint(db: Db, key: string): Promise<void> {
     .execute();
 }
 
-/** Points taken in the window under way; 0 without one. */
+/** Points taken in the current window; 0 without one. */
 export async function pointsOf(db: Db, key: string): Promise<number> {
   const row = await db
     .selectFrom('rate_limits')

@@ -2,7 +2,7 @@ import { isStorable, type Role } from '@pipeline/domain';
 import type { Db } from '../driver/database.ts';
 
 /**
- * The tenant known outside by that id; made when it is not there yet.
+ * Finds or inserts the tenant with that external id.
  * @returns its numeric id.
  */
 export async function ensureTenant(db: Db, externalId: string, name = externalId): Promise<number> {
@@ -43,7 +43,7 @@ export async function insertUser(
 
 /** @returns null for an unknown tenant. */
 export async function tenantIdOf(db: Db, externalId: string): Promise<number | null> {
-  // Names nothing, and the store would refuse to look for it.
+  // Such a text is no id, and the store would refuse the query.
   if (!isStorable(externalId)) return null;
   const row = await db.selectFrom('tenants').select('id').where('external_id', '=', externalId).executeTakeFirst();
   return row?.id ?? null;

@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import { svcNowPlus } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 
-/** Somebody who may log in. */
+/** A user account that can log in. */
 export interface Account {
   id: number;
   email: string;
   name: string;
 }
 
-/** An account by what is typed as its name, with its password's hash; null for none, or one that is disabled. */
+/** The account with this login name and its password hash; null for an unknown or disabled one. */
 export async function findAccount(db: Db, email: string): Promise<(Account & { passwordHash: string | null }) | null> {
   const row = await db
     .selectFrom('users')
@@ -28,7 +28,7 @@ export async function insertSession(db: Db, hash: Buffer, userId: number, ttlMs:
     .execute();
 }
 
-/** Whose session it is; null when it is over, was ended, or its user is disabled. */
+/** The user of a session; null when it expired, was ended, or its user is disabled. */
 export async function findSessionAccount(db: Db, hash: Buffer): Promise<Account | null> {
   const row = await db
     .selectFrom('user_sessions as s')

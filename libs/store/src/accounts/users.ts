@@ -7,7 +7,7 @@ import { fleetNote } from '../driver/fragments.ts';
 
 export type UserRow = Selectable<Users>;
 
-/** @returns undefined when a user has that address already, in whatever case. */
+/** @returns undefined when a user has that address already, case-insensitively. */
 export const insertNewUser = (
   tx: Tx,
   user: { email: string; name: string; passwordHash: string | null },
@@ -33,7 +33,7 @@ export interface UserSummary {
   disabled_at: string | null;
   has_password: boolean;
   created_at: string;
-  /** What the user is where: external id of the organisation -> role. */
+  /** Roles of the user: external id of the organisation -> role. */
   roles: Record<string, Role>;
 }
 
@@ -49,7 +49,7 @@ export async function listUsers(fleet: Db): Promise<UserSummary[]> {
   return rows;
 }
 
-/** Disables or enables a user. @returns false when the user was so already. */
+/** Disables or enables a user. @returns false when the user already had that value. */
 export async function setUserDisabled(tx: Tx, userId: number, disabled: boolean): Promise<boolean> {
   const row = await tx
     .updateTable('users')
@@ -65,7 +65,7 @@ export async function setPasswordHash(tx: Tx, userId: number, hash: string): Pro
   await tx.updateTable('users').set({ password_hash: hash }).where('id', '=', userId).execute();
 }
 
-/** Ends all sessions of a user in browsers. @returns how many. */
+/** Ends all browser sessions of a user. @returns how many. */
 export async function deleteSessionsOf(tx: Tx, userId: number): Promise<number> {
   const result = await tx.deleteFrom('user_sessions').where('user_id', '=', userId).executeTakeFirst();
   return Number(result.numDeletedRows);

@@ -7,19 +7,19 @@ import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type AlertRow, toAlert } from './alerts.ts';
 
-/** About an alert or a day, as the table's check has it. */
+/** Whether the message is about an alert or a day; values of the table's check constraint. */
 export type DeliveryRow = Omit<Selectable<AlertDeliveries>, 'type' | 'alert' | 'digest'> & {
   /** Address of the alert's issue on its host; null where it has none. */
   issue_url: string | null;
 } & ({ type: AlertMessage; alert: Alert } | { type: 'digest.daily'; digest: DailyDigest });
 
-/** One message to each of these channels, as a parameter. */
+/** One message per channel, as a statement parameter. */
 export const newIds = (channels: readonly string[]): string =>
   JSON.stringify(channels.map((channel) => ({ id: uuidv7(), channel })));
 
 /**
- * Writes what each channel is to be told of a new episode. A channel that was told of the same alert lately is told when
- * `quietMs` have passed since, if the episode lasts that long. @param channels their keys.
+ * Inserts the messages about a new episode. A channel that was notified of the same alert less than `quietMs` ago gets
+ * its message when that time is over, if the episode lasts that long. @param channels their keys.
  */
 export async function insertRaised(
   tx: Tx,
@@ -37,7 +37,7 @@ export async function insertRaised(
     from jsonb_to_recordset(${newIds(channels)}::jsonb) c (id uuid, channel text)`.execute(tx);
 }
 
-/** Writes that a threshold of a budget was passed, for each channel that was not told since `since`; null = ever. */
+/** Inserts a message about a passed budget threshold for each channel that got none since `since`; null = ever. */
 export async function insertThreshold(
   tx: Tx,
   row: AlertRow,
@@ -55,8 +55,8 @@ export async function insertThreshold(
 }
 
 /**
- * Writes that an episode is over, for each channel that was told of it; messages about it that still wait are dropped.
- * One that was tried may have arrived, whatever its answer: its channel is told too.
+ * Inserts the messages about the end of an episode for each channel that was notified of it, and drops pending ones
+ * about it. A message with an attempt may have arrived, whatever the response: its channel is notified too.
  */
 export async function insertResolved(tx: Tx, row: AlertRow, channels: readonly string[]): Promise<void> {
   await sql`
@@ -78,7 +78,7 @@ export async function insertResolved(tx: Tx, row: AlertRow, channels: readonly s
   );
 }
 
-/** Messages whose time has come, the oldest first (index alert_deliveries_due). */
+/** Due messages, oldest first (index alert_deliveries_due). */
 export async function dueDeliveries(fleet: Db, limit: number): Promise<DeliveryRow[]> {
   const { rows } = await sql<DeliveryRow>`
     ${fleetNote('one sender for all tenants')}
@@ -99,9 +99,10 @@ interface DeliveryKey {
 }
 
 /**
- * Counts a try before it is made, so that one that ends the process is counted too and comes again after its wait.
- * @param waitSec until the next one; null = there is none, and the row stays due for the outcome alone.
- * @returns false when somebody else took, ended or dropped it meanwhile.
+ * Counts an attempt before it is made, so that an attempt that ends the process counts too and is retried after its
+ * delay.
+ * @param waitSec until the next attempt; null = this is the last one, and the row stays due for its outcome.
+ * @returns false when another process took, ended or dropped the message meanwhile.
  */
 export async function takeDelivery(
   db: Db,
@@ -116,10 +117,10 @@ export async function takeDelivery(
   return rows.length > 0;
 }
 
-/** One that ended the process at its last try is looked at again after so long, and fails. */
+/** A message whose last attempt ended the process is due again after this time, and fails then. */
 const LAST_TRY_SEC = 60;
 
-/** Ends a message, or keeps why its last try did not work. */
+/** Completes a message, or records why its last attempt failed. */
 export async function noteDelivery(
   db: Db,
   { tenant_id, id }: DeliveryKey,
@@ -132,7 +133,7 @@ export async function noteDelivery(
     where tenant_id = ${tenant_id} and id = ${id} and status = 'pending'`.execute(db);
 }
 
-/** Forgets messages that were written longer ago (index alert_deliveries_by_age). */
+/** Deletes messages that are older (index alert_deliveries_by_age). */
 export async function deleteOldAlertDeliveries(fleet: Db, keptMs: number): Promise<void> {
   await sql`
     ${fleetNote('retention')}

@@ -11,21 +11,21 @@ export type AlertRow = Selectable<Alerts>;
 export interface AlertInput {
   severity: AlertSeverity;
   detector: AlertDetector;
-  /** What makes two alerts the same one; one row per tenant and fingerprint. */
+  /** Identity of an alert: one row per tenant and fingerprint. */
   fingerprint: string;
   message: string;
   /** Slug, owner/name. */
   repo?: string | null;
   issueNumber?: number | null;
   workerId?: string | null;
-  /** What was measured, and the limit that it passed; the detector says in which unit. */
+  /** The measured value and the limit that it passed; the detector defines the unit. */
   value?: number | null;
   threshold?: number | null;
 }
 
 /**
- * Writes an alert: a new row, one more sighting of an open one, or an episode anew of one that was resolved (first
- * seen now, counted from 1). The newest sighting says how bad it is. @returns the row; `count` 1 = it is news.
+ * Raises an alert: inserts a row, counts an open one, or starts a new episode of a resolved one (first seen now, count
+ * 1). Severity is that of the newest call. @returns the row; `count` 1 = a new episode.
  */
 export async function upsertAlert(tx: Tx, tenantId: number, alert: AlertInput): Promise<AlertRow> {
   const seen = {
@@ -56,7 +56,7 @@ export async function upsertAlert(tx: Tx, tenantId: number, alert: AlertInput): 
     .executeTakeFirstOrThrow();
 }
 
-/** Ends an open alert. @returns it, or undefined when none with that fingerprint is open. */
+/** Resolves an open alert. @returns it, or undefined when none with that fingerprint is open. */
 export const closeAlert = (tx: Tx, tenantId: number, fingerprint: string): Promise<AlertRow | undefined> =>
   tx
     .updateTable('alerts')
@@ -67,7 +67,7 @@ export const closeAlert = (tx: Tx, tenantId: number, fingerprint: string): Promi
     .returningAll()
     .executeTakeFirst();
 
-/** The row as it is told to others. */
+/** The row in the form of the API. */
 export const toAlert = (row: AlertRow): Alert => ({
   id: row.id,
   severity: row.severity,
@@ -92,15 +92,15 @@ export interface AlertFilter {
   /** Slug; compared without case. */
   repo?: string | undefined;
   issueNumber?: number | undefined;
-  /** Undefined: open and resolved ones. */
+  /** Undefined: open and resolved alerts. */
   resolved?: boolean | undefined;
-  /** Of one tenant; undefined: of all, and of the deployment. */
+  /** Alerts of one tenant; undefined: of all tenants and of the deployment. */
   tenantId?: number | undefined;
 }
 
 /**
- * Alerts that match, the one seen last first, and how many there are. Cost: the rows of the table at most, one for each
- * thing that was wrong within the time that alerts are kept; the open ones by their own index.
+ * Matching alerts, last seen first, and their total. Cost: at most the rows of the table, one per distinct problem
+ * within the retention time; open ones by their own index.
  */
 export async function listAlerts(
   fleet: Db,
@@ -131,7 +131,7 @@ export async function listAlerts(
   return { items: rows.map(toAlert), total: n };
 }
 
-/** How many alerts are open, by severity and detector; for gauges. */
+/** Number of open alerts by severity and detector, for gauges. */
 export async function countOpenAlerts(
   fleet: Db,
 ): Promise<{ severity: AlertSeverity; detector: AlertDetector; count: number }[]> {
@@ -144,7 +144,7 @@ export async function countOpenAlerts(
     .execute();
 }
 
-/** Open alerts of one detector, of all tenants, and when each was last seen. */
+/** Open alerts of one detector over all tenants, with the time they were last seen. */
 export const openAlertsOf = (fleet: Db, detector: AlertDetector) =>
   fleet
     .selectFrom('alerts')
@@ -169,7 +169,7 @@ export async function openFingerprints(db: Db, tenantId: number, detector: Alert
 
 const SEVERITY_ORDER = sql`array_position(array['critical', 'warning', 'info'], severity)`;
 
-/** What is wrong now, the worst first and then the newest (index alerts_open). */
+/** Open alerts, most severe first and then newest (index alerts_open). */
 export async function openAlerts(fleet: Db, limit: number): Promise<Alert[]> {
   const rows = await fleet
     .selectFrom('alerts')
@@ -184,7 +184,7 @@ export async function openAlerts(fleet: Db, limit: number): Promise<Alert[]> {
   return rows.map(toAlert);
 }
 
-/** Forgets alerts that were resolved longer ago. They are few: one row for each thing that was ever wrong. */
+/** Deletes alerts that were resolved longer ago. There are few: one row per distinct problem. */
 export async function deleteOldAlerts(fleet: Db, keptMs: number): Promise<void> {
   await sql`
     ${fleetNote('retention')}

@@ -8,7 +8,7 @@ const FINGERPRINT = 'digest.daily';
 const midnight = (date: string): string => `${date}T00:00:00Z`;
 
 /**
- * Which of these channels have no digest of a day yet, sent or not (index alert_deliveries_one_digest).
+ * The channels without a digest for a day, sent or not (index alert_deliveries_one_digest).
  * @param date UTC, YYYY-MM-DD.
  */
 export async function channelsWithoutDigest(db: Db, channels: readonly string[], date: string): Promise<string[]> {
@@ -21,7 +21,7 @@ export async function channelsWithoutDigest(db: Db, channels: readonly string[],
   return rows.map(({ channel }) => channel);
 }
 
-/** Writes the digest of its day for channels; one that has it, by whomever, keeps what it has. */
+/** Inserts the digest of its day for channels; a channel that has one keeps it. */
 export async function insertDigest(tx: Tx, digest: DailyDigest, channels: readonly string[]): Promise<void> {
   await sql`
     insert into alert_deliveries (tenant_id, id, fingerprint, episode_at, channel, type, digest, next_attempt_at)

@@ -13,7 +13,7 @@ export interface DigestCount {
   blocked: number;
 }
 
-/** Issues of the enabled repos by state and repo, those that there are. Costs the counters and their deltas. */
+/** Issues of the enabled repos by state and repo, without zero counts. Costs the counters and their deltas. */
 export async function digestCounts(fleet: Db): Promise<DigestCount[]> {
   const { rows } = await sql<DigestCount>`
     ${fleetNote('operators see all tenants')}
@@ -38,8 +38,8 @@ export async function digestCounts(fleet: Db): Promise<DigestCount[]> {
 }
 
 /**
- * Errors of runs that ended in the last 24 hours, by fingerprint, the most frequent first, each with its newest message.
- * Cost: the failed runs of that time, by index runs_failed_of_repo.
+ * Errors of runs that ended in the last 24 hours, by fingerprint, the most frequent first, each with its newest
+ * message. Cost: the failed runs of that time, by index runs_failed_of_repo.
  */
 export async function recentErrors(fleet: Db, limit: number): Promise<RecentError[]> {
   const { rows } = await sql<RecentError>`
@@ -60,8 +60,8 @@ export async function recentErrors(fleet: Db, limit: number): Promise<RecentErro
 }
 
 /**
- * What all tenants have spent in so many days up to now, in USD; null when nothing was booked. Cost: the sums of the
- * whole days, and the cost events of the first one, which the window cuts.
+ * Costs of all tenants over so many days up to now, in USD; null without cost events. Cost: the sums of the whole days,
+ * and the cost events of the first one, which the window cuts.
  */
 export async function spentInDays(fleet: Db, days: number): Promise<number | null> {
   const { rows } = await sql<{ usd: number | null }>`
@@ -88,7 +88,7 @@ export interface RepoTroubles {
 
 const TOP = sql.lit(5);
 
-/** What issues of a repo were blocked by in the last 7 days, and what their runs failed with, the most frequent first. */
+/** Block reasons and run errors of a repo in the last 7 days, the most frequent first. */
 export async function troublesOf(
   db: Db,
   { tenantId, repoId }: { tenantId: number; repoId: number },

@@ -21,8 +21,8 @@ export interface EventFilter extends AnalyticsScope {
 }
 
 /**
- * One page of pipeline events, newest first. Each tenant, or each repo where an issue is asked for, gives its newest
- * ones by an index; the page is merged from them. Costs offset + limit rows of each.
+ * One page of pipeline events, newest first. Each tenant (or repo, if an issue is given) contributes its newest ones by
+ * an index, and the page is merged from them. Costs offset + limit rows of each.
  */
 export async function eventPage(
   fleet: Db,
@@ -46,7 +46,7 @@ export async function eventPage(
   return rows;
 }
 
-/** An issue's number means something only within a repo. */
+/** Issue numbers are unique only within a repo. */
 function sourcesOf({ tenantId, repoId, issue }: EventFilter): RawBuilder<unknown> {
   if (issue === null && repoId === null) {
     return sql`(select t.id as tenant_id from tenants t where ${tenantId}::bigint is null or t.id = ${tenantId})`;
@@ -60,8 +60,8 @@ function sourcesOf({ tenantId, repoId, issue }: EventFilter): RawBuilder<unknown
 }
 
 /**
- * The events `e` of a source. Those of an issue are found by its id, as nearly all of them carry it; some are about a
- * number that the pipeline has no record of, and stand among the few without one.
+ * The events `e` of a source. Events of an issue are found by its id, which nearly all of them have; events about a
+ * number without a record are among the few without an id.
  */
 function eventsOfSource({ repoId, issue, type }: EventFilter): RawBuilder<unknown> {
   const ofType = type === null ? sql`` : sql`and e.event_type = ${type}`;
@@ -75,7 +75,7 @@ function eventsOfSource({ repoId, issue, type }: EventFilter): RawBuilder<unknow
     ${events(sql`and e.issue_id is null and e.repo_id = source.repo_id and e.issue_number = ${issue}`)}`;
 }
 
-/** How many there are: from counts by month; for an issue counted, by its index. */
+/** Total number of events: from the monthly counts; for an issue, counted by its index. */
 export async function countEvents(fleet: Db, filter: EventFilter): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     ${fleetNote('operators see all tenants')} ${filter.issue === null ? countOfSums(filter) : countOfIssue(filter)}`.execute(

@@ -5,7 +5,7 @@ import { fleetNote } from '../driver/fragments.ts';
 
 const NOTE = fleetNote('operators see all tenants');
 
-/** An enabled repo, and what its slug is to be told by. */
+/** An enabled repo, and the names that identify it. */
 export interface FleetRepo {
   tenantId: number;
   /** External id. */
@@ -37,8 +37,8 @@ export interface StateCount extends OfRepo {
 }
 
 /**
- * How many issues of each enabled repo are where, by the counters and what is not yet folded into them. Costs the
- * counters: some dozens for each repo, however many issues there are.
+ * Number of issues of each enabled repo by state, from the counters plus pending deltas. Costs the counters: some
+ * dozens for each repo, however many issues there are.
  */
 export async function fleetStateCounts(fleet: Db): Promise<StateCount[]> {
   const { rows } = await sql<StateCount>`
@@ -56,7 +56,7 @@ export async function fleetStateCounts(fleet: Db): Promise<StateCount[]> {
   return rows;
 }
 
-/** Unresolved letters by repo, those that have any (index dead_letters_open). */
+/** Unresolved dead letters by repo, without zero counts (index dead_letters_open). */
 export async function openLettersByRepo(fleet: Db): Promise<(OfRepo & { n: number })[]> {
   const { rows } = await sql<OfRepo & { n: number }>`
     ${NOTE}
@@ -67,7 +67,7 @@ export async function openLettersByRepo(fleet: Db): Promise<(OfRepo & { n: numbe
   return rows;
 }
 
-/** An issue that a worker is at. */
+/** An issue with a claimed task. */
 export interface IssueInFlight extends OfRepo {
   taskType: TaskType;
   issueNumber: number;

@@ -8,11 +8,11 @@ import { edgeOf } from './states.ts';
 
 const ALL_STATES = sql.lit(`{${STATES.join(',')}}`);
 
-/** Whoever has been in a state but `new` has left another one before. */
+/** An issue that has been in a state other than `new` has left another state before. */
 export const leastStays = (reached: ReadonlyMap<State, number>): number =>
   [...reached].reduce((sum, [state, n]) => sum + (state === 'new' ? 0 : n), 0);
 
-/** How many issues that entered the pipeline since then have been in each state; those that none has are left out. */
+/** How many issues admitted since then have been in each state; states without issues are omitted. */
 export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Date): Promise<Map<State, number>> {
   const { from, minute } = edgeOf(since);
   const { rows } = await sql<{ state: State; n: number }>`
@@ -35,13 +35,13 @@ export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Dat
 /** Every issue begins in `new`, the first of the states. */
 const ONLY_NEW = sql.lit(1 << STATES.indexOf('new'));
 
-/** Up to so many stays medians are exact; beyond, they are read from histograms. */
+/** Medians are exact up to this number of dwell times; beyond, they are read from histograms. */
 export const EXACT_STAYS = 20_000;
 
 /**
- * Median minutes that the issues which entered since then stayed in each state, by every stay that has ended. Exact for
- * up to so many stays; beyond, within one percent, of the issues that entered since the beginning of that hour.
- * @param atLeast how many stays there are for certain: where that is too many they are not looked at one by one.
+ * Median minutes that issues admitted since then stayed in each state, over all dwell times that have ended. Exact up
+ * to EXACT_STAYS; beyond, within one percent, of the issues admitted since the beginning of that hour.
+ * @param atLeast a lower bound of the number of dwell times: above the limit they are not read one by one.
  */
 export async function medianStays(
   fleet: Db,
@@ -49,8 +49,8 @@ export async function medianStays(
   { since, atLeast = 0, exactUpTo = EXACT_STAYS }: { since: Date; atLeast?: number; exactUpTo?: number },
 ): Promise<Map<State, number>> {
   if (atLeast > exactUpTo) return mediansOfHistograms(fleet, scope, since);
-  // Issue by issue, and only those that have left `new`: joined at will, a cohort of some thousand issues makes the server
-  // read the moves of all time from one end to the other.
+  // Read issue by issue, and only those that have left `new`: with an unrestricted join the planner reads all
+  // transitions of all time for a cohort of some thousand issues.
   const { rows } = await sql<{ state: State; minutes: number; stays: number }>`
     ${fleetNote('operators see all tenants')}
     with entered as materialized (

@@ -5,12 +5,14 @@ import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { inTransaction } from '../driver/transaction.ts';
 
-/** Whoever reads more unfolded deltas of a repo than this folds them: a page must not pay for the past. */
+/**
+ * A reader that finds more pending deltas of a repo than this aggregates them, so that later pages do not pay for them.
+ */
 export const FOLD_ABOVE = 10_000;
 
 /**
- * The counters of one repo, folded and not, in one statement: rows (state, is_paused, is_blocked, n, writes, unfolded).
- * `writes` of all of them together is the repo's revision.
+ * The counters of one repo plus pending deltas, in one statement: rows (state, is_paused, is_blocked, n, writes,
+ * unfolded). The sum of `writes` is the repo's revision.
  */
 export const countsOf = (tenantId: RawBuilder<unknown>, repoId: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select c.state, c.is_paused, c.is_blocked, c.n, c.writes, 0 as unfolded from issue_counts c
@@ -33,7 +35,7 @@ const fold = prepared(
     set n = issue_counts.n + excluded.n, writes = issue_counts.writes + excluded.writes`,
 );
 
-/** Adds the deltas of a repo to its counters. @returns false when another process is at it. */
+/** Applies the deltas of a repo to its counters. @returns false when another process is doing it. */
 export function foldIssueCounts(tenant: Db, tenantId: number, repoId: number): Promise<boolean> {
   return inTransaction(tenant, async (tx) => {
     const { rows } = await sql<{ held: boolean }>`
@@ -44,7 +46,7 @@ export function foldIssueCounts(tenant: Db, tenantId: number, repoId: number): P
   });
 }
 
-/** Repos that have deltas to fold, at most `limit`. Costs the deltas once. */
+/** Repos with pending deltas, at most `limit`. Costs the deltas once. */
 export async function unfoldedRepos(fleet: Db, limit: number): Promise<{ tenant_id: number; repo_id: number }[]> {
   const { rows } = await sql<{ tenant_id: number; repo_id: number }>`
     ${fleetNote('upkeep of every tenant')}

@@ -5,7 +5,7 @@ import { fleetNote, jsonList, wireTime } from '../driver/fragments.ts';
 
 const TODAY = sql`(svc_now() at time zone 'UTC')::date`;
 
-/** Keeps what was found of a repo today; a later look of the same day takes its place. */
+/** Stores the KPIs of a repo for today; a later evaluation of the same day replaces them. */
 export async function keepKpis(
   tx: Tx,
   { tenantId, repoId }: { tenantId: number; repoId: number },
@@ -33,7 +33,7 @@ export interface KpiRepo {
   name: string;
 }
 
-/** Enabled repos that nobody has looked at for so long; one probe of today's and yesterday's snapshots each. */
+/** Enabled repos without an evaluation for this long; one probe of today's and yesterday's snapshots each. */
 export async function reposDueForKpis(fleet: Db, everyMs: number, limit: number): Promise<KpiRepo[]> {
   const { rows } = await sql<KpiRepo>`
     ${fleetNote('the guard watches the repos of all tenants')}
@@ -47,7 +47,7 @@ export async function reposDueForKpis(fleet: Db, everyMs: number, limit: number)
   return rows;
 }
 
-/** Open alerts about KPIs of repos that are not enabled any more: nobody looks at these again. Cost: the open alerts. */
+/** Open alerts about KPIs of repos that are no longer enabled and so no longer evaluated. Cost: the open alerts. */
 export async function regressionsOfDisabledRepos(fleet: Db): Promise<{ tenant_id: number; fingerprint: string }[]> {
   const { rows } = await sql<{ tenant_id: number; fingerprint: string }>`
     ${fleetNote('the guard watches the repos of all tenants')}
@@ -76,7 +76,7 @@ export interface KpiRow {
 }
 
 /**
- * The newest word on every KPI of the enabled repos, and its history, newest first. Repos that nobody has looked at for a
+ * The newest value of every KPI of the enabled repos, and its history, newest first. Repos without an evaluation for a
  * month are left out. Cost: the snapshots of a month, by their key.
  */
 export async function latestKpis(fleet: Db): Promise<KpiRow[]> {
@@ -104,7 +104,7 @@ export async function latestKpis(fleet: Db): Promise<KpiRow[]> {
   return rows;
 }
 
-/** Forgets snapshots of days long gone. */
+/** Deletes snapshots that are older. */
 export async function deleteOldKpis(fleet: Db, keptDays: number): Promise<void> {
   await sql`
     ${fleetNote('retention')}

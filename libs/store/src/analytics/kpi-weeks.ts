@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** What the KPIs of one repo and week are made of. `week` 0 is the current one; USD and seconds. */
+/** The inputs of the KPIs of one repo and week. `week` 0 is the current one; USD and seconds. */
 export interface KpiWeekRow {
   week: number;
   active: number;
@@ -36,7 +36,7 @@ const ofRepo = (p: Params<Query>, alias: string): RawBuilder<unknown> =>
 const lately = (column: string) => sql`${sql.ref(column)} >= svc_now() - ${LOOK_BACK}::interval`;
 const inWeek = (column: string) => sql`${sql.ref(column)} >= w.starts and ${sql.ref(column)} < w.ends`;
 
-/** The week that runs on has no end yet. A week holds its start and not its end. */
+/** The current week has no end yet. A week includes its start and excludes its end. */
 const weeks = sql`
   select n as week, svc_now() - make_interval(days => 7 * (n + 1)) as starts,
     case when n = 0 then 'infinity' else svc_now() - make_interval(days => 7 * n) end as ends
@@ -47,7 +47,7 @@ const moves = (p: Params<Query>) => sql`
   from transitions m join weeks w on ${inWeek('m.at')}
   where ${ofRepo(p, 'm')} and ${lately('m.at')}`;
 
-/** When issues were not done, as far as it matters: those that were done all the time have no row. */
+/** The periods in which issues were not done, as far as they matter: issues that never were done have no row. */
 const openTimes = (p: Params<Query>) => sql`
   select e.issue_id, coalesce(e.before, i.created_at) as starts, e.at as ends
   from turns_of_issues e
@@ -59,7 +59,7 @@ const openTimes = (p: Params<Query>) => sql`
   select i.id, i.created_at, 'infinity' from issues i
   where ${ofRepo(p, 'i')} and i.is_open and i.id not in (select e.issue_id from turns_of_issues e)`;
 
-/** A start from anew; a new plan is one only where there was a pull request. */
+/** A restart; a new plan counts as one only after a pull request. */
 const isAgain = (p: Params<Query>) => sql`
   m.trigger in ('reimplement', 'conflict') or m.trigger = 'replan' and exists (
     select from pull_requests r where r.tenant_id = ${p('tenantId')} and r.issue_id = m.issue_id and r.opened_at < m.at)`;
@@ -70,7 +70,7 @@ const entries = (p: Params<Query>) => sql`
     count(distinct m.issue_id) filter (where ${isAgain(p)}) as reimplemented
   from moves m group by m.week`;
 
-/** The end of each issue in each week that it had one in, the last of several. */
+/** The last end of each issue in each week. */
 const endings = (p: Params<Query>) => sql`
   select e.week, count(*) as ended, count(*) filter (where exists (
       select from dead_letters d where ${ofRepo(p, 'd')} and d.issue_id = e.issue_id)) as buried,
@@ -86,7 +86,7 @@ const costs = (p: Params<Query>) => sql`
   from cost_events c join weeks w on ${inWeek('c.created_at')}
   where ${ofRepo(p, 'c')} and ${lately('c.created_at')} and c.issue_id is not null group by w.week`;
 
-/** By the time of the claim, whose index leads to the runs. */
+/** By the time of the claim, whose index covers the runs. */
 const calls = (p: Params<Query>) => sql`
   select w.week, sum(v.turns) as turns, count(distinct r.issue_id) as issues
   from runs r
@@ -140,8 +140,8 @@ const samples = prepared(
 );
 
 /**
- * The current week of a repo and the four before it, the current one first. Cost: what happened in the repo in these
- * five weeks, each kind by an index over repo and time, and its open issues.
+ * The current week of a repo and the four before it, the current one first. Cost: the events of the repo in these five
+ * weeks, each kind by an index over repo and time, and its open issues.
  */
 export const kpiWeeks = (db: Db, tenantId: number, repoId: number): Promise<KpiWeekRow[]> =>
   samples.all(db, { tenantId, repoId });

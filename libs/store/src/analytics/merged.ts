@@ -4,7 +4,7 @@ import { fleetNote } from '../driver/fragments.ts';
 import { type AnalyticsScope, within } from './scope.ts';
 
 export interface MergedIssues {
-  /** Of the time of the first merge, UTC, YYYY-MM-DD. */
+  /** UTC date of the first merge, YYYY-MM-DD. */
   date: string;
   inWindow: boolean;
   merged: number;
@@ -12,9 +12,9 @@ export interface MergedIssues {
 }
 
 /**
- * Issues by the day on which their first pull request was merged, from `before` on, those of the window apart; and how
- * many of them went through alone: agents opened every pull request, and nobody asked for changes before that merge.
- * Costs the merges of both windows (index pull_requests_merged), three probes each.
+ * Issues by the day of their first merged pull request, from `before` on, window and baseline separately, and how many
+ * of them were autonomous: agents opened every pull request, and no person requested changes before that merge. Costs
+ * the merges of both windows (index pull_requests_merged), three probes each.
  */
 export async function mergedIssues(
   fleet: Db,

@@ -13,8 +13,8 @@ export interface MetricTotals {
 }
 
 /**
- * What has happened ever, from the sums that are kept; what is not folded yet follows. A total falls when old sums are
- * dropped, which a counter's reader takes for a restart. Cost: the sums by month.
+ * All-time totals, from the stored rollups plus pending deltas. A total falls when old rollups are dropped, which a
+ * counter's reader treats as a restart. Cost: the sums by month.
  */
 export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   const costs = await sql<MetricTotals['costs'][number]>`
@@ -55,7 +55,8 @@ export async function endedRuns(
   window: { from: string; to: string; agents: readonly string[] },
 ): Promise<{ task_type: string; seconds: number }[]> {
   const { from, to, agents } = window;
-  // By the claims of the last day (index runs_of_agent): over the end of runs there is no index, for each would touch it.
+  // By the claims of the last day (index runs_of_agent): there is no index over the end of runs, because every run
+  // would update it.
   const { rows } = await sql<{ task_type: string; seconds: number }>`
     ${note}
     select x.task_type, extract(epoch from x.finished_at - x.claimed_at)::float8 as seconds
@@ -71,14 +72,16 @@ export async function endedRuns(
 }
 
 /**
- * Claims of all tenants since a moment, and how long each task had waited for a worker, in seconds; without those of
- * releases that did not note it. Cost: a probe for each repo and agent (index runs_of_agent), and the claims themselves.
+ * Claims of all tenants since a time, and how long each task had waited for a worker, in seconds; without those of
+ * releases that did not record it. Cost: a probe for each repo and agent (index runs_of_agent), and the claims
+ * themselves.
  */
 export async function claimsSince(
   fleet: Db,
   { from, agents }: { from: string; agents: readonly string[] },
 ): Promise<{ id: number; seconds: number }[]> {
-  // `offset 0` keeps it a probe: the index over claimed_at alone knows nothing of new rows before a vacuum, and reads all.
+  // `offset 0` keeps it a probe: before a vacuum the BRIN index over claimed_at does not cover new rows, and a plan
+  // with it reads all.
   const { rows } = await sql<{ id: number; seconds: number }>`
     ${note}
     select x.id, extract(epoch from x.claimed_at - x.ready_at)::float8 as seconds

@@ -21,8 +21,8 @@ export interface RepoReliability {
 }
 
 /**
- * How reliably each enabled repo has worked since then. Costs the issues that were done (index transitions_by_state),
- * two probes each, the letters and the repeated runs of the window.
+ * Reliability figures of each enabled repo since then. Costs the issues that were done (index transitions_by_state),
+ * two probes each, and the dead letters and repeated runs of the window.
  */
 export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since: Date): Promise<RepoReliability[]> {
   const from = sql`${since.toISOString()}::timestamptz`;
@@ -71,12 +71,12 @@ export interface RetrospectiveCounts {
   outcome: string | null;
   all: number;
   withFiles: number;
-  /** Those of them that touched a file which was not planned, and those that only left out planned ones. */
+  /** Retrospectives with an unplanned file, and those that only omitted planned ones. */
   more: number;
   fewer: number;
 }
 
-/** Retrospectives written since then by their outcome (index retrospectives_by_time). */
+/** Retrospectives written since then, by outcome (index retrospectives_by_time). */
 export async function retrospectiveCounts(
   fleet: Db,
   scope: AnalyticsScope,

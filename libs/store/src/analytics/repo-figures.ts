@@ -96,8 +96,8 @@ const figures = prepared(
 );
 
 /**
- * The figures of one repo over a window that ends now. Cost: what happened in the repo in the window, each kind by an
- * index over repo and time, a probe of the transitions for each merge, and what is live.
+ * The figures of one repo over a window that ends now. Cost: the repo's events in the window, each kind by an index
+ * over repo and time, a probe of the transitions for each merge, and live rows.
  * @param dayStart when the day began, ISO 8601.
  */
 export async function repoFigures(

@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import type { AnalyticsScope } from './scope.ts';
 
-/** Repos within a scope, disabled ones included: what they cost they have cost. */
+/** Repos within a scope, including disabled ones: their past costs count. */
 export async function repoNames(
   fleet: Db,
   { tenantId, repoId }: AnalyticsScope,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Of } from './rollups/facts.ts';
 import { factsOfDeltas } from './rollups/fold.ts';
 
-/** Of what an answer tells: one repo, all of a tenant, or everything. A repo comes with its tenant. */
+/** The scope of a query: one repo, all of a tenant, or everything. A repo comes with its tenant. */
 export interface AnalyticsScope {
   tenantId: number | null;
   repoId: number | null;
@@ -13,13 +13,13 @@ export const within = (alias: string, { tenantId, repoId }: AnalyticsScope): Raw
   (${tenantId}::bigint is null or ${sql.ref(`${alias}.tenant_id`)} = ${tenantId})
   and (${repoId}::bigint is null or ${sql.ref(`${alias}.repo_id`)} = ${repoId})`;
 
-/** Rows of sums that are kept for repos, tenants and everything: those of the scope itself. */
+/** Rollup rows of exactly that scope; rollups exist for repos, tenants and everything. */
 export const atLevel = (alias: string, { tenantId, repoId }: AnalyticsScope): RawBuilder<unknown> => sql`
   ${sql.ref(`${alias}.tenant_id`)} = ${tenantId ?? 0} and ${sql.ref(`${alias}.repo_id`)} = ${repoId ?? 0}`;
 
-/** What has not been folded yet, as facts, for the head of a statement: moves, cohort, costs, events. */
+/** Facts of deltas that are not aggregated yet, as common table expressions: moves, cohort, costs, events. */
 export const waitingFacts = (scope: AnalyticsScope): RawBuilder<unknown> => waitingOf((alias) => within(alias, scope));
 
-/** The same of whatever meets a condition. */
+/** The same for deltas that meet a condition. */
 export const waitingOf = (of: Of): RawBuilder<unknown> => sql`
   d as (select r.tenant_id, r.repo_id, r.at, r.body from rollup_deltas r where ${of('r')}), ${factsOfDeltas}`;

@@ -2,19 +2,19 @@ import { type RawBuilder, sql } from 'kysely';
 import { costsOfRows, type Of } from './rollups/facts.ts';
 import { firstWhole } from './rollups/sums.ts';
 
-/** Names of the columns of a spending. */
+/** Column names of a cost source. */
 const COLUMNS = sql`
   x.tenant_id, x.repo_id, x.agent, x.model, x.provider, x.usd, x.invocations, x.input_tokens, x.output_tokens,
   x.cache_read_tokens, x.cache_write_tokens, x.max_turns, x.no_progress`;
 
-/** When a window begins; null = with the first cent. */
+/** Start of the window; null = the first cost event. */
 export type Start = RawBuilder<unknown> | null;
 
 /**
- * What was spent since then, as rows to be added up: days from their sums, the rest of the first day from those of its
- * hours, the rest of the first hour from the bookings, and what is not folded. `costs` of the same reach stands before
- * it, so that all of it is of one moment.
- * @param rows how the rest of the first hour is read: with the calls, or the money alone.
+ * Costs since then, as rows to be summed: days from the daily sums, the rest of the first day from the hourly ones, the
+ * rest of the first hour from cost events, and pending deltas. `costs` with the same scope must precede it in the
+ * statement, so that all parts belong to one snapshot.
+ * @param rows how the rest of the first hour is read: with the calls, or the cost only.
  */
 export function spentSince(start: Start, of: Of, rows = costsOfRows): RawBuilder<unknown> {
   if (start === null) {

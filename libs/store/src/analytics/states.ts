@@ -6,9 +6,9 @@ import { movesOfRows } from './rollups/facts.ts';
 import { cellsOf } from './rollups/sums.ts';
 import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
 
-/** How many issues are in a state now (`bucket` null), or by how many it grew between two ends of buckets. */
+/** How many issues are in a state now (`bucket` null), or the change between two bucket ends. */
 export interface StateChange {
-  /** How many ends lie at or before the change. */
+  /** How many bucket ends lie at or before the change. */
   bucket: number | null;
   state: State;
   n: number;
@@ -17,9 +17,9 @@ export interface StateChange {
 const ANY_STATE = sql.lit(`{${STATES.join(',')}}`);
 
 /**
- * Issues by state now, and how that has changed since the first of these ends: one statement and so one moment.
- * Costs the minutes of the window and what is not folded, whatever the history. Ends within a minute need the moves
- * themselves: their cost is the moves of the window.
+ * Issues by state now, and the changes since the first of these bucket ends, in one statement and so one snapshot.
+ * Costs the minutes of the window and pending deltas, whatever the history. Ends within a minute are read from the
+ * transitions: their cost is the transitions of the window.
  */
 export async function stateChanges(
   fleet: Db,
@@ -56,8 +56,8 @@ const changesOfRows = (scope: AnalyticsScope, from: string): RawBuilder<unknown>
   where ${within('m', scope)}`;
 
 /**
- * Issues that moved to done since then, each once: whole minutes from the sums, the first part of one from the moves,
- * less the further times of those that came back meanwhile (index transitions_out_of_done).
+ * Issues that moved to done since then, each counted once: whole minutes from the rollups, the first partial minute
+ * from the transitions, minus repeated ends of issues that were reopened meanwhile (index transitions_out_of_done).
  */
 export async function countDone(fleet: Db, scope: AnalyticsScope, since: Date): Promise<number> {
   const { from, minute } = edgeOf(since);

@@ -85,7 +85,7 @@ export class StoreWatch {
     const isOwner = await mayChangeSchema(this.#store.fleet);
     this.#areRightsKnown = true;
     if (isOwner)
-      this.#log.warn('the database login of this process may change the schema: give it a role with data rights alone');
+      this.#log.warn('the database login of this process can change the schema; use a role with data privileges only');
   }
 
   #become(state: StoreState, problem: Error | null): void {
@@ -96,7 +96,7 @@ export class StoreWatch {
     if (problem !== null) {
       const expected = isUnavailable(problem) || problem instanceof SchemaError || problem instanceof DeadlineError;
       const fields = expected ? { cause: String(problem) } : { error: problem };
-      this.#log.error(`the store is ${state}: what needs it waits until that changes`, fields);
+      this.#log.error(`the store is ${state}: dependent work waits for it`, fields);
       return;
     }
     this.#log.info('the store is connected');

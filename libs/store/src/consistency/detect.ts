@@ -9,7 +9,7 @@ import { siLinkageGap } from './si-linkage-gap.ts';
 import { staleBlocked } from './stale-blocked.ts';
 import { staleSubtaskEdge } from './stale-subtask-edge.ts';
 
-/** What a detector found, with the repo as the host spells it. */
+/** A detector's finding, with the repo as spelt on the host. */
 export interface Detected {
   repo: Slug;
   /** The form in which slugs are compared. */
@@ -20,7 +20,7 @@ export interface Detected {
   detail: Record<string, unknown>;
 }
 
-/** The rows of a detector are its own affair: what it selects, it turns into the detail. */
+/** Each detector defines its own rows: it maps what it selects to the detail. */
 type AnyDetector = Pick<Detector<never>, 'detail'> & { query(scope: Scope): RawBuilder<unknown> };
 
 const DETECTORS: Record<StoredConsistencyKind, AnyDetector> = {
@@ -48,7 +48,7 @@ export const detectStatement = (kind: StoredConsistencyKind, scope: Scope, limit
   limit ${limit}`;
 
 /**
- * Looks for one kind of contradiction. Inside a transaction it sees what the transaction did.
+ * Runs one detector. Inside a transaction it sees the changes of the transaction.
  * @param db the fleet pool for all; the tenant pool or a transaction for one repo or issue.
  * @returns at most `limit`, ordered by repo and issue.
  */
@@ -63,7 +63,7 @@ export async function detect(db: Db, kind: StoredConsistencyKind, scope: Scope, 
   }));
 }
 
-/** How many findings of a kind there are in all; for a list that was cut. Costs what the list costs. */
+/** Total number of findings of a kind, for a truncated list. Costs as much as the list. */
 export async function countDetected(fleet: Db, kind: StoredConsistencyKind): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     ${front('all')} select count(*) as n from (${DETECTORS[kind].query('all')}) f ${enabledRepo('all')}`.execute(fleet);

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** Where to look: at every enabled repo of every tenant, at one repo, or at one issue. */
+/** Scope of a check: every enabled repo of every tenant, one repo, or one issue. */
 export type Scope = 'all' | { tenantId: number; repoId: number; issueNumber?: number };
 
 /** The issue that a row is about. */
@@ -11,13 +11,13 @@ export interface Place {
 }
 
 /**
- * One kind of contradiction, as one SELECT: the list of all findings and the check before and after a repair are the
+ * One kind of inconsistency, as one SELECT: the list of all findings and the check before and after a repair are the
  * same statement with another scope, so they cannot disagree.
  */
 export interface Detector<Row> {
-  /** One row for each issue; a scope narrows it inside, where indexes can use it. */
+  /** One row per issue; a scope restricts it inside, where indexes can use it. */
   query(scope: Scope): RawBuilder<Place & Row>;
-  /** What lets a person tell one finding from another. */
+  /** What distinguishes one finding from another for a reader. */
   detail(row: Row): Record<string, unknown>;
 }
 
@@ -29,7 +29,7 @@ interface PlaceColumns {
 
 const OWN: PlaceColumns = { repo: 'repo_id', number: 'issue_number' };
 
-/** The condition that keeps a table to the scope. Every level of a statement for one tenant needs it. */
+/** The condition that restricts a table to the scope. Every level of a statement for one tenant needs it. */
 export function within(scope: Scope, alias: string, columns: PlaceColumns = OWN): RawBuilder<boolean> {
   if (scope === 'all') return sql`true`;
   const column = (name: string) => sql.ref(`${alias}.${name}`);

@@ -18,9 +18,9 @@ interface Row {
 }
 
 /**
- * Stored labels that tell another state, block or pause than the issue has; `outputLabels` of the domain, in SQL.
- * What the outbox has still to write is no drift. Cost: the issues that are not done (issues_open), and a probe of the
- * open projections for those that differ.
+ * Stored labels that show another state, block or pause than the issue has; `outputLabels` of the domain, in SQL.
+ * Changes that the outbox has not sent yet are no drift. Cost: the issues that are not done (issues_open), and a probe
+ * of the open projections for those that differ.
  */
 export const labelDrift: Detector<Row> = {
   query: (scope) => sql`

@@ -19,9 +19,9 @@ const CHILD = { repo: 'child_repo_id', number: 'child_issue_number' };
 const PARENT = { repo: 'parent_repo_id', number: 'parent_issue_number' };
 
 /**
- * Edges, resolved ones too, an end of which has no record in the pipeline; one finding for the issue that waits: the
- * child of a dependency, the epic of a subtask. Cost: the edges, two index-only probes of the issues each. The probes
- * are scalar subqueries because those are never planned as a scan of all issues.
+ * Edges, including resolved ones, with an end that has no record in the pipeline; one finding for the waiting issue:
+ * the child of a dependency, the epic of a subtask. Cost: the edges, two index-only probes of the issues each. The
+ * probes are scalar subqueries because those are never planned as a scan of all issues.
  */
 export const orphanDependencyEdge: Detector<Row> = {
   query: (scope) => sql`

@@ -9,8 +9,8 @@ const ENQUEUE: ProjectionAction = { type: 'addLabels', labels: [ENQUEUE_LABEL] }
 const KEY = 'enqueue-orphan';
 
 /**
- * Which of these issues of the host the pipeline has no record of, and was not asked to take in either: an issue with
- * a pending or complete request counts as taken care of. Two index probes for each number.
+ * The issues among these host issues that have neither a record nor an intake request; a pending or complete request
+ * counts as handled. Two index probes per number.
  */
 export async function unknownIssues(
   db: Db,
@@ -32,9 +32,9 @@ export async function unknownIssues(
 }
 
 /**
- * Asks the host, through the outbox, to mark an issue for intake. One request for each issue: one that failed or was
- * discarded is sent anew, one that waits or was carried out stays as it is, also when two ask at once.
- * @returns whether this call asked.
+ * Requests, through the outbox, that the host marks an issue for intake. One request per issue: a failed or discarded
+ * one is sent again, a pending or complete one stays as it is, also with concurrent calls.
+ * @returns whether this call created or reset the request.
  */
 export async function requestIntake(tx: Tx, repo: RepoRow, issueNumber: number): Promise<boolean> {
   const key = `${KEY}/${repo.id}#${issueNumber}`;

@@ -17,7 +17,7 @@ export async function resolveSubtaskEdges(tx: Tx, tenantId: number, epic: IssueP
   return rows.map((row) => row.id);
 }
 
-/** @returns the ids of those that were still there. */
+/** @returns the ids that still existed. */
 export async function deleteEdges(tx: Tx, tenantId: number, ids: readonly number[]): Promise<number[]> {
   const rows = await tx
     .deleteFrom('issue_edges')
@@ -28,7 +28,7 @@ export async function deleteEdges(tx: Tx, tenantId: number, ids: readonly number
   return rows.map((row) => row.id);
 }
 
-/** Marks a self-improvement issue as completed. @returns false when it was, or is none. */
+/** Marks a self-improvement issue as completed. @returns false when it already was, or does not exist. */
 export async function completeSiIssue(tx: Tx, tenantId: number, issue: IssuePlace): Promise<boolean> {
   const row = await tx
     .updateTable('si_issues')

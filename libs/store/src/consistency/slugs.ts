@@ -19,11 +19,11 @@ const enabled = (fleet: Db) =>
 export const reposWithTenant = (fleet: Db, slug: Slug): Promise<RepoWithTenant[]> =>
   enabled(fleet).where('r.slug_key', '=', slugKey(slug)).execute();
 
-/** All enabled repos, in the order of lists. */
+/** All enabled repos, in list order. */
 export const enabledReposWithTenant = (fleet: Db): Promise<RepoWithTenant[]> =>
   enabled(fleet).orderBy('r.slug_key').orderBy('r.tenant_id').execute();
 
-/** The slugs, in the form in which they are compared, that several enabled repos have: those need their tenant. */
+/** The slugs, in comparison form, that several enabled repos share: those need their tenant. */
 export async function sharedSlugs(fleet: Db): Promise<Set<string>> {
   const rows = await fleet
     .selectFrom('repos')

@@ -12,8 +12,8 @@ interface Row {
 }
 
 /**
- * Blocked, not done, and waiting for no other issue. By this letter every failure-blocked issue is one,
- * so the detail says what kind of block it is. Cost: the blocked issues (issues_blocked), one probe of the edges each.
+ * Blocked, not done, and waiting for no other issue. By this definition every failure-blocked issue is one, so the
+ * detail shows the kind of block. Cost: the blocked issues (issues_blocked), one probe of the edges each.
  */
 export const staleBlocked: Detector<Row> = {
   query: (scope) => sql`

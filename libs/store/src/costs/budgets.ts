@@ -5,11 +5,11 @@ import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** What a tenant has spent on a UTC day, and the highest threshold that people were told of. */
+/** A tenant's spending on a UTC day, and the highest threshold that was reported. */
 export interface DailySpend {
   day: string;
   spent_usd: number;
-  /** Whose work was booked last. */
+  /** Repo and issue of the last cost event. */
   last_repo_id: number;
   told_percent: BudgetPercent | null;
 }
@@ -27,9 +27,9 @@ const add = prepared(
 );
 
 /**
- * Books spending on the tenant's day. All bookings of a tenant meet in this row, so it is the last statement of its
- * transaction but for what it gives rise to: one upsert by primary key, and the wait of others is as short as the commit.
- * @returns the day as it is now.
+ * Adds spending to the tenant's day. All cost events of a tenant update this row, so it is the last statement of its
+ * transaction except for its consequences: one upsert by primary key, and the row is locked only for the commit.
+ * @returns the day after the update.
  */
 export async function addDailySpend(
   tx: Tx,
@@ -37,7 +37,7 @@ export async function addDailySpend(
   { repoId, usd }: { repoId: number; usd: number },
 ): Promise<DailySpend> {
   const [day] = await add.all(tx, { tenantId, repoId, usd });
-  if (!day) throw new Error(`spending of tenant ${tenantId} was not booked`);
+  if (!day) throw new Error(`spending of tenant ${tenantId} was not recorded`);
   return day;
 }
 
@@ -45,7 +45,7 @@ const today = prepared('spent-today', (db, p: Params<{ tenantId: number }>) =>
   db.selectFrom('daily_spend').select('spent_usd').where('tenant_id', '=', p('tenantId')).where('day', '=', TODAY),
 );
 
-/** What a tenant has spent since midnight UTC, in USD. One probe of the primary key. */
+/** A tenant's spending since midnight UTC, in USD. One probe of the primary key. */
 export const spentToday = async (db: Db, tenantId: number): Promise<number> =>
   (await today.first(db, { tenantId }))?.spent_usd ?? 0;
 
@@ -59,7 +59,7 @@ export const lockToday = (tx: Tx, tenantId: number): Promise<DailySpend | undefi
     .forUpdate()
     .executeTakeFirst();
 
-/** Notes what people were told of a day whose row the caller has locked. */
+/** Records the reported threshold of a day whose row the caller has locked. */
 export async function noteTold(tx: Tx, tenantId: number, day: string, percent: BudgetPercent | null): Promise<void> {
   await tx
     .updateTable('daily_spend')
@@ -69,7 +69,7 @@ export async function noteTold(tx: Tx, tenantId: number, day: string, percent: B
     .execute();
 }
 
-/** Forgets what people were told of days gone by. @returns the highest of it, null when there was nothing. */
+/** Clears the reported thresholds of past days. @returns the highest of them, null when there was none. */
 export async function forgetPastDays(tx: Tx, tenantId: number): Promise<BudgetPercent | null> {
   const past = await tx
     .selectFrom('daily_spend')
@@ -94,8 +94,8 @@ export interface BudgetDay {
 }
 
 /**
- * Days that a daily limit may have something to say about: today's that have spent at least `fromUsd`, and all of which
- * people were told something. Bounded by the tenants of today (daily_spend_by_day, daily_spend_told).
+ * Days that a daily limit may concern: today's with at least `fromUsd`, and all with a reported threshold. Bounded by
+ * the tenants of today (daily_spend_by_day, daily_spend_told).
  * @param fromUsd null = there is no limit.
  */
 export const budgetDays = (fleet: Db, fromUsd: number | null): Promise<BudgetDay[]> =>
@@ -111,7 +111,9 @@ export const budgetDays = (fleet: Db, fromUsd: number | null): Promise<BudgetDay
     )
     .execute();
 
-/** Issues of which people were told, and where a limit now says something else, or that are done. Candidates only. */
+/**
+ * Issues with a reported threshold that are done or for which the limit has a different result now. Candidates only.
+ */
 export const issuesToldOtherwise = (
   fleet: Db,
   perIssueUsd: number | null,
@@ -134,7 +136,7 @@ interface HeldTask {
   issue_id: number | null;
 }
 
-/** Tenants with work that a budget holds: one probe of tasks_held_by_budget for each tenant. */
+/** Tenants with tasks held by a budget: one probe of tasks_held_by_budget per tenant. */
 export async function tenantsHeldByBudget(fleet: Db): Promise<number[]> {
   const rows = await fleet
     .selectFrom('tenants')
@@ -153,7 +155,7 @@ export async function tenantsHeldByBudget(fleet: Db): Promise<number[]> {
   return rows.map((row) => row.id);
 }
 
-/** Work held by a budget whose issue has not used up its own, in the order of claims. */
+/** Tasks held by a budget whose issue is within its own budget, in claim order. */
 export const releasableFromBudget = (
   db: Db,
   tenantId: number,
@@ -174,7 +176,7 @@ export const releasableFromBudget = (
     .limit(limit)
     .execute();
 
-/** Claimable work of a tenant, in the order of claims: what a used-up day is to hold. */
+/** Claimable tasks of a tenant, in claim order: the ones to hold when the daily budget is used up. */
 export const claimableTasks = (db: Db, tenantId: number, limit: number): Promise<HeldTask[]> =>
   db
     .selectFrom('tasks')
@@ -187,7 +189,7 @@ export const claimableTasks = (db: Db, tenantId: number, limit: number): Promise
     .limit(limit)
     .execute();
 
-/** How many tasks of a tenant a budget holds, counted up to `most`. */
+/** Number of a tenant's tasks held by a budget, counted up to `most`. */
 export async function countHeldByBudget(db: Db, tenantId: number, most: number): Promise<number> {
   const rows = await db
     .selectFrom('tasks')
@@ -200,8 +202,8 @@ export async function countHeldByBudget(db: Db, tenantId: number, most: number):
 }
 
 /**
- * Holds claimable work that nobody is about to claim, all at once, in the order of the claim's index: where nothing is
- * left the look costs nothing. @returns how many tasks.
+ * Holds claimable tasks that no claim has locked, in one statement, in the order of the claim's index, so it costs
+ * nothing when none is left. @returns how many tasks.
  */
 export async function holdClaimable(db: Db, tenantId: number, limit: number): Promise<number> {
   const result = await sql`

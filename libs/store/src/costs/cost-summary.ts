@@ -16,7 +16,7 @@ export interface CostSums {
   todayUsd: number;
 }
 
-/** When each window begins. */
+/** Start of each window. */
 const startsOf = (dayStart: RawBuilder<unknown>): Readonly<Record<keyof CostSums, Start>> => ({
   last24hUsd: sql`svc_now() - interval '1 day'`,
   last7dUsd: sql`svc_now() - interval '7 days'`,
@@ -31,10 +31,13 @@ const usdOf = (span: keyof CostSums) =>
 const OF_REPO = sql`${usdOf('last24hUsd')}, ${usdOf('last7dUsd')}, ${usdOf('last30dUsd')}, ${usdOf('lifetimeUsd')}`;
 const WINDOWS = sql`${OF_REPO}, ${usdOf('todayUsd')}`;
 
-/** Calls are only told of for ever, and months know them: the first hour of a window needs no more than the money. */
+/**
+ * Call counts are reported for the all-time window only, which reads months: the first hour of a window needs only the
+ * cost.
+ */
 const spent = (dayStart: RawBuilder<unknown>, of: Of) => spentBySpan(startsOf(dayStart), of, moneyOfRows);
 
-/** One JSON object: what was spent within a reach. Costs its sums of thirty days and of every month. */
+/** One JSON object: costs within a scope. Costs its sums of thirty days and of every month. */
 export const costSums = (of: Of, dayStart: RawBuilder<unknown>): RawBuilder<CostSums> => sql`
   select row_to_json(q) from (
     with ${waitingOf(of)} select ${WINDOWS} from (${spent(dayStart, of)}) s
@@ -49,7 +52,7 @@ export interface CostSummary {
 
 type Query = { tenantId: number; repoIds: readonly number[] | null; repoKey: string | null; dayStart: string };
 
-/** By the numbers of the repos, for each to be a range of the index. */
+/** By repo ids, each of which is a range of the index. */
 const inReach =
   (p: Params<Query>): Of =>
   (alias) =>
@@ -84,15 +87,15 @@ const summary = prepared(
 );
 
 export interface CostQuery {
-  /** When the present day began, UTC. */
+  /** Start of the current day, UTC. */
   dayStart: string;
-  /** owner/name, in any case; undefined = every repo within reach. */
+  /** owner/name, case-insensitive; undefined = every repo in scope. */
   slug?: string | undefined;
 }
 
 /**
- * What everything within reach, or one repo of it, has cost, exact at once: the sums and what is not folded are of one moment. Costs a row for
- * each repo, agent, model and day of thirty, and one for each month.
+ * Costs of everything in scope, or of one repo, always exact: rollups and pending deltas are read in one snapshot.
+ * Costs a row for each repo, agent, model and day of thirty, and one for each month.
  */
 export const costSummary = async (read: Db, scope: OrgScope, { dayStart, slug }: CostQuery): Promise<CostSummary> => {
   const repoKey = slug?.toLowerCase() ?? null;

@@ -4,7 +4,7 @@ import type { CostEvents } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
 import type { BookedCall } from '../records/deltas.ts';
 
-/** What was booked before of each call of a run, by index. The caller has locked the run. */
+/** Recorded values of each model call of a run, by index. The caller has locked the run. */
 export async function callsOfRun(tx: Tx, tenantId: number, runId: number): Promise<Map<number, BookedCall>> {
   const rows = await tx
     .selectFrom('agent_invocations')
@@ -16,7 +16,7 @@ export async function callsOfRun(tx: Tx, tenantId: number, runId: number): Promi
   return new Map(rows.map(({ invocation_index, ...call }) => [invocation_index, call]));
 }
 
-/** Writes the newest word of a run on its model calls. Numbers only grow: of two reports the higher one holds. */
+/** Writes the newest report of a run on its model calls. Numbers only grow: of two reports the higher value is kept. */
 export async function upsertInvocations(
   tx: Tx,
   tenantId: number,

@@ -16,7 +16,10 @@ export const modelPrices = (db: Db): Promise<ModelPrice[]> =>
     ])
     .execute();
 
-/** Adds the price of a pattern, or changes it. Patterns are kept without capitals: they are compared without case. */
+/**
+ * Inserts or updates the price of a pattern. Patterns are stored in lower case, because they are compared
+ * case-insensitively.
+ */
 export async function setModelPrice(tx: Tx, { pattern, ...usd }: ModelPrice): Promise<void> {
   const price = {
     input_usd: usd.inputUsd,

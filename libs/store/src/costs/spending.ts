@@ -5,7 +5,7 @@ import { spentBySpan, spentSince } from '../analytics/spent-since.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** Where a window of spending begins; null = with the first cent. */
+/** Start of a spending window; null = the first cost event. */
 export type Since = Date | null;
 
 const ofScope =
@@ -51,7 +51,7 @@ export interface ModelSpending {
   noProgress: number;
 }
 
-/** What each model has cost since then, the dearest first. */
+/** Cost per model since then, highest first. */
 export async function spentByModel(fleet: Db, scope: AnalyticsScope, since: Since): Promise<ModelSpending[]> {
   const { rows } = await sql<ModelSpending>`
     ${fleetNote('operators see all tenants')}

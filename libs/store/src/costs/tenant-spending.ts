@@ -9,12 +9,14 @@ export interface TenantSpending {
   name: string;
   todayUsd: number;
   monthUsd: number;
-  /** The highest threshold of today's budget that people were told of. */
+  /** The highest reported threshold of today's budget. */
   toldPercent: BudgetPercent | null;
   inFlight: number;
 }
 
-/** What every tenant has spent today and this month (UTC), and how much it has under way. Costs the days of the month. */
+/**
+ * Costs of every tenant today and this month (UTC), and its number of tasks in progress. Costs the days of the month.
+ */
 export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
   const states = [...IN_FLIGHT_STATES];
   const { rows } = await sql<TenantSpending>`

@@ -5,7 +5,7 @@ import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote, jsonb } from '../driver/fragments.ts';
 
-/** What a retry does again: the decision that was refused, or the host operation that failed for good. */
+/** What a retry repeats: the refused decision, or the host operation that failed permanently. */
 export type DeadLetterCause = { kind: 'decision'; cause: Cause } | { kind: 'projection'; projectionId: number };
 
 export interface NewDeadLetter {
@@ -39,7 +39,7 @@ export async function insertDeadLetter(tx: Tx, tenantId: number, letter: NewDead
   return id;
 }
 
-/** Open letters of the enabled repos of all tenants, newest first (index dead_letters_open). */
+/** Unresolved dead letters of the enabled repos of all tenants, newest first (index dead_letters_open). */
 export async function openDeadLetters(fleet: Db, page: { limit: number; offset: number }): Promise<DeadLetter[]> {
   const rows = await fleet
     .selectFrom('dead_letters as d')
@@ -78,7 +78,7 @@ export async function countOpenDeadLetters(fleet: Db): Promise<number> {
   return row.n;
 }
 
-/** Finds a letter by its id alone: the one statement about it that does not name its tenant. */
+/** Finds a dead letter by its id alone: the only statement about it that does not name its tenant. */
 export const locateDeadLetter = (fleet: Db, id: string): Promise<{ tenant_id: number; issue_id: number } | undefined> =>
   fleet
     .selectFrom('dead_letters')
@@ -121,12 +121,12 @@ export async function resolveDeadLetter(
   return row !== undefined;
 }
 
-/** The newest reason why a retry of the letter failed again. */
+/** Records why the newest retry of the dead letter failed. */
 export async function renewDeadLetterError(tx: Tx, tenantId: number, id: string, error: string): Promise<void> {
   await tx.updateTable('dead_letters').set({ error }).where('tenant_id', '=', tenantId).where('id', '=', id).execute();
 }
 
-/** True for an issue that nobody works because a transition of it failed for good. */
+/** True for an issue without a task because a transition of it failed permanently. */
 export async function hasOpenDeadLetter(tx: Tx, tenantId: number, issueId: number): Promise<boolean> {
   const row = await tx
     .selectFrom('dead_letters')

@@ -3,7 +3,7 @@ import type { Tx } from './database.ts';
 import type { Fence } from './leadership.ts';
 import { type Params, prepared } from './prepared.ts';
 
-/** This process does not lead any more: another one may have taken over. */
+/** This process is no longer the leader: another one may have taken over. */
 export class LeadershipLostError extends Error {
   constructor(name: string, options?: ErrorOptions) {
     super(`leadership of ${name} has ended`, options);
@@ -25,7 +25,7 @@ export async function assertLeader(tx: Tx, { name, epoch }: Fence): Promise<void
   await assertEpoch.run(tx, { name, epoch });
 }
 
-/** True when work was refused because its leadership has ended: the successor does it. */
+/** True when work was refused because the leadership has ended; the successor does it. */
 export function isLeadershipLost(error: unknown): boolean {
   if (error instanceof LeadershipLostError) return true;
   if ((Object(error) as { code?: unknown }).code === 'PL001') return true;

@@ -1,13 +1,14 @@
 import { sleep } from '@pipeline/runtime/sleep';
 
-/** Whose rows changed: ids of tenants, or null for anyone's. */
+/** Tenants whose rows changed; null = any tenant. */
 export type Rung = readonly number[] | null;
 
 const WINDOW_MS = 5;
 
 /**
- * Rings of one channel. quiet -(ring: sent at once)-> window of 5 ms, in which rings gather -(something gathered:
- * sent as one)-> window, -(nothing)-> quiet. So a lone ring is not delayed, and a storm is 200 a second.
+ * Coalesces the notifications of one channel. Idle -(notification: sent immediately)-> window of 5 ms that collects
+ * notifications -(some collected: sent as one)-> window, -(none)-> idle. So a single one is not delayed, and a burst is
+ * 200 a second.
  */
 export class CoalescedRings {
   readonly #send: (rung: Rung) => void;
@@ -31,7 +32,7 @@ export class CoalescedRings {
     this.#window = this.#closeWindow();
   }
 
-  /** The end of the window that is open; at once when the signal is aborted. */
+  /** The end of the open window; resolves immediately when the signal is aborted. */
   settled(): Promise<void> {
     return this.#window ?? Promise.resolve();
   }

@@ -19,7 +19,7 @@ const parseDate = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 /** timestamptz: ISO 8601 in UTC with milliseconds, the form in which every time goes over the wire. */
 function parseTimestamptz(text: string): string {
   const date: unknown = parseDate(text);
-  if (!(date instanceof Date)) throw new RangeError(`timestamptz ${text} is not a point in time`);
+  if (!(date instanceof Date)) throw new RangeError(`timestamptz ${text} is out of range`);
   return date.toISOString();
 }
 

@@ -1,2 +1,2 @@
-/** jsonb without a closer type. Written by `jsonb()`, for pg would send an array as a Postgres array. */
+/** jsonb without a more specific type. Written by `jsonb()`, because pg would send an array as a Postgres array. */
 export type Json = boolean | number | string | null | Json[] | { [key: string]: Json | undefined };

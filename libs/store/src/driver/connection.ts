@@ -18,15 +18,20 @@ export interface StoreOptions {
   poolSize: number;
   /** Connections of the fleet pool; default a quarter of poolSize, at least 2. */
   fleetPoolSize?: number | undefined;
-  /** A connection broke outside any statement. The pool replaces it; the process goes on. May be told twice of one. */
+  /**
+   * Called when a connection breaks outside of a statement, possibly twice for one connection. The pool replaces it.
+   */
   onConnectionError: (error: Error) => void;
   /** Milliseconds after which the server cancels a statement; default 10,000 (tenant) and 30,000 (fleet). */
   statementTimeoutMs?: number | undefined;
-  /** Milliseconds that a connection may take to come about, the wait for a free one included; default 5,000. */
+  /** Milliseconds until a connection must be available, the wait for a free one included; default 5,000. */
   connectTimeoutMs?: number | undefined;
   /** Milliseconds a transaction may wait for its client; default 2,000. */
   idleInTransactionMs?: number | undefined;
-  /** What `pipeline.svc_now()` answers on these connections; null = the server's own time. Read at each checkout. */
+  /**
+   * The time that `pipeline.svc_now()` returns on these connections; null = the server's own time. Read at each
+   * checkout.
+   */
   clock?: (() => Date | null) | undefined;
   onStatement?: ((pool: PoolName, text: string) => void) | undefined;
 }
@@ -41,13 +46,13 @@ export interface Store {
   /** Reads of one tenant that may lag: the replica's pool where there is one, else the tenant pool. */
   readonly read: Db;
   /**
-   * The same two for statements of a few probes, outside of transactions: those that are asked for together share a
-   * connection, which makes each cost a fraction. A slow one would hold up the others.
+   * The same two pools for statements of a few probes, outside of transactions: concurrent statements share a
+   * connection, which makes each cost a fraction. A slow one delays the others.
    */
   readonly quick: { readonly tenant: Db; readonly read: Db };
   /** @throws when the store cannot be reached (see isUnavailable). */
   ping(): Promise<void>;
-  /** Ends the pools after the statements under way. A second call waits for the first. */
+  /** Ends the pools after the statements in flight. A second call waits for the first. */
   close(): Promise<void>;
 }
 
@@ -89,8 +94,8 @@ function openPool(name: PoolName, url: string, options: StoreOptions): { db: Db;
     pipeline: true,
     Client: statementClient(listener),
   });
-  // A connection may break while a transaction holds it between two statements. The pool listens only to those that
-  // nobody holds, and an error without listener ends the process; so each connection has a listener of its own.
+  // A connection may break while a transaction holds it between two statements. The pool listens only to idle ones, and
+  // an error without listener ends the process; so each connection has its own listener.
   pool.on('connect', (client) => client.on('error', options.onConnectionError));
   pool.on('error', () => {});
   const driver = new PipeliningDriver({ pool, ...(clock && { onReserveConnection: timeTeller(clock) }) });
@@ -100,13 +105,13 @@ function openPool(name: PoolName, url: string, options: StoreOptions): { db: Db;
 
 const SET_NOW = `select set_config('svc.now', $1, false)`;
 
-/** Tells a connection the time when it has changed since it was last told. */
+/** Sets the time of a connection when it has changed since it was last set. */
 function timeTeller(clock: () => Date | null): (connection: DatabaseConnection) => Promise<void> {
   const told = new WeakMap<DatabaseConnection, string>();
   return async (connection) => {
     const now = clock()?.toISOString() ?? '';
     if (now === (told.get(connection) ?? '')) return;
-    // One that broke is not told: the statement behind this fails, and gives it back to the pool as this could not.
+    // A broken connection is ignored here: the next statement fails, and returns it to the pool as broken.
     const heard = await connection.executeQuery(CompiledQuery.raw(SET_NOW, [now])).catch(() => null);
     if (heard) told.set(connection, now);
   };
@@ -115,8 +120,8 @@ function timeTeller(clock: () => Date | null): (connection: DatabaseConnection) 
 export const SCHEMA = 'pipeline';
 
 /**
- * The store's tables live in a schema of their own and its statements name them without prefix, so each connection
- * starts with that search path. Options that the URL already carries are kept.
+ * The store's tables are in a schema of their own and its statements name them without prefix, so each connection
+ * starts with that search path. Options in the URL are kept.
  * @throws TypeError when the text is no URL.
  */
 export function withSearchPath(databaseUrl: string): string {

@@ -3,7 +3,7 @@ import { sleep } from '@pipeline/runtime/sleep';
 import pg from 'pg';
 
 export interface DirectConnectionOptions {
-  /** To the server itself, not to a pooler: what it is for is bound to the session. */
+  /** Must reach the server itself, not a pooler: LISTEN and leader locks are bound to the session. */
   directUrl: string;
   applicationName: string;
   log: Logger;
@@ -15,7 +15,7 @@ export interface DirectConnectionOptions {
   sleep?: typeof sleep | undefined;
 }
 
-/** The statements of one connection, one after the other: pg takes no second one while the first is under way. */
+/** Runs the statements of one connection one after the other: pg accepts no second one while the first is in flight. */
 export class Session {
   readonly #client: pg.Client;
   readonly #clock: () => number;
@@ -38,9 +38,9 @@ export class Session {
     return this.#clock() - this.#confirmedAt < IDLE_SESSION_TIMEOUT_MS;
   }
 
-  /** The handler is also told whether it was this session that notified. */
+  /** The handler also gets whether this session sent the notification. */
   onNotification(handler: (channel: string, payload: string, isOwn: boolean) => void): void {
-    // The types of pg do not know the number of its own backend.
+    // The types of pg omit the process id of the backend.
     const client = this.#client as pg.Client & { processID: number | null };
     client.on('notification', ({ channel, payload, processId }) =>
       handler(channel, payload ?? '', processId === client.processID),
@@ -59,33 +59,36 @@ export class Session {
   }
 }
 
-/** What happens on the connection. `up` may run statements; if it throws, the connection is given up and made anew. */
+/**
+ * Callbacks for the connection's life. `up` may run statements; if it throws, the connection is closed and opened
+ * again.
+ */
 export interface SessionHooks {
   up(session: Session): Promise<void>;
-  /** Everything bound to the session is gone. */
+  /** The session ended, and everything bound to it. */
   down(): void;
 }
 
 const BACKOFF_MS = { first: 100, most: 5_000 };
-/** A server that does not answer is noticed within the sum of both. */
+/** A server that does not answer is detected within the sum of both. */
 const HEARTBEAT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
 /**
- * The server ends a session, and frees its leader locks, that sends nothing for so long: its process is frozen, or the
- * network is cut. Three heartbeats.
+ * The server ends a session, and frees its leader locks, that sends nothing for this long: its process is frozen, or
+ * the network is cut. Three heartbeats.
  */
 export const IDLE_SESSION_TIMEOUT_MS = 15_000;
 
 /**
- * A frozen process reads nothing either: a server that is blocked while it sends notifications to it gives up after the
- * same time, for `idle_session_timeout` does not apply while it sends.
+ * A frozen process reads nothing either. `idle_session_timeout` does not apply while the server is blocked sending
+ * notifications to it; `tcp_user_timeout` ends the session after the same time.
  */
 const SESSION_SETTINGS = `set idle_session_timeout = ${IDLE_SESSION_TIMEOUT_MS}; set tcp_user_timeout = ${IDLE_SESSION_TIMEOUT_MS}`;
 
 /**
- * One session that is kept up: connecting -(up)-> in use -(end, error, silent heartbeat)-> down -(backoff)->
- * connecting, until `close`.
+ * Keeps one session open: connecting -(up)-> in use -(end, error, silent heartbeat)-> down -(backoff)-> connecting,
+ * until `close`.
  */
 export class DirectConnection {
   readonly #options: DirectConnectionOptions;
@@ -101,7 +104,7 @@ export class DirectConnection {
     this.#sleep = options.sleep ?? sleep;
   }
 
-  /** The session, while it is up. */
+  /** The session, while it is open. */
   get session(): Session | null {
     return this.#session;
   }
@@ -111,7 +114,7 @@ export class DirectConnection {
     this.#loop ??= this.#keepUp();
   }
 
-  /** Ends the session; nothing stays armed. */
+  /** Ends the session; no timer stays armed. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#loop;

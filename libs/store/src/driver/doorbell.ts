@@ -6,8 +6,8 @@ export const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cach
 export type Channel = (typeof CHANNELS)[number];
 
 /**
- * Told that rows of these tenants changed; null = anything may have changed, look at everything.
- * @param isOwn the ring came from this doorbell.
+ * Called when rows of these tenants changed; null = any row may have changed, re-read everything.
+ * @param isOwn this process sent the notification.
  */
 export type RingHandler = (rung: Rung, isOwn: boolean) => void;
 
@@ -15,29 +15,30 @@ export interface Doorbell {
   /** Connects in the background; the process does not wait for the store. */
   start(): void;
   /**
-   * Tells all processes, this one too, that there is something new to read. Call it after the commit. A lone ring goes
-   * out at once, those of the next 5 ms as one. While there is no connection rings gather. Without ids: null.
+   * Notifies all processes, this one included, that there are new rows to read. Call it after the commit. A single
+   * notification is sent immediately, those of the next 5 ms as one. Without a connection they are collected. Without
+   * ids: null.
    */
   ring(channel: Channel, tenantIds?: Rung): void;
   /**
-   * Calls the handler at each ring, and with null when listening begins, the first time and after each reconnect: a
-   * ring may have been missed. @returns what takes the handler off.
+   * Calls the handler on each notification, and with null when listening begins, the first time and after each
+   * reconnect, because a notification may have been missed. @returns a function that removes the handler.
    */
   on(channel: Channel, handler: RingHandler): () => void;
   /**
-   * Tries to become the one process that does `name`. The lead is lost with the connection: then `onLost` is called
-   * once, and the loop must stop. The server ends the session of a process that is frozen, so its lead passes on within
-   * IDLE_SESSION_TIMEOUT_MS. @returns null when another one leads or the store is not reachable.
+   * Tries to become the one process that runs `name`. Leadership is lost with the connection: then `onLost` is called
+   * once, and the loop must stop. The server ends the session of a frozen process, so another one can lead after
+   * IDLE_SESSION_TIMEOUT_MS. @returns null when another process leads or the store is not reachable.
    */
   tryLead(name: string, onLost: () => void): Promise<Lease | null>;
-  /** Sends what has gathered, gives up leads (onLost is called), disconnects. Nothing stays armed. */
+  /** Sends collected notifications, releases leader locks (onLost is called), disconnects. No timer stays armed. */
   close(): Promise<void>;
 }
 
-/** NOTIFY refuses 8,000 bytes and more. Beyond this the ring names nobody and means everybody. */
+/** NOTIFY refuses 8,000 bytes and more. Beyond this the notification lists no tenant and means all. */
 const MAX_PAYLOAD = 7_900;
 
-/** Wake-ups between processes by LISTEN and NOTIFY, and leads, on one session of its own. */
+/** Notifications between processes by LISTEN and NOTIFY, and leader locks, on one dedicated session. */
 export function createDoorbell(options: DirectConnectionOptions): Doorbell {
   return new ListeningDoorbell(options);
 }
@@ -49,7 +50,7 @@ class ListeningDoorbell implements Doorbell {
   readonly #handlers: ReadonlyMap<Channel, Set<RingHandler>> = new Map(CHANNELS.map((name) => [name, new Set()]));
   readonly #rings: ReadonlyMap<Channel, CoalescedRings>;
   readonly #listening = new Set<Channel>();
-  /** Channels with rings that had no connection: each gets one ring for everybody when there is one. */
+  /** Channels with notifications that had no connection: each gets one for all tenants after the reconnect. */
   readonly #unsent = new Set<Channel>();
   readonly #inFlight = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -76,7 +77,7 @@ class ListeningDoorbell implements Doorbell {
     handlers.add(handler);
     const { session } = this.#connection;
     if (this.#listening.has(channel)) this.#call(() => handler(null, false), channel);
-    // A LISTEN that fails does so with its connection, and the next one begins by listening.
+    // A LISTEN fails only together with its connection, and the next one starts with it again.
     else if (session) this.#track(this.#listen(session, channel).catch(() => undefined));
     return () => {
       handlers.delete(handler);
@@ -122,7 +123,7 @@ class ListeningDoorbell implements Doorbell {
     try {
       handle();
     } catch (error) {
-      this.#options.log.warn('a handler of the doorbell threw', { channel, error });
+      this.#options.log.warn('a notification handler failed', { channel, error });
     }
   }
 
@@ -138,7 +139,7 @@ class ListeningDoorbell implements Doorbell {
       () => undefined,
       (error: unknown) => {
         this.#unsent.add(channel);
-        this.#options.log.warn('a ring was not sent and waits for the next connection', { channel, error });
+        this.#options.log.warn('a notification was not sent; it is retried on the next connection', { channel, error });
       },
     );
     this.#track(noted);
@@ -151,7 +152,7 @@ class ListeningDoorbell implements Doorbell {
 
   #of(channel: Channel): Set<RingHandler> {
     const handlers = this.#handlers.get(channel);
-    if (!handlers) throw new TypeError(`${channel} is no channel of the doorbell`);
+    if (!handlers) throw new TypeError(`${channel} is not a notification channel`);
     return handlers;
   }
 }

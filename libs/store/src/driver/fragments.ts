@@ -1,24 +1,24 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** A value for a jsonb column. pg would send a JavaScript array as a Postgres array, so the text is made here. */
+/** A value for a jsonb column. pg would send a JavaScript array as a Postgres array, so it is serialised here. */
 export const jsonb = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(value)}::jsonb`;
 
 /**
- * Marks a statement of the fleet pool that goes over all tenants, and says why it may. The lint of the store's
- * statements refuses one without.
+ * Marks a statement of the fleet pool that reads all tenants, with the reason. The lint of the store's statements
+ * refuses one without.
  */
 export const fleetNote = (reason: string): RawBuilder<unknown> => sql.raw(`/* fleet: ${reason} */`);
 
-/** As every timestamp on the wire. */
+/** The timestamp format of the API. */
 export const wireTime = (column: string): RawBuilder<string> =>
   sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The same with microseconds, so that it can be compared with the column. */
+/** The same with microseconds, for comparison with the column. */
 export const exactTime = (column: string): RawBuilder<string> =>
   sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 const MAX_LISTED = 50;
 
-/** The rows of a query as one JSON array, in their order: a part of a statement that gives many kinds of rows. */
+/** The rows of a query as one JSON array, in order: a part of a statement that returns many kinds of rows. */
 export const jsonList = (query: RawBuilder<unknown>, limit = MAX_LISTED): RawBuilder<unknown> =>
   sql`(select coalesce(json_agg(q), '[]') from (${query} limit ${sql.lit(limit)}) q)`;

@@ -2,7 +2,7 @@ import type { Session } from './direct-connection.ts';
 
 /** Proof of leadership. Writes that name an outdated epoch are refused (see `assertLeader`). */
 export interface Fence {
-  /** Of the leader lock. */
+  /** Name of the leader lock. */
   readonly name: string;
   /** Fencing token: each change of leader increments it. */
   readonly epoch: number;
@@ -14,15 +14,15 @@ export interface Fence {
 }
 
 export interface Lease extends Fence {
-  /** Gives the lead away. Does nothing when it is lost already. */
+  /** Releases the lock. Does nothing when it is already lost. */
   release(): Promise<void>;
 }
 
 const RELEASE = `select pg_advisory_unlock(hashtextextended('pipeline.lead:' || $1, 0))`;
 
 /**
- * Leads held by one session, as session advisory locks: the server takes them back when the session ends, however it
- * ends; a session whose process is frozen ends by `idle_session_timeout`. A name is held once per process too, though
+ * Leader locks of one session, as session advisory locks: the server releases them when the session ends for whatever
+ * reason; the session of a frozen process ends by `idle_session_timeout`. A name is held once per process too, although
  * the server would grant its own session a lock twice.
  */
 export class Leadership {
@@ -46,7 +46,7 @@ export class Leadership {
         this.#holder,
       ]);
       const epoch = rows[0]?.epoch ?? null;
-      // The session may have ended while the answer was on its way.
+      // The session may have ended before the response arrived.
       if (epoch !== null && isOurs()) {
         const release = async () => {
           if (forget()) await session.query(RELEASE, [name]);
@@ -61,7 +61,7 @@ export class Leadership {
     }
   }
 
-  /** The session is gone, and every lead with it. */
+  /** The session ended, and every leader lock with it. */
   lose(): void {
     const lost = [...this.#held.values()];
     this.#held.clear();

@@ -34,7 +34,7 @@ class Placeholder {
   }
 }
 
-/** What a statement gives must not change while it is prepared, as `*` would with the next column that is added. */
+/** The columns of a prepared statement must not change, as those of `*` would with the next added column. */
 const STAR = /(select|returning|\.|,)\s*\*/i;
 
 /** Builds and compiles only; it has no connection. */

@@ -7,21 +7,20 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 
-/** What the statements of one turn run on. */
+/** The connection for the statements of one turn. */
 interface Shared {
   connection: Promise<DatabaseConnection>;
   users: number;
 }
 
 /**
- * Gives all statements that are asked for in one turn of the event loop the same connection, so that they leave in one
- * packet: for a short statement, writing to the socket and waking the server cost more than all the rest. While every
- * connection is taken, those that come join the ones that wait. The server runs them one after the other, each for itself:
- * one that fails stops no other, one that is slow holds up those behind it. For short statements, therefore, and never
- * for transactions.
+ * Runs all statements issued in one event-loop turn on one connection, in one packet: for a short statement, writing to
+ * the socket and waking the server cost more than all the rest. While every connection is in use, new statements join
+ * the waiting ones. The server runs them one after the other, each as its own transaction: a failing one does not
+ * affect the others, a slow one delays those behind it. So use it for short statements, and never for transactions.
  */
 export class SharingDriver implements Driver {
-  /** Whose connections they are. */
+  /** Owner of the connections. */
   readonly #owner: Driver;
   readonly #shared = new Map<DatabaseConnection, Shared>();
   #gathering: Shared | undefined;
@@ -57,7 +56,7 @@ export class SharingDriver implements Driver {
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
     const shared = this.#shared.get(connection);
-    if (shared === undefined) throw new TypeError('a connection that nobody shares is released');
+    if (shared === undefined) throw new TypeError('released a connection that is not shared');
     shared.users -= 1;
     if (shared.users > 0) return;
     this.#shared.delete(connection);
@@ -65,19 +64,19 @@ export class SharingDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    throw new TypeError('a transaction needs a connection of its own, not one that others share');
+    throw new TypeError('a transaction requires a dedicated connection, not a shared one');
   }
 
   commitTransaction = this.beginTransaction;
   rollbackTransaction = this.beginTransaction;
 
-  /** Ends the owner's connections, unless it has. */
+  /** Ends the owner's connections, unless that is done. */
   destroy(): Promise<void> {
     return this.#owner.destroy();
   }
 }
 
-/** Postgres through a driver that is there already. */
+/** Postgres through an existing driver. */
 export const dialectOf = (driver: Driver): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
   createDriver: () => driver,

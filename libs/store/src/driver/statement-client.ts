@@ -5,7 +5,8 @@ const MARK = /^\/\*prepared:([a-z0-9-]{1,60})\*\//;
 /** Marks a statement text to be run as a named prepared statement. The mark is a comment, so it shows in pg_stat_activity. */
 export const markPrepared = (name: string, text: string): string => {
   const marked = `/*prepared:${name}*/ ${text}`;
-  if (!MARK.test(marked)) throw new Error(`"${name}" is no statement name: use a-z, 0-9 and -, at most 60 characters`);
+  if (!MARK.test(marked))
+    throw new Error(`"${name}" is not a statement name: use a-z, 0-9 and -, at most 60 characters`);
   return marked;
 };
 
@@ -15,15 +16,15 @@ export type StatementListener = (text: string) => void;
 type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
 
 /**
- * A pg client that sends marked texts as named prepared statements. Kysely hands the driver only text and values; the
- * name travels in the text, so neither Kysely nor its transactions need to know. pg refuses a name that is used again
- * with another text. Statements that are asked for together are sent together (pg's `pipeline`).
+ * A pg client that sends marked texts as named prepared statements. Kysely passes only text and values to the driver;
+ * the name is part of the text, so neither Kysely nor its transactions need to know it. pg refuses a name that is used
+ * again with another text. Concurrent statements are sent together (pg's `pipeline`).
  */
 export function statementClient(onStatement: StatementListener | undefined): typeof pg.Client {
   class StatementClient extends pg.Client {
     #holds = false;
 
-    /** What is asked for before the process does something else goes out in one packet: a write costs more than its bytes. */
+    /** Statements issued before the next turn are sent in one packet: a write costs more than its bytes. */
     holdTogether(): void {
       if (this.#holds) return;
       this.#holds = true;

@@ -15,12 +15,12 @@ const NETWORK = new Set(
 );
 
 /**
- * 08 connection, 28 authorisation and 3D000 unknown database (both only while connecting), 53300 too many
- * connections, 57P0x the server stops, starts or ended this session, 25P03 the session idled in a transaction.
+ * 08 connection, 28 authorisation and 3D000 unknown database (both only while connecting), 53300 too many connections,
+ * 57P0x the server stops, starts or ended this session, 25P03 the session idled in a transaction.
  */
 const UNAVAILABLE_STATE = /^(08...|28...|3D000|53300|57P0[1-5]|25P03)$/;
 
-/** What pg and its pool say, without any code, when a connection is gone or none was to be had. */
+/** Messages of pg and its pool, without a code, when a connection was lost or unavailable. */
 const UNAVAILABLE_TEXT =
   /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after|driver has already been destroyed)/;
 
@@ -31,13 +31,16 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && error.cause !== undefined && isUnavailable(error.cause);
 }
 
-/** True when the server is there and refuses the login, or has no such database: nothing that waiting would mend. */
+/** True when the server refuses the login, or has no such database: waiting does not help. */
 export const isRefusedLogin = (error: unknown): boolean => /^(28...|3D000)$/.test(asCoded(error).code);
 
 /** True when the same transaction may succeed if it is run again: serialization failure or deadlock. */
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(asCoded(error).code);
 
-/** True of what a statement or commit is told after another one of its transaction has failed: it says nothing of why. */
+/**
+ * True for the error of a statement or commit after another one of its transaction has failed: it does not contain the
+ * reason.
+ */
 export const isAfterFailure = (error: unknown): boolean =>
   error instanceof AbortedTransactionError || asCoded(error).code === '25P02';
 

@@ -4,17 +4,16 @@ import { isAfterFailure, isRetryable } from './store-errors.ts';
 
 const ATTEMPTS = 5;
 
-/** Takes a statement that was sent and whose answer nobody waits for but the commit. */
+/** Accepts a sent statement whose result only the commit awaits. */
 export type Send = (statement: Promise<unknown>) => void;
 
 /**
- * Runs `work` in one READ COMMITTED transaction and commits what it did, or nothing. After a deadlock or a
- * serialization failure it runs again on a fresh transaction, five times at most, so `work` must have no effect but
- * its statements. There is no pause between attempts: the server has let the losers wait already.
- * Await nothing but statements inside: the server ends a session that idles in a transaction. Statements that are asked
- * for together (`Promise.all`) are sent together and run in that order; what is given to `send` is not waited for
- * before what follows it.
- * @throws what `work` or a statement that it sent throws, after the rollback.
+ * Runs `work` in one READ COMMITTED transaction and commits all of it, or nothing. After a deadlock or a serialization
+ * failure it runs again on a new transaction, five times at most, so `work` must have no effect but its statements.
+ * There is no pause between attempts: the server has already made the losers wait. Await nothing but statements inside:
+ * the server ends a session that idles in a transaction. Concurrent statements (`Promise.all`) are sent together and
+ * run in that order; a statement passed to `send` is not awaited before the following ones.
+ * @throws the error of `work` or of a statement that it sent, after the rollback.
  */
 export async function inTransaction<T>(db: Db, work: (tx: Tx, send: Send) => Promise<T>): Promise<T> {
   if (db.isTransaction) throw new TypeError('inTransaction needs a pool: transactions do not nest');
@@ -43,7 +42,7 @@ async function once<T>(db: Db, work: (tx: Tx, send: Send) => Promise<T>): Promis
   }
 }
 
-/** What the first of these failed for by itself. */
+/** The original error of the first failed statement. */
 async function failureOf(sent: readonly Promise<unknown>[]): Promise<unknown> {
   for (const end of await Promise.allSettled(sent)) {
     if (end.status === 'rejected' && !isAfterFailure(end.reason)) return end.reason;
@@ -51,14 +50,14 @@ async function failureOf(sent: readonly Promise<unknown>[]): Promise<unknown> {
   return undefined;
 }
 
-/** A transaction whose end somebody else decides on. Exactly one of commit and rollback must be called. */
+/** A transaction that the caller ends. Exactly one of commit and rollback must be called. */
 export interface OpenTransaction {
   readonly tx: Tx;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
 
-/** Begins a READ COMMITTED transaction for code that cannot be a function of it. It is never tried again by itself. */
+/** Begins a READ COMMITTED transaction for code that cannot be passed as a function. It is never retried. */
 export async function beginTransaction(db: Db): Promise<OpenTransaction> {
   const tx = await db.startTransaction().setIsolationLevel('read committed').execute();
   return {

@@ -6,7 +6,7 @@ import { jsonb } from '../driver/fragments.ts';
 
 export interface Delivery {
   delivery_id: string;
-  /** What it is about: deliveries of one lane are handled in the order in which they came. */
+  /** What it is about: deliveries of one lane are handled in order of arrival. */
   lane: string;
   events: HostEvent[];
   attempts: number;
@@ -14,7 +14,7 @@ export interface Delivery {
 
 type NewDelivery = Pick<Delivery, 'lane' | 'events'> & { id: string; event: string };
 
-/** Keeps a webhook's delivery for the intake loop. @returns false when it was received before. */
+/** Stores a webhook delivery for the intake loop. @returns false when it was received before. */
 export async function insertDelivery(db: Db, { id, event, lane, events }: NewDelivery): Promise<boolean> {
   const row = await db
     .insertInto('webhook_deliveries')
@@ -31,7 +31,7 @@ export async function insertDelivery(db: Db, { id, event, lane, events }: NewDel
   return row !== undefined;
 }
 
-/** Deliveries that wait, oldest first, but those of the lanes in `except` (index webhook_deliveries_open). */
+/** Pending deliveries, oldest first, except those of the lanes in `except` (index webhook_deliveries_open). */
 export async function openDeliveries(fleet: Db, limit: number, except: readonly string[]): Promise<Delivery[]> {
   const rows = await fleet
     .selectFrom('webhook_deliveries')
@@ -49,13 +49,13 @@ export async function openDeliveries(fleet: Db, limit: number, except: readonly 
 export interface InboxBacklog {
   /** Deliveries that may be handled now. */
   waiting: number;
-  /** Deliveries that failed and wait for their next attempt. */
+  /** Failed deliveries that wait for their next attempt. */
   retrying: number;
-  /** Age of the oldest delivery that may be handled now, in seconds since then; 0 when there is none. */
+  /** Age of the oldest delivery that may be handled now, in seconds; 0 when there is none. */
   lagSeconds: number;
 }
 
-/** How far the intake is behind. Reads the open deliveries only (index webhook_deliveries_open). */
+/** The intake backlog. Reads the open deliveries only (index webhook_deliveries_open). */
 export async function inboxBacklog(fleet: Db): Promise<InboxBacklog> {
   const { rows } = await sql<InboxBacklog>`
     select count(*) filter (where due_at <= svc_now()) as waiting, count(*) filter (where due_at > svc_now()) as retrying,
@@ -82,7 +82,7 @@ export async function postponeDelivery(db: Db, id: string, error: string, delayM
     .execute();
 }
 
-/** Forgets deliveries that were processed longer ago than a host would repeat them. @returns how many. */
+/** Deletes deliveries that were processed before any possible redelivery by the host. @returns how many. */
 export async function deleteOldDeliveries(fleet: Db, olderThanMs: number): Promise<number> {
   const result = await fleet
     .deleteFrom('webhook_deliveries')

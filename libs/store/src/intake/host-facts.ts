@@ -6,11 +6,11 @@ import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
 /**
- * What the pipeline has acted on of an issue's host, by the host's own time. The row is read and written with the
- * issue's row locked.
+ * The host facts of an issue that the pipeline has applied, with the host's timestamps. The row is read and written
+ * with the issue's row locked.
  */
 export type HostFactsRow = Omit<Selectable<IssueHostFacts>, 'label_times'> & {
-  /** When each label was last put on or taken off, since `labels_at`. */
+  /** When each label was last added or removed, since `labels_at`. */
   label_times: Record<string, string>;
 };
 
@@ -26,7 +26,10 @@ export async function hostFactsOf(db: Db, tenantId: number, issueId: number): Pr
 
 type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & { acceptedBy?: string | null };
 
-/** Of an issue that enters: everything that the host reported up to then was acted on, and its text is the one to work on. */
+/**
+ * Facts of an admitted issue: everything that the host reported up to then is applied, and its text is the accepted
+ * one.
+ */
 export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted): Promise<void> {
   const at = admitted.updatedAt;
   await tx
@@ -62,7 +65,7 @@ export async function saveHostFacts(tx: Tx, facts: HostFactsRow, applied: boolea
     .execute();
 }
 
-/** The host's clock and the store's differ; by no more than this, as far as times of both are compared. */
+/** Maximum difference assumed between the host's clock and the store's, where times of both are compared. */
 export const CLOCKS_DIFFER_MS = 5_000;
 
 interface IssueId {
@@ -71,8 +74,8 @@ interface IssueId {
 }
 
 /**
- * Records that the pipeline ended an issue by itself. Until the host reports when it was closed, a request counts only
- * if it is newer than this moment on any clock.
+ * Records that the pipeline ended an issue itself. Until the host reports when it was closed, a request counts only if
+ * it is newer than this moment on any clock.
  */
 export async function actedNow(tx: Tx, issue: IssueId): Promise<void> {
   await tx
@@ -94,8 +97,8 @@ export async function actedAt(tx: Tx, issue: IssueId, at: string): Promise<void>
 }
 
 /**
- * Records when a person last paused or resumed an issue (`pause_at`), or had its work changed (`command_at`): what was
- * said on the host before that does not count any more. A later time that is stored already stays.
+ * Records when a person last paused or resumed an issue (`pause_at`), or ran another command (`command_at`): older host
+ * events no longer apply. A later time that is stored already stays.
  * @param at the host's time; null = now, by the store's clock.
  */
 export async function commandedAt(

@@ -11,7 +11,7 @@ export interface Remark {
   line?: number | null;
 }
 
-/** Keeps what a reviewer asks for, or what a person answers, for the agent that works on the issue next. */
+/** Stores a reviewer's request or a person's answer for the agent that works on the issue next. */
 export async function insertRemarks(
   tx: Tx,
   tenantId: number,
@@ -47,10 +47,10 @@ const remarks = prepared('remarks-of-issue', (db, p: Params<{ tenantId: number; 
     .limit(sql.lit(200)),
 );
 
-/** All remarks on an issue, oldest first, at most 200. */
+/** All comments on an issue, oldest first, at most 200. */
 export const remarksOf = (db: Db, tenantId: number, issueId: number) => remarks.all(db, { tenantId, issueId });
 
-/** Review remarks are for one round: the next submission answers them. */
+/** Review comments apply to one round: the next submission settles them. */
 export async function clearReviewRemarks(tx: Tx, tenantId: number, issueId: number): Promise<void> {
   await tx
     .deleteFrom('review_comments')
@@ -60,7 +60,7 @@ export async function clearReviewRemarks(tx: Tx, tenantId: number, issueId: numb
     .execute();
 }
 
-/** Takes a comment or review of the host for processing. @returns false when it was taken before. */
+/** Claims a comment or review of the host for processing. @returns false when it was processed before. */
 export async function takeRemark(
   tx: Tx,
   tenantId: number,

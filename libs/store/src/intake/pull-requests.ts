@@ -7,7 +7,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 
 export type PullRequestRow = Selectable<PullRequests>;
 
-/** Whether a pull request is on the branch that the pipeline names; its workers may name another one. */
+/** Whether a pull request is on the branch that the pipeline names; workers may name another one. */
 export const onOwnBranch = sql<boolean>`starts_with(head_ref, ${sql.lit(OWN_BRANCH_PREFIX)})`;
 
 const own = prepared('own-pull-request', (db, p: Params<{ tenantId: number; issueId: number }>) =>
@@ -54,7 +54,7 @@ export const findPullRequest = (
     .executeTakeFirst();
 
 /**
- * Stores what the host reports of a pull request. One that is the pipeline's own stays so, also after the setting that
+ * Stores the host's report of a pull request. One that is the pipeline's own stays so, also after the setting that
  * names the identities has changed. The caller holds the lock of its issue.
  */
 export async function upsertPullRequest(
@@ -117,13 +117,13 @@ export async function updatePullRequest(
 export interface NewApproval {
   sha: string;
   source: 'agent' | 'person';
-  /** Who gave it: an agent, a login of the host or an operator. */
+  /** The approver: an agent, a login of the host or an operator. */
   by: string;
   /** Its review on the host, if it was given there. */
   reviewId: number | null;
 }
 
-/** Records the approval of a pull request in place of the one before; null takes it back. */
+/** Records the approval of a pull request in place of the previous one; null revokes it. */
 export const setApproval = (tx: Tx, tenantId: number, id: number, approval: NewApproval | null): Promise<void> =>
   updatePullRequest(tx, tenantId, id, approvalColumns(approval));
 
@@ -149,7 +149,10 @@ export interface OpenedPullRequest {
   changedFiles: string[];
 }
 
-/** Links a pull request that we opened to its issue. A webhook may have reported it first, and then knows its head better. */
+/**
+ * Links a pull request that the pipeline opened to its issue. If a webhook reported it first, the head from the webhook
+ * is kept.
+ */
 export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPullRequest): Promise<void> {
   await tx
     .insertInto('pull_requests')

@@ -16,7 +16,10 @@ export interface BlockedRow {
 
 const MAX_ERROR = 2_000;
 
-/** Blocked issues of the enabled repos of all tenants, those that stand longest first. Costs the blocked issues (index issues_blocked). */
+/**
+ * Blocked issues of the enabled repos of all tenants, longest blocked first. Costs the blocked issues (index
+ * issues_blocked).
+ */
 export async function blockedIssues(fleet: Db, limit: number): Promise<BlockedRow[]> {
   const { rows } = await sql<BlockedRow>`
     ${fleetNote('operators see all tenants')}
@@ -31,7 +34,7 @@ export async function blockedIssues(fleet: Db, limit: number): Promise<BlockedRo
   return rows;
 }
 
-/** How many there are. */
+/** Total number of blocked issues. */
 export async function countBlockedIssues(fleet: Db): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     ${fleetNote('operators see all tenants')}

@@ -6,10 +6,10 @@ import { type Params, prepared } from '../driver/prepared.ts';
 import { onOwnBranch, type PullRequestRow } from '../intake/pull-requests.ts';
 import type { RepoRow } from '../repos/repos.ts';
 
-/** What decisions about an issue depend on beside its own row. */
+/** The data beside its own row that decisions about an issue depend on. */
 export interface IssueContext {
   repo: RepoRow;
-  /** Null = the repo has no active one. */
+  /** Null = the repo has no active workflow. */
   workflow: WorkflowSnapshot | null;
   /** The pipeline's own open pull request; of several the one on the issue's own branch, else the newest. */
   pr: PullRequestRow | undefined;
@@ -48,7 +48,7 @@ const around = prepared(
 );
 
 /**
- * Reads all that belongs to an issue at once: five index probes.
+ * Reads all data that belongs to an issue at once: five index probes.
  * @throws Error when the tenant has no such repo.
  */
 export async function contextOfIssue(

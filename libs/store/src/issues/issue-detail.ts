@@ -39,7 +39,7 @@ const failures = prepared('failed-runs-of-issue', (db, p: Params<OfIssue>) =>
     .limit(sql.lit(MAX_FAILED_RUNS)),
 );
 
-/** How an issue fared so far: two reads by index, over its own runs. */
+/** Summary of an issue's runs so far: two reads by index, over its own runs. */
 export async function troubleOfIssue(read: Db, tenantId: number, issueId: number): Promise<IssueTrouble> {
   const [issue, recentFailedRuns] = await Promise.all([
     unblocks.first(read, { tenantId, issueId }),
@@ -55,7 +55,7 @@ export interface IssueStatus {
   lastEventAt: string | null;
 }
 
-/** What an agent says writes an event and not the time in the issue's row, which outlives the events. */
+/** An agent's status writes an event without updating the issue's row, which is kept longer than the events. */
 const status = prepared(
   'status-of-issue',
   (_db, p: Params<OfIssue>) => sql<IssueStatus>`
@@ -129,6 +129,6 @@ const retrospective = prepared(
     order by r.id desc limit 1`,
 );
 
-/** The newest retrospective of an issue: it is told anew each time the issue is done. */
+/** The newest retrospective of an issue: each end of the issue adds one. */
 export const newestRetrospective = (read: Db, tenantId: number, issueId: number): Promise<Retrospective | undefined> =>
   retrospective.first(read, { tenantId, issueId });

@@ -16,8 +16,8 @@ interface Past {
 }
 
 /**
- * The life of an issue in short: what became of it, what went wrong and what it cost. Five reads by index, each
- * bounded by its limit or by the issue's own rows.
+ * Summary of an issue: its outcome, failures and cost. Five reads by index, each bounded by its limit or by the issue's
+ * own rows.
  */
 export async function historyOf(db: Db, tenantId: number, issue: Past): Promise<IssueHistory> {
   const [moves, prs, cycles, failures, costs] = await Promise.all([
@@ -47,7 +47,7 @@ export async function historyOf(db: Db, tenantId: number, issue: Past): Promise<
   };
 }
 
-/** Files that the merged pull requests changed; what was submitted last where none is known to. */
+/** Files changed by the merged pull requests; those of the last submission if none is known. */
 export function changedFilesOf(
   prs: readonly Pick<PullRequestRow, 'merged' | 'changed_files'>[],
   submitted: readonly string[],

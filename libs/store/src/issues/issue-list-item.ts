@@ -14,7 +14,7 @@ const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
 const shortened = (column: string, max: RawBuilder<unknown>) =>
   sql`case when char_length(${sql.ref(column)}) > ${max} then left(${sql.ref(column)}, ${max} - 1) || '…' else ${sql.ref(column)} end`;
 
-/** Edges of `i` to issues of its own repo, which is what a number alone can name. */
+/** Edges of `i` to issues of its own repo, which a plain number can identify. */
 const ownEdges = (kind: 'subtask' | 'depends_on') => sql`
   select e.parent_issue_number from issue_edges e
   where e.tenant_id = i.tenant_id and e.kind = ${sql.lit(kind)} and e.child_repo_id = i.repo_id
@@ -22,8 +22,8 @@ const ownEdges = (kind: 'subtask' | 'depends_on') => sql`
   order by e.id`;
 
 /**
- * What the list shows of each issue `i`, as the JSON text of its item: a lateral `item (body)` to join to `issues i`.
- * Five index probes for an issue. Whatever people and agents can make long is cut.
+ * The list item of each issue `i` as JSON text: a lateral `item (body)` to join to `issues i`. Five index probes per
+ * issue. Unbounded texts of people and agents are truncated.
  */
 export const listItemOfI: RawBuilder<unknown> = sql`
   left join tasks t on t.tenant_id = i.tenant_id and t.issue_id = i.id and t.task_type in (${workTypes})

@@ -4,14 +4,16 @@ import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { listItemOfI } from './issue-list-item.ts';
 
-/** A status or a cost that came sooner after the last one than this waits for the next change of the issue. */
+/** A change of status or cost within this time after the last write waits for the next change of the issue. */
 const LATER = sql`interval '5 s'`;
 
 const octets = sql.lit(MAX_INDEXED_OCTETS);
 
 type Refreshing = { tenantId: number; issueIds: number[]; issueId: number; passing: boolean };
 
-/** For which issues is a part of the text, so that the plan for one, nearly every call, is made once and kept. */
+/**
+ * The issue selection is part of the text, so that the plan for one issue, nearly every call, is made once and kept.
+ */
 const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => sql`
     with now_shown as (
       select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body,
@@ -56,9 +58,9 @@ const refreshMany = prepared('refresh-issue-list', (_db, p: Params<Omit<Refreshi
 );
 
 /**
- * Writes anew what lists and counts show of these issues: one statement, nothing where nothing changed. The caller has
- * locked the issues by an earlier statement, so it sees what it is to show.
- * @param passing only statuses and costs changed: shown at most every five seconds per issue.
+ * Rewrites list rows and counts of these issues: one statement, which writes nothing if nothing changed. The caller has
+ * locked the issues by an earlier statement, so this one sees the current rows.
+ * @param passing only statuses and costs changed: written at most every five seconds per issue.
  */
 export async function refreshIssueList(
   tx: Tx,
@@ -72,15 +74,15 @@ export async function refreshIssueList(
   else await refreshMany.run(tx, { tenantId, issueIds: [...issueIds], passing });
 }
 
-/** What lists and counts say wrongly; all zero = they agree with the issues. */
+/** Errors in list rows and counts; all zero = they agree with the issues. */
 export interface IssueListCheck {
-  /** Issues that no list shows. */
+  /** Issues without a list row. */
   missing: number;
-  /** Rows of no issue. */
+  /** List rows without an issue. */
   surplus: number;
-  /** Items that show something else than the issue, statuses and costs left aside: those may lag. */
+  /** Items that differ from the issue, except for statuses and costs, which may lag. */
   stale: number;
-  /** Counters that are off. */
+  /** Wrong counters. */
   miscounted: number;
 }
 
@@ -113,7 +115,7 @@ const check = prepared(
     from pairs`,
 );
 
-/** Builds every item of a tenant anew, counts anew and compares. Costs the tenant's issues, five probes each. */
+/** Recomputes every item and count of a tenant and compares. Costs the tenant's issues, five probes each. */
 export async function checkIssueList(db: Db, tenantId: number): Promise<IssueListCheck> {
   return (await check.first(db, { tenantId })) ?? { missing: 0, surplus: 0, stale: 0, miscounted: 0 };
 }

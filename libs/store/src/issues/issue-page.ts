@@ -6,7 +6,7 @@ import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 
-/** What a list may be cut down to: a category, or one state. */
+/** Filter of a list: a category, or one state. */
 export type IssueFilter = 'open' | 'blocked' | 'paused' | State;
 
 export interface IssuePage {
@@ -16,7 +16,7 @@ export interface IssuePage {
   total: number;
   /** Changes whenever any row of the repo's list does. */
   revision: number;
-  /** Changes that the counters do not hold yet. */
+  /** Changes that the counters do not include yet. */
   unfolded: number;
 }
 
@@ -33,9 +33,9 @@ const revisionOf = (p: Params<Reach>) => sql`
   select coalesce(sum(k.writes), 0) as revision from (${countsOf(p('tenantId'), sql`repo.id`)}) k`;
 
 /**
- * A page, its total and the revision in one statement, so that they are of one moment. The default list is read from
- * the index alone; only an item too long for it costs a look at the table. `limit` and `offset` are subqueries: as plain
- * parameters they would make the server plan the statement anew each time, at more than its own cost.
+ * A page, its total and the revision in one statement, so that they belong to one snapshot. The default list is an
+ * index-only scan; only an item too long for the index costs a read of the table. `limit` and `offset` are subqueries:
+ * with plain parameters the server would plan the statement on each call, at more than its own cost.
  */
 const pageOf = (p: Params<Page>, which: RawBuilder<unknown>): RawBuilder<IssuePage> => sql`
   with repo as (${reachableRepo(p)})
@@ -67,7 +67,7 @@ const pageOfState = prepared('page-of-issues-in-state', (_db, p: Params<Page & {
   pageOf(p, sql`state = ${p('state')}`),
 );
 
-/** A page of a repo's issues, those longest in their state first. @returns undefined for a repo out of reach. */
+/** A page of a repo's issues, longest in state first. @returns undefined for a repo out of scope. */
 export function issuePage(
   read: Db,
   scope: OrgScope,
@@ -86,7 +86,7 @@ const revision = prepared(
     select repo.id as "repoId", (${revisionOf(p)}) as revision from repo`,
 );
 
-/** The revision of a repo's list alone: a few counters. @returns undefined for a repo out of reach. */
+/** The revision of a repo's list alone: a few counters. @returns undefined for a repo out of scope. */
 export const issueRevision = (
   read: Db,
   scope: OrgScope,

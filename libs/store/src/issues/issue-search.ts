@@ -18,7 +18,7 @@ export type FoundIssue = IssueListItem & { repo: string; tenant: string };
 
 const NOTE = fleetNote('operators see all tenants');
 
-/** One row more than `limit` where there is one. Those longest in their state first. */
+/** One row more than `limit` if there is one. Longest in state first. */
 export async function findIssues(
   fleet: Db,
   search: IssueSearch,
@@ -35,8 +35,8 @@ interface Row {
 }
 
 /**
- * Without a search the first rows of each state are read in their order (issue_list_in_state, issue_list_by_state);
- * a number is looked up in each repo; a text by the trigrams of the titles (issues_by_title), and what it finds is sorted.
+ * Without a search the first rows of each state are read in order (issue_list_in_state, issue_list_by_state); a number
+ * is looked up in each repo; a text by the trigrams of the titles (issues_by_title), and its matches are sorted.
  */
 export const searchStatement = (search: IssueSearch, page: { limit: number; offset: number }): RawBuilder<Row> => sql`
   ${NOTE}
@@ -81,10 +81,10 @@ const conditionsOf = ({ tenantId, repoId, flags }: IssueSearch): RawBuilder<unkn
   ...flags.map((flag) => (flag === 'blocked' ? sql`l.is_blocked` : sql`l.is_paused`)),
 ];
 
-/** The text anywhere, its own wildcards taken as they stand. */
+/** The text anywhere in the title, with its wildcards escaped. */
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** How many there are, by the counters of the repos and what is not yet folded into them. */
+/** Total number of issues, from the counters of the repos plus pending deltas. */
 export async function countFound(fleet: Db, search: Omit<IssueSearch, 'what'>): Promise<number> {
   const conditions = sql.join(conditionsOf({ ...search, what: null }), sql` and `);
   const of = (table: RawBuilder<unknown>) => sql`

@@ -4,7 +4,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import type { IssueRow } from './issues.ts';
 
-/** The place of an issue in the order of a selection. */
+/** Position of an issue in the order of a selection. */
 export interface IssuePosition {
   tenantId: number;
   repoId: number;
@@ -15,7 +15,7 @@ export interface IssueSelection {
   criteria: IssueCriteria;
   /** One repo, one tenant, or all enabled repos. */
   scope: { tenantId: number; repoId?: number } | 'all';
-  /** Only those behind it. */
+  /** Only issues after this position. */
   after: IssuePosition | null;
 }
 
@@ -31,7 +31,7 @@ export interface SelectedIssue extends IssuePosition {
 /**
  * The issues of enabled repos that meet the criteria, by tenant, repo and number. Costs the issues of the scope that
  * are not done (index issues_open), that are blocked (issues_blocked) or that were stopped by the error
- * (issues_of_error), whichever are fewest; only who asks for done ones by name pays for all of the scope.
+ * (issues_of_error), whichever are fewest; only a filter that names done issues reads all of the scope.
  */
 export async function selectIssues(fleet: Db, selection: IssueSelection, limit: number): Promise<SelectedIssue[]> {
   const { rows } = await selectionStatement(selection, limit).execute(fleet);
@@ -46,7 +46,7 @@ export const selectionStatement = (selection: IssueSelection, limit: number): Ra
   order by i.tenant_id, i.repo_id, i.issue_number
   limit ${limit}`;
 
-/** How many there are; counting ends at `most`. */
+/** Total number; counting ends at `most`. */
 export async function countIssues(fleet: Db, selection: IssueSelection, most: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     ${fleetNote('operators act on every tenant')}
@@ -70,7 +70,7 @@ function placeConditions(scope: IssueSelection['scope'], after: IssuePosition | 
   ];
 }
 
-/** A row as the domain's `meets` looks at it. */
+/** A row in the form that the domain's `meets` expects. */
 export const filteredOf = (row: Omit<IssueRow, 'ms_in_state'>): FilteredIssue => ({
   number: row.issue_number,
   state: row.state,
@@ -82,7 +82,7 @@ export const filteredOf = (row: Omit<IssueRow, 'ms_in_state'>): FilteredIssue =>
   labels: row.labels,
 });
 
-/** The same as the domain's `meets`; a test holds them together. */
+/** The same condition as the domain's `meets`; a test compares them. */
 function conditions(criteria: IssueCriteria): RawBuilder<unknown>[] {
   const { states, isPaused, isBlocked, blockReason, blockClassification, fingerprints, label, issueNumbers } = criteria;
   const isFlag = (column: string, wanted: boolean | undefined) =>

@@ -6,7 +6,7 @@ import { jsonList, wireTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 
-/** A move of an issue, as the wire tells it. */
+/** A transition of an issue in the form of the API. */
 export interface StateTransition {
   from: State | null;
   to: State;
@@ -37,7 +37,7 @@ type OfIssue = Omit<WhyFacts, 'repo' | 'task' | 'lastTrigger'> & {
   textChange: { changedAt: string; changedBy: string | null; sha256: string } | null;
   /** Work tasks before others. */
   tasks: WhyTask[];
-  /** Newest first, at most 20; `trigger` of the newest one is what brought the issue where it is. */
+  /** Newest first, at most 20; the `trigger` of the newest one caused the current state. */
   transitions: (StateTransition & { trigger: string })[];
 };
 
@@ -93,7 +93,7 @@ const lists = {
   ),
 };
 
-/** Of the newest run that failed; a run before it that did well does not hide it. */
+/** Of the newest failed run, even if an earlier run succeeded. */
 const lastError = sql`(
   select row_to_json(q) from (
     select r.error_message as message, r.agent as "agentName", r.error_fingerprint as fingerprint,
@@ -138,8 +138,8 @@ const why = prepared(
 );
 
 /**
- * All that says why an issue is where it is: one statement, a dozen index probes whatever the history.
- * @returns undefined for a repo out of reach.
+ * All data that explains the state of an issue: one statement, a dozen index probes whatever the history.
+ * @returns undefined for a repo out of scope.
  */
 export const issueWhy = (read: Db, scope: ReadScope, slug: string, number: number): Promise<WhyRow | undefined> =>
   why.first(read, { ...reachOf(scope, slug), number });

@@ -7,7 +7,7 @@ import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { insertHostFacts } from '../intake/host-facts.ts';
 
-/** An issue as it is locked: its row and how long it has been in its state, by the store's clock. */
+/** A locked issue: its row and its time in state, by the store's clock. */
 export type IssueRow = Selectable<Issues> & { ms_in_state: number };
 
 const msInState = sql<number>`(extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint`.as('ms_in_state');
@@ -23,8 +23,8 @@ const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId
 );
 
 /**
- * Locks the row of an issue until the transaction ends. It is the first lock every use case takes, so that all that
- * change one issue wait for each other and no two can wait in a circle.
+ * Locks the row of an issue until the transaction ends. It is the first lock of every use case, so changes of one issue
+ * are serialised and no two can deadlock.
  */
 export const lockIssue = (tx: Tx, tenantId: number, issueId: number): Promise<IssueRow | undefined> =>
   locked.first(tx, { tenantId, issueId });
@@ -35,13 +35,13 @@ const lockedMany = prepared('lock-issues', (db, p: Params<{ tenantId: number; is
     .select(COLUMNS.issues)
     .select(msInState)
     .where('tenant_id', '=', p('tenantId'))
-    // However many: the planner does not see the list, so it keeps its plan.
+    // For any number of issues: the planner does not see the list, so it keeps its plan.
     .where('id', 'in', sql<number>`(select unnest((select ${p('issueIds')}::bigint[])))`)
     .orderBy('id')
     .forUpdate(),
 );
 
-/** Locks the rows of issues in the order of their ids, which keeps those that lock several from waiting in a circle. */
+/** Locks the rows of issues in id order, so that transactions that lock several cannot deadlock. */
 export const lockIssues = (tx: Tx, tenantId: number, issueIds: readonly number[]): Promise<IssueRow[]> =>
   lockedMany.all(tx, { tenantId, issueIds });
 
@@ -61,7 +61,7 @@ const lockedOfClaim = prepared('lock-issue-of-claim', (db, p: Params<{ tenantId:
     .forUpdate(),
 );
 
-/** Locks the issue whose task a claim token opened. @returns undefined for an unknown token, and for work without an issue. */
+/** Locks the issue of a claim token. @returns undefined for an unknown token, and for a task without an issue. */
 export const lockIssueOfClaim = (tx: Tx, tenantId: number, tokenHash: string): Promise<IssueRow | undefined> =>
   lockedOfClaim.first(tx, { tenantId, tokenHash });
 
@@ -99,11 +99,11 @@ export type NewIssue = Pick<
   HostIssue,
   'number' | 'title' | 'body' | 'url' | 'labels' | 'author' | 'createdAt' | 'updatedAt'
 > & {
-  /** Who has enqueued its text; null = the pipeline itself, or unknown. */
+  /** The login that enqueued its text; null = the pipeline itself, or unknown. */
   acceptedBy?: string | null;
 };
 
-/** Brings an issue into the pipeline in state `new`. @returns false when it was there already. */
+/** Inserts an issue in state `new`. @returns false when it already existed. */
 export async function insertIssue(tx: Tx, tenantId: number, repoId: number, issue: NewIssue): Promise<boolean> {
   const row: Insertable<Issues> = {
     tenant_id: tenantId,
@@ -138,7 +138,7 @@ export async function updateIssue(tx: Tx, tenantId: number, issueId: number, cha
     .execute();
 }
 
-/** What an issue takes on with a new state. */
+/** Columns that change with a new state. */
 export type EnteredState = Pick<
   Selectable<Issues>,
   | 'state'
@@ -182,9 +182,9 @@ const enter = prepared(
 );
 
 /**
- * Moves a locked issue into a state: the clock of the state starts anew.
- * @param autoUnblockInMs when a block is to be lifted by itself; null = never.
- * @returns that moment, and the one at which it entered the state.
+ * Moves a locked issue into a state and restarts its time in state.
+ * @param autoUnblockInMs when a block is lifted automatically; null = never.
+ * @returns that time, and the time at which it entered the state.
  */
 export async function enterState(
   tx: Tx,
@@ -208,7 +208,7 @@ const show = prepared(
       .where('id', '=', p('issueId')),
 );
 
-/** Notes what the host shows of a locked issue once the outbox has drained. */
+/** Records what the host shows of a locked issue once the outbox has drained. */
 export async function showIssue(
   tx: Tx,
   issue: { tenant_id: number; id: number },
@@ -217,7 +217,7 @@ export async function showIssue(
   await show.run(tx, { tenantId: issue.tenant_id, issueId: issue.id, ...shown });
 }
 
-/** Blocks whose backoff is over: candidates, each is checked again under its lock (index issues_auto_unblock_due). */
+/** Blocks with an expired backoff: candidates, each is checked again under its lock (index issues_auto_unblock_due). */
 export const dueAutoUnblocks = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
   fleet
     .selectFrom('issues')
@@ -235,7 +235,7 @@ const byId = prepared('issue-by-id', (db, p: Params<{ tenantId: number; issueId:
 export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<Issues> | undefined> =>
   byId.first(db, { tenantId, issueId });
 
-/** When the host last changed the open issue of a repo that it has left alone for longest; null where none is open. */
+/** When the host last changed the open issue of a repo that has been unchanged for longest; null when none is open. */
 export async function oldestHostUpdate(db: Db, tenantId: number, repoId: number): Promise<string | null> {
   const row = await db
     .selectFrom('issues')

@@ -8,7 +8,7 @@ import { jsonList, wireTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 
-/** The lists of an overview hold one more than is shown, so that a cut can be told. */
+/** The lists of an overview read one more row than is shown, to detect truncation. */
 export const OVERVIEW_LIST = 50;
 
 export interface OverviewRow {
@@ -81,7 +81,7 @@ const tasks = (p: Params<Query>) => sql`
     OVERVIEW_LIST + 1,
   )} as "inFlight"`;
 
-/** Workers that are there, or fell silent and have not been given up, and that serve the repo or any. */
+/** Workers that are present, or fell silent and are still on the floor, and that serve the repo or any. */
 const workers = (p: Params<Query>) =>
   jsonList(
     sql`
@@ -141,10 +141,10 @@ const overview = prepared(
 );
 
 /**
- * How a repo's pipeline does, in one statement. Costs what is live: the waiting tasks, the blocked issues, the workers;
- * and the repo's sums of what it cost.
+ * Status of a repo's pipeline, in one statement. Costs live rows: waiting tasks, blocked issues, workers; and the
+ * repo's cost rollups.
  * @param times how long a worker may be silent (ms), and when the day began.
- * @returns undefined for a repo out of reach.
+ * @returns undefined for a repo out of scope.
  */
 export const repoOverview = (
   read: Db,

@@ -7,7 +7,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 import type { StateTransition } from './issue-why.ts';
 
-/** What happened to an issue, from whatever table it comes. */
+/** A timeline entry of an issue, from any of its source tables. */
 export interface TimelineEntry {
   id: string;
   timestamp: string;
@@ -41,13 +41,13 @@ export interface TimelineRow {
     totalCostUsd: number;
     totalDurationMs: number;
     stateTransitions: StateTransition[];
-    /** One page of them, oldest first. */
+    /** One page of entries, oldest first. */
     entries: TimelineEntry[];
     total: number;
   } | null;
 }
 
-/** In the order of the union; what a source does not have is null. */
+/** In the order of the union; columns that a source does not have are null. */
 const COLUMNS = {
   id: 'text',
   at: 'timestamptz',
@@ -129,7 +129,7 @@ const SOURCES: RawBuilder<unknown>[] = [
       kind: sql`case e.actor_type when 'operator' then ${kind('operator-action')} else ${kind('event')} end`,
       ...{ actor_type: sql`e.actor_type`, actor_id: sql`e.actor_id`, to_state: sql`e.state`, details: sql`e.details` },
     },
-    // Moves are told by the transitions.
+    // Transitions have their own source.
     sql`issue_events e where ${ofIssue('e')} and not coalesce(e.details ? 'trigger', false)`,
   ),
   source(
@@ -211,7 +211,9 @@ const timeline = prepared('timeline-of-issue', (_db, p: Params<Query>) => {
     ) found on true`;
 });
 
-/** The story of an issue, oldest first. Costs what ever happened to it. @returns undefined for a repo out of reach. */
+/**
+ * The timeline of an issue, oldest first. Costs all entries of the issue. @returns undefined for a repo out of scope.
+ */
 export const issueTimeline = (
   read: Db,
   scope: ReadScope,

@@ -8,9 +8,8 @@ export interface MessageFilter {
 }
 
 /**
- * What agents said about an issue, in its order: tasks by age, then calls of the model, then messages. One index scan of
- * the issue's messages.
- * @param withTools false = without what tools were given and answered, which may be large.
+ * Agent messages of an issue: tasks by age, then model calls, then messages. One index scan of the issue's messages.
+ * @param withTools false omits tool inputs and results, which may be large.
  */
 export function messagesOfIssue(
   db: Db,

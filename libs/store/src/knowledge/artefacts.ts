@@ -16,19 +16,19 @@ export interface Artefact {
 export interface Artefacts {
   /** Oldest first. */
   items: Artefact[];
-  /** Older ones were left out. */
+  /** Older ones were omitted. */
   truncated: boolean;
 }
 
-/** Of one answer, in octets: bodies may have a mebibyte each, and every run's are kept. */
+/** Maximum size of one response, in octets: a body may have a mebibyte, and those of every run are kept. */
 const MAX_OCTETS = 32 * 1024 * 1024;
 const MAX_ITEMS = 1_000;
 
-/** Everything that the runs of an issue left (index artefacts_of_issue). */
+/** All artefacts of the runs of an issue (index artefacts_of_issue). */
 export const artefactsOfIssue = (read: Db, tenantId: number, issueId: number): Promise<Artefacts> =>
   readArtefacts(read, { where: sql`a.tenant_id = ${tenantId} and a.issue_id = ${issueId}` });
 
-/** Everything that a run left. Its number is all that is known of it, so its tenant is not named (artefacts_of_run). */
+/** All artefacts of a run. Only its number is known, so its tenant is not named (artefacts_of_run). */
 export const artefactsOfRun = (fleet: Db, runId: number): Promise<Artefacts> =>
   readArtefacts(fleet, {
     note: fleetNote('finds what a run left by its number alone'),
@@ -40,7 +40,9 @@ interface Selection {
   where: RawBuilder<unknown>;
 }
 
-/** From the newest back, as much as fits. The size of a body is known without reading it; those left out are not read. */
+/**
+ * The newest ones, up to the size limit. The size of a body is known without reading it; omitted bodies are not read.
+ */
 async function readArtefacts(db: Db, { note, where }: Selection): Promise<Artefacts> {
   const { rows } = await sql<Artefact & { known: number }>`
     ${note ?? sql``}

@@ -4,7 +4,7 @@ import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** On a distributed store this one statement asks everywhere; all that follow name the tenant. */
+/** On a distributed store this statement runs on all nodes; all that follow name the tenant. */
 export const locateItem = (fleet: Db, id: string): Promise<{ tenant_id: number; repo_id: number } | undefined> =>
   fleet
     .selectFrom('intelligence_items')
@@ -24,7 +24,7 @@ export const lockItem = (tx: Tx, tenantId: number, id: string) =>
 
 export interface ItemChange {
   status: IntelligenceStatus;
-  /** Who decided. */
+  /** The login or name of the person who decided. */
   by: string;
   dismissedReason: string | null;
   supersededBy: string | null;
@@ -45,10 +45,10 @@ export async function setItemStatus(tx: Tx, tenantId: number, id: string, change
     .execute();
 }
 
-/** When items that nobody decided about and nobody saw or was given since then go stale. */
+/** Items without a decision that were neither reported nor given to an agent since then become stale. */
 const staleSince = (days: number) => sql<string>`svc_now() - ${`${days} days`}::interval`;
 
-/** Items of all tenants that went stale, the oldest first (index intelligence_items_to_expire). */
+/** Stale items of all tenants, oldest first (index intelligence_items_to_expire). */
 export const staleItems = (fleet: Db, { days, limit }: { days: number; limit: number }) =>
   fleet
     .selectFrom('intelligence_items')
@@ -61,7 +61,7 @@ export const staleItems = (fleet: Db, { days, limit }: { days: number; limit: nu
     .limit(limit)
     .execute();
 
-/** Dismisses an item if it is still stale. @returns its repo, undefined when something happened to it meanwhile. */
+/** Dismisses an item if it is still stale. @returns its repo, undefined when it changed meanwhile. */
 export const dismissStale = (
   tx: Tx,
   tenantId: number,
@@ -80,7 +80,7 @@ export const dismissStale = (
 
 const USED_EVERY = sql<string>`svc_now() - interval '1 day'`;
 
-/** Items that an agent was given stay fresh; written once a day at most. */
+/** Refreshes items that an agent was given; written once a day at most. */
 export async function noteItemsUsed(tx: Tx, tenantId: number, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx

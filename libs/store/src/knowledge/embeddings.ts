@@ -14,7 +14,7 @@ interface Query {
   vector: readonly number[];
 }
 
-/** So many by their signs, of which the exact cosine then chooses. */
+/** Number of candidates selected by signs, which the exact cosine then ranks. */
 const SHORTLIST = 200;
 const NEAREST = 40;
 
@@ -34,8 +34,8 @@ const near = prepared(
 );
 
 /**
- * Items whose meaning is nearest to a vector of length 1: the exact cosine, over the 200 that share most signs with it
- * (an index-only scan of the repo's embeddings).
+ * Items nearest to a vector of length 1: the exact cosine, over the 200 that share most signs with it (an index-only
+ * scan of the repo's embeddings).
  */
 export const nearestItems = (
   read: Db,
@@ -50,7 +50,7 @@ export interface Unembedded {
   summary: string;
 }
 
-/** Items of all tenants that may be given to agents and have no vector of this model yet. */
+/** Items of all tenants that may be given to agents and have no vector of this model. */
 export const itemsToEmbed = (fleet: Db, model: string, limit: number): Promise<Unembedded[]> =>
   fleet
     .selectFrom('intelligence_items as t')

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** What files are looked for by. Words count as much as their weight says. */
+/** Search criteria for files, with the weights of the words. */
 export interface FileClues {
   tenantId: number;
   repoId: number;
@@ -11,16 +11,16 @@ export interface FileClues {
   symbols: string[];
   /** Whole paths. */
   paths: string[];
-  /** Ends of paths that were named without their folder. */
+  /** Ends of paths that were given without their folder. */
   names: string[];
 }
 
 export interface FoundFile {
   path: string;
   how: 'text' | 'symbol' | 'path' | 'name' | 'trigram';
-  /** Of text: the sum of weight and rarity; of trigrams: 0 to 1; else 1. */
+  /** For text: the sum of weight and rarity; for trigrams: 0 to 1; else 1. */
   score: number;
-  /** Which of the clues, counted from 1. */
+  /** Index of the criterion, counted from 1. */
   clues: number[];
 }
 
@@ -34,8 +34,8 @@ type Clues = FileClues & { total: number };
 
 const inRepo = (p: Params<Clues>) => sql`f.tenant_id = ${p('tenantId')} and f.repo_id = ${p('repoId')}`;
 
-// Each word reads its first 100 files and no more, so a word that stands everywhere costs no more than a rare one and
-// tells almost nothing. The rarer a word, the more it counts: ln(1 + files / hits).
+// Each word reads its first 100 files and no more, so a frequent word costs no more than a rare one and scores almost
+// nothing. The rarer a word, the higher its score: ln(1 + files / hits).
 const byText = (p: Params<Clues>) => sql`
   select h.path, 'text' as how, sum((${p('weights')}::float8[])[h.n] * ln(1 + ${p('total')}::float8 / h.hits)) as score,
     array_agg(h.n::int) as clues
@@ -74,11 +74,11 @@ const byName = (p: Params<Clues>) => sql`
     limit ${sql.lit(MAX_BY_CLUE)}
   ) f`;
 
-/** Without its ending, which every file may have. */
+/** The name without its extension, which every file may have. */
 const stem = sql`regexp_replace(c.name, '[.][^.]*$', '')`;
 
-// What was misspelt, or moved: files that have a word of the name, by how alike their paths are. An index of trigrams
-// would find those without any word as well, but makes a scan of 20,000 files four times as slow.
+// Misspelt or moved files: those that share a word with the name, ranked by the similarity of their paths. A trigram
+// index would also find those without a common word, but makes a scan of 20,000 files four times as slow.
 const byTrigram = (p: Params<Clues>) => sql`
   select f.path, 'trigram' as how, f.score, array[c.n::int] as clues
   from unnest(${p('names')}::text[]) with ordinality as c (name, n)
@@ -99,7 +99,7 @@ const find = prepared(
     union all (${byTrigram(p)})`,
 );
 
-/** Files of a repo's map that fit clues, in no order (index repo_files_search). */
+/** Files of a repo's map that match the criteria, unordered (index repo_files_search). */
 export const findFiles = (read: Db, clues: FileClues, total: number): Promise<FoundFile[]> =>
   find.all(read, { ...clues, total });
 
@@ -110,7 +110,7 @@ const map = prepared(
     where s.tenant_id = ${p('tenantId')} and s.repo_id = ${p('repoId')} and s.scanned_at is not null`,
 );
 
-/** How much of a repo is mapped; undefined before its first scan. */
+/** Number of mapped files and symbols of a repo; undefined before its first scan. */
 export const codeMapSize = (
   read: Db,
   repo: { tenantId: number; repoId: number },

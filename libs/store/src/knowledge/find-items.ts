@@ -3,17 +3,17 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** What items are looked for by. */
+/** Search criteria for items. */
 export interface ItemClues {
   tenantId: number;
   repoId: number;
   words: string[];
   weights: number[];
-  /** What scopes may name: paths, the folders around them, symbols. */
+  /** Names to match with scopes: paths, the folders around them, symbols. */
   refs: string[];
-  /** Internal ids of earlier issues like this one. */
+  /** Internal ids of similar earlier issues. */
   precedents: number[];
-  /** Of the items that may be given; the others are left out. */
+  /** Statuses of the items that may be given; the others are omitted. */
   statuses: IntelligenceStatus[];
 }
 
@@ -21,9 +21,9 @@ export interface FoundItem {
   itemId: string;
   how: 'text' | 'scope' | 'precedent' | 'repo';
   score: number;
-  /** Of text: which words, counted from 1. */
+  /** For text: the matching words, counted from 1. */
   clues: number[];
-  /** Of scope: what it names. */
+  /** For scopes: the name of the scope. */
   refs: string[];
 }
 
@@ -36,7 +36,7 @@ const MAX_REPO_WIDE = 30;
 type Clues = ItemClues & { total: number };
 
 const inRepo = (p: Params<Clues>) => sql`t.tenant_id = ${p('tenantId')} and t.repo_id = ${p('repoId')}`;
-/** The list stands there for the partial indexes, which a parameter alone would not use. */
+/** The list is literal for the partial indexes, which the planner does not use for a parameter. */
 const usable = (p: Params<Clues>) =>
   sql`t.status in ('approved', 'proposed', 'observed') and t.status = any(${p('statuses')}::text[])`;
 
@@ -89,8 +89,8 @@ const find = prepared(
 );
 
 /**
- * Items of a repo that fit clues and may be given to agents, in no order.
- * @param total how many documents there are, by which the rarity of a word is told.
+ * Items of a repo that match the criteria and may be given to agents, unordered.
+ * @param total number of documents, from which the rarity of a word is computed.
  */
 export const findItems = (read: Db, clues: ItemClues, total: number): Promise<FoundItem[]> =>
   find.all(read, { ...clues, total });
@@ -108,7 +108,7 @@ const left = prepared(
     ) t`,
 );
 
-/** How many items fit the words but may not be given, by their status; at most 20 for each word. */
+/** Number of items that match the words but may not be given, by their status; at most 20 for each word. */
 export const countUnusable = async (
   read: Db,
   { tenantId, repoId, words }: Pick<ItemClues, 'tenantId' | 'repoId' | 'words'>,
@@ -121,6 +121,6 @@ const some = prepared(
       as any`,
 );
 
-/** Whether anything is known of a repo: one probe, so that a claim in a new repo costs nothing more. */
+/** Whether a repo has any item: one probe, so that a claim in a new repo costs nothing more. */
 export const hasIntelligence = async (read: Db, repo: { tenantId: number; repoId: number }): Promise<boolean> =>
   (await some.first(read, repo))?.any ?? false;

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** An earlier issue that was looked back on. */
+/** An earlier issue with a retrospective. */
 export interface Precedent {
   issueId: number;
   issueNumber: number;
-  /** How well it fits. */
+  /** The score of the match. */
   score: number;
-  /** What was changed for it. */
+  /** The files that were changed for it. */
   files: string[];
 }
 
@@ -17,13 +17,13 @@ interface Query {
   repoId: number;
   words: string[];
   weights: number[];
-  /** The issue itself; 0 = none. */
+  /** The issue itself, which is excluded; 0 = none. */
   besides: number;
   limit: number;
 }
 
 const MAX_HITS = 100;
-/** One word in common makes no issue like another. */
+/** A single common word does not make issues similar. */
 const MIN_WORDS = 2;
 
 const find = prepared(
@@ -50,5 +50,5 @@ const find = prepared(
     order by best.score desc`,
 );
 
-/** Earlier issues whose retrospectives say the same words, the likest first (index retrospectives_search). */
+/** Earlier issues whose retrospectives contain the same words, best match first (index retrospectives_search). */
 export const findPrecedents = (read: Db, query: Query): Promise<Precedent[]> => find.all(read, query);

@@ -2,7 +2,9 @@ import type { FindingEvidence } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { wireTime } from '../driver/fragments.ts';
 
-/** A row `f` of findings as it goes over the wire (interface: Agent finding). The probes are by primary or unique keys. */
+/**
+ * A row `f` of findings in the form of the API (interface: Agent finding). The probes are by primary or unique keys.
+ */
 export const findingColumns = sql`
   f.id, f.tenant_id as "tenantId", f.repo_id as "repoId", f.issue_id as "issueId",
   (select i.issue_number from issues i where i.tenant_id = f.tenant_id and i.id = f.issue_id) as "issueNumber",
@@ -16,7 +18,7 @@ export const findingColumns = sql`
   f.dismissed_reason as "dismissedReason", ${wireTime('f.created_at')} as "createdAt",
   ${wireTime('f.updated_at')} as "updatedAt"`;
 
-/** What agents noticed, as rows of the store and answers of the API have it. */
+/** Findings of agents, as rows of the store and in the form of the API. */
 export interface ListedFinding {
   id: string;
   tenantId: number;

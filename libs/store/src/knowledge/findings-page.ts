@@ -37,7 +37,7 @@ const page = prepared(
     from repo`,
 );
 
-/** Findings of a repo, newest first (index findings_of_repo). @returns undefined for a repo out of reach. */
+/** Findings of a repo, newest first (index findings_of_repo). @returns undefined for a repo out of scope. */
 export const findingsPage = <F>(
   read: Db,
   scope: OrgScope,

@@ -48,7 +48,7 @@ const byIssue = prepared(
     order by f.created_at desc, f.id limit ${p('limit')} offset ${p('offset')}`,
 );
 
-/** What was found while an issue was worked on, newest first; another issue may have met it first. */
+/** Findings reported while an issue was in progress, newest first; another issue may have reported them first. */
 export const findingsOfIssue = (
   read: Db,
   issue: { tenantId: number; issueId: number },
@@ -64,7 +64,7 @@ const byId = prepared(
 export const findingById = (db: Db, tenantId: number, id: string): Promise<ListedFinding | undefined> =>
   byId.first(db, { tenantId, id });
 
-/** On a distributed store this one statement asks everywhere; all that follow name the tenant. */
+/** On a distributed store this statement runs on all nodes; all that follow name the tenant. */
 export const locateFinding = (
   fleet: Db,
   id: string,
@@ -108,8 +108,8 @@ export async function setFindingStatus(tx: Tx, tenantId: number, id: string, cha
 }
 
 /**
- * The issue that was to resolve them is done: those that still stand are resolved (index findings_to_resolve).
- * @returns them, with the issue they are of.
+ * Resolves the open findings that a done issue was to resolve (index findings_to_resolve).
+ * @returns them, with the issue they belong to.
  */
 export const resolveFindingsOf = (tx: Tx, tenantId: number, issueId: number) =>
   tx

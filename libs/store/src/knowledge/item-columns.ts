@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { wireTime } from '../driver/fragments.ts';
 
-/** A row `t` of intelligence_items as it goes over the wire (interface: Intelligence item). */
+/** A row `t` of intelligence_items in the form of the API (interface: Intelligence item). */
 export const itemColumns = sql`
   t.id, t.tenant_id as "tenantId", t.repo_id as "repoId", t.kind, t.title, t.summary, t.details, t.status, t.confidence,
   t.quality_score as "qualityScore", t.source, t.source_agent as "sourceAgent", t.source_issue_id as "sourceIssueId",

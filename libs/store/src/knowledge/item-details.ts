@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** An item as it is weighed and given to an agent. */
+/** An item with the data for its score and its text for an agent. */
 export interface RetrievedItem {
   id: string;
   kind: IntelligenceKind;
@@ -21,11 +21,14 @@ export interface RetrievedItem {
   scopes: { kind: IntelligenceScopeKind; ref: string }[];
   /** The newest three pieces. */
   evidence: { type: IntelligenceEvidenceType; ref: string | null; path: string | null; url: string | null }[];
-  /** It rests on files, and the map of the repo has none of them any more. */
+  /** The item refers to files, and the map of the repo has none of them any more. */
   evidenceMissing: boolean;
 }
 
-/** Agents go on adding scopes and evidence to an item that is approved; what the operator has not seen is not given. */
+/**
+ * Agents continue to add scopes and evidence to an approved item; additions that the operator has not seen are not
+ * given to agents.
+ */
 const seen = (alias: string) =>
   sql`(t.status <> 'approved' or t.approved_at is null or ${sql.ref(`${alias}.created_at`)} <= t.approved_at)`;
 
@@ -49,7 +52,7 @@ const details = prepared(
     from intelligence_items t where t.tenant_id = ${p('tenantId')} and t.id = any(${p('ids')}::uuid[])`,
 );
 
-/** @param isMapped whether the repo was scanned: without a map nothing can be said to be gone. */
+/** @param isMapped whether the repo was scanned: without a map no file is known to be missing. */
 export const retrievedItems = (
   read: Db,
   wanted: { tenantId: number; ids: readonly string[]; isMapped: boolean },

@@ -102,7 +102,7 @@ const byRepo = prepared('intelligence-of-repo', (_db, p: Params<Query>) => {
         order by t.last_observed_at desc, t.id limit ${p('limit')} offset ${p('offset')}) q) as items`;
 });
 
-/** Items of a repo, those observed last first (index intelligence_items_of_repo). */
+/** Items of a repo, last observed first (index intelligence_items_of_repo). */
 export async function itemsOfRepo(read: Db, query: Query): Promise<{ total: number; items: ListedItem[] }> {
   return (await byRepo.first(read, query)) ?? { total: 0, items: [] };
 }

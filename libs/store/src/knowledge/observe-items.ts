@@ -9,7 +9,7 @@ import { svcNow } from '../driver/clock.ts';
 import type { Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
-/** Where observations come from. */
+/** The source of observations. */
 export interface ObservationSource {
   repoId: number;
   /** `report`, `retrospective`, `finding`. */
@@ -21,7 +21,7 @@ export interface ObservationSource {
 }
 
 export interface Observation extends IntelligenceInput {
-  /** How often it was seen when it is first written down. */
+  /** Initial count of a new item. */
   seen: number;
   findingId: string | null;
 }
@@ -35,9 +35,9 @@ interface Known {
 }
 
 /**
- * Writes down what was observed. An item that is known is counted and may rise by it; scopes and evidence are added to
- * it. Locks the items that it counts, in the order of their ids.
- * @returns ids of the items, in no order.
+ * Records observations. A known item is counted and may be promoted by it; scopes and evidence are added. Locks the
+ * items that it counts, in id order.
+ * @returns ids of the items, unordered.
  */
 export async function observeItems(
   tx: Tx,

@@ -5,20 +5,20 @@ import type { Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 import type { RecordOwner } from './run-records.ts';
 
-/** What became of a finding that was reported. */
+/** The effect of a reported finding. */
 export interface RecordedFinding {
   id: string;
   input: FindingInput;
-  /** `repeated` = it stood there, settled or not, and was counted. */
+  /** `repeated` = it existed, settled or not, and was counted. */
   what: 'opened' | 'reopened' | 'repeated';
   /** How often it was reported, this time included. */
   occurrences: number;
 }
 
 /**
- * Keeps what a run found. What was found before is the same row: counted, shown with its newest evidence, and open
- * again if it was resolved; what an operator dismissed stays dismissed. Locks the rows that it counts, in the order of
- * their ids.
+ * Records the findings of a run. A known finding keeps its row: it is counted, updated with its newest evidence, and
+ * reopened if it was resolved; one that an operator dismissed stays dismissed. Locks the rows that it counts, in id
+ * order.
  */
 export async function recordFindings(
   tx: Tx,
@@ -101,7 +101,7 @@ async function countKnown(
         occurrences: occurrences + 1,
         last_seen_at: svcNow,
         updated_at: svcNow,
-        // It is the matter of whoever met it again.
+        // A reopened finding belongs to the issue that reported it again.
         ...(isBack && {
           ...{ status: 'open', issue_id: owner.issueId, pr_number: owner.prNumber },
           ...{ resolved_at: null, resolved_by_issue_id: null },

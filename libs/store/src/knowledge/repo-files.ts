@@ -14,9 +14,9 @@ interface FileSet {
   symbols: string[];
 }
 
-// A row that is as it was is not written: scans come again and again, most files stay the same, and to make a row
-// searchable costs more than all else. What is changed or gone is found by set operations: as an anti join over a set that
-// the planner knows nothing of, it was a nested loop on Postgres 15.
+// Unchanged rows are not written: most files stay the same between scans, and updating the search column is the largest
+// cost. Changed and missing rows are found by set operations: as an anti join over a set without statistics, it was a
+// nested loop on Postgres 15.
 const replace = prepared(
   'replace-repo-files',
   (_db, p: Params<FileSet>) => sql<{ written: number; removed: number }>`
@@ -46,13 +46,16 @@ const replace = prepared(
     select (select count(*) from written) as written, (select count(*) from gone) as removed`,
 );
 
-/** The first scan of a big repo writes every file: seconds, and more on a busy server than other statements are given. */
+/**
+ * The first scan of a large repo writes every file: seconds, and more on a busy server than the default statement
+ * timeout.
+ */
 const REPLACE_WITHIN = '60s';
 
 /**
- * Makes these the files of a repo, in one statement: readers see the old set or the new one. The caller holds the
- * repo's one scan, so no two replace each other's. What follows in the transaction may take as long as this may.
- * @returns how many rows were written, and how many are gone.
+ * Replaces the files of a repo, in one statement: readers see the old set or the new one. The caller holds the repo's
+ * one scan, so replacements do not overlap. The statement timeout also applies to the rest of the transaction.
+ * @returns how many rows were written and deleted.
  */
 export async function replaceRepoFiles(
   tx: Tx,

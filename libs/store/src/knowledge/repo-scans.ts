@@ -9,7 +9,7 @@ interface RepoKey {
   repoId: number;
 }
 
-// A scan that nobody has begun sees what was merged before it: only one that runs, or none, makes another one due.
+// A scan that was not started will include earlier merges: only a running scan, or none, makes another one due.
 const want = prepared(
   'want-scan',
   (_db, p: Params<RepoKey>) => sql`
@@ -22,7 +22,7 @@ const want = prepared(
     on conflict (tenant_id, repo_id) do update set due_at = least(repo_scans.due_at, excluded.due_at)`,
 );
 
-/** The repo's code has changed: its next scan is due now. */
+/** Makes the next scan of a repo due now, because its code has changed. */
 export async function wantScan(tx: Tx, tenantId: number, repoId: number): Promise<void> {
   await want.run(tx, { tenantId, repoId });
 }
@@ -33,7 +33,7 @@ export interface DueScan {
 }
 
 /**
- * Enabled repos that were never scanned or whose next scan is due, and that have none under way: candidates, each is
+ * Enabled repos that were never scanned or whose next scan is due, and that have no live scan: candidates, each is
  * taken by takeDueScan. One pass over the repos.
  */
 export const dueScans = (fleet: Db, limit: number): Promise<DueScan[]> =>
@@ -75,15 +75,15 @@ const take = prepared(
 );
 
 /**
- * Takes the scan that is due: the one after it is due `everyMs` later.
- * @returns false when it is not due any more, or one is under way; the caller enqueues it otherwise.
+ * Takes the due scan and schedules the next one `everyMs` later.
+ * @returns false when it is no longer due, or one is in progress; otherwise the caller enqueues it.
  */
 export async function takeDueScan(tx: Tx, { tenant_id, repo_id }: DueScan, everyMs: number): Promise<boolean> {
   const taken = await take.first(tx, { tenantId: tenant_id, repoId: repo_id, everyMs: `${everyMs} ms` });
   return taken !== undefined;
 }
 
-/** Notes what a scan has found. */
+/** Records the result of a scan. */
 export async function noteScan(
   tx: Tx,
   { tenantId, repoId }: RepoKey,
@@ -104,7 +104,7 @@ export async function noteScan(
     .execute();
 }
 
-/** A scan was given up: the next one is due after this time, if it was not due before that. */
+/** Schedules the next scan after one was given up, unless it is due earlier. */
 export async function retryScanIn(tx: Tx, { tenantId, repoId }: RepoKey, ms: number): Promise<void> {
   await tx
     .updateTable('repo_scans')

@@ -10,8 +10,8 @@ export interface RetrospectiveOf {
 }
 
 /**
- * Adds a retrospective of an issue whose row the caller has locked. An issue that was done more than once has one for
- * each time; the one with the highest id is the one to show.
+ * Adds a retrospective of an issue whose row the caller has locked. An issue that was done repeatedly has several; the
+ * one with the highest id is shown.
  */
 export async function insertRetrospective(
   tx: Tx,

@@ -49,7 +49,10 @@ export interface MessageInput {
   createdAt?: string | undefined;
 }
 
-/** Keeps messages of an agent. Keyed by the task's own creation time, so a batch that is sent again changes nothing. */
+/**
+ * Stores messages of an agent. The key contains the task's creation time, so a batch that is sent again changes
+ * nothing.
+ */
 export async function insertMessages(
   tx: Tx,
   tenantId: number,

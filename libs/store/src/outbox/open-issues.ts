@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import type { IssueRow } from '../issues/issues.ts';
 
-/** Where a walk over the open issues of all tenants stands. */
+/** Cursor of a scan over the open issues of all tenants. */
 export interface WalkPlace {
   tenant_id: number;
   repo_id: number;
@@ -11,7 +11,7 @@ export interface WalkPlace {
 
 export type WalkedIssue = WalkPlace & Pick<IssueRow, 'id' | 'state' | 'is_blocked' | 'is_paused' | 'labels'>;
 
-/** The next open issues after a place, in the order of their keys: one range of the index issues_open. */
+/** The next open issues after a cursor, in key order: one range of the index issues_open. */
 export async function openIssuesAfter(fleet: Db, after: WalkPlace | null, limit: number): Promise<WalkedIssue[]> {
   const from = after ?? { tenant_id: 0, repo_id: 0, issue_number: 0 };
   const { rows } = await sql<WalkedIssue>`

@@ -15,7 +15,7 @@ export interface NewProjection {
   issueNumber: number;
   clientType: string;
   action: ProjectionAction;
-  /** Makes a second insert of the same wish a no-op. */
+  /** Makes a second insert of the same host write a no-op. */
   idempotencyKey: string;
 }
 
@@ -45,9 +45,9 @@ const insert = prepared(
 );
 
 /**
- * Puts wishes for the host into the outbox, in order; of one issue, if a status comment is among them. A status comment that still waits to be sent is rewritten instead, so
- * that a busy issue costs one write and not one per step. One statement; it reads the open entries of the issue (index
- * projections_open).
+ * Appends host writes to the outbox in order. All entries must belong to one issue if one is a status comment. A
+ * pending status comment is rewritten instead, so that a busy issue costs one write and not one per step. One
+ * statement; it reads the open entries of the issue (index projections_open).
  */
 export async function insertProjections(tx: Tx, tenantId: number, items: readonly NewProjection[]): Promise<void> {
   if (items.length === 0) return;
@@ -55,7 +55,7 @@ export async function insertProjections(tx: Tx, tenantId: number, items: readonl
   await insert.run(tx, { tenantId, items: JSON.stringify(rows), maxAttempts: MAX_PROJECTION_ATTEMPTS });
 }
 
-/** As the outbox is indexed. */
+/** The form in which the outbox is indexed. */
 interface IssueKey {
   tenant_id: number;
   repo_id: number;
@@ -71,9 +71,9 @@ export interface SendableProjection {
 }
 
 /**
- * The oldest open entry of every lane of every issue that may be sent to that kind of host now. A failed entry, and
- * one that waits for its backoff, hold their lane; but entries without an issue (number 0) do not build on each other,
- * so none holds another. Reads the open entries only (partial index `projections_open`).
+ * The oldest open entry of every lane of every issue that may be sent to that kind of host now. A failed entry, and one
+ * that waits for its backoff, block their lane; entries without an issue (number 0) are independent of each other and
+ * block none. Reads the open entries only (partial index `projections_open`).
  */
 export const sendableProjections = (fleet: Db, clientType: string, limit: number): Promise<SendableProjection[]> =>
   sendableHeads.all(fleet, { clientType, limit });
@@ -124,8 +124,8 @@ const begin = prepared('begin-projection-attempt', (db, p: Params<Id & { epoch: 
 );
 
 /**
- * Marks an entry as being sent. `attempt_started_at` stays set until the attempt's end is known, so an entry that is
- * found with it was interrupted: the host may have carried it out. `epoch` is that of the leader that sends it.
+ * Marks an entry as being sent. `attempt_started_at` stays set until the result of the attempt is known, so an entry
+ * that still has it was interrupted: the host may have executed it. `epoch` is that of the leader that sends it.
  * @returns false when it is no longer pending.
  */
 export const beginAttempt = async (db: Db, attempt: Id & { epoch: number | null }): Promise<boolean> =>
@@ -160,7 +160,7 @@ export async function insertAttempt(tx: Tx, projection: ProjectionRow, result: E
     .execute();
 }
 
-/** Whether an attempt of the entry was carried out: it is complete, or was before it was retried or discarded. */
+/** Whether an attempt of the entry succeeded: it is complete, or was before it was retried or discarded. */
 export async function hasSucceeded(
   tx: Tx,
   { tenant_id, id }: Pick<ProjectionRow, 'tenant_id' | 'id'>,
@@ -192,7 +192,7 @@ export async function hasLaterProjection(tx: Tx, projection: ProjectionRow): Pro
   return row !== undefined;
 }
 
-/** The issue that an entry is about, by its number where it was queued before the pipeline knew the issue. */
+/** The issue of an entry, by its number if it was queued before the issue had a record. */
 export const issueOfProjection = (tx: Tx, projection: ProjectionRow) =>
   tx
     .selectFrom('issues')
@@ -203,8 +203,8 @@ export const issueOfProjection = (tx: Tx, projection: ProjectionRow) =>
     .executeTakeFirst();
 
 /**
- * True while the host does not yet show what the store wants of this issue, because an entry is still to be sent, or
- * because one failed. Reads the open entries of the issue (index projections_open). @param lane of that lane only.
+ * True while the host does not show the wanted state of this issue, because an entry is pending or failed. Reads the
+ * open entries of the issue (index projections_open). @param lane of that lane only.
  */
 export async function hasOpenProjections(
   tx: Tx,
@@ -226,8 +226,8 @@ export async function hasOpenProjections(
 }
 
 /**
- * Gives up entries that the issue does not want any more: those that wait, and failed ones, which would hold what comes
- * after them. One that may be on its way to the host is left alone.
+ * Discards outdated entries of the issue: pending ones, and failed ones, which would block the following ones. One that
+ * may be on its way to the host is left unchanged.
  */
 export async function withdrawProjections(
   tx: Tx,
@@ -236,7 +236,7 @@ export async function withdrawProjections(
 ): Promise<void> {
   await tx
     .updateTable('projections')
-    .set({ status: 'discarded', retry_after: null, error: 'not wanted any more', updated_at: svcNow })
+    .set({ status: 'discarded', retry_after: null, error: 'superseded', updated_at: svcNow })
     .where('tenant_id', '=', issue.tenant_id)
     .where('repo_id', '=', issue.repo_id)
     .where('issue_number', '=', issue.issue_number)
@@ -250,7 +250,7 @@ export async function withdrawProjections(
     .execute();
 }
 
-/** When the newest write for an issue was finished; what the host said before that may be older than our own word. */
+/** When the newest write for an issue completed; earlier host views may be older than our own writes. */
 export async function lastCompletedAt(tx: Tx, tenantId: number, issueId: number): Promise<string | null> {
   const row = await tx
     .selectFrom('projections')
@@ -263,8 +263,8 @@ export async function lastCompletedAt(tx: Tx, tenantId: number, issueId: number)
 }
 
 /**
- * Sends an entry again from its first attempt on. One that was ever sent is in doubt, whatever came of it: the attempt
- * looks at the host before it writes.
+ * Resets an entry to its first attempt. If it was ever sent it is in doubt, whatever the result: the next attempt reads
+ * the host before it writes.
  */
 export const retryProjection = (tx: Tx, projection: ProjectionRow): Promise<void> =>
   updateProjection(tx, projection.tenant_id, projection.id, {
@@ -276,7 +276,7 @@ export const retryProjection = (tx: Tx, projection: ProjectionRow): Promise<void
       projection.attempts > 0 ? (projection.attempt_started_at ?? svcNow) : projection.attempt_started_at,
   });
 
-/** Finds an entry by its id alone: the one statement about it that does not name its tenant. */
+/** Finds an entry by its id alone: the only statement about it that does not name its tenant. */
 export const locateProjection = (
   fleet: Db,
   id: number,
@@ -304,7 +304,7 @@ export interface ListedProjection {
   updatedAt: string;
 }
 
-/** Entries of all tenants, newest first. Reads the id index from its end until enough of them have the status. */
+/** Entries of all tenants, newest first. Scans the id index backwards until enough of them have the status. */
 export async function listProjections(
   fleet: Db,
   statuses: readonly ProjectionStatus[],

@@ -18,7 +18,7 @@ export interface Claimed {
   lease_expires_at: string;
 }
 
-/** One task is wanted by a worker, under a token of its own. */
+/** One task requested by a worker, with its own claim token. */
 export interface Claimer {
   workerId: string;
   tokenHash: string;
@@ -28,7 +28,7 @@ export interface ClaimInput {
   taskTypes: readonly string[];
   /** Null = all repos of the tenant. */
   repoIds: readonly number[] | null;
-  /** The claim gives out at most as many tasks, the first ones to the first. */
+  /** The claim returns at most this many tasks, the first ones to the first claimers. */
   claimers: readonly Claimer[];
   leaseMs: number;
 }
@@ -84,11 +84,11 @@ const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claim
     max_attempts, lease_expires_at
   from claimed order by priority, run_id`;
 
-/** A part of the queue in claiming order: all repos, or one of those that a worker is restricted to. */
+/** A part of the queue in claim order: all repos, or one of those that a worker is restricted to. */
 interface Scope {
-  /** What names a queue. */
+  /** The key of a queue. */
   readonly columns: RawBuilder<unknown>;
-  /** What follows the wanted types in the list of queues. */
+  /** SQL that follows the wanted types in the list of queues. */
   readonly repos: RawBuilder<unknown>;
   /** The condition on the repo of a task, for a row of `alias`. */
   of(alias: string): RawBuilder<unknown>;
@@ -102,9 +102,9 @@ const someRepos = (p: Params<ClaimInRepos>): Scope => ({
 });
 
 /**
- * One task: looks at the head of each queue without a lock, then locks in the best queue, going on to the next only if
- * others hold all of it. So claims at one moment do not hide from each other what they do not take. `limit 1` stands
- * in the text: for a limit that is a parameter the server would plan each claim anew, at more than the claim's own cost.
+ * Claims one task: reads the head of each queue without a lock, then locks in the best queue and goes on to the next
+ * only if other claims hold all of it, so concurrent claims do not lock tasks that they do not take. `limit 1` is
+ * literal: with a parameter the server would plan each claim again, at more than the claim's own cost.
  */
 const oneHead = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<unknown> => sql`
   select t.id, t.priority, t.turn
@@ -130,9 +130,9 @@ const oneHead = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<un
 const asMany = (p: Params<Claim>) => sql`(select cardinality(${p('tokenHashes')}::text[]))`;
 
 /**
- * As many as there are tokens: counts without a lock how many of them each queue gives, then locks so many in each. So
- * here, too, nothing is locked that is not taken. Sub-selects hide the lengths of lists from the planner, which else
- * makes a plan for each call.
+ * Claims as many tasks as there are tokens: counts without a lock how many of them each queue contributes, then locks
+ * so many in each, so nothing is locked that is not claimed. Sub-selects hide the lengths of lists from the planner,
+ * which otherwise makes a plan per call.
  */
 const manyHeads = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<unknown> => sql`
   select t.id, t.priority, t.turn
@@ -167,9 +167,9 @@ const statements = {
 };
 
 /**
- * Claims the tasks whose turn it is, at most one per claimer: lowest priority number first, then turn. One statement:
- * per wanted type (and repo, for restricted workers) one index scan that skips what others are claiming, so its cost
- * does not grow with the backlog. Each claim gets its run and its event in the same statement.
+ * Claims the next tasks, at most one per claimer: lowest priority number first, then turn. One statement: per wanted
+ * type (and repo, for restricted workers) one index scan that skips locked rows, so its cost does not grow with the
+ * backlog. Inserts each claim's run and event in the same statement.
  */
 export function claimTasks(db: Db, tenantId: number, input: ClaimInput): Promise<Claimed[]> {
   const { taskTypes, repoIds, claimers, leaseMs } = input;

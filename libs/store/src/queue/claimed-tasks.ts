@@ -8,16 +8,16 @@ import { type Params, prepared } from '../driver/prepared.ts';
 import type { Claimed } from './claim-tasks.ts';
 import type { TaskRef } from './tasks.ts';
 
-/** How long a claim may go on without a sign of what; milliseconds. */
+/** How long a claim may last without a start, progress or heartbeat; milliseconds. */
 export type ClaimLimits = Pick<Settings, 'claimToStartMs' | 'stallMs' | 'workerSilenceMs'>;
 
-/** A claimed task under lock, judged by the store's clock. */
+/** A locked claimed task, evaluated by the store's clock. */
 export interface LockedClaim extends Selectable<Tasks> {
-  /** Its lease is over, or nobody started it in time. */
+  /** Its lease has expired, or it was not started in time. */
   overdue: boolean;
-  /** Since when it has been without progress for too long; null = there was some. */
+  /** Time of the last progress if that is too long ago; null = there was some. */
   stalled_since: string | null;
-  /** An operator may take it back: lease over, no progress, or a worker that is silent. */
+  /** An operator may reclaim it: lease expired, no progress, or a silent worker. */
   stuck: boolean;
 }
 
@@ -27,7 +27,7 @@ const isOverdue = (claimToStartMs: number) => sql<boolean>`
 
 const isStalled = (stallMs: number) => sql<boolean>`(progress_at < svc_now() - ${msInterval(stallMs)})`;
 
-/** Claims whose lease is over, or that nobody started in time: candidates only, the caller checks each again. */
+/** Claims with an expired lease or not started in time: candidates only, the caller checks each again. */
 export const expiredClaims = (fleet: Db, claimToStartMs: number, limit: number): Promise<TaskRef[]> =>
   fleet
     .selectFrom('tasks')
@@ -38,7 +38,7 @@ export const expiredClaims = (fleet: Db, claimToStartMs: number, limit: number):
     .limit(limit)
     .execute();
 
-/** Claims without progress for that long: candidates only. Costs what is claimed, about one row for each worker. */
+/** Claims without progress for that long: candidates only. Costs the claimed tasks, about one row per worker. */
 export const stalledClaims = (fleet: Db, stallMs: number, limit: number): Promise<TaskRef[]> =>
   fleet
     .selectFrom('tasks')
@@ -93,7 +93,7 @@ const keyed = prepared(
     where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = ${p('tokenHash')}`,
 );
 
-/** The claim that was made under a token, with whether it still holds (index runs_by_token). */
+/** The claim with this token, and whether it is still valid (index runs_by_token). */
 export const findKeyedClaim = (
   db: Db,
   tenantId: number,
@@ -110,5 +110,5 @@ const ofWorker = prepared('claims-of-worker', (db, p: Params<{ tenantId: number;
     .orderBy('claimed_at'),
 );
 
-/** What a worker holds now, oldest first (index tasks_of_worker). */
+/** Tasks that a worker holds now, oldest first (index tasks_of_worker). */
 export const claimsOfWorker = (db: Db, tenantId: number, workerId: string) => ofWorker.all(db, { tenantId, workerId });

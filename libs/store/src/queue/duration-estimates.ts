@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** A repo and an agent: work of one kind in one place. */
+/** A repo and an agent: tasks of one kind in one place. */
 export interface Executor {
   tenantId: number;
   repoId: number;
@@ -15,10 +15,10 @@ export interface DurationEstimate extends Executor {
 }
 
 /**
- * How long work takes: the median from claim to completion of the runs that were completed in the last 7 days
- * (interface: Est. duration). Runs that took more than a week themselves are left out. Cost: the runs of these
- * executors in two weeks, by index runs_of_agent.
- * @returns those that have any sample; whether there are enough is for the caller to say.
+ * Task durations: the median from claim to completion of the runs completed in the last 7 days (interface: Est.
+ * duration). Runs of more than a week are left out. Cost: the runs of these executors in two weeks, by index
+ * runs_of_agent.
+ * @returns those with any sample; the caller decides whether there are enough.
  */
 export async function durationEstimates(fleet: Db, executors: readonly Executor[]): Promise<DurationEstimate[]> {
   if (executors.length === 0) return [];

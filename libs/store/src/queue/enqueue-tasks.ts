@@ -14,14 +14,14 @@ export interface NewTask {
   attempt: number;
   maxAttempts: number;
   held: Hold | null;
-  /** Milliseconds until a held task becomes due; null = never by itself. */
+  /** Milliseconds until a held task becomes due; null = it never does. */
   runAfterMs: number | null;
   handoverRunId: number | null;
 }
 
 type Columns = { [K in keyof NewTask]: NewTask[K][] } & { tenantId: number };
 
-/** The turn that a new task follows: the lowest that waits in its queue, or its own repo's highest there. */
+/** The turn that a new task follows: the lowest waiting one in its queue, or its own repo's highest there. */
 const turnBefore = (queue: Record<'tenant' | 'type' | 'priority' | 'repo', RawBuilder<unknown>>) => sql`
   greatest(
     coalesce((select t.turn from tasks t where t.tenant_id = ${queue.tenant} and t.task_type = ${queue.type}
@@ -33,7 +33,7 @@ const turnBefore = (queue: Record<'tenant' | 'type' | 'priority' | 'repo', RawBu
 const COLUMN_LIST = sql`tenant_id, id, work_id, repo_id, issue_id, issue_number, task_type, priority, turn, attempt,
   max_attempts, held, run_after, handover_run_id`;
 
-// The engine adds one task at a time: without the machinery for many that costs two thirds.
+// The engine adds one task at a time; without the steps for many that costs two thirds.
 const one = prepared(
   'enqueue-task',
   (_db, p: Params<NewTask & { tenantId: number }>) => sql`
@@ -45,7 +45,7 @@ const one = prepared(
       svc_now() + ${p('runAfterMs')}::bigint * interval '1 ms', ${p('handoverRunId')}`,
 );
 
-// `queue` is materialized: the probes must run once per queue and repo, before the first row is inserted. Pulled up into
+// `queue` is materialized: the probes must run once per queue and repo, before the first row is inserted. Inlined into
 // the insert they ran for each row and read the entries of all rows before it.
 const many = prepared(
   'enqueue-tasks',
@@ -78,10 +78,9 @@ const many = prepared(
 );
 
 /**
- * Adds tasks of one tenant. Fairness between repos is made here, so that the claim stays one index scan: a task's
+ * Adds tasks of one tenant. Fairness between repos is computed here, so that the claim stays one index scan: a task's
  * turn follows the lowest waiting turn of its queue (tenant, type, priority) and the highest one of its own repo in
- * that queue, so repos alternate however much one of them piles up. Two index probes per queue and
- * repo of the batch.
+ * that queue, so repos alternate whatever the backlog of one of them. Two index probes per queue and repo of the batch.
  */
 export async function enqueueTasks(tx: Db, tenantId: number, tasks: readonly NewTask[]): Promise<void> {
   const [first, ...others] = tasks;

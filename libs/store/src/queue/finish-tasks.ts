@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** How a claim ended: the report that ended it and what is answered to that report whenever it comes again. */
+/** How a claim ended: the report that ended it and the response, which is repeated for the same report. */
 export interface TaskEnd {
   tokenHash: string;
   outcome: string;
@@ -36,8 +36,8 @@ const finish = prepared(
 );
 
 /**
- * Ends claims of work without an issue: each run is closed and its task goes, in one statement. Claims that do not
- * hold any more, or whose work belongs to an issue, are left alone.
+ * Ends claims of tasks without an issue in one statement: closes each run and deletes its task. Claims that are no
+ * longer valid, or whose task belongs to an issue, are left unchanged.
  * @returns the ids of the tasks that were finished.
  */
 export async function finishTasks(db: Db, tenantId: number, ends: readonly TaskEnd[]): Promise<string[]> {

@@ -34,7 +34,7 @@ export async function pendingByRepo(fleet: Db): Promise<{ tenant_id: number; slu
   return rows;
 }
 
-/** What the host has still to be told of enabled repos, and how much of it failed (interface: Write queue). */
+/** Pending and failed host writes of enabled repos (interface: Write queue). */
 export async function writeQueueDepth(fleet: Db): Promise<{ depth: number; failed: number }> {
   const { rows } = await sql<{ depth: number; failed: number }>`
     ${fleetNote('operators see all tenants')}

@@ -9,7 +9,7 @@ interface InTenant {
 }
 type InRepo = InTenant & { repoId: number };
 
-// Grouped once over what the tenant has claimed, about one row for each of its workers (tasks_of_worker).
+// Aggregated once over the tenant's claimed tasks, about one row per worker (tasks_of_worker).
 const full = prepared(
   'full-repos',
   (_db, p: Params<InTenant>) => sql<{ id: number }>`
@@ -39,7 +39,7 @@ const countClaimed = prepared('count-claimed-in-repo', (db, p: Params<InRepo>) =
     .where('status', '=', sql.lit('claimed')),
 );
 
-/** The repo of a claim was filled by others while it was made; the claim is undone. */
+/** Other claims filled the repo meanwhile; the claim is undone. */
 class NoRoom extends Error {
   readonly repoId: number;
   constructor(repoId: number) {
@@ -49,10 +49,10 @@ class NoRoom extends Error {
 }
 
 /**
- * Claims one task for a tenant with repos that have a limit of claims at one time. Full repos are left out, so what
- * waits in them holds nobody else: while one is full the claim asks the queues of the others one by one. A claim in a
- * repo with a limit is counted under that repo's advisory lock, which is held until the commit, so that however many
- * claim at once the limit holds; one too many is undone and looks elsewhere.
+ * Claims one task for a tenant with repos that limit concurrent claims. Full repos are excluded, so their waiting tasks
+ * delay no other repo: while one is full the claim reads the queues of the others one by one. A claim in a limited repo
+ * is counted under that repo's advisory lock, which is held until the commit, so that concurrent claims respect the
+ * limit; one too many is undone and the next repo is tried.
  * @returns the claim, or an empty list.
  */
 export async function claimWithinLimits(db: Db, tenantId: number, input: ClaimInput): Promise<Claimed[]> {
@@ -74,7 +74,7 @@ async function claimWithRoom(tx: Tx, tenantId: number, input: ClaimInput): Promi
   if (!claimed) return [];
   const key = { tenantId, repoId: claimed.repo_id };
   const limit = await lockLimit.first(tx, key);
-  // A statement of its own: it must see what the last holder of the lock has committed.
+  // A separate statement: it must see what the last holder of the lock has committed.
   if (limit && ((await countClaimed.first(tx, key))?.n ?? 0) > limit.pool_size) throw new NoRoom(claimed.repo_id);
   return [claimed];
 }

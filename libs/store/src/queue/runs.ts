@@ -33,7 +33,7 @@ const lockedOfClaim = prepared('lock-run-of-claim', (db, p: Params<{ tenantId: n
     .forUpdate(),
 );
 
-/** Locks the run that a claim token opened; its issue, if it has one, is locked before it (lockIssueOfClaim). */
+/** Locks the run of a claim token; its issue, if it has one, is locked before it (lockIssueOfClaim). */
 export const lockRunOfClaim = (tx: Tx, tenantId: number, tokenHash: string): Promise<RunRow | undefined> =>
   lockedOfClaim.first(tx, { tenantId, tokenHash });
 
@@ -47,7 +47,7 @@ const headed = prepared(
   update runs set head_sha = ${p('headSha')} where tenant_id = ${p('tenantId')} and id = ${p('runId')}`,
 );
 
-/** Records the head of the pull request that the worker of a claim was given, which is what its verdict is about. */
+/** Records the head of the pull request in the worker's task, the commit that its verdict is about. */
 export const setHeadOfRun = async (tx: Tx, tenantId: number, run: { runId: number; headSha: string }): Promise<void> =>
   void (await headed.run(tx, { tenantId, ...run }));
 
@@ -75,9 +75,9 @@ const extended = prepared(
 );
 
 /**
- * Moves the lease of claims on, task and run alike, for those that still hold. Ids come as workers send them: one that
- * is no UUID is no task's, not an error.
- * @returns the ids of the tasks that were extended, and the end of their lease.
+ * Extends the leases of valid claims, for task and run alike. Ids come from workers: an invalid UUID matches no task
+ * and is no error.
+ * @returns the ids of the extended tasks, and the end of their lease.
  */
 export async function extendLeases(
   db: Db,
@@ -107,8 +107,8 @@ const ended = prepared('ended-runs', (db, p: Params<{ tenantId: number; issueId:
 );
 
 /**
- * The newest 20 ended runs of this kind of task on the same issue, oldest first, for the worker that tries next: what
- * failed before a block is news to it as well.
+ * The newest 20 ended runs of this kind of task on the same issue, oldest first, for the next worker, which also needs
+ * the failures before a block.
  */
 export async function previousAttempts(
   db: Db,
@@ -122,7 +122,7 @@ export interface RunEnd {
   status: 'finished' | 'failed' | 'lost';
   outcome?: string;
   error?: { message: string; class: ErrorClass; fingerprint: string };
-  /** The report that ended the run, and what was answered to it. */
+  /** The report that ended the run, and the response to it. */
   report?: { hash: string; answer: object };
 }
 
@@ -164,7 +164,7 @@ export async function closeRun(tx: Tx, tenantId: number, runId: number, end: Run
   });
 }
 
-/** How often work that moves the issue has failed with the same error before. */
+/** How often tasks that move the issue have failed with the same error before. */
 export async function countSameFailures(
   tx: Tx,
   tenantId: number,
@@ -199,7 +199,7 @@ const lingering = prepared('lingering-run', (db, p: Params<{ tenantId: number; i
     .limit(sql.lit(1)),
 );
 
-/** A withdrawn claim of an issue's work whose worker may still be at work, and for how many milliseconds at most. */
+/** A withdrawn claim whose worker may still be working on the issue, and for how many milliseconds at most. */
 export const lingeringRun = (
   tx: Tx,
   tenantId: number,

@@ -9,12 +9,12 @@ export interface QueuedTask extends Omit<TaskQueueEntry, 'estimatedDurationMs'> 
   repoId: number;
 }
 
-/** How long a task `t` waited until it was claimed, or until now; milliseconds. */
+/** Waiting time of a task `t` until its claim, or until now; milliseconds. */
 const waitMs = sql`greatest(0, extract(epoch from coalesce(t.claimed_at, svc_now()) - t.created_at) * 1000)::bigint`;
 
 /**
- * Live tasks of the enabled repos of all tenants by priority, the oldest first. Costs the live tasks once: it grows with the backlog, not
- * with history.
+ * Live tasks of the enabled repos of all tenants by priority, oldest first. Costs the live tasks once: it grows with
+ * the backlog, not with history.
  */
 export async function queuedTasks(fleet: Db, limit: number): Promise<QueuedTask[]> {
   const { rows } = await sql<QueuedTask>`
@@ -35,7 +35,7 @@ export interface QueuedWork {
   taskType: TaskType;
   pending: number;
   claimed: number;
-  /** Milliseconds since the oldest that waits was enqueued, and how long all that wait have waited together. */
+  /** Milliseconds since the oldest waiting task was enqueued, and the total waiting time of all. */
   oldestPendingAgeMs: number | null;
   pendingWaitMs: number;
 }

@@ -55,7 +55,7 @@ export interface TaskRef {
   issue_id: number | null;
 }
 
-/** Held tasks whose time has come. */
+/** Due held tasks. */
 export const dueHeldTasks = (fleet: Db, limit: number): Promise<TaskRef[]> =>
   fleet
     .selectFrom('tasks')
@@ -70,7 +70,7 @@ export const dueHeldTasks = (fleet: Db, limit: number): Promise<TaskRef[]> =>
 export const taskById = (db: Db, tenantId: number, taskId: string): Promise<TaskRow | undefined> =>
   db.selectFrom('tasks').selectAll().where('tenant_id', '=', tenantId).where('id', '=', taskId).executeTakeFirst();
 
-/** Notes on a claimed task whose run the caller has locked: work has begun, or something of it could be seen. */
+/** Records on a claimed task, whose run the caller has locked, that work has started or made progress. */
 export async function updateTask(
   tx: Tx,
   tenantId: number,
@@ -89,8 +89,8 @@ export async function updateTask(
 }
 
 /**
- * The holders of these withdrawn claims know that they must stop: their leases end, and tasks that waited for that may
- * run. @returns how many tasks became pending for real.
+ * Ends the leases of these withdrawn claims, whose holders know that they must stop; tasks that waited for that may
+ * run. @returns how many tasks became claimable.
  */
 export async function releaseHandovers(
   db: Db,
@@ -115,7 +115,7 @@ export async function releaseHandovers(
 }
 
 /**
- * Ends the hold of a task whose time has come, unless its issue is paused or has used up its budget.
+ * Ends the hold of a due task, unless its issue is paused or has used up its budget.
  * @param perIssueUsd that budget; null = there is none.
  * @returns whether it may be claimed now.
  */
@@ -135,16 +135,16 @@ export async function releaseHeldTask(
   return rows[0] !== undefined && rows[0].held === null;
 }
 
-/** Waits from now on, unless it waited already; a hold that follows another ends later, and is what counts. */
+/** The waiting time starts now, unless it already had; of consecutive holds the last one counts. */
 const readyNow = sql<string>`case when held is null and status = 'pending' then ready_at else svc_now() end`;
 
-/** Changes a task that the caller has locked. */
+/** Updates a task that the caller has locked. */
 export async function setTask(tx: Tx, tenantId: number, taskId: string, change: Change<'tasks'>): Promise<void> {
   const set = 'held' in change ? { ...change, ready_at: readyNow } : change;
   await tx.updateTable('tasks').set(set).where('tenant_id', '=', tenantId).where('id', '=', taskId).execute();
 }
 
-/** Makes a claimed task pending again, as the same row; its claim is over. */
+/** Makes a claimed task pending again, as the same row, and ends its claim. */
 export const putBackTask = (
   tx: Tx,
   tenantId: number,
@@ -163,7 +163,7 @@ export const putBackTask = (
     lease_expires_at: null,
   });
 
-/** Takes the waiting task of a paused issue out of the claim; when another hold would have ended is kept. */
+/** Holds the waiting task of a paused issue; the end of another hold is kept. */
 export async function holdPendingTask(tx: Tx, tenantId: number, issueId: number): Promise<void> {
   await tx
     .updateTable('tasks')
@@ -174,7 +174,7 @@ export async function holdPendingTask(tx: Tx, tenantId: number, issueId: number)
     .execute();
 }
 
-/** Gives the waiting task of a resumed issue back to what else holds it, the backoff that it was in, or the claim. */
+/** Restores the waiting task of a resumed issue to its other hold, such as its backoff, or makes it claimable. */
 export async function resumePendingTask(tx: Tx, tenantId: number, issueId: number, held: Hold | null): Promise<void> {
   await tx
     .updateTable('tasks')

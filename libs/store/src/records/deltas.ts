@@ -4,7 +4,7 @@ import type { CallGrowth, CostInput, EntryInput, PipelineEventInput, TransitionI
 const ended = (stopReason: Invocation['stopReason'] | undefined, as: Invocation['stopReason']) =>
   stopReason === as ? 1 : 0;
 
-/** What was booked of a call before. */
+/** The recorded values of a call. */
 export interface BookedCall {
   model: string;
   provider: string;
@@ -17,7 +17,7 @@ export interface BookedCall {
   created_at: string;
 }
 
-/** How a call has grown by a further word on it. Numbers only grow: of two reports the higher one holds. */
+/** The growth of a call by another report. Numbers only grow: of two reports the higher value is kept. */
 export function growthOf(item: Invocation, before: BookedCall | undefined): CallGrowth {
   const more = (now: number, then: number | undefined) => Math.max(0, now - (then ?? 0));
   const turned = (reason: Invocation['stopReason']) =>
@@ -37,7 +37,7 @@ export function growthOf(item: Invocation, before: BookedCall | undefined): Call
 interface Move {
   from: State | null;
   to: State;
-  /** When the issue entered the pipeline; null = now. */
+  /** Time of admission; null = now. */
   cohort: string | null;
   /** Whether it is in that state for the first time. */
   first: boolean;
@@ -57,7 +57,7 @@ interface Facts {
   pipelineEvents: readonly PipelineEventInput[];
 }
 
-/** What a transaction adds to the sums: one row for each repo that it touched. */
+/** The rollup deltas of a transaction: one row per repo that it changed. */
 export function deltasOf({ entries, transitions, costs, pipelineEvents }: Facts): { repoId: number; body: Body }[] {
   const bodies = new Map<number, Body>();
   const of = (repoId: number): Body => {

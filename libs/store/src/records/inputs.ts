@@ -18,11 +18,11 @@ export interface TransitionInput {
   durationMs: number;
   /** ISO 8601. */
   enteredPipelineAt: string;
-  /** Whether it was never in the new state before. */
+  /** Whether this is the first time in the new state. */
   isFirst: boolean;
 }
 
-/** A line in the story of one issue, for people (interface: Issue event). */
+/** A timeline entry of one issue, for people (interface: Issue event). */
 export interface IssueEventInput {
   issueId: number;
   actorType: ActorType;
@@ -42,31 +42,31 @@ export interface PipelineEventInput {
   payload: Record<string, unknown>;
 }
 
-/** A fact for the live stream. The sequencer gives it its id after the commit. */
+/** A fact for the live stream. The sequencer assigns its id after the commit. */
 export interface StreamInput {
   type: StreamFact;
   data: Record<string, unknown>;
 }
 
-/** What a transaction leaves in the logs, each in the order in which it happened. */
+/** Log entries of a transaction, each kind in order. */
 export interface Records {
   transitions: TransitionInput[];
   issueEvents: IssueEventInput[];
   pipelineEvents: PipelineEventInput[];
   stream: StreamInput[];
-  /** Issues that entered and what was spent: for the sums only. */
+  /** Admitted issues and costs: for the rollups only. */
   entries: EntryInput[];
   costs: CostInput[];
 }
 
-/** What a model call has cost more than was booked before. */
+/** The additional cost of a model call over its recorded cost. */
 export interface CostInput {
   repoId: number;
   agent: string;
   model: string;
   provider: string;
   usd: number;
-  /** What is new of the call itself; it belongs to the time at which the call was first booked. */
+  /** New values of the call itself; they belong to the time at which the call was first recorded. */
   call: CallGrowth;
 }
 
@@ -79,12 +79,12 @@ export interface CallGrowth {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
-  /** Whether it ended so: 1, or -1 when it was booked so and is not any more. */
+  /** 1 when it now has this result, -1 when it was recorded with it and no longer has it. */
   maxTurns: number;
   noProgress: number;
 }
 
-/** An issue that entered the pipeline. */
+/** An admitted issue. */
 export interface EntryInput {
   repoId: number;
 }

@@ -17,8 +17,8 @@ type Texts = { [K in 'transitions' | 'issueEvents' | 'pipelineEvents' | 'stream'
 
 /**
  * The time of an issue's next event: that of the transaction, or just after an event that a later transaction committed
- * first. Whoever holds the issue's lock writes events in the order of their times, so a client that polls by the newest
- * time misses none. Cost: a probe of issue_events_of_issue in the newest partition, which holds what is a minute old.
+ * first. The holder of the issue's lock writes events in time order, so a client that polls by the newest time misses
+ * none. Cost: a probe of issue_events_of_issue in the newest partition, which holds the last minutes.
  */
 const laterThanAll = (issueId: string, tenantId: RawBuilder<unknown>) => sql`
   greatest(svc_now(), (
@@ -56,7 +56,7 @@ const insert = prepared(
     from jsonb_to_recordset(${p('stream')}::jsonb) as s (type text, data jsonb)`,
 );
 
-/** Writes the logs of a transaction, all at once: one statement however many entries there are. */
+/** Writes the log entries of a transaction in one statement, whatever their number. */
 export async function insertRecords(tx: Tx, tenantId: number, records: Records): Promise<void> {
   if (Object.values(records).every((entries) => entries.length === 0)) return;
   await insert.run(tx, {

@@ -3,10 +3,13 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import type { RepoRow } from './repos.ts';
 
-/** How long an answer of the host about its own settings is trusted. */
+/** How long the host's answer about its own settings is valid. */
 const TRUSTED_MS = 24 * 60 * 60_000;
 
-/** Enabled repos whose push protection was never read, or was last read a day ago; the oldest first. One pass over the repos. */
+/**
+ * Enabled repos whose push protection was never read, or was last read a day ago; oldest first. One pass over the
+ * repos.
+ */
 export const reposToCheck = (fleet: Db, limit: number): Promise<RepoRow[]> =>
   fleet
     .selectFrom('repos')
@@ -18,7 +21,7 @@ export const reposToCheck = (fleet: Db, limit: number): Promise<RepoRow[]> =>
     .limit(limit)
     .execute();
 
-/** Saves whether pushes to the default branch are restricted; null = the host did not say. */
+/** Saves whether pushes to the default branch are restricted; null = the host did not report it. */
 export async function savePushProtection(
   db: Db,
   { tenant_id, id }: Pick<RepoRow, 'tenant_id' | 'id'>,
@@ -34,7 +37,9 @@ export async function savePushProtection(
 
 const RETRY_MS = 60 * 60_000;
 
-/** Makes a repo due again in an hour and keeps what is known of it: the host failed, or this process has no access to it. */
+/**
+ * Makes a repo due again in an hour and keeps its stored value: the host failed, or this process has no access to it.
+ */
 export async function postponeProtectionCheck(
   db: Db,
   { tenant_id, id }: Pick<RepoRow, 'tenant_id' | 'id'>,

@@ -4,20 +4,20 @@ import type { ReadScope } from '../accounts/org-scope.ts';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** Whose repo is read, by which name, and which repos there may be read (null = all). */
+/** Tenant and name of the requested repo, and the repos that may be read (null = all). */
 export interface Reach {
   tenantId: number;
   slug: string;
   repoIds: readonly number[] | null;
 }
 
-/** @param slug in any case; what can be no repo's name names none. */
+/** @param slug case-insensitive; an invalid name matches no repo. */
 export function reachOf({ tenantId, repoIds }: ReadScope, slug: string): Reach {
   const parsed = parseSlug(slug);
   return { tenantId, repoIds, slug: parsed ? slugKey(parsed) : '' };
 }
 
-/** The one repo that is meant: no row when it is unknown, disabled, of somebody else or out of reach. */
+/** The requested repo: no row when it is unknown, disabled, of another tenant or out of scope. */
 export const reachableRepo = (p: Params<Reach>): RawBuilder<unknown> => sql`
   select r.id, r.owner, r.name from repos r
   where r.tenant_id = ${p('tenantId')} and r.slug_key = ${p('slug')} and r.enabled
@@ -28,7 +28,7 @@ const reached = prepared(
   (_db, p: Params<Reach>) => sql<{ id: number }>`select repo.id from (${reachableRepo(p)}) repo`,
 );
 
-/** The one repo that a connection means by a name; undefined when it is out of reach. */
+/** The repo that a connection requests by name; undefined when it is out of scope. */
 export async function reachedRepo(
   read: Db,
   scope: ReadScope,

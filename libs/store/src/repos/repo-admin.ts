@@ -7,7 +7,7 @@ import type { RepoRow } from './repos.ts';
 
 export type OwnedRepo = RepoRow & { org: string };
 
-/** Repos of a slug, or all, enabled or not, with the external id of whose they are. */
+/** Repos of a slug, or all, enabled or not, with the external id of their tenant. */
 export async function reposOfAll(fleet: Db, slug: Slug | null): Promise<OwnedRepo[]> {
   const { rows } = await sql<OwnedRepo>`
     ${fleetNote('who administers the deployment sees all of it')}
@@ -17,7 +17,10 @@ export async function reposOfAll(fleet: Db, slug: Slug | null): Promise<OwnedRep
   return rows;
 }
 
-/** What restricts pushes is read from the host again after a repo was enabled. @returns false when the repo was so already. */
+/**
+ * Push restrictions are read from the host again after a repo was enabled. @returns false when the repo already had
+ * that value.
+ */
 export async function setRepoEnabled(tx: Tx, tenantId: number, repoId: number, enabled: boolean): Promise<boolean> {
   const row = await tx
     .updateTable('repos')

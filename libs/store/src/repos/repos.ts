@@ -19,7 +19,7 @@ export interface RepoInput {
   enabled: boolean;
 }
 
-/** Makes or updates a repo of a tenant. It is never disabled by this, and keeps the installation it is known by. */
+/** Inserts or updates a repo of a tenant. Never disables it, and keeps its known installation. */
 export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Promise<RepoRow> {
   const values = {
     owner: input.slug.owner,
@@ -51,7 +51,7 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
     .executeTakeFirstOrThrow();
 }
 
-/** Makes a repo that the host's app was given, disabled. One that is there keeps all that it is configured with. */
+/** Inserts a repo that was added to the host's app, disabled. An existing one keeps its configuration. */
 export async function announceRepo(
   tx: Tx,
   tenantId: number,

@@ -20,7 +20,7 @@ const Env = z.object({
 });
 type Env = z.output<typeof Env>;
 
-/** Blocks the thread: this command has nothing else to do, and needs no timers of the services. */
+/** Blocks the thread: this command does nothing else, and needs no timers of the services. */
 const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
 
 /** Waits for a server that is starting up; any other error ends the command at once. */
@@ -45,8 +45,8 @@ async function prepareRoles(url: string, env: Env): Promise<RoleReport> {
   const report = await applyRoles(url, { prefix: env.DATABASE_ROLE_PREFIX, passwords });
   if (report.missing.length > 0) {
     process.stderr.write(
-      `these roles do not exist and this login may not create them: ${report.missing.join(', ')}. Services that log in as the ` +
-        `owner keep the right to change the schema. To take it from them, run as an administrator ` +
+      `these roles do not exist and this login cannot create them: ${report.missing.join(', ')}. Services that log in as the ` +
+        `owner can change the schema. To prevent this, run as an administrator ` +
         `"${report.missing.map((role) => `create role ${role} nologin`).join('; ')}", migrate again, and grant each role ` +
         `to the login of its service.\n`,
     );
@@ -57,7 +57,7 @@ async function prepareRoles(url: string, env: Env): Promise<RoleReport> {
 /** An empty value counts as not set, as with the services. */
 const present = () => Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
 
-/** A function, not top-level awaits: the bundle is CommonJS, which knows none. */
+/** A function instead of top-level awaits, which the CommonJS bundle does not support. */
 async function main(): Promise<void> {
   const env = Env.safeParse(present());
   if (!env.success) {

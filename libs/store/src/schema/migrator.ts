@@ -19,8 +19,8 @@ export interface MigrationReport {
 }
 
 /**
- * Brings the schema to what this code knows. All pending migrations run in one transaction, under a session advisory
- * lock that makes a second migrator wait. A schema that is newer without breaking this code is left as it is.
+ * Migrates the schema to the version of this code. All pending migrations run in one transaction, under a session
+ * advisory lock that serialises migrators. A schema that is newer without breaking this code is left as it is.
  * @param directUrl a connection to the server itself: the lock would not survive a pooler.
  * @throws SchemaError when the schema is newer and breaks this code; the migration's error when one fails.
  */

@@ -34,9 +34,9 @@ export async function monthsOf(fleet: Db, table: PartitionedTable): Promise<Mont
 }
 
 /**
- * Makes the partitions that are missing: of this month and so many after it, and of every month whose rows stand in the
- * default partition, because nobody made theirs in time. Such rows move along.
- * @returns the months that were made.
+ * Creates missing partitions: of this month and so many after it, and of every month with rows in the default
+ * partition, because its partition was not created in time. Such rows are moved.
+ * @returns the months that were created.
  * @throws the store's error 55P03 when writers would have had to wait for it for longer than two seconds.
  */
 export async function makePartitions(fleet: Db, table: PartitionedTable, ahead: number): Promise<Month[]> {
@@ -53,7 +53,7 @@ export async function makePartitions(fleet: Db, table: PartitionedTable, ahead: 
   );
 }
 
-/** Makes the partitions of these months that are missing; the rest is as with {@link makePartitions}. */
+/** Creates the missing partitions of these months; otherwise like {@link makePartitions}. */
 export async function makeMonths(fleet: Db, table: PartitionedTable, months: readonly Month[]): Promise<Month[]> {
   const there = new Set(await monthsOf(fleet, table));
   const missing = months.filter((month) => !there.has(month));
@@ -64,9 +64,9 @@ export async function makeMonths(fleet: Db, table: PartitionedTable, months: rea
 }
 
 /**
- * Drops the partitions whose rows are all older than so many days, and with those of pipeline events what was counted of
- * them. What the default partition holds of that age goes too.
- * @returns the months that went.
+ * Drops the partitions whose rows are all older than so many days, and the counts of dropped pipeline events. Rows of
+ * that age in the default partition are deleted too.
+ * @returns the dropped months.
  * @throws the store's error 55P03 when others would have had to wait for it for longer than two seconds.
  */
 export async function dropPartitions(fleet: Db, table: PartitionedTable, keptDays: number): Promise<Month[]> {

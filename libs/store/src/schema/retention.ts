@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** Rows of one statement: short locks. */
+/** Rows per statement: short locks. */
 const BATCH = 5_000;
 
 /**
- * Deletes runs that were claimed longer ago, with their model calls; one that is still claimed stays. Artefacts stay for
- * ever. One batch, oldest first, by the index of claim times.
+ * Deletes runs that were claimed longer ago, with their model calls; running ones are kept. Artefacts are kept
+ * permanently. One batch, oldest first, by the index of claim times.
  * @returns whether there may be more.
  */
 export async function deleteOldRuns(fleet: Db, keptDays: number): Promise<boolean> {
@@ -27,7 +27,7 @@ export async function deleteOldRuns(fleet: Db, keptDays: number): Promise<boolea
 }
 
 /**
- * Deletes entries of the outbox that were settled longer ago, with their attempts; those that failed wait for a person. One
+ * Deletes outbox entries that were settled longer ago, with their attempts; failed ones are kept for an operator. One
  * batch, by index projections_by_status.
  * @returns whether there may be more.
  */

@@ -48,7 +48,7 @@ async function appliedMigrations(db: Db): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** The schema and this code do not fit together. The message says what mends it. */
+/** The schema does not fit this code. The message names the command that repairs it. */
 export class SchemaError extends Error {
   readonly status: SchemaStatus;
   constructor(message: string, status: SchemaStatus) {
@@ -59,26 +59,32 @@ export class SchemaError extends Error {
 }
 
 /**
- * What a service asks before it starts.
- * @throws SchemaError when the schema is older than this code or has a newer breaking change, or when the
- * connection does not look into our schema.
+ * The schema check of a service before it starts.
+ * @throws SchemaError when the schema is older than this code or has a newer breaking change, or when the search path
+ * of the connection does not contain our schema.
  */
 export async function assertSchema(db: Db, migrations: MigrationList = MIGRATIONS): Promise<void> {
   const status = await schemaStatus(db, migrations);
   if (status.pending.length > 0) {
     const at = status.current ?? 'empty';
     const hint = 'run `pnpm migrate` (node libs/store/src/schema/migrate-main.ts) with the same DATABASE_URL';
-    throw new SchemaError(`the database schema is ${at}, this code needs ${status.latest}: ${hint}`, status);
+    throw new SchemaError(`the database schema is ${at}, this release requires ${status.latest}: ${hint}`, status);
   }
   if (!status.ok) {
     const newer = status.unknown.join(', ');
-    throw new SchemaError(`the database schema is newer than this code (${newer}): deploy the newer release`, status);
+    throw new SchemaError(
+      `the database schema is newer than this release (${newer}): deploy the newer release`,
+      status,
+    );
   }
   const { rows } = await db.executeQuery<{ schema: string | null }>(
     CompiledQuery.raw('select current_schema() as schema'),
   );
   if (rows[0]?.schema !== SCHEMA) {
     const hint = `behind PgBouncer set connect_query = 'set search_path to ${SCHEMA}, public'`;
-    throw new SchemaError(`connections look into schema ${rows[0]?.schema}, not ${SCHEMA}: ${hint}`, status);
+    throw new SchemaError(
+      `the search_path of connections starts with ${rows[0]?.schema}, not ${SCHEMA}: ${hint}`,
+      status,
+    );
   }
 }

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { SCHEMA } from '../driver/connection.ts';
 import type { Db } from '../driver/database.ts';
 
-/** What each role is for; its name is the prefix, an underscore and this word. */
+/** Purpose of each role; its name is the prefix, an underscore and this word. */
 const KINDS = ['owner', 'hosted_api', 'monitor'] as const;
 type Kind = (typeof KINDS)[number];
 export type ServiceKind = Exclude<Kind, 'owner'>;
@@ -113,7 +113,8 @@ async function createRoles(client: pg.Client, prefix: string): Promise<string[]>
   const missing = wanted.filter((role) => !rows.some(({ name }) => name === role));
   if (missing.length === 0 || !(await mayCreateRoles(client))) return missing;
   for (const role of missing) await client.query(`create role ${quoted(role)} nologin`);
-  // Whoever migrates acts for the owner. A superuser does so already; any other creator may grant the role to itself.
+  // The migrating login acts for the owner. A superuser does so already; any other creator may grant the role to
+  // itself.
   const owner = roleName('owner', prefix);
   if (missing.includes(owner)) await client.query(`grant ${quoted(owner)} to current_user`);
   return [];
@@ -132,7 +133,7 @@ async function allowLogin(client: pg.Client, role: string, password: string): Pr
     await client.query(`alter role ${quoted(role)} login password '${scramVerifier(password)}'`);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`the role ${role} cannot be given its password by this login: ${why}`, { cause });
+    throw new Error(`this login cannot set the password of the role ${role}: ${why}`, { cause });
   }
 }
 
@@ -146,7 +147,7 @@ function scramVerifier(password: string): string {
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${hmac('Server Key').toString('base64')}`;
 }
 
-/** The schema first: an owner of what is inside must be allowed to create there. */
+/** The schema first: an owner of its objects must be allowed to create there. */
 const OBJECTS = `
   select 0 as rank, format('schema %I', nspname) as object from pg_namespace
   where oid = $1::regnamespace and nspowner <> $2::regrole
@@ -163,8 +164,8 @@ const OBJECTS = `
   order by 1`;
 
 /**
- * Only a superuser, or a member of the owner role, may hand objects over; any other migrator keeps what it has created and is
- * the owner itself.
+ * Only a superuser, or a member of the owner role, may change the owner; any other migrator keeps what it has created
+ * and is the owner itself.
  */
 async function giveToOwner(client: pg.Client, owner: string): Promise<void> {
   const { rows: members } = await client.query<{ member: boolean }>(

@@ -5,12 +5,15 @@ import type { Db, Tx } from '../driver/database.ts';
 
 export interface ReloadReport {
   agentName: string;
-  /** Which of the processes of that name, such as `host:8090`. */
+  /** Identifies one of the processes of that name, such as `host:8090`. */
   instance: string;
   outcome: ConfigReloadOutcome;
 }
 
-/** Keeps what a process made of the configuration: one row for each process, never an older outcome over a newer. */
+/**
+ * Records the outcome of a process's configuration reload: one row per process, never an older outcome over a newer
+ * one.
+ */
 export async function upsertReload(tx: Tx, { agentName, instance, outcome }: ReloadReport): Promise<void> {
   const row = {
     status: outcome.status,
@@ -48,7 +51,7 @@ export async function reloadReports(db: Db): Promise<ReloadReport[]> {
   }));
 }
 
-/** Forgets processes that have not looked at a configuration for so long: most are gone, and have another name now. */
+/** Deletes processes without a reload for this long: most have ended, and their successors have other names. */
 export async function deleteOldReloads(db: Db, keptMs: number): Promise<void> {
   await sql`delete from config_reloads where at < svc_now() - ${msInterval(keptMs)}`.execute(db);
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
-/** The effective configuration as the monitor wrote it; null = nobody wrote one, so the built-in default holds. */
+/** The effective configuration as the monitor wrote it; null = none was written, so the built-in default applies. */
 export async function readSettings(db: Db): Promise<{ version: number; body: unknown } | null> {
   const row = await db.selectFrom('settings').select(['version', 'body']).executeTakeFirst();
   return row ?? null;

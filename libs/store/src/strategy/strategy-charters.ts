@@ -3,7 +3,7 @@ import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 import type { StrategyKey } from './strategy-cycle.ts';
 
-/** The charter in force: the newest one. */
+/** The current charter: the newest one. */
 export const activeCharter = (db: Db, { tenantId, repoId }: StrategyKey): Promise<StrategyCharter | undefined> =>
   db
     .selectFrom('strategy_charters')
@@ -15,7 +15,7 @@ export const activeCharter = (db: Db, { tenantId, repoId }: StrategyKey): Promis
     .executeTakeFirst();
 
 /**
- * Puts the next version in force. The caller holds the strategy's lock, so that versions follow each other.
+ * Activates the next version. The caller holds the strategy's lock, so that versions follow each other.
  * @returns its version.
  */
 export async function insertCharter(

@@ -19,7 +19,7 @@ export interface StrategyLock {
 }
 
 /**
- * Locks the strategy of a repo to the end of the transaction: whatever changes charters, snapshots or the cycle of a
+ * Locks the strategy of a repo to the end of the transaction: every change of charters, snapshots or the cycle of a
  * repo takes this lock first, and tracks after it.
  */
 export async function lockStrategy(tx: Tx, { tenantId, repoId }: StrategyKey): Promise<StrategyLock> {
@@ -51,7 +51,7 @@ export async function saveAutomation(
     .execute();
 }
 
-/** The cycle comes up again at that time. The caller holds the lock. */
+/** Schedules the next cycle for that time. The caller holds the lock. */
 export async function putOffCycle(tx: Tx, { tenantId, repoId }: StrategyKey, dueAt: string): Promise<void> {
   await tx
     .updateTable('strategy_automation')
@@ -61,7 +61,7 @@ export async function putOffCycle(tx: Tx, { tenantId, repoId }: StrategyKey, due
     .execute();
 }
 
-/** The toggle of a repo; off where nobody has turned it on. */
+/** Whether the cycle of a repo is on; off by default. */
 export async function automationOf(db: Db, { tenantId, repoId }: StrategyKey): Promise<StrategyAutomation> {
   const row = await db
     .selectFrom('strategy_automation as a')
@@ -99,7 +99,7 @@ export async function automationOf(db: Db, { tenantId, repoId }: StrategyKey): P
   };
 }
 
-/** Enabled repos with a charter whose cycle is due: candidates, each is taken under its lock. */
+/** Enabled repos with a charter whose cycle is due: candidates, each is checked under its lock. */
 export const dueStrategies = (fleet: Db, limit: number): Promise<StrategyKey[]> =>
   fleet
     .selectFrom('strategy_automation as a')
@@ -168,7 +168,7 @@ export const latestStrategyRun = (db: Db, { tenantId, repoId }: StrategyKey): Pr
     .limit(1)
     .executeTakeFirst();
 
-/** True when the cycle of that week has ended, other than by a failure. */
+/** True when the cycle of that week has ended without a failure. */
 export async function isWeekDone(db: Db, { tenantId, repoId }: StrategyKey, isoWeek: string): Promise<boolean> {
   const row = await db
     .selectFrom('strategy_runs')

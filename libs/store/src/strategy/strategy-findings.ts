@@ -4,8 +4,8 @@ import type { Db } from '../driver/database.ts';
 import type { StrategyKey } from './strategy-cycle.ts';
 
 /**
- * Findings of a repo that nobody has settled, counted by what they are, with the newest of each kind.
- * @param statuses open = nobody has decided about it, accepted = an operator has.
+ * Unsettled findings of a repo, counted by kind, with the newest of each kind.
+ * @param statuses open = without a decision, accepted = an operator accepted it.
  */
 export async function openFindingsByKind(
   db: Db,

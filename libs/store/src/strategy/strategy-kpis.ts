@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import type { StrategyKey } from './strategy-cycle.ts';
 
-/** The newest look of the regression guard at a repo; nothing where that is older than a week. */
+/** The newest KPIs of a repo from the regression guard; none if older than a week. */
 export async function strategyKpis(db: Db, { tenantId, repoId }: StrategyKey): Promise<KpiReading[]> {
   const { rows } = await sql<KpiReading>`
     select distinct on (kpi) kpi, value, baseline_value as baseline, regressed, magnitude

@@ -49,7 +49,7 @@ export const snapshotsIn = (
 export const findSnapshot = (db: Db, key: StrategyKey, version: number): Promise<StrategySnapshot | undefined> =>
   ofRepo(db, key).where('version', '=', version).executeTakeFirst();
 
-/** Changes of what was applied last, newest first: about half a year of weeks. */
+/** Recently applied changes, newest first: about half a year of weeks. */
 export async function pastChanges(db: Db, { tenantId, repoId }: StrategyKey): Promise<StrategyChange[]> {
   const rows = await db
     .selectFrom('strategy_snapshots')
@@ -136,7 +136,7 @@ const change = (tx: Tx, { tenantId, repoId }: StrategyKey, from: SnapshotStatus,
     .where('repo_id', '=', repoId)
     .where('status', '=', from);
 
-/** Makes a proposed snapshot the active one in place of the former. The caller holds the strategy's lock. */
+/** Makes a proposed snapshot the active one in place of the previous one. The caller holds the strategy's lock. */
 export async function activateSnapshot(tx: Tx, key: StrategyKey, version: number, approvedBy: string): Promise<void> {
   await change(tx, key, 'active', {
     status: 'superseded',
@@ -153,7 +153,7 @@ export async function activateSnapshot(tx: Tx, key: StrategyKey, version: number
     .execute();
 }
 
-/** Puts weekly proposals away that nobody has decided about, in favour of the one of this week. */
+/** Supersedes weekly proposals without a decision by the one of this week. */
 export async function supersedeWeekly(tx: Tx, key: StrategyKey, by: number): Promise<void> {
   await change(tx, key, 'proposed', { status: 'superseded', superseded_at: svcNow, superseded_by: by })
     .where('source', '=', 'weekly')

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-/** The types of events that say what happened; heartbeats say only that the stream lives. */
+/** The types of events that report facts; heartbeats report only that the stream is alive. */
 export const STREAM_FACTS = ['state-transition', 'cost-update', 'worker-status', 'alert', 'issue-status'] as const;
 export type StreamFact = (typeof STREAM_FACTS)[number];
 
@@ -16,16 +16,16 @@ export interface StreamEvent {
   at: string;
 }
 
-/** The most that one statement moves or reads. */
+/** Maximum number of events per statement. */
 export const STREAM_BATCH = 500;
-/** Old events are of no use: who was away for longer reads the tables. */
+/** Older events are deleted: a client that was away for longer reads the tables. */
 const KEPT = 10_000;
-/** How many ids apart old events are swept away. */
+/** Distance in ids between deletions of old events. */
 const SWEEP_EVERY = 1_000;
 
-// One process at a time numbers events: the lock of the transaction says which, so none that dies can hold it. It is
-// taken inside the statement, so the snapshot may be older than the lock: what another process has moved meanwhile is
-// locked, found deleted and left out, and the counter is read as it is now.
+// One process at a time numbers events: the transaction-level lock is freed even if the process dies. It is taken
+// inside the statement, so the snapshot may be older than the lock: rows that another process has moved meanwhile are
+// locked, found deleted and skipped, and the counter is read at its current value.
 const LOCK = sql`pg_try_advisory_xact_lock(hashtextextended('pipeline.stream', 0))`;
 
 const COLUMNS = sql`id, tenant_id as "tenantId", event_type as "type", data, created_at as "at"`;
@@ -53,10 +53,10 @@ const sequence = prepared(
 );
 
 /**
- * Gives the facts of the outbox their ids: moves one batch into `stream_events`, numbered from the counter row without
- * a gap, and forgets all but about the newest 10,000. Ids strictly increase in the order in which they become visible.
+ * Assigns ids to the facts of the outbox: moves one batch into `stream_events`, numbered from the counter row without a
+ * gap, and deletes all but about the newest 10,000. Ids strictly increase in the order in which they become visible.
  * One statement; a second one every 1,000 events.
- * @returns what was moved, in the order of its ids; nothing also while another process is at it.
+ * @returns the moved events in id order; none also while another process numbers.
  */
 export async function sequenceStream(fleet: Db): Promise<StreamEvent[]> {
   const events = await sequence.all(fleet, {});
@@ -86,7 +86,7 @@ const beat = prepared(
 );
 
 /**
- * Puts a heartbeat on the stream, when the last one of any replica is so old.
+ * Inserts a heartbeat into the stream when the last one of any replica is older than this.
  * @returns whether it did.
  */
 export const sequenceHeartbeat = async (fleet: Db, everyMs: number): Promise<boolean> =>
@@ -98,7 +98,7 @@ const after = prepared(
     select ${COLUMNS} from stream_events where id > ${p('id')} order by id limit ${sql.lit(STREAM_BATCH)}`,
 );
 
-/** The next events of the stream in the order of their ids, heartbeats included, at most a batch. */
+/** The next events of the stream in id order, heartbeats included, at most a batch. */
 export const streamAfter = (fleet: Db, id: number): Promise<StreamEvent[]> => after.all(fleet, { id });
 
 /** The id of the newest event, 0 before the first. */

@@ -7,7 +7,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 import type { IssuePlace } from '../workflow/dependencies.ts';
 import type { TrackRow } from './tracks.ts';
 
-/** A self-improvement issue; no number = the host has not made it yet. */
+/** A self-improvement issue; no number = the host has not created it yet. */
 export type SiIssueRow = Selectable<SiIssues>;
 
 export interface NewSiIssue {
@@ -17,7 +17,7 @@ export interface NewSiIssue {
   seed: Seed;
 }
 
-/** Records issues that the host is asked for. From now on they take places of their repo. */
+/** Records issues requested from the host. They occupy slots of their repo from now on. */
 export async function insertSiIssues(tx: Tx, issues: readonly NewSiIssue[]): Promise<void> {
   if (issues.length === 0) return;
   await tx
@@ -37,7 +37,7 @@ export async function insertSiIssues(tx: Tx, issues: readonly NewSiIssue[]): Pro
     .execute();
 }
 
-/** Whom the host was asked for by an entry of the outbox, held; undefined for an entry that no track made. */
+/** Locks the self-improvement issue that an outbox entry creates; undefined for an entry of another origin. */
 export const lockSiIssue = (tx: Tx, tenantId: number, id: string): Promise<SiIssueRow | undefined> =>
   tx
     .selectFrom('si_issues')
@@ -47,7 +47,7 @@ export const lockSiIssue = (tx: Tx, tenantId: number, id: string): Promise<SiIss
     .forUpdate()
     .executeTakeFirst();
 
-/** The host has made it. */
+/** Records that the host has created it. */
 export async function linkSiIssue(tx: Tx, tenantId: number, id: string, issueNumber: number): Promise<void> {
   await tx
     .updateTable('si_issues')
@@ -57,7 +57,7 @@ export async function linkSiIssue(tx: Tx, tenantId: number, id: string, issueNum
     .execute();
 }
 
-/** Whether one that the host has not made is wanted: what nobody asks for any more takes no place. */
+/** Sets whether an issue that the host has not created yet is wanted; an unwanted one occupies no slot. */
 export async function setSiIssueWanted(tx: Tx, tenantId: number, id: string, wanted: boolean): Promise<void> {
   await tx
     .updateTable('si_issues')
@@ -76,7 +76,10 @@ const settle = prepared(
       and (completed_at is null) = ${p('done')}::boolean`,
 );
 
-/** The issue has ended, or is worked again; does nothing for one that no track made. One probe of si_issues_by_number. */
+/**
+ * Records that the issue has ended, or was reopened; does nothing for an issue without a track. One probe of
+ * si_issues_by_number.
+ */
 export async function settleSiIssue(tx: Tx, tenantId: number, { repoId, number }: IssuePlace, done: boolean) {
   await settle.run(tx, { tenantId, repoId, number, done });
 }
@@ -86,7 +89,7 @@ export interface Served {
   count: number;
 }
 
-/** How many issues of a repo are open or asked for; each takes a place. */
+/** Number of open or requested issues of a repo; each occupies a slot. */
 export async function countOpenSiIssues(db: Db, tenantId: number, repoId: number): Promise<number> {
   const row = await db
     .selectFrom('si_issues')
@@ -98,7 +101,7 @@ export async function countOpenSiIssues(db: Db, tenantId: number, repoId: number
   return row.n;
 }
 
-/** How many issues each track of a repo was given in the last `ms` milliseconds (index si_issues_recent). */
+/** Number of issues that each track of a repo got in the last `ms` milliseconds (index si_issues_recent). */
 export const servedSince = (
   db: Db,
   { tenantId, repoId }: { tenantId: number; repoId: number },
@@ -143,9 +146,9 @@ const promptOf = prepared(
 );
 
 /**
- * What the agents of a self-improvement issue, or of a part of one that was split, are told; undefined for any other
- * issue. A few probes of unique indexes: parts are two levels deep at most. (As a plain join, older servers read all edges of the
- * repo for it.)
+ * Instructions for the agents of a self-improvement issue or of one of its subtasks; undefined for any other issue. A
+ * few probes of unique indexes: subtasks are two levels deep at most. (As a plain join, older servers read all edges of
+ * the repo for it.)
  */
 export const promptOfIssue = (db: Db, tenantId: number, { repoId, number }: IssuePlace) =>
   promptOf.first(db, { tenantId, repoId, number });

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../driver/database.ts';
 
 export type TrackPromptRow = Selectable<TrackPrompts>;
 
-/** A track by its row: prompts outlive its name. */
+/** A track by its row id: prompts outlive its name. */
 interface TrackId {
   tenant_id: number;
   id: number;
@@ -40,7 +40,7 @@ export const findPrompt = (db: Db, track: TrackId, version: number): Promise<Tra
     .where('version', '=', version)
     .executeTakeFirst();
 
-/** Adds a version to a track that the caller holds. */
+/** Adds a version to a track that the caller has locked. */
 export async function insertPrompt(
   tx: Tx,
   track: TrackId,

@@ -30,11 +30,11 @@ export const tracksOfRepo = (db: Db, repo: RepoKey): Promise<TrackRow[]> =>
 export const findTrack = (db: Db, key: TrackKey): Promise<TrackRow | undefined> =>
   liveTracks(db, key).where('name', '=', key.name).executeTakeFirst();
 
-/** Holds a track: whoever changes it, or runs it, does so one after the other. */
+/** Locks a track, which serialises its changes and runs. */
 export const lockTrack = (tx: Tx, key: TrackKey): Promise<TrackRow | undefined> =>
   liveTracks(tx, key).where('name', '=', key.name).forUpdate().executeTakeFirst();
 
-/** Holds all tracks of a repo, which share its places. */
+/** Locks all tracks of a repo, which share its slots. */
 export const lockTracksOfRepo = (tx: Tx, repo: RepoKey): Promise<TrackRow[]> =>
   liveTracks(tx, repo).orderBy('id').forUpdate().execute();
 
@@ -47,8 +47,8 @@ export interface NewTrack {
 }
 
 /**
- * Makes a track; one of that name that is there already is held and stays as it is.
- * @returns it, and whether it was made.
+ * Inserts a track; an existing one of that name is locked and unchanged.
+ * @returns it, and whether it was inserted.
  */
 export async function insertTrack(
   tx: Tx,
@@ -72,13 +72,13 @@ export async function insertTrack(
         .where('deleted_at', 'is', null)
         .doUpdateSet((eb) => ({ updated_at: eb.ref('excluded.updated_at') })),
     )
-    // A row that is new was never written by anyone else.
+    // No other process has written to a new row.
     .returning([...COLUMNS.tracks, sql<boolean>`xmax = 0`.as('made')])
     .executeTakeFirstOrThrow();
   return { track: row, made };
 }
 
-/** Changes a track that the caller holds. A slate is given as a value of the domain. */
+/** Updates a track that the caller has locked. A slate is given as a value of the domain. */
 export async function updateTrack(
   tx: Tx,
   { tenant_id, id }: Pick<TrackRow, 'tenant_id' | 'id'>,
@@ -97,7 +97,7 @@ export async function updateTrack(
     .executeTakeFirstOrThrow();
 }
 
-/** Takes a track out of use. Its prompts and the record of its issues stay: work on them may be under way. */
+/** Deletes a track logically. Its prompts and the record of its issues are kept: tasks on them may be in progress. */
 export async function deleteTrack(tx: Tx, key: TrackKey): Promise<boolean> {
   const row = await tx
     .updateTable('tracks')
@@ -117,7 +117,7 @@ export interface TrackWithRepo extends TrackRow {
   tenant: string;
 }
 
-/** The tracks of all enabled repos, by repo and name. Reads every live track: there are a few for a repo. */
+/** The tracks of all enabled repos, by repo and name. Reads every live track: there are a few per repo. */
 export const allTracks = (fleet: Db): Promise<TrackWithRepo[]> =>
   fleet
     .selectFrom('tracks as t')
@@ -133,7 +133,7 @@ export const allTracks = (fleet: Db): Promise<TrackWithRepo[]> =>
     .orderBy('t.name')
     .execute();
 
-/** Enabled repos with a track that is due: candidates, each is looked at under its lock. Reads what is due (tracks_due). */
+/** Enabled repos with a due track: candidates, each is checked under its lock. Reads due tracks (tracks_due). */
 export async function reposWithDueTracks(fleet: Db): Promise<RepoKey[]> {
   const rows = await fleet
     .selectFrom('tracks as t')

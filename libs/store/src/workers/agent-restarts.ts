@@ -8,8 +8,8 @@ export const agentRestarts = (db: Db): Promise<AgentRestartRow[]> =>
   db.selectFrom('agent_restarts').selectAll().execute();
 
 /**
- * Takes the next restart of an agent. The row decides by the store's clock, so that monitors which both believe to lead
- * never restart it twice within the cooldown.
+ * Counts the next restart of an agent. The row decides by the store's clock, so that two monitors that both believe to
+ * lead never restart it twice within the cooldown.
  * @returns the row with this attempt counted; null during the cooldown or when the attempts are used up.
  */
 export async function takeRestart(
@@ -29,12 +29,12 @@ export async function takeRestart(
   return rows[0] ?? null;
 }
 
-/** Keeps why the restart under way did not work. */
+/** Records why the current restart failed. */
 export async function noteRestartError(tx: Tx, agent: string, error: string): Promise<void> {
   await tx.updateTable('agent_restarts').set({ last_error: error }).where('agent', '=', agent).execute();
 }
 
-/** Gives an agent all its attempts back; how often it was ever restarted stays. @returns whether any were used. */
+/** Resets an agent's restart attempts; the total count is kept. @returns whether any were used. */
 export async function forgiveRestarts(tx: Tx, agent: string): Promise<boolean> {
   const row = await tx
     .updateTable('agent_restarts')

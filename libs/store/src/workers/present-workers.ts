@@ -5,13 +5,13 @@ import { type Params, prepared } from '../driver/prepared.ts';
 import type { WorkerRow } from './workers.ts';
 
 interface Presence {
-  /** The workers themselves were heard. */
+  /** The workers themselves sent a heartbeat or request. */
   alive: boolean;
-  /** Whether they end with the work in hand; null = as it was. */
+  /** Whether they end with the current task; null = unchanged. */
   finishing: boolean | null;
 }
 
-/** A worker as it is now, and the oldest of the tasks that it holds, all null without one. */
+/** A worker's current status, and the oldest of its tasks, all null without one. */
 export interface PresentWorker extends Pick<WorkerRow, 'id' | 'status' | 'finishing'> {
   task_type: TaskType | null;
   issue_number: number | null;
@@ -48,9 +48,9 @@ const present = prepared(
 );
 
 /**
- * Gives workers, locked by an earlier statement, the status that goes with what they hold (index tasks_of_worker) and
- * are told to do. Those that are offline and were not heard stay so.
- * @returns those that are there.
+ * Updates the status of workers, locked by an earlier statement, from the tasks they hold (index tasks_of_worker) and
+ * their drain flag. Offline workers that sent nothing stay offline.
+ * @returns the workers that are present.
  */
 export const presentWorkers = (
   tx: Tx,

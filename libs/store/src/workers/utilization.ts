@@ -11,9 +11,9 @@ export interface Utilization {
 }
 
 /**
- * How much of a window that ends now each worker on the floor was there, and how much of that it held at least one
- * claim. A claim that was withdrawn or lost counts until its lease ended. Work is looked for as far back as a day before
- * the window. Cost: the runs of these workers in that time, by index runs_of_worker.
+ * Presence and busy time of each worker on the floor in a window that ends now. Busy means at least one claim; a
+ * withdrawn or lost claim counts until its lease ended. Runs are searched from a day before the window. Cost: the runs
+ * of these workers in that time, by index runs_of_worker.
  */
 export async function utilization(fleet: Db, windowMs: number): Promise<Utilization[]> {
   const { rows } = await sql<Utilization>`

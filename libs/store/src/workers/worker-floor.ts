@@ -5,7 +5,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import type { ClaimLimits } from '../queue/claimed-tasks.ts';
 
-/** A worker with the task that it holds; of several the one it has had longest. */
+/** A worker with its task; of several the oldest one. */
 export interface FloorWorker {
   tenant_id: number;
   id: string;
@@ -15,7 +15,7 @@ export interface FloorWorker {
   status: WorkerStatus;
   registered_at: string;
   last_heartbeat_at: string | null;
-  /** Since when no heartbeat has come that was due. */
+  /** When the first missing heartbeat was due. */
   silent_since: string | null;
   stalled_since: string | null;
   task: FloorTask | null;
@@ -30,14 +30,14 @@ export interface FloorTask {
   state: State | null;
   claimed_at: string;
   running_ms: number;
-  /** Since when its lease is over, or it has been without progress for too long. */
+  /** When its lease expired, or its progress was due. */
   stuck_since: string | null;
 }
 
 type FlatRow = Omit<FloorWorker, 'task'> & { task_id: string | null } & Omit<FloorTask, 'id'>;
 
 /**
- * The workers of all tenants that are there, or fell silent and have not been given up, by name. Cost: the workers on
+ * The workers of all tenants that are present, or fell silent and have not been given up, by name. Cost: the workers on
  * the floor, and for each its claims by index tasks_of_worker.
  */
 export async function workersOnFloor(

@@ -4,14 +4,14 @@ import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** Begins a period of a worker whose row the caller has locked; one that runs already goes on. */
+/** Starts a period of a worker whose row the caller has locked; a running one continues. */
 export async function openPeriod(
   tx: Tx,
   tenantId: number,
   workerId: string,
   period: { kind: WorkerPeriodKind; startedAt?: string },
 ): Promise<void> {
-  // Two may begin at the same instant when the first one ended in it: then it is one.
+  // A period may start at the instant in which the previous one ended: then it is continued.
   await sql`
     insert into worker_periods (tenant_id, worker_id, kind, started_at)
     select ${tenantId}, ${workerId}, ${period.kind}, coalesce(${period.startedAt ?? null}::timestamptz, svc_now())
@@ -39,7 +39,7 @@ export async function closePeriods(
     .execute();
 }
 
-/** One that nobody mends is known by then, and must not make a week look lost. */
+/** A longer period is known by then, and must not mark the whole week as degraded. */
 const COUNTED_AT_MOST = '1 hour';
 
 /**
@@ -61,7 +61,7 @@ export async function degradedSeconds(fleet: Db, since: string): Promise<number>
   return rows[0]?.seconds ?? 0;
 }
 
-/** Forgets periods that ended longer ago. @returns how many. */
+/** Deletes periods that ended longer ago. @returns how many. */
 export async function deleteOldPeriods(fleet: Db, keptMs: number): Promise<number> {
   const { rows } = await sql`
     ${fleetNote('retention')}

@@ -4,7 +4,7 @@ import { svcNow } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** Whose a worker token is, and which repos it may work for; null = all of the tenant. */
+/** Tenant of a worker token and the repos it may work for; null = all of the tenant. */
 export interface WorkerScope {
   tokenId: string;
   tenantId: number;
@@ -22,7 +22,7 @@ export interface NewWorkerToken {
   expiresAt?: string | null;
 }
 
-/** A token that may be used: nobody has revoked it, and it has not expired. */
+/** A usable token: neither revoked nor expired. */
 const isLive = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > svc_now())`;
 const isUseRecorded = sql<boolean>`coalesce(last_used_at > svc_now() - interval '1 minute', false)`;
 
@@ -49,7 +49,7 @@ export async function findWorkerScope(db: Db, tokenHash: string): Promise<Worker
   return { tokenId: row.id, tenantId: row.tenant_id, repoIds: row.repo_ids, isUseRecorded: row.is_use_recorded };
 }
 
-/** Records that a token is in use now; of several processes that record the same minute, one writes. */
+/** Records the use of a token; of several processes that record the same minute, one writes. */
 export async function recordTokenUse(db: Db, id: string): Promise<void> {
   await db
     .updateTable('worker_tokens')
@@ -70,7 +70,7 @@ export async function revokeWorkerToken(db: Db, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** True while the token exists, nobody has revoked it and it has not expired. */
+/** True while the token exists and is neither revoked nor expired. */
 export async function isLiveToken(db: Db, id: string): Promise<boolean> {
   const row = await db.selectFrom('worker_tokens').select('id').where('id', '=', id).where(isLive).executeTakeFirst();
   return row !== undefined;
@@ -102,7 +102,7 @@ export interface WorkerTokenSummary {
   revoked_at: string | null;
 }
 
-/** Tokens of a tenant, or all, the newest first; never the tokens themselves, which are kept nowhere. */
+/** Tokens of a tenant, or all, newest first; never the tokens themselves, which are not stored. */
 export async function listWorkerTokens(fleet: Db, tenantId: number | null): Promise<WorkerTokenSummary[]> {
   const { rows } = await sql<WorkerTokenSummary>`
     ${fleetNote('who administers the deployment sees all of it')}

@@ -19,7 +19,7 @@ export interface WorkerInput {
 }
 
 /**
- * A worker is known by its name within a tenant and keeps its id over restarts. A drain outlives a restart too.
+ * Registers a worker. It is identified by its name within a tenant and keeps its id, and its drain flag, over restarts.
  * @param ownedBy the token that may lose the name to this one; null = none.
  * @returns undefined when a third token has the name by now; nothing was written then.
  */
@@ -76,7 +76,7 @@ interface WorkerKeys {
   ids: readonly string[];
 }
 
-/** Those ids, however many: the planner does not see the list, so it keeps its plan. */
+/** For any number of ids: the planner does not see the list, so it keeps its plan. */
 const among = (p: Params<WorkerKeys>) => sql<string>`(select unnest((select ${p('ids')}::text[])))`;
 
 const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys & { tokenHashes: readonly string[] }>) =>
@@ -98,8 +98,8 @@ const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys & { tokenHashe
 );
 
 /**
- * A worker, whether its tenant has repos that limit how much is claimed at one time (index repos_limited), and which of
- * the tokens were given out before (index runs_by_token).
+ * A worker, whether its tenant has repos that limit concurrent claims (index repos_limited), and which of the tokens
+ * were used before (index runs_by_token).
  */
 export type ClaimingWorker = WorkerRow & { has_limited_repos: boolean; used_tokens: string[] };
 
@@ -110,7 +110,7 @@ export const findWorkers = (
   tokenHashes: readonly string[] = [],
 ): Promise<ClaimingWorker[]> => byIds.all(db, { tenantId, ids, tokenHashes });
 
-/** Those of these workers that were told to drain. */
+/** Those of these workers that have the drain flag. */
 export async function drainingWorkers(db: Db, tenantId: number, ids: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('workers')
@@ -133,8 +133,8 @@ const locked = prepared('lock-workers', (db, p: Params<WorkerKeys>) =>
 );
 
 /**
- * Locks workers, in the order of their ids, until the transaction ends. They are the last locks a use case takes, after
- * issue, run and task, so that none can wait in a circle.
+ * Locks workers, in id order, until the transaction ends. They are the last locks of a use case, after issue, run and
+ * task, so that none can deadlock.
  */
 export const lockWorkers = (tx: Tx, tenantId: number, ids: readonly string[]): Promise<WorkerRow[]> =>
   locked.all(tx, { tenantId, ids });
@@ -151,9 +151,9 @@ export const lockWorkerByName = (tx: Tx, tenantId: number, name: string): Promis
     .forUpdate()
     .executeTakeFirst();
 
-/** Finds a worker by its id alone: the one statement about it that does not name its tenant. */
+/** Finds a worker by its id alone: the only statement about it that does not name its tenant. */
 export async function locateWorker(fleet: Db, id: string): Promise<{ tenant_id: number } | undefined> {
-  // Names nobody, and the store would refuse to look for it.
+  // Such a text is no id, and the store would refuse the query.
   if (!isStorable(id)) return undefined;
   return fleet
     .selectFrom('workers')
@@ -164,10 +164,10 @@ export async function locateWorker(fleet: Db, id: string): Promise<{ tenant_id: 
 }
 
 /**
- * The heartbeat that brings no news: one update in place.
- * @param told what the worker says of itself.
- * @param key with the token that speaks; null = whoever.
- * @returns undefined when it does not agree with what is stored, or the worker is unknown to that token; nothing was
+ * A heartbeat without changes: one in-place update.
+ * @param told the status that the worker reports.
+ * @param key with the presented token; null = any.
+ * @returns undefined when it differs from the stored status, or the worker is unknown to that token; nothing was
  * written then.
  */
 export const beatWorker = (
@@ -191,7 +191,7 @@ export const beatWorker = (
 
 export type Heard = Pick<WorkerRow, 'draining' | 'stalled_since'>;
 
-/** Changes a worker whose row the caller has locked. */
+/** Updates a worker whose row the caller has locked. */
 export async function updateWorker(tx: Tx, tenantId: number, id: string, change: Change<'workers'>): Promise<void> {
   await tx.updateTable('workers').set(change).where('tenant_id', '=', tenantId).where('id', '=', id).execute();
 }
@@ -202,7 +202,9 @@ export interface SilenceLimits {
   goneMs: number;
 }
 
-/** Workers whose silence has become news: candidates only. Costs the workers on the floor (index workers_on_floor). */
+/**
+ * Workers whose silence changes their status: candidates only. Costs the workers on the floor (index workers_on_floor).
+ */
 export const silentWorkers = (
   fleet: Db,
   { offlineMs, goneMs }: SilenceLimits,
@@ -220,7 +222,7 @@ export const silentWorkers = (
     .limit(limit)
     .execute();
 
-/** How long a locked worker has been silent, by the store's clock: since when it is offline, and whether it is gone. */
+/** How long a locked worker has been silent, by the store's clock: when it went offline, and whether it has left. */
 export async function silenceOf(
   tx: Tx,
   tenantId: number,
@@ -235,13 +237,13 @@ export async function silenceOf(
   return rows[0];
 }
 
-/** The worker has left: it is off the floor until it is heard again. */
+/** Removes a worker that has left from the floor until its next heartbeat. */
 export async function retireWorker(tx: Tx, tenantId: number, id: string): Promise<void> {
   await updateWorker(tx, tenantId, id, { status: 'offline', stalled_since: null, left_at: svcNow });
 }
 
 /**
- * The repo in whose log an action on a worker is kept: that of its task, else one that it serves, else any of its
+ * The repo in whose log an action on a worker is recorded: that of its task, else one that it serves, else any of its
  * tenant. @returns null for a tenant without repos.
  */
 export async function repoOfWorker(tx: Tx, worker: WorkerRow): Promise<number | null> {

@@ -9,7 +9,7 @@ export interface IssuePlace {
   number: number;
 }
 
-/** Forgets that `child` waits for `parent`. */
+/** Deletes the edge on which `child` waits for `parent`. */
 export async function deleteDependency(
   tx: Tx,
   tenantId: number,
@@ -27,8 +27,8 @@ export async function deleteDependency(
 }
 
 /**
- * Nobody waits any more for an issue that only the host knows: it is closed there, or gone.
- * @returns whether anybody did.
+ * Resolves the edges to an issue without a record that is closed or missing on the host. @returns whether there were
+ * any.
  */
 export async function resolveEdgesToHost(
   tx: Tx,
@@ -48,7 +48,7 @@ export async function resolveEdgesToHost(
   return result.numUpdatedRows > 0n;
 }
 
-/** The ids of a tenant's enabled repos by the form in which slugs are compared. */
+/** Ids of a tenant's enabled repos by slug in comparison form. */
 export async function repoIdsByKey(db: Db, tenantId: number, slugs: readonly Slug[]): Promise<Map<string, number>> {
   if (slugs.length === 0) return new Map();
   const rows = await db
@@ -68,8 +68,8 @@ export interface UnrecordedParent {
 }
 
 /**
- * Issues that others wait for and that the pipeline has no record of, after `after` in the order of their keys. Cost:
- * the active edges (index issue_edges_of_parent) and a probe of the issues for each.
+ * Parents of active edges that have no record, after `after` in key order. Cost: the active edges (index
+ * issue_edges_of_parent) and a probe of the issues for each.
  */
 export async function unrecordedParents(
   fleet: Db,

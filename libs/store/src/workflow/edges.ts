@@ -36,7 +36,7 @@ export async function upsertEdge(
     .execute();
 }
 
-/** The issue is done: nobody waits for it any more, neither those that depend on it nor the epic it is a part of. */
+/** Resolves the edges to an issue that is done: those of issues that depend on it and of the epic it is a part of. */
 export async function resolveEdgesAtEnd(
   tx: Tx,
   tenantId: number,
@@ -84,8 +84,8 @@ export async function resolveEdgesOf(
 }
 
 /**
- * Resolves the edges of this issue to parents that were done before the edge was there: the end of a parent resolves
- * only those that it sees.
+ * Resolves the edges of this issue to parents that were done before the edge was inserted: the end of a parent resolves
+ * only edges that it sees.
  */
 export async function resolveEdgesToEnded(
   tx: Tx,
@@ -114,7 +114,7 @@ const endedParent = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>) 
     .whereRef('p.issue_number', '=', 'e.parent_issue_number')
     .where('p.state', '=', 'done');
 
-/** What an issue still waits for. */
+/** Active edges on which an issue waits. */
 export const activeDependencies = (db: Db, tenantId: number, child: { repoId: number; number: number }) =>
   db
     .selectFrom('issue_edges as e')
@@ -131,8 +131,8 @@ export const activeDependencies = (db: Db, tenantId: number, child: { repoId: nu
     .execute();
 
 /**
- * Issues in a state, by the rows of the lists, which have an index over it: one over the issues themselves would have to
- * be written at every move.
+ * Issues in a state, read through the index of issue_list: an index over the issues themselves would be written at
+ * every transition.
  */
 const issuesIn = (fleet: Db, state: State) =>
   fleet
@@ -147,7 +147,7 @@ const issuesIn = (fleet: Db, state: State) =>
     .select(['i.tenant_id', 'i.id'])
     .where('l.state', '=', state);
 
-/** Issues in dependency-blocked with nothing left to wait for: candidates, the caller checks each under its lock. */
+/** Issues in dependency-blocked without an active edge: candidates, the caller checks each under its lock. */
 export const releasableIssues = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
   issuesIn(fleet, 'dependency-blocked')
     .where((eb) =>
@@ -172,12 +172,12 @@ const MAX_DEPTH = 50;
 
 /**
  * True when `parent` already waits, over at most 50 steps, for `child`: because it depends on it, or because it is an
- * epic of which it is a part. The answer holds until the caller commits its edge: two that look at the same moment do so
- * one after the other, under an advisory lock of the tenant that is kept until the commit. It comes after the rows of
- * issues; whoever has it locks no further issue, so it never waits for one of those who wait for it.
+ * epic of which it is a part. The answer holds until the caller commits its edge: concurrent checks of a tenant are
+ * serialised by an advisory lock that is held until the commit. It is taken after the rows of issues; its holder locks
+ * no further issue, so it cannot deadlock with those that wait for it.
  */
 export async function wouldCycle(tx: Tx, tenantId: number, child: EdgeEnd, parent: EdgeEnd): Promise<boolean> {
-  // A statement of its own: the search must see what the last holder has committed.
+  // A separate statement: the search must see what the last holder has committed.
   await sql`select pg_advisory_xact_lock(hashtextextended('pipeline.waits', ${tenantId}))`.execute(tx);
   const { rows } = await sql<{ found: boolean }>`
     with recursive waits (repo_id, number, depth) as (
@@ -220,8 +220,8 @@ const mergedChild = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>) 
     .where('pr.merged', '=', true);
 
 /**
- * Resolves the edges of an epic to subtasks that were done before the edge was there, or when it was made anew: the end
- * of a subtask resolves only what it sees.
+ * Resolves the edges of an epic to subtasks that were done before the edge was inserted or reactivated: the end of a
+ * subtask resolves only edges that it sees.
  */
 export async function resolveEndedSubtasks(
   tx: Tx,
@@ -249,7 +249,7 @@ export async function resolveEndedSubtasks(
     .execute();
 }
 
-/** Epics all of whose subtasks have ended, none still to be created: candidates, each is checked under its lock. */
+/** Epics without an open subtask or one to be created: candidates, each is checked under its lock. */
 export const finishedEpics = (fleet: Db, limit: number): Promise<{ tenant_id: number; id: number }[]> =>
   issuesIn(fleet, 'waiting-for-subtasks')
     .where((eb) =>
@@ -284,7 +284,7 @@ export const finishedEpics = (fleet: Db, limit: number): Promise<{ tenant_id: nu
     .limit(limit)
     .execute();
 
-/** The subtasks of an epic, in the order of their making. */
+/** The subtasks of an epic, in creation order. */
 export const subtasksOf = (db: Db, tenantId: number, epic: { repoId: number; number: number }) =>
   db
     .selectFrom('issue_edges')

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** An issue that is in its state for longer than its workflow, or else the settings, allow. */
+/** An issue that exceeds the limit for its state of its workflow or, without one, of the settings. */
 export interface SlaBreach {
   tenant_id: number;
   fingerprint: string;
@@ -11,17 +11,17 @@ export interface SlaBreach {
   name: string;
   issue_number: number;
   state: string;
-  /** Minutes that it has stood there, and after how many it is warned of. */
+  /** Minutes in state, and the limit. */
   minutes: number;
   limit_minutes: number;
 }
 
 const DETECTOR = 'sla_breach';
 
-/** By row id and not by name, so that a repo that is renamed keeps its alerts. */
+/** By repo id instead of name, so that a renamed repo keeps its alerts. */
 const fingerprint = sql<string>`${sql.lit(`${DETECTOR}:`)} || i.repo_id || '#' || i.issue_number`;
 
-/** Minutes in its state that an issue `i` of the workflow `w` may have; null = any number. */
+/** The limit in minutes for the state of issue `i` with workflow `w`; null = no limit. */
 const limitOf = (limits: WarnAfterMinutes): RawBuilder<number | null> => sql`coalesce(
   (select (s->>'warnAfterMinutes')::float8 from jsonb_array_elements(w.body->'states') s where s->>'name' = i.state),
   (${JSON.stringify(limits)}::jsonb->>i.state)::float8)`;
@@ -32,12 +32,12 @@ const breaching = (limits: WarnAfterMinutes): RawBuilder<SlaBreach> => sql`
   join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active
   cross join lateral (select ${limitOf(limits)} as minutes) l`;
 
-/** How long an issue has stood, exactly; the index knows the hour only. */
+/** Exact time in state of an issue; the index contains only the hour. */
 const tooLong = sql<boolean>`i.state_entered_at <= svc_now() - make_interval(secs => l.minutes * 60)`;
 
 /**
- * The shortest time that any active workflow or `limits` allow, in minutes; null = none sets a limit.
- * Cost: one read of the active workflows.
+ * The shortest limit of any active workflow or of `limits`, in minutes; null = none sets a limit. Cost: one read of the
+ * active workflows.
  */
 export async function shortestSla(fleet: Db, limits: WarnAfterMinutes): Promise<number | null> {
   const { rows } = await sql<{ minutes: number | null }>`
@@ -51,8 +51,8 @@ export async function shortestSla(fleet: Db, limits: WarnAfterMinutes): Promise<
 }
 
 /**
- * Issues that breach and have no open alert yet, those that stand longest first.
- * Cost: the issues that stand longer than `shortestMinutes` (index issues_standing), a probe of the alerts for each.
+ * Issues in breach without an open alert, longest in state first. Cost: the issues over `shortestMinutes` (index
+ * issues_standing), a probe of the alerts for each.
  */
 export const slaBreaches = (
   limits: WarnAfterMinutes,
@@ -70,7 +70,7 @@ export const slaBreaches = (
   order by i.standing_since_hour, i.tenant_id, fingerprint
   limit ${batch}`;
 
-/** Open alerts whose issue breaches no longer: it moved, is done or paused, or may stand longer now. */
+/** Open alerts whose issue is no longer in breach: it moved, is done or paused, or its limit grew. */
 export async function endedSlaBreaches(
   fleet: Db,
   limits: WarnAfterMinutes,

@@ -14,7 +14,7 @@ export interface WorkflowVersion {
   activated_by: string | null;
 }
 
-/** All versions of a repo's workflow, the newest first. */
+/** All versions of a repo's workflow, newest first. */
 export const workflowVersions = (db: Db, tenantId: number, repoId: number): Promise<WorkflowVersion[]> =>
   db
     .selectFrom('workflow_snapshots')
@@ -25,8 +25,8 @@ export const workflowVersions = (db: Db, tenantId: number, repoId: number): Prom
     .execute() as Promise<WorkflowVersion[]>;
 
 /**
- * Holds the workflow of a repo until the transaction ends, so that versions are counted and activated one after the
- * other. Issues are worked on meanwhile: they read the repo and do not lock it.
+ * Locks the workflow of a repo until the transaction ends, which serialises numbering and activation of versions.
+ * Issues continue meanwhile: they read the repo without locking it.
  */
 export async function lockWorkflow(tx: Tx, tenantId: number, repoId: number): Promise<void> {
   await tx
@@ -51,7 +51,7 @@ export async function insertWorkflow(
     .execute();
 }
 
-/** Puts one version in force and every other one out of it. The caller holds the workflow. */
+/** Activates one version and deactivates every other one. The caller holds the workflow's lock. */
 export async function setActiveWorkflow(
   tx: Tx,
   tenantId: number,
@@ -63,7 +63,7 @@ export async function setActiveWorkflow(
   await ofRepo.set({ active: true, activated_at: svcNow, activated_by: by }).where('version', '=', version).execute();
 }
 
-/** How many issues stand in each state, done ones left out. Cost: the open issues of the repo (issues_open). */
+/** Number of issues in each state, without done ones. Cost: the open issues of the repo (issues_open). */
 export async function issuesStanding(
   db: Db,
   tenantId: number,

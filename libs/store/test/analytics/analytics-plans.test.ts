@@ -87,7 +87,7 @@ const READS: Record<string, (db: Db, scope: AnalyticsScope) => Promise<unknown>>
   'count of the events of an issue': (db, scope) => countEvents(db, { ...scope, issue: 7, type: null }),
 };
 
-test.each(Object.keys(READS))('%s: no table of the history is read from one end to the other', async (name) => {
+test.each(Object.keys(READS))('%s: scans no history table', async (name) => {
   const read = READS[name];
   if (!read) throw new Error(`there is no read ${name}`);
   const [repo] = history.repos;
@@ -99,7 +99,7 @@ test.each(Object.keys(READS))('%s: no table of the history is read from one end 
   for (const scope of scopes) expect(await readWhole((db) => read(db, scope))).toEqual([]);
 });
 
-test('what an organisation has spent: neither bookings nor sums are read from one end to the other', async () => {
+test('costs of an organisation: scans neither cost events nor rollups', async () => {
   const [repo] = history.repos;
   const tenantId = repo?.tenantId ?? 0;
   const times = { silenceMs: 30_000, dayStart: '2026-03-10T00:00:00Z' };
@@ -111,7 +111,7 @@ test('what an organisation has spent: neither bookings nor sums are read from on
   }
 });
 
-test('a table that is read whole is noticed', async () => {
+test('detects a full table scan', async () => {
   const whole = await readWhole((db) => sql`select count(payload) from pipeline_events`.execute(db));
   expect(whole.length).toBeGreaterThan(5);
 });

@@ -37,7 +37,7 @@ beforeEach(() => {
 describe('in a history of its own', () => {
   afterEach(() => clearHistory(database.db));
 
-  test('what is folded and what still waits is together what the rows say', async () => {
+  test('rollups plus pending deltas equal the history', async () => {
     await simulateHistory(database.db, { ...SIZE, seed: 11, folded: false });
     expect(await unfoldedDeltas(database.store.fleet)).toBeGreaterThan(1_000);
     expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
@@ -46,7 +46,7 @@ describe('in a history of its own', () => {
     expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
   });
 
-  test('a fold and the rows of the history make the same sums, at every level', async () => {
+  test('aggregation and history give the same sums at every level', async () => {
     await simulateHistory(database.db, { ...SIZE, seed: 12, folded: false });
     await foldAll();
     const folded = await contents();
@@ -55,7 +55,7 @@ describe('in a history of its own', () => {
     expect(await contents()).toEqual(folded);
   });
 
-  test('sums that are off are found and mended, and what waits meanwhile is not counted twice', async () => {
+  test('wrong sums are found and repaired without counting pending deltas twice', async () => {
     await simulateHistory(database.db, { ...SIZE, seed: 13 });
     const right = await contents();
     await sql`update state_minutes set entered = entered + 5 where repo_id <> 0 and state = 'planning'`.execute(
@@ -69,7 +69,7 @@ describe('in a history of its own', () => {
     expect(await contents()).toEqual(right);
   });
 
-  test('two folds at once fold everything once', async () => {
+  test('two concurrent aggregations apply each delta once', async () => {
     await simulateHistory(database.db, { ...SIZE, seed: 14, folded: false });
     const waiting = await unfoldedDeltas(database.store.fleet);
     const other = database.open({ applicationName: 'other' });
@@ -85,7 +85,7 @@ describe('in a history of its own', () => {
   });
 });
 
-describe('in a history that each test leaves as it found it', () => {
+describe('in a history that each test restores', () => {
   let right: Record<string, unknown[]>;
   beforeAll(async () => {
     database.clock.now = END;
@@ -98,7 +98,7 @@ describe('in a history that each test leaves as it found it', () => {
     ['a repo', sql`repo_id <> 0`],
     ['a tenant', sql`repo_id = 0 and tenant_id <> 0`],
     ['everything', sql`tenant_id = 0`],
-  ])('what is off at the level of %s alone is found, and no other level is touched', async (_level, where) => {
+  ])('finds an error at the level of %s and changes no other level', async (_level, where) => {
     await sql`update state_minutes set reached = reached + 1 where state = 'planning' and ${where}`.execute(
       database.db,
     );

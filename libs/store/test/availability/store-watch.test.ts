@@ -60,7 +60,7 @@ describe('the watch', () => {
   });
 
   test('warns once when the login of the process may change the schema', async () => {
-    const warning = 'the database login of this process may change the schema: give it a role with data rights alone';
+    const warning = 'the database login of this process can change the schema; use a role with data privileges only';
     await watchOn(database.url, (watch) => watch.check());
     expect(told).toEqual(['the store is connected']);
     await watchOn(database.adminUrl, async (watch) => {

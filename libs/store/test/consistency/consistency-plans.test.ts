@@ -72,7 +72,7 @@ describe('with 48,000 issues, 98 % of them done', () => {
     expect(await explain(kind, 'all')).toContain(index);
   });
 
-  test.each(KINDS)('%s never scans all issues, whatever the scope', async (kind) => {
+  test.each(KINDS)('%s never scans all issues, for any scope', async (kind) => {
     const { scope } = worlds[3] as World;
     for (const where of ['all', scope, { ...scope, issueNumber: 1_200 }] as const) {
       const plan = await explain(kind, where);
@@ -81,7 +81,7 @@ describe('with 48,000 issues, 98 % of them done', () => {
     }
   });
 
-  test.each(KINDS)('%s of one issue costs some pages, of one repo its share', async (kind) => {
+  test.each(KINDS)('%s of one issue reads some pages, of one repo its share', async (kind) => {
     const { scope } = worlds[3] as World;
     const [one, repo, all] = await Promise.all(
       [{ ...scope, issueNumber: 1_200 }, scope, 'all' as const].map(async (where) => pages(await explain(kind, where))),
@@ -90,7 +90,7 @@ describe('with 48,000 issues, 98 % of them done', () => {
     expect(repo).toBeLessThan(((all ?? 0) / REPOS) * 3);
   });
 
-  test('a move between open states changes no index', async () => {
+  test('a transition between open states changes no index', async () => {
     const updates = sql<{ all: number; hot: number }>`
       select pg_stat_get_xact_tuples_updated('issues'::regclass) as all,
         pg_stat_get_xact_tuples_hot_updated('issues'::regclass) as hot`;

@@ -27,7 +27,7 @@ const numbers = async (kind: StoredConsistencyKind) => (await find(kind)).map((f
 const BLOCKED = { is_blocked: true, labels: ['svc:failure-blocked', 'svc:blocked'] };
 
 describe('stale_blocked', () => {
-  test('is a blocked issue that is not done and waits for no other, with what kind of block it is', async () => {
+  test('finds a blocked, unfinished issue without an active dependency and names the kind of block', async () => {
     await world.issue(1, { ...BLOCKED, state: 'failure-blocked', block_reason: 'merge_conflict' });
     expect(await find('stale_blocked')).toEqual([
       {
@@ -47,7 +47,7 @@ describe('stale_blocked', () => {
     ]);
   });
 
-  test('counts a flag in any state but done; an active dependency excuses it, a resolved one or a subtask does not', async () => {
+  test('finds the flag in any state but done unless a dependency is active; resolved ones and subtasks do not count', async () => {
     await world.issue(1, { ...BLOCKED, state: 'planning' });
     await world.issue(2, { ...BLOCKED, state: 'done' });
     await world.issue(3, { state: 'failure-blocked' });
@@ -61,7 +61,7 @@ describe('stale_blocked', () => {
 });
 
 describe('stale_subtask_edge', () => {
-  test('is one finding for each epic that is done while subtasks count as outstanding', async () => {
+  test('finds each done epic with outstanding subtasks once', async () => {
     await world.issue(1, { state: 'done' });
     await world.issue(2, { state: 'waiting-for-subtasks' });
     await world.issue(3, { state: 'done' });
@@ -77,7 +77,7 @@ describe('stale_subtask_edge', () => {
 });
 
 describe('si_linkage_gap', () => {
-  test('is an open self-improvement issue whose pipeline issue is done', async () => {
+  test('finds an open self-improvement issue whose pipeline issue is done', async () => {
     const key = { tenant_id: world.tenantId, repo_id: world.repo.id, track_name: 'docs' };
     const at = '2026-01-02T00:00:00.000Z';
     for (const number of [1, 2]) await world.issue(number, { state: 'done' });
@@ -117,7 +117,7 @@ function variants(row: { state: State; is_blocked: boolean; is_paused: boolean }
 }
 
 describe('label_drift', () => {
-  test('says which labels are missing and which tell something else', async () => {
+  test('lists missing and contradicting labels', async () => {
     await world.issue(1, { state: 'planning', is_paused: true, labels: ['bug', 'svc:analyzing', 'svc:planning'] });
     const [found] = await find('label_drift');
     expect(found?.detail).toEqual({
@@ -142,7 +142,7 @@ describe('label_drift', () => {
     expect(await numbers('label_drift')).toEqual(drifted);
   });
 
-  test('what the outbox has still to write is none; what it could not write holds nothing back', async () => {
+  test('ignores pending label writes, but not failed ones', async () => {
     for (const number of [1, 2, 3]) {
       const issueId = await world.issue(number, { labels: [] });
       if (number === 3) continue;
@@ -165,7 +165,7 @@ describe('label_drift', () => {
 });
 
 describe('orphan_dependency_edge', () => {
-  test('gathers the edges without record under the issue that waits: the child of a dependency, the epic of a subtask', async () => {
+  test('groups edges to unknown issues by the waiting issue: the child of a dependency, the epic of a subtask', async () => {
     await world.issue(1);
     await world.issue(2, { state: 'waiting-for-subtasks' });
     const missingParent = await world.edge('depends_on', 1, 8);
@@ -191,7 +191,7 @@ describe('orphan_dependency_edge', () => {
 describe('a scope', () => {
   const KINDS = ['stale_blocked', 'stale_subtask_edge', 'label_drift', 'orphan_dependency_edge'] as const;
 
-  test('of one issue finds what the list finds of it, and nothing of its neighbours', async () => {
+  test('of one issue finds the same as the list and nothing of other issues', async () => {
     for (const number of [1, 2]) {
       await world.issue(number, { ...BLOCKED, state: 'planning' });
       await world.issue(number + 10, { state: 'done' });
@@ -207,7 +207,7 @@ describe('a scope', () => {
     }
   });
 
-  test('of all goes over every tenant, but not over repos that are disabled', async () => {
+  test('of all covers every tenant, but no disabled repos', async () => {
     const other = await makeWorld(database, `Owner-${run}/Shop`, `another-${run}`);
     const disabled = await makeWorld(database, `Owner-${run}/Old`);
     await sql`update repos set enabled = false where id = ${disabled.repo.id}`.execute(database.db);

@@ -111,7 +111,7 @@ test.each([
   ['not folded', 1, async () => undefined],
   ['half folded', 0.5, foldHalf],
   ['folded', 0, foldAll],
-])('costs are the sum of the bookings in reach while deltas are %s', async (_what, waiting, fold) => {
+])('costs equal the sum of the cost events in scope while deltas are %s', async (_what, waiting, fold) => {
   const history = await simulateHistory(database.db, { ...SIZE, folded: false });
   const before = await unfoldedDeltas(database.store.fleet);
   await fold();

@@ -80,7 +80,7 @@ describe('dead letters', () => {
     expect(await locateDeadLetter(database.store.fleet, id)).toEqual({ tenant_id: tenantId, issue_id: issueId });
   });
 
-  test('that were resolved long ago cost the list nothing: it reads the partial index, without a sort', async () => {
+  test('that are resolved do not slow the list, which reads the partial index without a sort', async () => {
     await sql`
       insert into dead_letters (tenant_id, id, repo_id, issue_id, issue_number, target_state, error, cause, created_at,
         resolved_at)

@@ -11,7 +11,7 @@ describe('values', () => {
     return rows[0]?.value as T;
   };
 
-  test('int8 and numeric are numbers, also in arrays', async () => {
+  test('returns int8 and numeric as numbers, also in arrays', async () => {
     expect(await one('9007199254740991::int8')).toBe(Number.MAX_SAFE_INTEGER);
     expect(await one('array[1, null]::int8[]')).toEqual([1, null]);
     expect(await one('12345678.123456::numeric(14,6)')).toBe(12345678.123456);
@@ -24,15 +24,15 @@ describe('values', () => {
     ['-9007199254740993::int8', -Number.MAX_SAFE_INTEGER],
     ["'1e20'::numeric", Number.MAX_SAFE_INTEGER],
     ["'Infinity'::numeric", Number.MAX_SAFE_INTEGER],
-  ])('%s saturates at what JSON carries exactly', async (expression, expected) => {
+  ])('%s saturates at the largest exact JSON number', async (expression, expected) => {
     expect(await one(expression)).toBe(expected);
   });
 
-  test('NaN throws, for JSON has no such number', async () => {
+  test('throws for NaN, which JSON cannot represent', async () => {
     await expect(one("'NaN'::numeric")).rejects.toThrow('does not fit a JavaScript number');
   });
 
-  test('timestamptz is ISO 8601 in UTC with milliseconds whatever the session zone', async () => {
+  test('returns timestamptz as ISO 8601 in UTC with milliseconds in any session zone', async () => {
     expect(await one(`'2025-03-01 12:00:00.123456+05:30'::timestamptz`)).toBe('2025-03-01T06:30:00.123Z');
     expect(await one(`array['2025-03-01 12:00+00'::timestamptz]`)).toEqual(['2025-03-01T12:00:00.000Z']);
     expect(await one(`'2025-03-01'::date`)).toBe('2025-03-01');
@@ -44,7 +44,7 @@ describe('clock', () => {
   const now = async () =>
     (await sql<{ now: string }>`select svc_now() as now`.execute(database.store.fleet)).rows[0]?.now;
 
-  test('tests hold and step the time of the store', async () => {
+  test('stops and advances when a test sets the time', async () => {
     database.clock.now = new Date('2030-01-01T00:00:00Z');
     expect(await now()).toBe('2030-01-01T00:00:00.000Z');
     database.clock.now = new Date('2030-01-01T00:00:05.250Z');
@@ -52,7 +52,7 @@ describe('clock', () => {
     database.clock.now = null;
   });
 
-  test('without a clock the server tells the time', async () => {
+  test("is the server's time without a clock", async () => {
     const store = database.open({ clock: undefined });
     const { rows } = await sql<{ same: boolean }>`select svc_now() = now() as same`.execute(store.tenant);
     expect(rows[0]?.same).toBe(true);
@@ -61,7 +61,7 @@ describe('clock', () => {
 });
 
 describe('pools', () => {
-  test('are told apart by application name, and each looks into the own schema', async () => {
+  test("have distinct application names and the store's search path", async () => {
     const store = database.open({ applicationName: 'svc', readUrl: database.url });
     for (const name of ['tenant', 'fleet', 'read'] as const) {
       const { rows } =
@@ -72,13 +72,13 @@ describe('pools', () => {
     await store.close();
   });
 
-  test('options that the URL carries survive the search path', () => {
+  test('keep the options of the URL beside the search path', () => {
     const url = withSearchPath('postgres://u:p@h:5432/d?options=-c%20geqo%3Doff&sslmode=disable');
     expect(new URL(url).searchParams.get('options')).toBe('-c geqo=off -c search_path=pipeline,public');
     expect(new URL(url).searchParams.get('sslmode')).toBe('disable');
   });
 
-  test('a transaction whose client stalls loses its session, and the next one works', async () => {
+  test('end the session of a stalled transaction, and the next one works', async () => {
     const store = database.open({ idleInTransactionMs: 50, onConnectionError: () => {} });
     const stalled = store.tenant.transaction().execute(async (tx) => {
       await sql`select 1`.execute(tx);
@@ -91,7 +91,7 @@ describe('pools', () => {
     await store.close();
   });
 
-  test('a session that is killed while idle is reported and replaced', async () => {
+  test('report and replace a session that was killed while idle', async () => {
     const errors: Error[] = [];
     const store = database.open({
       applicationName: 'victim',
@@ -109,7 +109,7 @@ describe('pools', () => {
 });
 
 describe('isUnavailable', () => {
-  test('tells a store that cannot be reached from a statement that is refused', async () => {
+  test('distinguishes an unreachable store from a refused statement', async () => {
     const nobody = openStore({
       databaseUrl: 'postgres://u:p@127.0.0.1:1/nothing',
       applicationName: 'test',

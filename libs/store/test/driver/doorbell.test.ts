@@ -67,8 +67,8 @@ const kill = (applicationName: string) =>
     database.store.fleet,
   );
 
-describe('rings', () => {
-  test('the first goes out at once, those of the window as one, and a quiet window ends it', async () => {
+describe('notifications', () => {
+  test('are sent immediately at first, as one per window afterwards, until a window has none', async () => {
     const listener = openBell('listener');
     const { rung, until } = collect(listener.bell);
     listener.bell.start();
@@ -97,7 +97,7 @@ describe('rings', () => {
     expect(rung).toHaveLength(5);
   });
 
-  test('more tenants than a notification can name ring for everybody', async () => {
+  test('mean all tenants when the list is too long for NOTIFY', async () => {
     const { bell } = openBell();
     const { until } = collect(bell);
     bell.start();
@@ -109,7 +109,7 @@ describe('rings', () => {
     expect(await until(2)).toEqual([null, null]);
   });
 
-  test('a handler is told whether the ring was its own', async () => {
+  test('pass to the handler whether this process sent them', async () => {
     const seen: string[] = [];
     for (const name of ['one', 'two']) {
       const { bell } = openBell(name);
@@ -122,7 +122,7 @@ describe('rings', () => {
     expect(seen.slice(2).sort()).toEqual(['one 7 true', 'two 7 false']);
   });
 
-  test('close sends what the window has gathered', async () => {
+  test('of an open window are sent by close', async () => {
     const listener = openBell('listener');
     const { until } = collect(listener.bell, 'svc_stream');
     listener.bell.start();
@@ -137,7 +137,7 @@ describe('rings', () => {
     expect(await until(3)).toEqual([null, [1], [2]]);
   });
 
-  test('a handler that throws or is taken off disturbs no other', async () => {
+  test('reach other handlers when one throws or is removed', async () => {
     const { bell, logged } = openBell();
     bell.on('svc_cache', () => {
       throw new Error('broken handler');
@@ -155,7 +155,7 @@ describe('rings', () => {
 });
 
 describe('a lost connection', () => {
-  test('is made anew, and every handler is told that it may have missed something', async () => {
+  test('is re-established, and every handler is called for all tenants', async () => {
     const { bell, end, logged } = openBell('bell');
     const tasks = collect(bell);
     const stream = collect(bell, 'svc_stream');
@@ -170,7 +170,7 @@ describe('a lost connection', () => {
     expect(await stream.until(2)).toEqual([null, null]);
   });
 
-  test('a server that is not there yet holds nobody up', async () => {
+  test('delays nobody while the server is not available', async () => {
     const { bell, end, logged } = openBell('early', 'postgres://u:p@127.0.0.1:1/nothing');
     bell.start();
     bell.ring('svc_tasks');
@@ -182,7 +182,7 @@ describe('a lost connection', () => {
     await bell.close();
   });
 
-  test('the heartbeat speaks while all is quiet', async () => {
+  test('is detected by the heartbeat when idle', async () => {
     const { bell, end } = openBell('beat');
     const { until } = collect(bell);
     bell.start();
@@ -199,7 +199,7 @@ describe('a lost connection', () => {
   });
 });
 
-describe('leads', () => {
+describe('a leader lock', () => {
   async function up(name: string) {
     const opened = openBell(name);
     const { until } = collect(opened.bell, 'svc_settings');
@@ -208,7 +208,7 @@ describe('leads', () => {
     return { ...opened, until };
   }
 
-  test('one process at a time, and the next one when it lets go', async () => {
+  test('is held by one process, and by the next one after its release', async () => {
     const [a, b] = [await up('a'), await up('b')];
     const lead = await a.bell.tryLead('loop', () => {});
     expect(lead).not.toBeNull();
@@ -220,7 +220,7 @@ describe('leads', () => {
     expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
   });
 
-  test('is lost with its connection: the loop is told, and another process takes over', async () => {
+  test('is lost with its connection: the loop is notified, and another process takes over', async () => {
     const [a, b] = [await up('a'), await up('b')];
     let lost = 0;
     const lead = await a.bell.tryLead('loop', () => {
@@ -236,7 +236,7 @@ describe('leads', () => {
     expect(lost).toBe(1);
   });
 
-  test('counts an epoch for each change of leader', async () => {
+  test('increments the epoch for each change of leader', async () => {
     const [a, b] = [await up('a'), await up('b')];
     const first = await a.bell.tryLead('epochs', () => {});
     await first?.release();
@@ -281,7 +281,7 @@ describe('leads', () => {
     expect(lease?.isHeld()).toBe(false);
   });
 
-  test('close gives it up', async () => {
+  test('is released by close', async () => {
     const [a, b] = [await up('a'), await up('b')];
     let lost = false;
     await a.bell.tryLead('loop', () => {

@@ -51,14 +51,14 @@ test('runs as one named statement per connection, in a pool and in a transaction
   await store.close();
 });
 
-test('a forgotten parameter is told by name instead of being sent as null', async () => {
+test('throws with the name of a missing parameter instead of sending null', async () => {
   const partial = { names: ['a'] } as unknown as { names: string[]; limit: number };
   await expect(byName.all(database.store.tenant, partial)).rejects.toThrow(
     'tenants-by-name lacks its parameter "limit"',
   );
 });
 
-test('one name with two texts is refused on the connection that has seen the first', async () => {
+test('refuses a second text for a name on the connection that prepared the first', async () => {
   const other = prepared('tenant-count', () => sql<{ one: number }>`select 1 as one`);
   const store = database.open({ poolSize: 1 });
   await raw.first(store.tenant, { name: 'x' });
@@ -66,11 +66,11 @@ test('one name with two texts is refused on the connection that has seen the fir
   await store.close();
 });
 
-test('a name that Postgres could not tell apart is refused when it is built', () => {
+test('refuses a name that Postgres would truncate', () => {
   expect(() => prepared('Two Words', () => sql`select 1`)).toThrow('no statement name');
 });
 
-test('a column that a migration adds does not disturb a statement that is prepared', async () => {
+test('runs a prepared statement after a migration has added a column', async () => {
   const store = database.open({ poolSize: 1 });
   const named = prepared('tenant-by-name', (db, p: Params<{ name: string }>) =>
     db.selectFrom('tenants').select(COLUMNS.tenants).where('name', '=', p('name')),

@@ -7,7 +7,7 @@ const database = testDatabase();
 
 const pidOf = async (db: Db) => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid;
 
-test('statements of one turn share a connection, and what fails among them stops no other', async () => {
+test('statements of one turn share a connection, and a failing one does not affect the others', async () => {
   const { tenant } = database.store.quick;
   const [first, second, failed, third] = await Promise.allSettled([
     pidOf(tenant),
@@ -32,7 +32,7 @@ test('a later turn does not wait for a slow one', async () => {
   await slow;
 });
 
-test('statements wait together while all connections are taken, and give theirs back', async () => {
+test('statements wait together while all connections are in use, and release theirs', async () => {
   const store = database.open({ poolSize: 1 });
   const { tenant } = store.quick;
   for (let round = 0; round < 3; round += 1) {

@@ -11,7 +11,7 @@ const addTenants = (...names: string[]) =>
     .execute();
 const rename = (name: string, to: string) => sql`update tenants set name = ${to} where external_id = ${name}`;
 
-test('two transactions that deadlock both commit in the end', async () => {
+test('commits both transactions after a deadlock', async () => {
   await addTenants('a', 'b');
   let runs = 0;
   const eachHasOne = Promise.withResolvers<void>();
@@ -28,7 +28,7 @@ test('two transactions that deadlock both commit in the end', async () => {
   expect(runs).toBe(3);
 });
 
-test('a failure that would repeat is thrown at once, and nothing of it stays', async () => {
+test('rolls back and throws an error that a retry would repeat', async () => {
   let runs = 0;
   const failed = inTransaction(database.store.fleet, async (tx) => {
     runs += 1;
@@ -59,7 +59,7 @@ test('refuses to nest', async () => {
   await expect(nested).rejects.toThrow('transactions do not nest');
 });
 
-test('a duplicate key on a distributed schema is recognised by its message', () => {
+test('recognises a duplicate key on a distributed schema by its message', () => {
   const shard = { code: '23505', message: 'duplicate key value violates unique constraint "tasks_pkey_102833"' };
   expect(isUniqueViolation(shard, 'tasks_pkey')).toBe(true);
   expect(isUniqueViolation({ ...shard, code: 'XX000' }, 'tasks_pkey')).toBe(true);

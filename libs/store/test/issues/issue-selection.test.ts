@@ -58,7 +58,7 @@ describe('with 40,000 issues, 96 % of them done', () => {
   });
 });
 
-test('pages go on where the last one ended, over repos, and the count ends where it is told to', async () => {
+test('pages continue across repos where the last one ended, and the count stops at its maximum', async () => {
   const selection = all({ isBlocked: true });
   const whole = await selectIssues(database.store.fleet, selection, 10_000);
   expect(whole).toHaveLength(800);
@@ -75,7 +75,7 @@ test('pages go on where the last one ended, over repos, and the count ends where
   expect(await countIssues(database.store.fleet, selection, 500)).toBe(500);
 });
 
-test('a disabled repo is left out', async () => {
+test('omits a disabled repo', async () => {
   const { repoId } = scope;
   await database.db.updateTable('repos').set({ enabled: false }).where('id', '=', repoId).execute();
   const found = await selectIssues(database.store.fleet, all({ isBlocked: true }), 10_000);
@@ -83,7 +83,7 @@ test('a disabled repo is left out', async () => {
   expect(found.some((issue) => issue.repoId === repoId)).toBe(false);
 });
 
-test('the statement and the rule of the domain choose the same issues', async () => {
+test("selects the same issues as the domain's rule", async () => {
   const rows = await database.db
     .selectFrom('issues')
     .selectAll()

@@ -56,7 +56,7 @@ describe('a claim', () => {
     ).toEqual([shop, till].sort());
   });
 
-  test('sees only the wanted types, and only the repos of a restricted worker', async () => {
+  test('takes only the wanted types, and only the repos of a restricted worker', async () => {
     const [shop, till = 0] = repoIds;
     await enqueue(taskOf('plan', shop), taskOf('develop', till));
     expect(await claim(['review'])).toEqual([]);
@@ -64,7 +64,7 @@ describe('a claim', () => {
     expect(await claim(['plan', 'develop'], [till])).toMatchObject([{ task_type: 'develop', repo_id: till }]);
   });
 
-  test('leaves held tasks alone', async () => {
+  test('skips held tasks', async () => {
     await enqueue({ ...taskOf('plan'), held: 'paused' });
     expect(await claim(['plan'])).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe('a claim', () => {
     ['one of some repos', true, 1],
     ['three of the whole tenant', false, 3],
     ['three of some repos', true, 3],
-  ])('does not hide from others what it does not take (%s)', async (_, restricted, taken) => {
+  ])('locks no task that it does not take (%s)', async (_, restricted, taken) => {
     await enqueue(...TASK_TYPES.map((type) => taskOf(type)));
     const holding = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -98,7 +98,7 @@ describe('a claim', () => {
     expect(new Set(ids).size).toBe(TASK_TYPES.length);
   });
 
-  test('of many gives out at most one task per token', async () => {
+  test('of many returns at most one task per token', async () => {
     await enqueue(...Array.from({ length: 5 }, () => taskOf('plan')));
     const claims = await claim(['plan', 'develop'], null, 3);
     expect(new Set(claims.map(({ claim_token_hash }) => claim_token_hash)).size).toBe(3);
@@ -116,7 +116,7 @@ const turnsOf = async (repoId?: number) => {
   return rows.filter((row) => row.repo_id === repoId).map(({ turn }) => turn);
 };
 
-test('a batch gives the tasks of each repo consecutive turns after those that wait', async () => {
+test('gives the tasks of each repo in a batch consecutive turns after waiting ones', async () => {
   const [shop, till] = repoIds;
   await enqueue(taskOf('plan', shop), taskOf('plan', shop));
   await enqueue(taskOf('plan', shop), taskOf('plan', till), taskOf('plan', till));
@@ -124,7 +124,7 @@ test('a batch gives the tasks of each repo consecutive turns after those that wa
   expect(await turnsOf(till)).toEqual([2, 3]);
 });
 
-test('a task alone gets the turn that it would get in a batch', async () => {
+test('gives a single task the same turn as in a batch', async () => {
   const [shop, till] = repoIds;
   for (const repoId of [shop, shop, shop, till, till]) await enqueue(taskOf('plan', repoId));
   await enqueue({ ...taskOf('develop', till), held: 'backoff', runAfterMs: 1_000 });

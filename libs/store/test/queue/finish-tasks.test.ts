@@ -56,7 +56,7 @@ const runs = () => database.db.selectFrom('runs').selectAll().where('tenant_id',
 const tasksLeft = async () =>
   (await database.db.selectFrom('tasks').select('id').where('tenant_id', '=', tenantId).execute()).length;
 
-test('finished tasks go, and each run keeps its own report', async () => {
+test('deletes finished tasks and stores the report of each run', async () => {
   const claims = await enqueueAndClaim(3);
   const finished = await finish(claims.slice(0, 2));
   expect(finished.sort()).toEqual(
@@ -73,7 +73,7 @@ test('finished tasks go, and each run keeps its own report', async () => {
   }
 });
 
-test('a claim ends once', async () => {
+test('ends a claim once', async () => {
   const claims = await enqueueAndClaim(1);
   expect(await finish(claims)).toHaveLength(1);
   const first = await runs();
@@ -82,14 +82,14 @@ test('a claim ends once', async () => {
   expect(await runs()).toEqual(first);
 });
 
-test('a claim whose lease is over is left to whoever reclaims it', async () => {
+test('leaves a claim with an expired lease to the reclaim', async () => {
   const claims = await enqueueAndClaim(1);
   database.clock.now = new Date('2026-03-01T00:01:01Z');
   expect(await finish(claims)).toEqual([]);
   expect(await tasksLeft()).toBe(1);
 });
 
-test('work of an issue is left alone: its end moves the issue', async () => {
+test('skips tasks of an issue, whose end must move the issue', async () => {
   const issueId = await inTransaction(database.store.tenant, async (tx) => {
     const at = '2026-01-01T00:00:00.000Z';
     const text = { title: 'One', body: '', url: 'http://127.0.0.1/1', author: 'ann' };

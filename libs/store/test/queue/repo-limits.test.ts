@@ -55,7 +55,7 @@ const claimedIn = async (repoId: number) => {
 };
 
 describe('a repo with a limit', () => {
-  test('is claimed from up to it, in turn with the others, which a backlog behind it does not hold', async () => {
+  test('gets claims up to the limit, in turn with other repos, which its backlog does not delay', async () => {
     await enqueue(limited, 50);
     await enqueue(free, 5);
     const repos: unknown[] = [];
@@ -69,7 +69,7 @@ describe('a repo with a limit', () => {
     expect(new Set(repos.slice(0, 3)).size).toBe(2);
   });
 
-  test('full: a worker that is restricted to it gets nothing, also while others have work', async () => {
+  test('gives a restricted worker nothing while it is full, also when other repos have tasks', async () => {
     await enqueue(limited, 5);
     await enqueue(free, 5);
     for (let n = 0; n < 3; n += 1) expect(await claim([limited])).toBeDefined();
@@ -77,7 +77,7 @@ describe('a repo with a limit', () => {
     expect(await claim([limited, free])).toMatchObject({ repo_id: free });
   });
 
-  test('is never exceeded by eight who claim at once, and nobody goes away empty while others have work', async () => {
+  test('is not exceeded by eight concurrent claims, each of which gets a task of another repo', async () => {
     await enqueue(limited, 40);
     await enqueue(free, 20);
     let most = 0;
@@ -95,7 +95,7 @@ describe('a repo with a limit', () => {
     expect(taken).toBe(23);
   });
 
-  test('has room again as soon as a claim has ended, however it ended', async () => {
+  test('accepts a claim again as soon as one has ended in any way', async () => {
     await enqueue(limited, 5);
     const claims = [await claim(), await claim(), await claim()];
     expect(await claim()).toBeUndefined();
@@ -108,7 +108,7 @@ describe('a repo with a limit', () => {
     expect(await claim()).toBeUndefined();
   });
 
-  test('that is lowered below what runs lets it run and gives out nothing; raised, the next begin', async () => {
+  test('lets running tasks finish when the limit is lowered, and accepts claims when it is raised', async () => {
     await enqueue(limited, 6);
     for (let n = 0; n < 3; n += 1) await claim();
     await makeRepo('limited', 1);
@@ -119,7 +119,7 @@ describe('a repo with a limit', () => {
   });
 });
 
-test('what the host announces of a configured repo changes nothing of it but the installation', async () => {
+test('an installation event changes only the installation of a configured repo', async () => {
   const slug = { owner: 'Acme', name: 'Limited' };
   await inTransaction(database.store.tenant, (tx) => announceRepo(tx, tenantId, { slug, installationId: 7 }));
   await makeRepo('limited', 3);

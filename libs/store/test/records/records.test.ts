@@ -40,7 +40,7 @@ const event = (n: number) => ({
   payload: { n, nested: { list: [n] } },
 });
 
-test('each log gets its entries in the order in which they happened', async () => {
+test('writes the entries of each log in chronological order', async () => {
   const actor = { actorType: 'agent' as const, actorId: 'w1' };
   await inTransaction(database.store.tenant, (tx) =>
     insertRecords(tx, tenantId, {
@@ -113,7 +113,7 @@ test('each log gets its entries in the order in which they happened', async () =
   ]);
 });
 
-test('what is unknown is stored as null, not as the JSON of it', async () => {
+test('stores unknown values as SQL null, not as JSON null', async () => {
   const line = {
     issueId,
     actorType: 'system' as const,
@@ -135,7 +135,7 @@ test('what is unknown is stored as null, not as the JSON of it', async () => {
   expect(nulls).toHaveLength(1);
 });
 
-test('a transaction without news sends no statement for it', async () => {
+test('sends no statement for a transaction without entries', async () => {
   const seen: string[] = [];
   const store = database.open({ onStatement: (_pool, text) => seen.push(text) });
   await inTransaction(store.tenant, (tx) => insertRecords(tx, tenantId, noRecords()));

@@ -62,7 +62,7 @@ const outputTokens = async () => {
   return rows[0];
 };
 
-test('reads saturate and folds go on when sums are larger than a bigint and JSON can carry', async () => {
+test('saturates reads and continues aggregating when sums exceed bigint and JSON numbers', async () => {
   await simulateHistory(database.db, { ...SIZE, seed: 31, folded: false });
   await foldAll();
   await sql`update cost_sums set output_tokens = 1e37, usd = 1e23`.execute(database.db);

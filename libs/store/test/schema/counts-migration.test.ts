@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../../src/schema/migrations/index.ts';
 
 const database = testDatabase();
 
-test('what was counted by hours is carried over to days and months, in UTC', async () => {
+test('carries hourly counts over to days and months, in UTC', async () => {
   const { db } = database;
   await sql`drop table transition_counts, task_counts`.execute(db);
   for (const [table, of] of [

@@ -7,7 +7,7 @@ import { makeWorld } from '../consistency-world.ts';
 
 const database = testDatabase();
 
-test('a database that has issues already gets their lists and counts', async () => {
+test('creates list rows and counts of existing issues', async () => {
   const { db } = database;
   const world = await makeWorld(database, 'acme/shop');
   const { tenantId, repoId } = world.scope;

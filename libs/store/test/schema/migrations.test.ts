@@ -34,7 +34,7 @@ async function emptyDatabase(use: (url: string, db: ReturnType<typeof database.o
 }
 
 describe('migrateToLatest', () => {
-  test('applies what is pending once, also when two run at the same time', async () => {
+  test('applies pending migrations once when two migrators run concurrently', async () => {
     await emptyDatabase(async (url, { fleet }) => {
       expect(await schemaStatus(fleet, V1)).toMatchObject({ current: null, latest: '0001-one', ok: false });
       const reports = await Promise.all([migrateToLatest(url, V2), migrateToLatest(url, V2)]);
@@ -44,7 +44,7 @@ describe('migrateToLatest', () => {
     });
   });
 
-  test('all or nothing: a failing migration leaves the schema as it was and is named', async () => {
+  test('rolls everything back and names the migration when one fails', async () => {
     await emptyDatabase(async (url, { fleet }) => {
       await migrateToLatest(url, V1);
       const broken: MigrationList = { ...V2, '0003-again': creates('two') };
@@ -55,7 +55,7 @@ describe('migrateToLatest', () => {
 });
 
 describe('assertSchema', () => {
-  test('an older schema is refused with the command that mends it', async () => {
+  test('refuses an older schema and names the command that upgrades it', async () => {
     await emptyDatabase(async (url, { fleet }) => {
       await migrateToLatest(url, V1);
       await assertSchema(fleet, V1);
@@ -63,7 +63,7 @@ describe('assertSchema', () => {
     });
   });
 
-  test('a newer schema is fine unless it breaks older code', async () => {
+  test('accepts a newer schema unless it breaks older code', async () => {
     await emptyDatabase(async (url, { fleet }) => {
       await migrateToLatest(url, V2);
       await assertSchema(fleet, V1);
@@ -77,7 +77,7 @@ describe('assertSchema', () => {
     });
   });
 
-  test('a connection that looks elsewhere is told how to mend it', async () => {
+  test('names the repair when the search path of the connection is wrong', async () => {
     await sql.raw('set search_path to public').execute(database.store.read);
     const store = database.open({ poolSize: 1 });
     await sql.raw('set search_path to public').execute(store.tenant);
@@ -96,7 +96,7 @@ describe('migrate command', () => {
       (error: { code: number; stdout: string; stderr: string }) => error,
     );
 
-  test('brings an empty database to the latest schema and says so in one JSON line', async () => {
+  test('migrates an empty database to the latest schema and reports it in one JSON line', async () => {
     await emptyDatabase(async (url, { fleet }) => {
       const { code, stdout } = await migrate({ DATABASE_URL: url });
       expect(code).toBe(0);
@@ -108,7 +108,7 @@ describe('migrate command', () => {
     });
   });
 
-  test('prefers the direct URL, and names a bad variable', async () => {
+  test('prefers the direct URL, and names an invalid variable', async () => {
     const direct = await migrate({
       DATABASE_URL: 'postgres://u@127.0.0.1:1/x',
       DATABASE_DIRECT_URL: database.adminUrl,

@@ -31,7 +31,7 @@ const placed = async () => {
 };
 
 describe('partitions', () => {
-  test('are made for this month and those ahead, over the turn of a year, and only once', async () => {
+  test('are created once for this month and the next ones, across the turn of the year', async () => {
     at('2031-11-15T12:00:00Z');
     expect(await makePartitions(fleet(), 'cost_events', 3)).toEqual(['2031-11', '2031-12', '2032-01', '2032-02']);
     expect(await makePartitions(fleet(), 'cost_events', 3)).toEqual([]);
@@ -39,7 +39,7 @@ describe('partitions', () => {
     expect(await makePartitions(fleet(), 'cost_events', 3)).toEqual(['2032-03']);
   });
 
-  test('that nobody made in time take their rows from the default partition', async () => {
+  test('take their rows from the default partition when created late', async () => {
     at('2033-05-10T00:00:00Z');
     for (const time of ['2033-05-01T00:00:00Z', '2033-05-31T23:59:59.999Z', '2033-06-01T00:00:00Z'])
       await addEvent(time);
@@ -66,7 +66,7 @@ describe('partitions', () => {
     expect(rows).toEqual([{ left: 0 }]);
   });
 
-  test('go when their last day is older than what is kept, with what was counted of them', async () => {
+  test('are dropped with their counts when their last day exceeds the retention', async () => {
     at('2041-01-01T00:00:00Z');
     await makePartitions(fleet(), 'pipeline_events', 2);
     await addEvent('2041-01-31T00:00:00Z');
@@ -91,7 +91,7 @@ describe('partitions', () => {
     expect(await placed()).toMatchObject({ pipeline_events_2041_02: 1 });
   });
 
-  test('give way to writers: what would have to wait for one fails, and changes nothing', async () => {
+  test('are unchanged and an error is thrown when a writer holds the table for too long', async () => {
     at('2051-01-01T00:00:00Z');
     await makePartitions(fleet(), 'agent_messages', 0);
     const held = await database.db.startTransaction().execute();

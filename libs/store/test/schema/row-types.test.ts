@@ -17,12 +17,12 @@ async function connected<T>(use: (client: pg.Client) => Promise<T>): Promise<T> 
   }
 }
 
-test('database.generated.ts is what the migrations make (else: node libs/store/scripts/generate-types.ts)', async () => {
+test('database.generated.ts matches the migrations (else: node libs/store/scripts/generate-types.ts)', async () => {
   const file = join(import.meta.dirname, '../../src/driver/database.generated.ts');
   expect(await readFile(file, 'utf8')).toBe(await connected(rowTypes));
 });
 
-test('a column whose type nobody mapped is refused instead of typed unknown', async () => {
+test('refuses a column with an unmapped type', async () => {
   await connected(async (client) => {
     await client.query('begin');
     await client.query('alter table pipeline.issues add column place point');

@@ -119,7 +119,7 @@ describe('partitions', () => {
     expect(await outcomes('monitor', calls)).toEqual(calls.map(() => '22023'));
   });
 
-  test('take no objects of the caller, whatever its search path', async () => {
+  test("use none of the caller's objects, whatever its search path", async () => {
     const hidden = [
       'create temp table pg_attribute (attname name)',
       'create temp table cost_events_default (id int)',
@@ -156,7 +156,7 @@ describe('applyRoles', () => {
   }
   const prefixOf = (url: string) => new URL(url).pathname.slice(1);
 
-  test('says what is missing when the login may not create roles, and grants once they exist', async () => {
+  test('lists missing roles when the login may not create them, and grants once they exist', async () => {
     await withMigrator('', async (url) => {
       const prefix = prefixOf(url);
       const login = new URL(url).username;
@@ -195,7 +195,7 @@ describe('applyRoles', () => {
     });
   });
 
-  test('covers tables of later migrations, run by run, also when two run at the same time', async () => {
+  test('covers tables of later migrations, also when two runs are concurrent', async () => {
     await withMigrator('createrole', async (url) => {
       const prefix = prefixOf(url);
       await migrateToLatest(url);

@@ -26,7 +26,7 @@ const stream = () => database.db.selectFrom('stream_events').select(['id', 'data
 const numbers = async () => (await stream()).map(({ data }) => (data as { n: number }).n);
 
 describe('the event stream', () => {
-  test('gives events ids in the order in which they came, once', async () => {
+  test('assigns ids once, in order of arrival', async () => {
     for (let n = 0; n < 5; n += 1) await tell(n);
     const events = await sequenceStream(database.store.fleet);
     expect(events.map(({ data }) => data.n)).toEqual([0, 1, 2, 3, 4]);
@@ -38,7 +38,7 @@ describe('the event stream', () => {
     expect(left).toEqual([]);
   });
 
-  test('an event that commits late gets a later id than all that were visible before it', async () => {
+  test('assigns a late commit a higher id than all events visible before it', async () => {
     let commit = () => {};
     const held = new Promise<void>((resolve) => {
       commit = resolve;
@@ -57,7 +57,7 @@ describe('the event stream', () => {
     expect((await stream()).at(-1)?.id).toBeGreaterThan(before);
   });
 
-  test('many sequencers at once lose nothing, repeat nothing and leave no gap', async () => {
+  test('neither loses nor repeats an event, nor leaves a gap, with many concurrent sequencers', async () => {
     for (let n = 0; n < 40; n += 1) await tell(n);
     const rounds = Array.from({ length: 8 }, () => sequenceStream(database.store.fleet));
     const moved = (await Promise.all(rounds)).flat().length;
@@ -66,7 +66,7 @@ describe('the event stream', () => {
     expect(ids).toEqual(ids.map((_id, index) => (ids[0] ?? 0) + index));
   });
 
-  test('leaves the batch to a sequencer that is at it', async () => {
+  test('leaves the batch to a sequencer that holds the lock', async () => {
     await tell(1);
     await database.db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended('pipeline.stream', 0))`.execute(tx);
@@ -75,7 +75,7 @@ describe('the event stream', () => {
     expect(await sequenceStream(database.store.fleet)).toHaveLength(1);
   });
 
-  test('keeps the newest 10,000, swept every thousand', async () => {
+  test('keeps the newest 10,000 events, deleting every thousand', async () => {
     await database.db.updateTable('stream_counter').set({ last_id: 19_998 }).execute();
     await sql`
       insert into stream_events (id, tenant_id, event_type, data)
@@ -90,7 +90,7 @@ describe('the event stream', () => {
     expect(await seen()).toEqual([10_000, 10_001, 20_000]);
   });
 
-  test('readers go on after the id they have seen', async () => {
+  test('reads on after the last id of the reader', async () => {
     for (let n = 0; n < 3; n += 1) await tell(n);
     const head = await streamHead(database.store.fleet);
     await sequenceStream(database.store.fleet);
@@ -108,7 +108,7 @@ describe('the heartbeat of the stream', () => {
   const beats = () =>
     database.db.selectFrom('stream_events').select('id').where('event_type', '=', 'heartbeat').execute();
 
-  test('beats once in its time, however many replicas try', async () => {
+  test('is written once per interval with several replicas', async () => {
     database.clock.now = new Date('2026-03-01T12:00:00Z');
     const tries = () => Promise.all([1, 2, 3, 4].map(() => sequenceHeartbeat(database.store.fleet, 30_000)));
     await tries();
@@ -122,7 +122,7 @@ describe('the heartbeat of the stream', () => {
     expect(await beats()).toHaveLength(2);
   });
 
-  test('its id stands in line with the facts, and no fact follows a heartbeat with a lower id', async () => {
+  test('has an id in order with the facts; no later fact has a lower id', async () => {
     database.clock.now = new Date('2026-03-01T13:00:00Z');
     await tell(1);
     await sequenceStream(database.store.fleet);

@@ -72,7 +72,7 @@ function guard(client: Client, baseUrl: string): void {
   client.hook.before('request', (options) => {
     const { origin } = new URL(options.url, home);
     if (origin !== home) {
-      throw new HostError('refused', `refused a link to ${origin}: this client speaks to ${home} only`);
+      throw new HostError('refused', `refused a link to ${origin}: this client only connects to ${home}`);
     }
     if (options.method !== 'GET') options.request = { ...options.request, retries: 0 };
   });
@@ -81,7 +81,7 @@ function guard(client: Client, baseUrl: string): void {
     if (typeof response.data === 'string' && response.status !== 204) {
       const { method, url, body, headers } = client.request.endpoint(options);
       const request = { method, url, body, headers, request: options.request };
-      throw new RequestError('the answer broke off or is not JSON', 500, { request });
+      throw new RequestError('the response ended early or is not JSON', 500, { request });
     }
   });
 }

@@ -26,7 +26,7 @@ const list = <T extends z.ZodType>(item: T) =>
 const Settings = z.object({
   SANDBOX_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
   SANDBOX_HOST: z.string().default('127.0.0.1'),
-  SANDBOX_DATA_DIR: z.string({ error: 'is needed: the directory that holds the data' }).min(1),
+  SANDBOX_DATA_DIR: z.string({ error: 'must be set: the data directory' }).min(1),
   SANDBOX_PUBLIC_URL: z.url().optional(),
   SANDBOX_ADMIN_TOKEN: z.string().min(8).optional(),
   /** `[{"login", "token", "type"}]` */

@@ -118,7 +118,7 @@ async function readHead(output: Readable): Promise<{ status: number; headers: Re
     output.unshift(raw.subarray(end + 4));
     return parseHead(raw.subarray(0, end).toString('latin1'));
   }
-  throw new Error('git http-backend gave no answer');
+  throw new Error('git http-backend returned no response');
 }
 
 function parseHead(head: string): { status: number; headers: Record<string, string> } {

@@ -14,10 +14,15 @@ import { fitLists, fitPage, MAX_ITEMS } from './fit.ts';
 import { type AnyReadTool, readTool, type ToolCall } from './tool.ts';
 
 export const paging = {
-  limit: z.int().min(1).max(MAX_ITEMS).default(50).describe('How many items at most.'),
-  offset: z.int().min(0).max(2_147_483_647).default(0).describe('How many to skip; nextOffset of the page before.'),
+  limit: z.int().min(1).max(MAX_ITEMS).default(50).describe('Maximum number of items.'),
+  offset: z
+    .int()
+    .min(0)
+    .max(2_147_483_647)
+    .default(0)
+    .describe('Number of items to skip; pass nextOffset of the previous page.'),
 };
-export const number = z.int().min(1).max(MAX_ISSUE_NUMBER).describe('Number of the issue.');
+export const number = z.int().min(1).max(MAX_ISSUE_NUMBER).describe('Issue number.');
 const IssuePage = PaginatedResponse(IssueListItem).extend({ nextOffset: NextOffset });
 
 async function issuePage({ context, identity }: ToolCall, query: IssueQuery): Promise<z.input<typeof IssuePage>> {
@@ -28,12 +33,12 @@ async function issuePage({ context, identity }: ToolCall, query: IssueQuery): Pr
 export const issueTools: readonly AnyReadTool[] = [
   readTool({
     name: 'list_issues',
-    title: 'List the issues of a repository',
+    title: 'List issues of a repository',
     description:
-      'Issues of a repository in the pipeline with their state, labels, pull request and cost, those longest in their state first.',
+      'Issues of a repository in the pipeline with their state, labels, pull request and cost, ordered by time in the state, longest first.',
     input: z.object({
       repo: RepoQuery,
-      state: z.enum(ISSUE_FILTERS).default('open').describe('open, blocked, paused, or one state exactly.'),
+      state: z.enum(ISSUE_FILTERS).default('open').describe('open, blocked, paused, or a state name (exact match).'),
       ...paging,
     }),
     output: IssuePage,
@@ -41,17 +46,17 @@ export const issueTools: readonly AnyReadTool[] = [
   }),
   readTool({
     name: 'list_blocked_issues',
-    title: 'List the blocked issues of a repository',
-    description: 'Issues that were stopped, with the reason, those stopped longest first.',
+    title: 'List blocked issues of a repository',
+    description: 'Blocked issues with the block reason, longest blocked first.',
     input: z.object({ repo: RepoQuery, ...paging }),
     output: IssuePage,
     run: (call, { repo, limit, offset }) => issuePage(call, { slug: repo, filter: 'blocked', limit, offset }),
   }),
   readTool({
     name: 'explain_issue',
-    title: 'Explain why an issue is where it is',
+    title: 'Explain why an issue is in its state',
     description:
-      'One sentence on what an issue waits for, then in detail: what it waits for, its last moves, its last error and what would bring it on.',
+      'Returns a one-sentence explanation, what the issue waits for, its recent transitions, its last error and suggested actions.',
     input: z.object({ repo: RepoQuery, issue: number }),
     output: IssueWhy,
     run: async ({ context, identity }, { repo, issue }) => {
@@ -61,8 +66,8 @@ export const issueTools: readonly AnyReadTool[] = [
   }),
   readTool({
     name: 'get_timeline',
-    title: 'Tell the story of an issue',
-    description: 'Everything that happened to an issue, oldest first: moves, runs of agents, comments, errors.',
+    title: 'Get the timeline of an issue',
+    description: 'Transitions, agent runs, events and errors of an issue, oldest first.',
     input: z.object({ repo: RepoQuery, issue: number, ...paging }),
     output: IssueTimeline.extend({ nextOffset: NextOffset }),
     run: async ({ context, identity }, { repo, issue, limit, offset }) => {

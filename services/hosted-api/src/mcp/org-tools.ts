@@ -19,10 +19,11 @@ import { type AnyReadTool, readTool } from './tool.ts';
 export const orgTools: readonly AnyReadTool[] = [
   readTool({
     name: 'get_bootstrap',
-    title: 'Show the organisation and its repositories',
-    description: 'The organisation, the repositories within reach and who is looking. Begin here to learn their names.',
+    title: 'Get the organisation and its repositories',
+    description:
+      'The organisation, the accessible repositories and the current user. Call this tool first to get the repository names.',
     input: z.object({
-      repo: RepoQuery.optional().describe('Adds the details of this repository, owner/name in any case.'),
+      repo: RepoQuery.optional().describe('Adds the details of this repository: owner/name, case-insensitive.'),
       offset: paging.offset,
     }),
     output: Bootstrap.extend({ nextOffset: NextOffset }),
@@ -34,8 +35,8 @@ export const orgTools: readonly AnyReadTool[] = [
   }),
   readTool({
     name: 'pipeline_overview',
-    title: 'Show how the pipeline of a repository does',
-    description: 'Open issues by state, queue, workers, what is blocked, what failed lately, what it costs.',
+    title: 'Get the pipeline overview of a repository',
+    description: 'Issue counts by state, queue, workers, blocked issues, recent failures and cost.',
     input: z.object({ repo: RepoQuery }),
     output: PipelineOverview,
     run: async ({ context, identity }, { repo }) => {
@@ -46,13 +47,13 @@ export const orgTools: readonly AnyReadTool[] = [
   }),
   readTool({
     name: 'list_findings',
-    title: 'List what agents noticed in a repository',
-    description: 'Findings of agents, newest first: risks, failed checks, gaps in requirements, review remarks.',
+    title: 'List findings of a repository',
+    description: 'Findings reported by agents, newest first: risks, failed checks, requirements gaps, review findings.',
     input: z.object({
       repo: RepoQuery,
-      status: z.enum(FINDING_STATUSES).optional().describe('Only findings of this status.'),
-      severity: z.enum(SEVERITIES).optional().describe('Only findings of this severity, not of higher ones.'),
-      category: z.string().max(100).optional().describe('Only findings of this category, spelt as in the findings.'),
+      status: z.enum(FINDING_STATUSES).optional().describe('Returns only findings with this status.'),
+      severity: z.enum(SEVERITIES).optional().describe('Returns only findings of exactly this severity.'),
+      category: z.string().max(100).optional().describe('Returns only findings of this category (exact match).'),
       ...paging,
     }),
     output: PaginatedResponse(AgentFinding).extend({ nextOffset: NextOffset }),
@@ -66,15 +67,15 @@ export const orgTools: readonly AnyReadTool[] = [
   }),
   readTool({
     name: 'retrieve_intelligence',
-    title: 'Retrieve what is known of a repository',
+    title: 'Retrieve knowledge about a repository',
     description:
-      'What is worth knowing before work on an issue, for the role of an agent and within a budget of tokens: invariants, decisions, failures of the past, files that the work may touch.',
+      'Knowledge relevant to an issue, for an agent role and within a token budget: invariants, decisions, past failures, and files that the work is likely to change.',
     input: z.object({
       repo: RepoQuery,
-      agent: z.enum(RETRIEVAL_AGENTS).describe('Each role is given other kinds first.'),
-      issue: number.optional().describe('Number of the issue that is worked on.'),
-      pr: number.optional().describe('Number of the pull request that is reviewed.'),
-      budget: z.int().min(1).max(1_000_000).optional().describe('Tokens, in place of the configured budget.'),
+      agent: z.enum(RETRIEVAL_AGENTS).describe('Agent role. Each role ranks the kinds of items differently.'),
+      issue: number.optional().describe('Issue number.'),
+      pr: number.optional().describe('Number of the pull request under review.'),
+      budget: z.int().min(1).max(1_000_000).optional().describe('Token budget. Default: the configured budget.'),
     }),
     output: RetrievalResult,
     run: async ({ context, identity }, { repo, ...about }) => {
@@ -85,10 +86,12 @@ export const orgTools: readonly AnyReadTool[] = [
   }),
   readTool({
     name: 'get_cost_summary',
-    title: 'Show what the pipeline costs',
+    title: 'Get the cost summary',
     description:
-      'Cost of the last 24 hours, 7 days, 30 days and of all time in USD, by repository and by agent; of all repositories within reach or of one.',
-    input: z.object({ repo: RepoQuery.optional().describe('Only this repository, owner/name in any case.') }),
+      'Cost of the last 24 hours, 7 days, 30 days and of all time in USD, by repository and by agent, for all accessible repositories or for one.',
+    input: z.object({
+      repo: RepoQuery.optional().describe('Restricts the result to this repository: owner/name, case-insensitive.'),
+    }),
     output: CostSummary,
     run: async ({ context, identity }, { repo }) => costsOf(context.engine.store, identity.scope, context.now(), repo),
   }),

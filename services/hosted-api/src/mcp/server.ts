@@ -9,7 +9,7 @@ import { orgTools } from './org-tools.ts';
 import type { AnyReadTool, ToolCall } from './tool.ts';
 
 const INSTRUCTIONS =
-  'The issues of an organisation on their way through a pipeline of agents. Everything is read-only. Begin with get_bootstrap for the names of the repositories; explain_issue answers why an issue does not move.';
+  'Read-only access to the issues of an organisation that are processed by a pipeline of agents. Call get_bootstrap first to get the repository names. Use explain_issue to find out why an issue does not progress.';
 
 type Sdk = typeof import('@modelcontextprotocol/server');
 

@@ -14,5 +14,7 @@ export function requireInnerAddressGuard(): void {
   const global = globalThis as unknown as Record<symbol, { constructor?: unknown } | undefined>;
   const dispatcher = DISPATCHERS.map((name) => global[Symbol.for(name)]).find((found) => found !== undefined);
   if (typeof dispatcher?.constructor !== 'function')
-    throw new StartError('this Node cannot keep outgoing requests away from inner addresses: use the one of .nvmrc');
+    throw new StartError(
+      'this Node version cannot block outgoing requests to internal addresses; use the version in .nvmrc',
+    );
 }

@@ -17,7 +17,7 @@ export function oauthOptions(env: Env): OauthOptions {
   const [first, ...older] = env.OAUTH_COOKIE_KEYS ?? [];
   if (first === undefined && env.PUBLIC_URL?.startsWith('https:')) {
     throw new StartError(
-      'OAUTH_COOKIE_KEYS: must be set where PUBLIC_URL is https, alike on all replicas; openssl rand -hex 32 makes one',
+      'OAUTH_COOKIE_KEYS: must be set when PUBLIC_URL is https, to the same value on all replicas; generate a key with openssl rand -hex 32',
     );
   }
   return {

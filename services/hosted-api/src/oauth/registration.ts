@@ -26,9 +26,9 @@ export function cleanRegistration(body: unknown): Record<string, unknown> {
     throw new BadRegistration('invalid_client_metadata', 'the body must be a JSON object');
   const { redirect_uris: redirects, client_name: name, client_uri: uri } = body as Record<string, unknown>;
   if (!Array.isArray(redirects) || redirects.length === 0 || redirects.length > MAX_REDIRECTS)
-    throw new BadRegistration('invalid_redirect_uri', `redirect_uris must name 1 to ${MAX_REDIRECTS} addresses`);
+    throw new BadRegistration('invalid_redirect_uri', `redirect_uris must contain 1 to ${MAX_REDIRECTS} URIs`);
   if (name !== undefined && typeof name !== 'string')
-    throw new BadRegistration('invalid_client_metadata', 'client_name must be a text');
+    throw new BadRegistration('invalid_client_metadata', 'client_name must be a string');
   const kinds = redirects.map(redirectKind);
   if (uri !== undefined && !(typeof uri === 'string' && /^https:\/\//.test(uri) && URL.canParse(uri)))
     throw new BadRegistration('invalid_client_metadata', 'client_uri must be an https:// address');
@@ -55,15 +55,15 @@ export function redirectKind(redirect: unknown): 'web' | 'native' {
   const url = typeof redirect === 'string' ? URL.parse(redirect) : null;
   if (!url) throw new BadRegistration('invalid_redirect_uri', `not an address: ${String(redirect).slice(0, 100)}`);
   const refuse = (why: string) => new BadRegistration('invalid_redirect_uri', `${url.href.slice(0, 200)}: ${why}`);
-  if (/[\s\p{Cc}\p{Cf}]/u.test(String(redirect))) throw refuse('must have no spaces or invisible characters');
-  if (url.hash !== '' || String(redirect).includes('#')) throw refuse('must have no fragment');
-  if (url.username !== '' || url.password !== '') throw refuse('must have no user name');
+  if (/[\s\p{Cc}\p{Cf}]/u.test(String(redirect))) throw refuse('must not contain spaces or invisible characters');
+  if (url.hash !== '' || String(redirect).includes('#')) throw refuse('must not contain a fragment');
+  if (url.username !== '' || url.password !== '') throw refuse('must not contain credentials');
   if (url.protocol === 'https:') return 'web';
   if (url.protocol === 'http:') {
     if (LOOPBACK.has(url.hostname)) return 'native';
-    throw refuse('http:// is for localhost, 127.0.0.1 and [::1] only; use https://');
+    throw refuse('http:// is allowed for localhost, 127.0.0.1 and [::1] only; use https://');
   }
   if (!OWN_SCHEME.test(url.protocol))
-    throw refuse('a scheme of a program must be a reversed domain, such as com.example.app:');
+    throw refuse('a custom scheme must be a reversed domain, such as com.example.app:');
   return 'native';
 }

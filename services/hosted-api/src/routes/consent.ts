@@ -46,7 +46,7 @@ export function consentHandlers(deps: PageDeps & { resource: string }) {
       if (decision !== 'allow' || !organisation)
         return show(400, consentPage({ ...asked, problem: 'Choose an organisation, then allow or refuse.' }));
       const grantId = await connect(deps, asked, organisation);
-      input.log.info('connection made', { connection: grantId, user: asked.account.id, client: asked.program.id });
+      input.log.info('connection created', { connection: grantId, user: asked.account.id, client: asked.program.id });
       const login = { accountId: String(asked.account.id), remember: false };
       return settle(deps, asked, { login, consent: { grantId } });
     },
@@ -66,7 +66,11 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
     if (!account) return goTo(loginFor(interactionPath(uid)));
     const scopes = String(asked.scope ?? '').split(' ');
     if (!scopes.includes(SCOPE))
-      return await settle(deps, { seen }, { error: 'invalid_scope', error_description: `the scope here is ${SCOPE}` });
+      return await settle(
+        deps,
+        { seen },
+        { error: 'invalid_scope', error_description: `the only supported scope is ${SCOPE}` },
+      );
     return {
       uid,
       seen,
@@ -80,7 +84,7 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
   } catch (error) {
     if (!(error instanceof errors.OIDCProviderError)) throw error;
     if (!(error instanceof errors.SessionNotFound)) {
-      input.log.info('consent cannot be asked for', { error });
+      input.log.info('consent page cannot be shown', { error });
       const { error: code, error_description: description } = error as { error?: string; error_description?: string };
       return show(400, authorizationProblemPage({ error: code ?? '', description, program: null, redirect: null }));
     }

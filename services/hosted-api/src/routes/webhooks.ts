@@ -24,7 +24,7 @@ export function webhookHandlers({ engine, webhookSecret }: HostedContext): Handl
 const SIGNATURE = 'x-hub-signature-256';
 
 const mismatch = () =>
-  new AppError('INVALID_SIGNATURE', 'The signature does not match the body: compare the webhook secrets');
+  new AppError('INVALID_SIGNATURE', 'The signature does not match the body. Check the webhook secret on both sides');
 
 /**
  * Checks the head of a delivery, before its body is read: without a secret here or a signature there, no body can be right.
@@ -35,10 +35,10 @@ export const signatureRequirement =
   ({ headers }: IncomingMessage): void => {
     const signature = headers[SIGNATURE];
     if (webhookSecret === undefined) {
-      throw new AppError('INVALID_SIGNATURE', 'Deliveries cannot be verified here until GITHUB_WEBHOOK_SECRET is set');
+      throw new AppError('INVALID_SIGNATURE', 'Deliveries cannot be verified because GITHUB_WEBHOOK_SECRET is not set');
     }
     if (signature === undefined) {
-      throw new AppError('INVALID_SIGNATURE', 'Header X-Hub-Signature-256 is missing: set a secret on the webhook');
+      throw new AppError('INVALID_SIGNATURE', 'Header X-Hub-Signature-256 is missing. Set a secret on the webhook');
     }
     if (!/^sha256=[0-9a-f]{64}$/i.test(String(signature))) throw mismatch();
   };
@@ -48,17 +48,17 @@ function namesOf({ headers }: IncomingMessage): { delivery: string; event: strin
   const delivery = headers['x-github-delivery'];
   const event = headers['x-github-event'];
   if (typeof delivery !== 'string' || !/^[\w.:-]{1,100}$/.test(delivery)) {
-    throw new AppError('INVALID_INPUT', 'Header X-GitHub-Delivery must hold the id of the delivery');
+    throw new AppError('INVALID_INPUT', 'Header X-GitHub-Delivery must contain the delivery id');
   }
   if (typeof event !== 'string' || event === '') {
-    throw new AppError('INVALID_INPUT', 'Header X-GitHub-Event must hold the name of the event');
+    throw new AppError('INVALID_INPUT', 'Header X-GitHub-Event must contain the event name');
   }
   return { delivery, event };
 }
 
 function parseDelivery({ headers }: IncomingMessage, body: Uint8Array): unknown {
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
-    throw new AppError('INVALID_JSON', 'The webhook sends forms: set its content type to application/json');
+    throw new AppError('INVALID_JSON', 'The webhook sends form data. Set its content type to application/json');
   }
   try {
     return sanitizeJson(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));

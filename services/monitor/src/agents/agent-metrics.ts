@@ -18,7 +18,7 @@ export function registerAgentMetrics(registry: Registry, snapshots: () => readon
   new Gauge({
     ...common,
     name: 'svc_agent_response_seconds',
-    help: 'How long the last look at the agent took.',
+    help: 'Duration of the last health check of the agent.',
     collect() {
       this.reset();
       for (const { agentName, responseTimeMs } of snapshots()) this.set({ agent: agentName }, responseTimeMs / 1_000);

@@ -65,7 +65,7 @@ async function readAtMost(response: Response, bytes: number): Promise<string> {
   let read = 0;
   for await (const chunk of response.body ?? []) {
     read += chunk.byteLength;
-    if (read > bytes) throw new Error(`answers more than ${bytes} bytes`);
+    if (read > bytes) throw new Error(`response larger than ${bytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text;

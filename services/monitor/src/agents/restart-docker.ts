@@ -21,7 +21,7 @@ export async function restartContainer(dockerHost: string, container: string, si
     },
   );
   if (status === 204) return;
-  throw new Error(`the Docker engine does not restart ${container}: ${status} ${messageOf(text)}`);
+  throw new Error(`the Docker engine did not restart ${container}: ${status} ${messageOf(text)}`);
 }
 
 function post(dockerHost: string, path: string, signal: AbortSignal): Promise<{ status: number; text: string }> {

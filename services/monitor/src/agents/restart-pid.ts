@@ -15,9 +15,9 @@ export interface Processes {
  */
 export async function restartByPid(pidFile: string, processes: Processes): Promise<void> {
   const pid = await readPid(pidFile);
-  if (pid === 1) throw new Error(`${pidFile} names process 1, which keeps the machine or the container running`);
+  if (pid === 1) throw new Error(`${pidFile} contains process id 1, the init process of the machine or container`);
   if (pid === processes.pid || pid === processes.ppid) {
-    throw new Error(`${pidFile} names process ${pid}, which is the monitor itself or what started it`);
+    throw new Error(`${pidFile} contains process id ${pid}, which is the monitor or its parent process`);
   }
   try {
     processes.kill(pid, 0);
@@ -37,7 +37,7 @@ async function readPid(pidFile: string): Promise<number> {
     // 0 and negative numbers would address whole groups of processes.
     const pid = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
     if (pid < 2 ** 31) return pid;
-    throw new Error(`${pidFile} must hold the number of a process, not ${JSON.stringify(text)}`);
+    throw new Error(`${pidFile} must contain a process id, got ${JSON.stringify(text)}`);
   } finally {
     await file.close();
   }

@@ -130,7 +130,7 @@ export class AgentRestarter {
     const fields = { agentName: request.agent, how: request.how };
     try {
       await restart();
-      log.info('agent told to restart', fields);
+      log.info('agent restart requested', fields);
     } catch (error) {
       log.error('agent was not restarted', { ...fields, error });
       await failAgentRestart(engine, request, (error as Error).message).catch((cause: unknown) =>

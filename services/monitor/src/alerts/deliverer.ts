@@ -46,7 +46,8 @@ export class AlertDeliverer {
     const db = engine.store.tenant;
     const fields = { channel: row.channel.split(' ')[0], type: row.type, fingerprint: row.fingerprint };
     const channel = engine.settings().alertChannels.find((one) => channelKey(one) === row.channel);
-    if (!channel) return noteDelivery(db, row, { status: 'dropped', error: 'the channel left the configuration' });
+    if (!channel)
+      return noteDelivery(db, row, { status: 'dropped', error: 'the channel was removed from the configuration' });
     const tries = row.attempts + 1;
     const waitSec = deliveryRetrySec(tries);
     // One that ended the process at its last try.
@@ -59,7 +60,7 @@ export class AlertDeliverer {
     const error = await sendTo(channel, this.#messageOf(row), this.#deps);
     if (error === null) return noteDelivery(db, row, { status: 'delivered', error: null });
     const status = waitSec === null ? 'failed' : 'pending';
-    log[waitSec === null ? 'error' : 'warn']('a message was not delivered', {
+    log[waitSec === null ? 'error' : 'warn']('a notification was not delivered', {
       ...fields,
       tries,
       waitSec,

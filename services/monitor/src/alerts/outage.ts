@@ -60,7 +60,7 @@ export class OutageWatch {
       const message: AlertNotice = { id: randomUUID(), version: 1, type, createdAt: now().toISOString(), alert, links };
       const error = await sendTo(channel, message, this.#deps);
       if (error === null) this.#told.add(index);
-      else log.warn('a message was not delivered', { channel: channel.type, type, reason: error });
+      else log.warn('a notification was not delivered', { channel: channel.type, type, reason: error });
     }
   }
 
@@ -70,7 +70,7 @@ export class OutageWatch {
       id: randomUUID(),
       severity: 'critical',
       detector: 'store_unavailable',
-      message: `the store is ${storeWatch.state} for monitor ${instance}: nothing is let in, claimed or written`,
+      message: `the store is ${storeWatch.state} for monitor ${instance}: intake, claims and host writes are stopped`,
       fingerprint: `store_unavailable:${instance}`,
       repo: null,
       issueNumber: null,

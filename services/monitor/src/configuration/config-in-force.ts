@@ -100,7 +100,7 @@ export class ConfigInForce {
     this.#settings = settings;
     if (isSame) return;
     const outcome = reloadOutcome({ appliedKeys, deferredKeys: [] }, { trigger: 'watch', at: this.#at() });
-    this.#deps.log.info('settings of another monitor are in force', { appliedKeys });
+    this.#deps.log.info('settings of another monitor applied', { appliedKeys });
     this.#ended(outcome, null);
   }
 
@@ -117,7 +117,7 @@ export class ConfigInForce {
   async #reload(trigger: ReloadTrigger, actor: Actor): Promise<ConfigReloadOutcome> {
     const { path, variables, loaded, log } = this.#deps;
     if (path === undefined) {
-      throw new AppError('NO_CONFIG_FILE', 'PIPELINE_CONFIG names no file: the built-in default is in force');
+      throw new AppError('NO_CONFIG_FILE', 'PIPELINE_CONFIG is not set; the built-in default configuration is used');
     }
     const read = await loadConfig(path, variables).catch((error: unknown) => this.#refuse(error, trigger, actor));
     const settings = settingsOf(read.config);
@@ -134,7 +134,11 @@ export class ConfigInForce {
   #refuse(error: unknown, trigger: ReloadTrigger, actor: Actor): never {
     if (error instanceof AppError) {
       const { code: errorCode, message } = error;
-      this.#deps.log.error('configuration not reloaded: nothing was changed', { trigger, actor: actor.id, error });
+      this.#deps.log.error('configuration reload failed; the configuration is unchanged', {
+        trigger,
+        actor: actor.id,
+        error,
+      });
       const nothing = reloadOutcome({ appliedKeys: [], deferredKeys: [] }, { trigger, at: this.#at() });
       this.#ended({ ...nothing, status: 'failed', error: message, errorCode }, actor);
     }

@@ -66,7 +66,10 @@ export class SettingsSync {
     if (parsed.success) config.follow(parsed.data);
     else {
       const problems = z.prettifyError(parsed.error);
-      log.error('settings in the store are not valid; those in force are kept', { version: row.version, problems });
+      log.error('settings in the store are not valid; the current settings are unchanged', {
+        version: row.version,
+        problems,
+      });
     }
     if (config.unwritten === null) this.#version = row.version;
   }

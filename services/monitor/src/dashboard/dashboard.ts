@@ -146,7 +146,7 @@ function rendered(
 
 /** Of a monitor that has no store: nothing is ever read, and it says so. */
 export function dashboardWithoutStore(now: () => Date, agents: () => readonly AgentSnapshot[] = () => []): Dashboard {
-  const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('there is no store to read')), now);
+  const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('no store is configured')), now);
   const startedAt = now().getTime();
   return new Dashboard({
     ...{ counts: never<Counts>(), live: never<Live>(), figures: never<Figures>(), now },

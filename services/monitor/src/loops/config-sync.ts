@@ -64,11 +64,13 @@ export class ConfigSync {
   async #ask(host: ConnectedHost | undefined, slug: Slug) {
     const repo = `${slug.owner}/${slug.name}`;
     if (!host) {
-      this.#deps.log.warn('no credentials for the host of this repo: it is neither polled nor written to', { repo });
+      this.#deps.log.warn('no credentials for the host of this repo: it is not polled and receives no writes', {
+        repo,
+      });
       return null;
     }
     return host.vcs.getRepo(slug).catch((error: unknown) => {
-      this.#deps.log.warn('the host did not tell of this repo: the configured branch is used', { repo, error });
+      this.#deps.log.warn('the repo could not be read from the host; using the configured branch', { repo, error });
       return null;
     });
   }

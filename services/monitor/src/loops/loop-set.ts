@@ -106,7 +106,7 @@ export class LoopSet {
 
   #of(name: string): Kept {
     const kept = this.#kept.get(name);
-    if (!kept) throw new Error(`there is no loop ${name}`);
+    if (!kept) throw new Error(`unknown loop ${name}`);
     return kept;
   }
 }

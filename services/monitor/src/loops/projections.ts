@@ -121,11 +121,11 @@ export class ProjectionExecutor {
     metrics.attempts.inc({ type, outcome: result.status });
     const fields = { projectionId: projection.id, issue: projection.issue_number, type };
     if (result.status !== 'ok') {
-      log.warn('projection not carried out', { ...fields, ...result });
+      log.warn('projection failed', { ...fields, ...result });
       return;
     }
     metrics.lag.observe((this.#now() - Date.parse(projection.created_at)) / 1000);
-    log.info('projection carried out', { ...fields, repeated: result.repeated });
+    log.info('projection completed', { ...fields, repeated: result.repeated });
   }
 
   #rests(key: string): boolean {

@@ -92,7 +92,9 @@ export class RepoPoller {
       turn.at = Math.max(this.#now() + backoff, retryAt(error));
       log.warn('poll of a repo failed', { repo: `${repo.owner}/${repo.name}`, failures: turn.failures, error });
       const message = error instanceof Error ? error.message : String(error);
-      await this.#note(intake, message).catch((cause: unknown) => log.warn('its error was not kept', { error: cause }));
+      await this.#note(intake, message).catch((cause: unknown) =>
+        log.warn('the error of the task could not be recorded', { error: cause }),
+      );
     }
   }
 

@@ -46,7 +46,7 @@ async function retain(engine: Engine, log: Logger): Promise<'again' | undefined>
   const { eventsDays, messagesDays, runsDays, projectionsDays } = engine.settings().retention;
   for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) {
     const made = await makePartitions(fleet, table, MONTHS_AHEAD);
-    if (made.length > 0) log.info('partitions made', { table, months: made });
+    if (made.length > 0) log.info('partitions created', { table, months: made });
     const dropped = await dropPartitions(fleet, table, table === 'agent_messages' ? messagesDays : eventsDays);
     if (dropped.length > 0) log.info('partitions dropped', { table, months: dropped });
   }

@@ -41,7 +41,7 @@ export const protectionTick = (engine: Engine, hostOf: HostOf, lead: Lead, log: 
         if (status !== 'ok') log.warn(message, { repo: `${owner}/${name}`, branch, check: 'push-protection', status });
       },
       onFailed: ({ owner, name }, error) =>
-        log.warn('what restricts pushes could not be read from the host', { repo: `${owner}/${name}`, error }),
+        log.warn('push restrictions could not be read from the host', { repo: `${owner}/${name}`, error }),
     }),
   );
 };

@@ -67,7 +67,7 @@ function names(mended: ConsistencyRef, item: ConsistencyFinding): boolean {
 export function registerConsistencyGauge(registry: Registry, consistency: ConsistencyCache): void {
   new Gauge({
     name: 'svc_consistency_findings',
-    help: 'Records that contradict each other, as of the last look.',
+    help: 'Number of consistency findings, as of the last scan.',
     labelNames: ['kind'],
     registers: [registry],
     collect() {

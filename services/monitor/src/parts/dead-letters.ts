@@ -28,7 +28,7 @@ export async function readLetters(fleet: Db): Promise<Reading<DeadLetter>> {
 export function registerDeadLetterGauge(registry: Registry, letters: Pick<DeadLetterCache, 'all'>): void {
   new Gauge({
     name: 'svc_dead_letters_unresolved',
-    help: 'Transitions that failed for good and that nobody has resolved.',
+    help: 'Number of unresolved dead letters.',
     labelNames: ['repo'],
     registers: [registry],
     collect() {

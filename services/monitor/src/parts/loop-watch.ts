@@ -20,7 +20,7 @@ export function addLoopWatch({ store, loops, metrics, instance }: Wiring): void 
   });
   new Gauge({
     name: 'svc_loop_problem',
-    help: '1 while a background loop fails (three runs in a row) or is late (no run has ended for 60 s plus three intervals).',
+    help: '1 while a background loop is failing (three consecutive failed runs) or late (no completed run for 60 s plus three intervals).',
     labelNames: ['loop', 'problem'],
     registers: [metrics.registry],
     collect() {

@@ -33,13 +33,13 @@ export function createOutboxMetrics(registry: Registry): OutboxMetrics {
   return {
     attempts: new Counter({
       name: 'svc_projection_attempts_total',
-      help: 'Attempts to write an outbox entry to the host.',
+      help: 'Attempts to deliver an outbox entry to the host.',
       labelNames: ['type', 'outcome'],
       registers,
     }),
     lag: new Histogram({
       name: 'svc_projection_lag_seconds',
-      help: 'From the change in the store to its appearance on the host.',
+      help: 'Time from the change in the store until it is written to the host.',
       buckets: [0.1, 0.5, 1, 2, 5, 15, 60, 300, 1_800, 7_200],
       registers,
     }),

@@ -20,7 +20,7 @@ export function addPrometheus(
   registerGauges(registry, [
     {
       name: 'svc_vcs_rate_limit_remaining',
-      help: 'Requests that the host still takes in its window, as it last said.',
+      help: 'Remaining requests in the rate limit window of the host, as last reported.',
       labels: ['client'],
       read: () =>
         hosts.flatMap(({ kind, rate }): Sample[] =>
@@ -29,7 +29,7 @@ export function addPrometheus(
     },
     {
       name: 'svc_agent_in_flight_issues',
-      help: 'Issues that an agent is working on.',
+      help: 'Number of issues with a claimed task, by agent.',
       labels: ['agent'],
       read: () => {
         const [counts, live] = [polled.counts.last, polled.live.last];

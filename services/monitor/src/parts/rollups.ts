@@ -21,7 +21,7 @@ export function addRollups({ engine, doorbell, loops, metrics, log }: Wiring): v
 export const differencesCounter = (registry: Registry): Counter<'table'> =>
   new Counter({
     name: 'svc_rollup_differences_total',
-    help: 'Sums of analytics that did not say what the rows of the history say; they were mended.',
+    help: 'Analytics rollups that differed from the history and were repaired.',
     labelNames: ['table'],
     registers: [registry],
   });
@@ -38,7 +38,7 @@ export async function rollupCheck(
 
 function tell({ day, known, off }: CheckedDay, differences: Counter<'table'>, log: Logger): void {
   if (!known) {
-    log.info('sums of a day were made from its rows', {
+    log.info('rollups of a day were rebuilt', {
       day,
       tables: off.map(({ table, wrong }) => ({ table, wrong })),
     });
@@ -46,6 +46,6 @@ function tell({ day, known, off }: CheckedDay, differences: Counter<'table'>, lo
   }
   for (const { table, wrong, examples } of off) {
     differences.inc({ table }, wrong);
-    log.warn('sums were off and are mended', { day, table, wrong, examples });
+    log.warn('rollups differed from their rows and were repaired', { day, table, wrong, examples });
   }
 }

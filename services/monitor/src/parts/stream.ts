@@ -27,7 +27,7 @@ export function addStream({ engine, store, storeWatch, doorbell, loops, metrics,
   );
   new Gauge({
     name: 'svc_sse_clients',
-    help: 'Event streams that are open.',
+    help: 'Number of open event streams.',
     registers: [metrics.registry],
     collect() {
       this.set(feed.clients);

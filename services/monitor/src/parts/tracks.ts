@@ -19,7 +19,7 @@ export const tracksTick = (engine: Engine, lead: Lead) => async () => {
 export function overdueGauge(registry: Registry, engine: Engine): { look(): Promise<void> } {
   const gauge = new Gauge({
     name: 'svc_tracks_overdue',
-    help: 'Tracks whose time has passed and that have not run, as of the last look.',
+    help: 'Number of overdue tracks, as of the last scan.',
     labelNames: ['repo'],
     registers: [registry],
   });

@@ -21,7 +21,7 @@ import { SECOND_MS, type Wiring } from './wiring.ts';
 export function addUpkeep({ engine, doorbell, loops, metrics, log }: Wiring): void {
   const unblocks = new Counter({
     name: 'svc_auto_unblocks_total',
-    help: 'Blocks that this process lifted by itself.',
+    help: 'Automatic unblocks by this process.',
     labelNames: ['repo'],
     registers: [metrics.registry],
   });

@@ -71,19 +71,19 @@ function registerIssueGauges(registry: Registry, { named, states, zeros }: Reade
   registerGauges(registry, [
     {
       name: 'svc_pipeline_issues',
-      help: 'Issues in each state.',
+      help: 'Number of issues by state.',
       labels: ['repo', 'state'],
       read: () => [...zeros(STATES.map((state) => ({ state }))), ...named(states(), ({ state, n }) => [{ state }, n])],
     },
     {
       name: 'svc_pipeline_issues_blocked',
-      help: 'Issues that are blocked.',
+      help: 'Number of blocked issues.',
       labels: repo,
       read: () => [...zeros(), ...named(states(), ({ isBlocked, n }) => [{}, isBlocked ? n : 0])],
     },
     {
       name: 'svc_pipeline_issues_paused',
-      help: 'Issues that are paused.',
+      help: 'Number of paused issues.',
       labels: repo,
       read: () => [...zeros(), ...named(states(), ({ isPaused, n }) => [{}, isPaused ? n : 0])],
     },
@@ -94,7 +94,7 @@ function registerWorkGauges(registry: Registry, { named, work, known, waits, cla
   registerGauges(registry, [
     {
       name: 'svc_tasks',
-      help: 'Live tasks. Held ones count as pending.',
+      help: 'Number of pending and claimed tasks. Held tasks count as pending.',
       labels: ['repo', 'task_type', 'status'],
       read: () => {
         const rows = work().filter(({ taskType }) => known.has(taskType));
@@ -103,16 +103,16 @@ function registerWorkGauges(registry: Registry, { named, work, known, waits, cla
         return [...of('pending'), ...of('claimed')];
       },
     },
-    { name: 'svc_task_oldest_pending_seconds', help: 'Age of the oldest task that waits.', labels: repo, read: waits },
+    { name: 'svc_task_oldest_pending_seconds', help: 'Age of the oldest pending task.', labels: repo, read: waits },
     {
       name: 'svc_task_oldest_claim_seconds',
-      help: 'How long the oldest task has been under way.',
+      help: 'Time since the claim of the longest running task.',
       labels: repo,
       read: claims,
     },
     {
       name: 'svc_workers',
-      help: 'Workers by what they do. One that serves several repos counts in each.',
+      help: 'Number of workers by status. A worker that serves several repos counts in each.',
       labels: ['repo', 'status'],
       read: () =>
         pools().flatMap((pool): Sample[] =>
@@ -124,7 +124,7 @@ function registerWorkGauges(registry: Registry, { named, work, known, waits, cla
     },
     {
       name: 'svc_worker_utilization_ratio',
-      help: 'Share of the workers of a repo that are busy.',
+      help: 'Share of busy workers of a repo.',
       labels: repo,
       read: () => pools().map((pool): Sample => [{ repo: pool.repo }, (pool.utilizationPct ?? 0) / 100]),
     },
@@ -135,13 +135,13 @@ function registerMoneyGauges(registry: Registry, { live }: Reader): void {
   registerGauges(registry, [
     {
       name: 'svc_alerts_active',
-      help: 'Alerts that are open.',
+      help: 'Number of open alerts.',
       labels: ['severity', 'detector'],
       read: () => (live()?.alerts ?? []).map(({ severity, detector }): Sample => [{ severity, detector }, 1]),
     },
     {
       name: 'svc_tenant_spend_usd',
-      help: 'Spending of a tenant in US dollars, on this UTC day and in this month.',
+      help: 'Spending of a tenant in US dollars in the current UTC day and month.',
       labels: ['tenant', 'window'],
       read: () =>
         (live()?.budgets.tenants ?? []).flatMap(({ externalId: tenant, spentTodayUsd, spentMonthUsd }): Sample[] => [
@@ -151,7 +151,7 @@ function registerMoneyGauges(registry: Registry, { live }: Reader): void {
     },
     {
       name: 'svc_tenant_budget_usd',
-      help: 'Budget of a tenant in US dollars; none without a limit.',
+      help: 'Budget of a tenant in US dollars; absent without a limit.',
       labels: ['tenant', 'period'],
       read: () =>
         (live()?.budgets.tenants ?? []).flatMap(({ externalId: tenant, dailyUsd }): Sample[] =>
@@ -180,7 +180,7 @@ function registerFigureGauges(registry: Registry, { figures }: PolledDashboard):
   registerGauges(registry, [
     {
       name: 'svc_pipeline_cycle_time_seconds',
-      help: 'Time from an issue to its merge, over seven days.',
+      help: 'Median cycle time of the last seven days.',
       labels: ['repo', 'quantile'],
       type: 'summary',
       read: () =>
@@ -188,13 +188,13 @@ function registerFigureGauges(registry: Registry, { figures }: PolledDashboard):
     },
     {
       name: 'svc_pipeline_success_ratio',
-      help: 'Merged issues among those resolved, over seven days.',
+      help: 'Share of merged issues among resolved issues of the last seven days.',
       labels: ['repo'],
       read: () => of(({ successRatePct }) => share(successRatePct)),
     },
     {
       name: 'svc_pipeline_autonomy_ratio',
-      help: 'Issues merged without a person among those merged, over seven days.',
+      help: 'Share of autonomous issues among merged issues of the last seven days.',
       labels: ['repo'],
       read: () => of(({ autonomousMergePct }) => share(autonomousMergePct)),
     },

@@ -6,16 +6,16 @@ import { registerGauges } from './gauges.ts';
 export function registerProcessGauges(registry: Registry, now: () => Date): void {
   const startedAt = now().getTime();
   registerGauges(registry, [
-    { name: 'svc_up', help: '1 while the monitor serves.', labels: [], read: () => [[{}, 1]] },
+    { name: 'svc_up', help: '1 while the monitor is running.', labels: [], read: () => [[{}, 1]] },
     {
       name: 'svc_uptime_seconds',
-      help: 'Since the start of the process.',
+      help: 'Seconds since the start of the process.',
       labels: [],
       read: () => [[{}, (now().getTime() - startedAt) / 1_000]],
     },
     {
       name: 'svc_build_info',
-      help: 'The version that runs; always 1.',
+      help: 'Version of the running release; always 1.',
       labels: ['version'],
       read: () => [[{ version: CONTRACT_VERSION }, 1]],
     },

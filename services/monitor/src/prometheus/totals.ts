@@ -23,20 +23,20 @@ export function createTotals(registry: Registry, store: Store): { refresh(): Pro
     new Counter({ name, help, labelNames: [...labelNames], registers });
   const counters = {
     cost: counter('svc_cost_usd_total', 'Spending in US dollars.', ['repo', 'agent', 'model']),
-    tokens: counter('svc_tokens_total', 'Tokens that models read and wrote.', ['model', 'kind']),
-    transitions: counter('svc_state_transitions_total', 'Moves of issues.', ['repo', 'from', 'to']),
-    finished: counter('svc_tasks_finished_total', 'Tasks that ended.', ['task_type', 'outcome']),
-    retries: counter('svc_task_retries_total', 'Attempts that failed or were lost.', ['task_type']),
+    tokens: counter('svc_tokens_total', 'Tokens read and written by models.', ['model', 'kind']),
+    transitions: counter('svc_state_transitions_total', 'State transitions of issues.', ['repo', 'from', 'to']),
+    finished: counter('svc_tasks_finished_total', 'Finished tasks by outcome.', ['task_type', 'outcome']),
+    retries: counter('svc_task_retries_total', 'Attempts that failed or were reclaimed.', ['task_type']),
   };
   const wait = new Histogram({
     name: 'svc_task_queue_wait_seconds',
-    help: 'How long tasks waited for a worker, from when they could be claimed.',
+    help: 'Time from when a task became claimable until its claim.',
     buckets: WAIT_BUCKETS,
     registers,
   });
   const run = new Histogram({
     name: 'svc_task_run_seconds',
-    help: 'From the claim of a task to its end.',
+    help: 'Time from the claim of a task until its end.',
     labelNames: ['task_type'],
     buckets: RUN_BUCKETS,
     registers,

@@ -28,7 +28,8 @@ export const bulkActionHandlers = (deps: () => { engine: Engine }): Handlers => 
     const actor = actorOf(identity, body.reason);
     const until = deadlineSignal(BEGIN_FOR_MS, signal);
     const result = await actOnMany(deps().engine, requestOf(body), actor, until);
-    if (result.unrecorded !== null) log.error('a bulk action is not in the log', { error: result.unrecorded });
+    if (result.unrecorded !== null)
+      log.error('bulk action was not recorded in the audit log', { error: result.unrecorded });
     return { status: 200, body: { ok: true, dryRun: body.dryRun, ...answerOf(result, log) } };
   },
 });
@@ -71,7 +72,7 @@ const nameOf = ({ repo, tenant, number }: SelectedIssue) => ({ repo, tenant, iss
 function failureOf({ issue, error }: { issue: SelectedIssue; error: unknown }, log: Logger): Figures['failed'][number] {
   const name = nameOf(issue);
   if (error instanceof AppError) return { ...name, code: error.code, error: error.message || textOf(error.code) };
-  log.error('an action on one of many issues failed', { ...name, error });
+  log.error('bulk action failed for one issue', { ...name, error });
   const code = isUnavailable(error) ? 'STORE_UNAVAILABLE' : 'INTERNAL_ERROR';
   return { ...name, code, error: textOf(code) };
 }

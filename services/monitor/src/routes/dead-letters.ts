@@ -54,5 +54,5 @@ export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
 
 /** The action is done; a list that cannot be read anew is brought up to date by the next poll. */
 async function refresh(letters: DeadLetterCache, log: Logger): Promise<void> {
-  await letters.refresh().catch((error: unknown) => log.warn('dead letters could not be read anew', { error }));
+  await letters.refresh().catch((error: unknown) => log.warn('dead letters could not be reloaded', { error }));
 }

@@ -31,7 +31,7 @@ export function eventHandlers(pipeline: EventDeps | null, limits: StreamLimits):
   const limit = new StreamLimit(limits);
   return {
     streamEvents: async ({ query, request, identity, onClose }) => {
-      if (pipeline === null) throw new AppError('SSE_UNAVAILABLE', 'The event stream needs a store');
+      if (pipeline === null) throw new AppError('SSE_UNAVAILABLE', 'The event stream requires a store');
       const { feed, storeWatch } = pipeline;
       const lastId = lastEventIdOf(request.headers['last-event-id']);
       const place = await orFromMemory(
@@ -77,7 +77,7 @@ async function filterOf(deps: EventDeps, { repo, tenant, types }: Wanted): Promi
 }
 
 function reposInMemory({ repos }: EventDeps): readonly RepoWithTenant[] {
-  if (repos.last === null) throw new AppError('SSE_UNAVAILABLE', 'The repositories have not been read yet');
+  if (repos.last === null) throw new AppError('SSE_UNAVAILABLE', 'The repositories have not been loaded yet');
   return repos.last.value;
 }
 

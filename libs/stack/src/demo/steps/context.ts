@@ -1,4 +1,5 @@
-import { branchOf, type TaskPayload } from '@pipeline/domain/tasks';
+import type { TaskPayload } from '@pipeline/domain';
+import { branchOf } from '@pipeline/domain/tasks';
 import type { AgentRecordInput, ExecTask } from '@pipeline/worker';
 import type { Checkout } from '../checkout.ts';
 import { type Choice, chooseChore, makeChore } from '../chores/choose.ts';

@@ -43,7 +43,10 @@ async function playScenario({ task, scenario, emit, pause }: StepContext): Promi
   const first = task.payload.pr === null;
   const failedBefore = task.payload.previousAttempts.some((attempt) => attempt.errorMessage !== null);
   if (scenario.broken && first && !(task.attempt === 0 && failedBefore))
-    throw new AgentFailure('permanent', 'the demo tool chain is broken; mend it, then unblock the issue (demo:broken)');
+    throw new AgentFailure(
+      'permanent',
+      'the demo tool chain is broken; repair it, then unblock the issue (demo:broken)',
+    );
   if (scenario.flaky && first && task.attempt === 0)
     throw new AgentFailure('transient', 'connection reset by peer (demo:flaky)');
   for (let step = 1; scenario.slow && step <= SLOW_STEPS; step += 1) {

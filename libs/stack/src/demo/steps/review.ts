@@ -17,7 +17,7 @@ export const review: Step = async (context) => {
   if (tip === null) return outcome('needs-human', { reason: `The host has no branch ${branch} to review.` });
   // The verdict is about the commit that the task names, whatever was pushed since.
   const head = await checkout.commitOf(task.payload.pr?.headSha ?? tip);
-  if (head === null) throw new AgentFailure('transient', `The commit to review is not on ${branch} any more.`);
+  if (head === null) throw new AgentFailure('transient', `The commit to review is no longer on ${branch}.`);
   const files = await checkout.changedFiles(checkout.base, head);
   emit({ type: 'progress', status: `Reviewing ${files.length} files at ${head.slice(0, 10)}` });
   const planned = task.payload.plan?.plannedFiles;

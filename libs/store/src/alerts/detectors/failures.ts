@@ -5,7 +5,9 @@ import { MAX_SIGHTINGS, minutesAgo, minutesSince, repoOf, type Sighting, sightin
 
 const note = fleetNote('detectors watch all tenants');
 
-/** Repos where one error ended so many runs within an hour; value = runs. Cost: the failures of that hour. */
+/**
+ * Repos in which one error ended at least this many runs within an hour; value = runs. Cost: the failures of that hour.
+ */
 export const failingAgain = (fleet: Db, runs: number): Promise<Sighting[]> =>
   sightings(
     fleet,
@@ -21,7 +23,10 @@ export const failingAgain = (fleet: Db, runs: number): Promise<Sighting[]> =>
       order by f.n desc, subject limit ${MAX_SIGHTINGS}`,
   );
 
-/** Repos with so many new dead letters within an hour; value = letters. Cost: the letters of that hour. */
+/**
+ * Repos with at least this many new dead letters within an hour; value = dead letters. Cost: the dead letters of that
+ * hour.
+ */
 export const letteringFast = (fleet: Db, letters: number): Promise<Sighting[]> =>
   sightings(
     fleet,
@@ -36,7 +41,10 @@ export const letteringFast = (fleet: Db, letters: number): Promise<Sighting[]> =
       order by d.n desc, subject limit ${MAX_SIGHTINGS}`,
   );
 
-/** Repos with a write that has waited long for the host; value = minutes. Cost: what waits (projections_by_status). */
+/**
+ * Repos with a host write that has been pending for long; value = minutes. Cost: pending entries
+ * (projections_by_status).
+ */
 export const unwrittenForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =>
   sightings(
     fleet,
@@ -52,11 +60,11 @@ export const unwrittenForLong = (fleet: Db, minutes: number): Promise<Sighting[]
       order by p.oldest limit ${MAX_SIGHTINGS}`,
   );
 
-/** Days of spending that make a mean. */
+/** Minimum number of days with spending for a mean. */
 const SPENDING_DAYS = 3;
 
 /**
- * Tenants that spent far more today (UTC) than on the mean of the seven days before; value = USD of today, detail = that
+ * Tenants that spent far more today (UTC) than the mean of the seven days before; value = USD of today, detail = that
  * mean. A tenant with fewer than three days of spending has no mean. Cost: eight days of daily_spend.
  */
 export const spendingFast = (fleet: Db, { factor, minUsd }: { factor: number; minUsd: number }): Promise<Sighting[]> =>

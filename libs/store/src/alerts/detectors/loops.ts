@@ -4,12 +4,12 @@ import type { Db } from '../../driver/database.ts';
 import { fleetNote } from '../../driver/fragments.ts';
 import { MAX_SIGHTINGS, minutesAgo, minutesSince, type Sighting, sightings } from './sighting.ts';
 
-/** Processes refresh their rows every 15 s; a row of one that has ended loses its weight after so many minutes. */
+/** Processes refresh their rows every 15 s; rows of ended processes are ignored after this many minutes. */
 const REFRESHED_WITHIN_MIN = 2;
 
 /**
- * Background loops that failed so many times in a row or finish no run, by process; value = minutes since it began.
- * Cost: the rows of loops that fail now.
+ * Background loops that failed this many times in a row or finish no run, by process; value = minutes since it began.
+ * Cost: the rows of failing loops.
  */
 export const brokenLoops = (fleet: Db, failures: number): Promise<Sighting[]> =>
   sightings(

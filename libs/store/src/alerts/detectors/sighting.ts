@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../driver/database.ts';
 
-/** Something that a detector found wrong; what to say of it is up to whoever raises the alert. */
+/** A problem that a detector found; the caller that raises the alert formats the message. */
 export interface Sighting {
   tenant_id: number;
-  /** What it is about, stable while it lasts: the fingerprint without the detector's name. */
+  /** Identifies the problem while it lasts: the fingerprint without the detector's name. */
   subject: string;
   /** Slug, owner/name. */
   repo: string | null;
@@ -15,7 +15,7 @@ export interface Sighting {
   detail: string | null;
 }
 
-/** No more of one kind at a time: beyond that people need no longer list but one cause. */
+/** Limit per kind: beyond it, there is one common cause to look for instead of a list. */
 export const MAX_SIGHTINGS = 200;
 
 export const sightings = async (fleet: Db, statement: RawBuilder<Sighting>): Promise<Sighting[]> =>

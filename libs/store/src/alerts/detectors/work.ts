@@ -5,7 +5,7 @@ import { MAX_SIGHTINGS, minutesAgo, minutesSince, repoOf, type Sighting, sightin
 
 const note = fleetNote('detectors watch all tenants');
 
-/** Workers that fell silent without signing off; value = minutes of silence. Cost: those on the floor. */
+/** Workers that fell silent without leaving; value = minutes of silence. Cost: the workers on the floor. */
 export const silentForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =>
   sightings(
     fleet,
@@ -18,7 +18,7 @@ export const silentForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =
       order by w.last_heartbeat_at limit ${MAX_SIGHTINGS}`,
   );
 
-/** Tasks that somebody has been working on for long; value = minutes. Cost: the claims (index tasks_of_worker). */
+/** Tasks that have been claimed for long; value = minutes. Cost: the claims (index tasks_of_worker). */
 export const claimedForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =>
   sightings(
     fleet,
@@ -31,7 +31,7 @@ export const claimedForLong = (fleet: Db, minutes: number): Promise<Sighting[]> 
       order by t.claimed_at limit ${MAX_SIGHTINGS}`,
   );
 
-/** Repos with work that could begin and that nobody took for long; value = minutes. Cost: what waits, once. */
+/** Repos with claimable tasks that have not been claimed for long; value = minutes. Cost: waiting tasks, once. */
 export const queuedForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =>
   sightings(
     fleet,
@@ -48,9 +48,9 @@ export const queuedForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =
   );
 
 /**
- * Issues in a state that has work, which nothing works on and nothing holds: no task, no write to the host about their
- * pull request, no letter, no pause. value = minutes in the state. Cost: the issues that stand longer (index
- * issues_standing), a few probes for each.
+ * Issues in a state with work that is neither in progress nor blocked: no task, no host write about their pull request,
+ * no dead letter, no pause. value = minutes in the state. Cost: the issues over the limit (index issues_standing), a
+ * few probes for each.
  */
 export const abandonedForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =>
   sightings(

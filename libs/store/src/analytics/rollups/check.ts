@@ -25,8 +25,8 @@ const notZero = (columns: readonly string[]) =>
   );
 
 /**
- * What is missing in a table of sums, or too much, at every level by itself: its rows made anew from the history, less
- * what the table and the deltas say, all of it in one statement and so at one moment. `differences` is the relation.
+ * Differences of a rollup table, separately at every level: its rows recomputed from the history, minus those of the
+ * table and the pending deltas, in one statement and so one snapshot. `differences` is the relation.
  */
 function differences(sums: Sums, stretch: Stretch): RawBuilder<unknown> {
   const { table, keys, time } = sums;
@@ -56,8 +56,8 @@ function differences(sums: Sums, stretch: Stretch): RawBuilder<unknown> {
 }
 
 /**
- * A stretch does not hold a whole month, so a month is held against its days as they are once mended. What waits is in
- * neither.
+ * A stretch does not hold a whole month, so a month is compared with its days as repaired. Neither includes pending
+ * deltas.
  */
 function differencesOfMonths({ table, keys, sums }: Sums, { from, to }: Stretch): RawBuilder<unknown> {
   const others = names(keys.filter((name) => name !== 'grain' && name !== 'at'));
@@ -76,16 +76,16 @@ function differencesOfMonths({ table, keys, sums }: Sums, { from, to }: Stretch)
 
 export interface SumsCheck {
   table: Sums['table'];
-  /** Sums that were off, of all kinds and levels. */
+  /** Wrong sums, of all kinds and levels. */
   wrong: number;
   /** The first of them, for the log. */
   examples: Record<string, unknown>[];
 }
 
 /**
- * Makes the sums of a stretch of whole UTC days anew from the rows of the history and compares each level by itself: what
- * is off in one changes no other. Costs the history of the stretch, and holds no lock unless it mends.
- * @param mend adds what is missing and takes away what is too much, while nobody folds.
+ * Recomputes the rollups of a stretch of whole UTC days from the history and compares each level separately: an error
+ * in one changes no other. Costs the history of the stretch, and takes no lock unless it repairs.
+ * @param mend adds the differences, while no aggregation runs.
  */
 export async function checkRollups(fleet: Db, stretch: Stretch, mend: boolean): Promise<SumsCheck[]> {
   const found: SumsCheck[] = [];

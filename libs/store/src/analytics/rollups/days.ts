@@ -5,8 +5,8 @@ import { fleetNote } from '../../driver/fragments.ts';
 import { ALL_SUMS } from './sums.ts';
 
 /**
- * The newest UTC day whose sums have to be compared with the history: one that has not been since it was over, today
- * included where it has never been, back to the day on which the first issue entered.
+ * The newest UTC day whose rollups have to be compared with the history: one not compared since it ended, today
+ * included if it never was, back to the day of the first admission.
  * @returns its date, YYYY-MM-DD, and whether it was compared before; undefined when there is nothing to do.
  */
 export async function nextDayToCheck(fleet: Db): Promise<{ day: string; known: boolean } | undefined> {
@@ -22,7 +22,7 @@ export async function nextDayToCheck(fleet: Db): Promise<{ day: string; known: b
   return rows[0];
 }
 
-/** Notes that the sums of a day were compared, and how many were off. */
+/** Records that the rollups of a day were compared, and how many differences there were. */
 export async function noteCheckedDay(fleet: Db, day: string, wrong: number): Promise<void> {
   await fleet
     .insertInto('rollup_checks')
@@ -32,8 +32,8 @@ export async function noteCheckedDay(fleet: Db, day: string, wrong: number): Pro
 }
 
 /**
- * Forgets sums by the minute and the hour that no window reaches any more. Cost: indexes by time; all of the sums of
- * costs, whose days and months stay. @returns how many.
+ * Deletes rollups by minute and hour that no window reads any more. Cost: indexes by time; all of the cost rollups,
+ * whose days and months are kept. @returns how many.
  */
 export async function forgetOldSums(fleet: Db): Promise<number> {
   let forgotten = 0;

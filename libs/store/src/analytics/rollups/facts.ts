@@ -5,8 +5,8 @@ import { type RawBuilder, sql } from 'kysely';
 const ANY_STATE = sql.lit(`{${STATES.join(',')}}`);
 
 /**
- * What deltas say, as rows: each reads the relation `d` (tenant_id, repo_id, at, body), be it what was just deleted by
- * a fold or what nobody has folded yet.
+ * The content of deltas as rows: each reads the relation `d` (tenant_id, repo_id, at, body), either deltas just deleted
+ * by the aggregation or pending ones.
  */
 export const movesOfDeltas = sql`
   select d.tenant_id, d.repo_id, d.at, m."from" as from_state, m."to" as to_state, coalesce(m.cohort, d.at) as cohort_at,
@@ -14,7 +14,7 @@ export const movesOfDeltas = sql`
   from d cross join lateral jsonb_to_recordset(d.body -> 'moves')
     as m ("from" text, "to" text, cohort timestamptz, first boolean, stay bigint)`;
 
-/** Money belongs to the time of its booking, the call to the time at which it was first booked. */
+/** Costs belong to the time of their recording, the call to the time of its first recording. */
 export const costsOfDeltas = sql`
   select d.tenant_id, d.repo_id, c.agent, c.model, c.provider, part.at, part.usd, part.invocations, part.input_tokens,
     part.output_tokens, part.cache_read_tokens, part.cache_write_tokens, part.max_turns, part.no_progress
@@ -42,7 +42,7 @@ export interface Stretch {
 const during = (column: RawBuilder<unknown>, { from, to }: Stretch | Between) =>
   sql`${column} >= (${from})::timestamptz and ${column} < (${to})::timestamptz`;
 
-/** The same facts from the rows of the history: moves that happened in a stretch. Costs its moves (transitions_by_state). */
+/** The same facts from the history: transitions of a stretch. Costs its transitions (transitions_by_state). */
 export const movesOfRows = (stretch: Stretch) => sql`
   select t.tenant_id, t.repo_id, t.at, t.from_state, t.to_state, i.created_at as cohort_at, false as is_first,
     t.duration_in_from_ms as stay_ms
@@ -52,7 +52,7 @@ export const movesOfRows = (stretch: Stretch) => sql`
   select i.tenant_id, i.repo_id, i.created_at, null, 'new', i.created_at, true, null
   from issues i where ${during(sql`i.created_at`, stretch)}`;
 
-/** The moves, whenever they were, of the issues that entered in a stretch. Costs all of their moves. */
+/** All transitions, of any time, of the issues admitted in a stretch. Costs all of their transitions. */
 export const movesOfCohort = (stretch: Stretch) => sql`
   select t.tenant_id, t.repo_id, t.at, t.from_state, t.to_state, i.created_at as cohort_at,
     t.to_state <> 'new' and row_number() over (partition by t.tenant_id, t.issue_id, t.to_state order by t.id) = 1 as is_first,
@@ -74,7 +74,7 @@ export type Of = (alias: string) => RawBuilder<unknown>;
 
 const OF_ALL: Of = () => sql`true`;
 
-/** What was booked in a stretch, without its calls. */
+/** Costs recorded in a stretch, without the calls. */
 export const moneyOfRows = (stretch: Stretch | Between, of = OF_ALL) => sql`
   select c.tenant_id, c.repo_id, c.agent, c.model, a.provider, c.created_at as at, c.amount_usd as usd,
     0::bigint as invocations, 0::bigint as input_tokens, 0::bigint as output_tokens, 0::bigint as cache_read_tokens,

@@ -4,21 +4,21 @@ import { prepared } from '../../driver/prepared.ts';
 import { costsOfDeltas, eventsOfDeltas, movesOfDeltas } from './facts.ts';
 import { ALL_SUMS, addTo, everyKind, type Sums } from './sums.ts';
 
-/** One process at a time adds to the sums; what else writes them waits for this lock. */
+/** One process at a time adds to the rollups; every other writer of them takes this lock too. */
 export const SUMS_LOCK = sql`hashtextextended('pipeline.rollups', 0)`;
 
-/** The most that one statement folds. */
+/** Maximum number of deltas per statement. */
 const FOLD_BATCH = 5_000;
 
-/** The facts of deltas under the names that the cells of sums read. `d` stands before them. */
+/** The facts of deltas under the names that the cells of rollups read. The relation `d` precedes them. */
 export const factsOfDeltas = sql`
   moves as (${movesOfDeltas}), cohort as (select tenant_id, repo_id, at, from_state, to_state, cohort_at, is_first, stay_ms from moves), costs as (${costsOfDeltas}), events as (${eventsOfDeltas})`;
 
 const written = (sums: Sums): RawBuilder<unknown> =>
   sql`${sql.ref(`to_${sums.table}`)} as (${addTo(sums, everyKind(sums, sums.cells))})`;
 
-// The lock is taken inside the statement: what another process has folded meanwhile is locked, found deleted and left
-// out, and every sum is read as it is now.
+// The lock is taken inside the statement: deltas that another process has aggregated meanwhile are locked, found
+// deleted and skipped, and every sum is read at its current value.
 const fold = prepared(
   'fold-rollups',
   () => sql<{ folded: number }>`
@@ -35,8 +35,8 @@ const fold = prepared(
 );
 
 /**
- * Adds a batch of what writers have appended to the sums, in one statement. Any number of processes may call it: one
- * of them does the work. @returns how many deltas were folded, and whether there are more.
+ * Aggregates a batch of deltas into the rollups, in one statement. Any number of processes may call it: one of them
+ * does the work. @returns how many deltas were aggregated, and whether there are more.
  */
 export async function foldRollups(fleet: Db): Promise<{ folded: number; more: boolean }> {
   const row = await fold.first(fleet, {});
@@ -44,7 +44,7 @@ export async function foldRollups(fleet: Db): Promise<{ folded: number; more: bo
   return { folded, more: folded === FOLD_BATCH };
 }
 
-/** How many deltas wait. */
+/** Number of pending deltas. */
 export async function unfoldedDeltas(fleet: Db): Promise<number> {
   const { n } = await fleet
     .selectFrom('rollup_deltas')

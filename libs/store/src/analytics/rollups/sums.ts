@@ -7,7 +7,7 @@ const bin = (width: Width, at: RawBuilder<unknown>) => sql`date_bin(interval ${s
 export const firstWhole = (width: Width, at: RawBuilder<unknown>) =>
   bin(width, sql`${at} + interval ${sql.lit(width)} - interval '1 microsecond'`);
 
-/** Buckets of stays are two percent wide: what lies in the middle of one is at most one percent off. */
+/** Histogram buckets are two percent wide, so their middle is at most one percent off. */
 export const STAY_BUCKET = 1.02;
 const BUCKET = sql`floor(ln(stay_ms + 1) / ln(${sql.lit(STAY_BUCKET)}::float8))::int`;
 /** Milliseconds in the middle of a bucket. */
@@ -21,31 +21,31 @@ const MONTH_OF_C = sql`('month', ${monthOf(sql`c.at`)})`;
 
 export type Facts = 'moves' | 'cohort' | 'costs' | 'events';
 
-/** A table of sums: how its rows are made from facts, and of which stretch of time each is. */
+/** A rollup table: how its rows are computed from facts, and the stretch of time each covers. */
 export interface Sums {
   table: 'state_minutes' | 'stay_hours' | 'transition_counts' | 'task_counts' | 'cost_sums' | 'event_counts';
   keys: readonly string[];
   sums: readonly string[];
-  /** The column that says of which stretch a row is. */
+  /** The column with the start of a row's stretch. */
   time: string;
   /**
-   * Rows of the finest kind, one for each fact and before anything is added up. `moves` and `cohort` are relations of
-   * facts: the one holds moves by their own time, the other those of issues by the time of their entry.
+   * Rows of the finest grain, one per fact, before aggregation. `moves` and `cohort` are relations of facts:
+   * transitions by their own time, and those of issues by the time of their admission.
    */
   cells: RawBuilder<unknown>;
-  /** How many days its rows are kept; what is older is not made anew. */
+  /** Retention of its rows in days; older rows are not recomputed. */
   keptDays?: number;
-  /** The same of its rows by the hour, where it has others besides. */
+  /** The same for its hourly rows, if it has others too. */
   hoursKeptDays?: number;
   /** Facts that `cells` reads. */
   reads: readonly Facts[];
-  /** From the finest kind, as `c`, to all kinds that are kept; repo 0 = all of a tenant, tenant 0 = all. */
+  /** From the finest grain, as `c`, to all grains that are stored; repo 0 = all of a tenant, tenant 0 = all. */
   kinds?: { from: RawBuilder<unknown>; columns: Readonly<Record<string, RawBuilder<unknown>>> };
 }
 
-/** The longest window that is read by the minute has seven days. */
+/** The longest window that reads minutes has seven days. */
 const KEPT_DAYS = 9;
-/** Only the day in which a window begins is read by the hour, and the longest window has 35 days. */
+/** Only the first day of a window is read by the hour, and the longest window has 35 days. */
 const HOURS_KEPT_DAYS = 45;
 
 const LEVELS = {
@@ -153,7 +153,7 @@ const eventCounts: Sums = {
 
 export const ALL_SUMS: readonly Sums[] = [stateMinutes, stayHours, transitionCounts, taskCounts, costSums, eventCounts];
 
-/** Rows of the finest kind, added up at every kind that is kept. */
+/** Rows of the finest grain, aggregated to every stored grain. */
 export function everyKind({ keys, sums, kinds }: Sums, cells: RawBuilder<unknown>): RawBuilder<unknown> {
   const key = (name: string) => sql`${kinds?.columns[name] ?? sql.ref(`c.${name}`)} as ${sql.ref(name)}`;
   const sum = (name: string) => sql`sum(${sql.ref(`c.${name}`)}) as ${sql.ref(name)}`;
@@ -163,7 +163,9 @@ export function everyKind({ keys, sums, kinds }: Sums, cells: RawBuilder<unknown
     group by ${sql.join(keys.map((_, at) => sql.lit(at + 1)))}`;
 }
 
-/** Adds rows to a table of sums, each to the row of its own key. They are sorted, so that no two writers cross. */
+/**
+ * Adds rows to a rollup table, each to the row of its key. They are sorted, so that concurrent writers cannot deadlock.
+ */
 export function addTo({ table, keys, sums }: Sums, rows: RawBuilder<unknown>): RawBuilder<unknown> {
   const columns = sql.join([...keys, ...sums].map((name) => sql.ref(name)));
   const target = sql.join(keys.map((name) => sql.ref(name)));
@@ -175,9 +177,9 @@ export function addTo({ table, keys, sums }: Sums, rows: RawBuilder<unknown>): R
       ${sql.join(sums.map((name) => sql`${sql.ref(name)} = ${sql.ref(`s.${name}`)} + ${sql.ref(`excluded.${name}`)}`))}`;
 }
 
-/** The rows of the finest kind of a table of sums, one for each fact. */
+/** The rows of the finest grain of a rollup table, one per fact. */
 export function cellsOf(table: Sums['table']): RawBuilder<unknown> {
   const sums = ALL_SUMS.find((one) => one.table === table);
-  if (!sums) throw new Error(`${table} is no table of sums`);
+  if (!sums) throw new Error(`${table} is not a rollup table`);
   return sums.cells;
 }

@@ -23,7 +23,7 @@ export function adminRoutes(sandbox: Sandbox, { faults, requests, adminToken }: 
   const { state, deliveries } = sandbox;
   router.use((req, _res, next) => {
     if (adminToken !== null && !same(req.headers.authorization ?? '', `Bearer ${adminToken}`)) {
-      throw new Failure(401, 'the admin token is needed as bearer token');
+      throw new Failure(401, 'the admin token is required as bearer token');
     }
     // Pages of other sites can post forms but not JSON.
     if (req.method === 'POST' && !req.is('application/json')) throw new Failure(415, 'send application/json');

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { rawBody, route } from '../wire/route.ts';
+
+const html = { description: 'HTML page.', type: 'text/html', body: z.string() };
+const elsewhere = { description: 'Redirect.', headers: { location: { description: 'Target.', schema: z.string() } } };
+
+/** HTML pages: forms without scripts. They render their own error pages, also when the store is unavailable. */
+const page = {
+  auth: 'none',
+  needsStore: false,
+  tags: ['Pages'],
+  undocumented: true,
+  replies: { 200: html, 303: elsewhere, 400: html, 403: html, 404: html, 429: html, 503: html },
+} as const;
+
+const form = {
+  method: 'post',
+  body: rawBody('application/x-www-form-urlencoded', 'Form fields.'),
+  bodyLimit: 16 * 1024,
+} as const;
+
+const interaction = { params: z.object({ uid: z.string() }) };
+
+const showHome = route({
+  ...page,
+  id: 'showHome',
+  method: 'get',
+  path: '/',
+  summary: 'Start page',
+  description: 'Links to the pages and to the machine-readable documents.',
+});
+
+const showConsent = route({
+  ...page,
+  ...interaction,
+  id: 'showConsent',
+  method: 'get',
+  path: '/oauth/interaction/{uid}',
+  summary: 'Consent',
+  description: 'Requests consent for a client to read on behalf of the logged-in user.',
+});
+
+const decideConsent = route({
+  ...page,
+  ...interaction,
+  ...form,
+  id: 'decideConsent',
+  path: '/oauth/interaction/{uid}/confirm',
+  summary: 'Allow or refuse',
+  description: 'Records the decision and redirects the browser.',
+});
+
+const showLogin = route({
+  ...page,
+  id: 'showLogin',
+  method: 'get',
+  path: '/account/login',
+  query: z.object({ return_to: z.string().max(500).optional().meta({ example: '/account/connections' }) }),
+  summary: 'Login',
+  description: 'Login form with email and password.',
+});
+
+const logIn = route({
+  ...page,
+  ...form,
+  id: 'logIn',
+  path: '/account/login',
+  summary: 'Log in',
+  description: 'Starts a browser session.',
+});
+
+const logOut = route({
+  ...page,
+  ...form,
+  id: 'logOut',
+  path: '/account/logout',
+  summary: 'Log out',
+  description: 'Ends the browser session.',
+});
+
+const showConnections = route({
+  ...page,
+  id: 'showConnections',
+  method: 'get',
+  path: '/account/connections',
+  query: z.object({ ended: z.string().optional().meta({ example: '1' }) }),
+  summary: 'Your connections',
+  description: 'Lists the clients that read on behalf of the logged-in user.',
+});
+
+const showEndConnection = route({
+  ...page,
+  id: 'showEndConnection',
+  method: 'get',
+  path: '/account/connections/{id}/end',
+  params: z.object({ id: z.string() }),
+  summary: 'End a connection?',
+  description: 'Confirmation form for ending a connection.',
+});
+
+const endConnection = route({
+  ...page,
+  ...form,
+  id: 'endConnection',
+  path: '/account/connections/{id}/revoke',
+  params: z.object({ id: z.string() }),
+  summary: 'End a connection',
+  description: 'Ends a connection and revokes its tokens immediately.',
+});
+
+export const pageRoutes = [
+  showHome,
+  showConsent,
+  decideConsent,
+  showLogin,
+  logIn,
+  logOut,
+  showConnections,
+  showEndConnection,
+  endConnection,
+] as const;

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { route } from '../wire/route.ts';
+
+const page = { auth: 'none', needsStore: false, tags: ['Dashboard'], method: 'get' } as const;
+
+export const getDashboardPage = route({
+  ...page,
+  undocumented: true,
+  id: 'getDashboardPage',
+  path: '/',
+  summary: 'The dashboard',
+  description: 'Returns the dashboard, or a placeholder page when it has not been built.',
+  replies: { 200: { description: 'The page.', type: 'text/html', body: z.string() } },
+});
+
+export const getAsset = route({
+  ...page,
+  undocumented: true,
+  id: 'getAsset',
+  path: '/assets/{path*}',
+  summary: 'A file of the dashboard',
+  description: 'Missing files and paths outside the asset folder return 404 with an empty body.',
+  params: z.object({ path: z.string() }),
+  replies: {
+    200: { description: 'The file.', streamed: true, type: '*/*' },
+    404: { description: 'No such file.' },
+  },
+});
+
+export const getMetricsText = route({
+  ...page,
+  id: 'getMetricsText',
+  path: '/prometheus',
+  summary: 'Get Prometheus metrics',
+  description:
+    'Metrics in the Prometheus text format, served from memory. Unauthenticated. Do not expose this endpoint to the public internet.',
+  replies: { 200: { description: 'Metrics.', type: 'text/plain; version=0.0.4', body: z.string() } },
+});
+
+export const staticRoutes = [getDashboardPage, getMetricsText, getAsset] as const;

@@ -1,0 +1,63 @@
+import { isStorable } from '@pipeline/domain';
+import { z } from 'zod';
+import { tenant } from '../repos/query.ts';
+import { PaginatedResponse } from '../wire/envelopes.ts';
+import { pageQuery } from '../wire/paging.ts';
+import { route } from '../wire/route.ts';
+import { ISSUE_FILTERS, IssueListItem } from './list-item.ts';
+
+/** A row of the issue list over all repos. */
+export const FoundIssue = IssueListItem.extend({
+  repo: z.string().meta({ description: '`owner/repo` in the case used by the host.', example: 'acme/shop' }),
+  tenant: z.string().meta({ description: 'External id of the tenant.' }),
+}).meta({ id: 'FoundIssue' });
+
+/** An issue number, or a search term of at least three characters. */
+const SEARCH = /^\s*(?:#?[1-9]\d?\s*$|\S[\s\S]+\S)/u;
+
+export const searchIssues = route({
+  id: 'searchIssues',
+  method: 'get',
+  path: '/api/issues',
+  summary: 'Search issues',
+  description:
+    'Searches all repos, ordered by time in the current state, longest first. `page.total` is null when `q` is given.',
+  tags: ['Issues'],
+  auth: 'operator',
+  query: z.object({
+    repo: z
+      .string()
+      .max(300)
+      .regex(/^[^/]+\/[^/]+$/, 'must be owner/repo')
+      .optional()
+      .meta({ description: 'Returns only issues of this repo, `owner/repo`, case-insensitive.', example: 'acme/shop' }),
+    tenant,
+    state: z
+      .enum(['all', ...ISSUE_FILTERS])
+      .optional()
+      .meta({
+        description:
+          '`open` = not done; `blocked` or `paused` = not done and flagged so; a state name (exact match); or `all`. Default: open, or all when `q` is given.',
+        example: 'open',
+      }),
+    flag: z
+      .enum(['blocked', 'paused'])
+      .optional()
+      .meta({ description: 'Returns only issues with this flag, in any state.', example: 'paused' }),
+    q: z
+      .string()
+      .max(200)
+      .refine(isStorable, 'must not contain NUL or unpaired surrogates')
+      .regex(SEARCH, 'must be an issue number, or at least 3 characters of the title')
+      .optional()
+      .meta({
+        description: 'Issue number such as 7 or #7, or a part of the title, case-insensitive.',
+        example: 'checkout',
+      }),
+    ...pageQuery({ limit: { default: 100, max: 500 }, notANumber: 'refuse' }),
+  }),
+  replies: { 200: { description: 'One page of issues.', body: PaginatedResponse(FoundIssue) } },
+  errors: [{ code: 'NOT_FOUND', description: 'Unknown or disabled repo, or unknown tenant' }],
+});
+
+export const issueRoutes = [searchIssues] as const;

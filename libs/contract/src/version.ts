@@ -1,2 +1,0 @@
-/** Version of the wire contract, as both documents carry it. */
-export const CONTRACT_VERSION = '1.0.0';

@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { OUTCOME_NAMES } from '@pipeline/domain';
+import { CompleteReport, completeTask, errorsOf, failTask, hostedSurface } from '../../src/index.ts';
+
+const claimToken = '0198c5a4-7c1e-7000-8000-000000000001';
+
+describe('the report of a finished task', () => {
+  test('knows every outcome of the domain and no other', () => {
+    const outcomes = CompleteReport.options.map((option) => option.shape.outcome.value);
+    expect(outcomes.sort()).toEqual([...OUTCOME_NAMES].sort());
+    expect(CompleteReport.safeParse({ claimToken, outcome: 'mergable', result: {} }).success).toBe(false);
+  });
+
+  test('carries what its own outcome carries', () => {
+    const result = { branch: 'svc/issue-1', headSha: 'abcdef1', title: 't', body: '', changedFiles: [] };
+    expect(CompleteReport.parse({ claimToken, outcome: 'submitted', result })).toEqual({
+      claimToken,
+      outcome: 'submitted',
+      result,
+      artefacts: [],
+      findings: [],
+      intelligence: [],
+      invocations: [],
+    });
+    expect(CompleteReport.safeParse({ claimToken, outcome: 'planned', result }).success).toBe(false);
+  });
+
+  describe('evidence of a finding', () => {
+    const finding = { findingType: 'risk', category: 'c', severity: 'low', title: 't', summary: 's' };
+    const parse = (evidence: unknown) =>
+      CompleteReport.safeParse({
+        ...{ claimToken, outcome: 'analyzed', result: {} },
+        findings: [{ ...finding, evidence: [evidence] }],
+      });
+
+    test.each([
+      [{ foo: 1 }, 'kind'],
+      [{ kind: '' }, 'kind'],
+      [{ kind: 7 }, 'kind'],
+      [{ kind: 'file', path: 7 }, 'path'],
+      [{ kind: 'file', lineStart: '3' }, 'lineStart'],
+      [{ kind: 'file', lineEnd: -1 }, 'lineEnd'],
+    ])('is refused when it is %j', (evidence, field) => {
+      const { error } = parse(evidence);
+      expect(error?.issues.map(({ path }) => path.at(-1))).toEqual([field]);
+    });
+
+    test('is stored without the fields that are null, with those of its own', () => {
+      const given = { kind: 'file', path: 'a.ts', lineStart: 3, lineEnd: null, ref: null, column: 4 };
+      expect(parse(given).data?.findings[0]?.evidence).toEqual([
+        { kind: 'file', path: 'a.ts', lineStart: 3, column: 4 },
+      ]);
+    });
+  });
+
+  test.each([completeTask, failTask])('of $id may be answered with 409 and 410', (route) => {
+    const codes = errorsOf(hostedSurface, route).map(({ code, status }) => `${status} ${code}`);
+    expect(codes).toEqual(
+      expect.arrayContaining(['409 CLAIM_LOST', '410 TASK_CANCELLED', '404 NOT_FOUND', '401 AUTH_FAILED']),
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import type { ErrorClass } from '../blocks.ts';
+import type { ProjectionStatus, ProjectionType } from '../outbox/projections.ts';
+import type { State } from '../states.ts';
+import type { Hold, TaskType } from '../task-types.ts';
+
+/** What an issue can wait for (interface: the issue why record). */
+export const WAIT_KINDS = [
+  'worker',
+  'dependency',
+  'subtask',
+  'human',
+  'ci',
+  'merge',
+  'quota',
+  'budget',
+  'projection',
+  'cooldown',
+  'retry',
+  'dead-letter',
+] as const;
+export type WaitKind = (typeof WAIT_KINDS)[number];
+
+/** One wait of an issue. `detail` completes "it waits for …". */
+export interface Wait {
+  kind: WaitKind;
+  /** What it is about: a worker, an issue, a pull request, a dead letter or finding by its id. */
+  ref: string | null;
+  detail: string;
+  since: string | null;
+}
+
+/** The inputs of an issue's waits. Times are ISO 8601. */
+export interface WhyFacts {
+  /** As spelt on the host, owner/name. */
+  repo: string;
+  issueNumber: number;
+  state: State;
+  stateEnteredAt: string;
+  isPaused: boolean;
+  pausedAt: string | null;
+  blockReason: string | null;
+  blockClassification: ErrorClass | null;
+  question: string | null;
+  /** When a transient block is lifted automatically. */
+  autoUnblockAt: string | null;
+  /** The open pull request. */
+  prNumber: number | null;
+  task: WhyTask | null;
+  /** Open ones only. */
+  dependencies: { ref: string; since: string }[];
+  subtasks: { ref: string; since: string }[];
+  /** Pending host writes, oldest first. */
+  projections: WhyProjection[];
+  deadLetters: { id: string; targetState: string; error: string; createdAt: string }[];
+  /** Findings that prevent the merge. */
+  blockers: { id: string; title: string; createdAt: string }[];
+  /** The cause of the current state. */
+  lastTrigger: string | null;
+}
+
+export interface WhyTask {
+  type: TaskType;
+  status: 'pending' | 'claimed';
+  held: Hold | null;
+  /** When its hold ends. */
+  runAfter: string | null;
+  /** Counts from 0. */
+  attempt: number;
+  maxAttempts: number;
+  claimedBy: string | null;
+  claimedAt: string | null;
+  createdAt: string;
+}
+
+export interface WhyProjection {
+  id: number;
+  type: ProjectionType;
+  status: Extract<ProjectionStatus, 'pending' | 'failed'>;
+  error: string | null;
+  createdAt: string;
+}

@@ -1,0 +1,28 @@
+import type { PushProtection } from '../vcs/host.ts';
+
+/** Result of one check before a repository is enabled. */
+export interface DoctorCheck {
+  check: 'push-protection';
+  status: 'ok' | 'warning' | 'unknown';
+  message: string;
+}
+
+/** Checks whether the tokens of develop tasks can push to the default branch of a repository. */
+export function judgePushProtection(branch: string, { restricted, by }: PushProtection): DoctorCheck {
+  const check = 'push-protection';
+  if (restricted === true) {
+    return {
+      check,
+      status: 'ok',
+      message: `pushes to ${branch} are restricted${by.length > 0 ? ` (${by.join(', ')})` : ''}`,
+    };
+  }
+  if (restricted === null) {
+    const message = `${branch} has a protection that the pipeline's identity may not read: check that it requires pull requests`;
+    return { check, status: 'unknown', message };
+  }
+  const message =
+    `nothing restricts pushes to ${branch}: a develop token may push to any branch of the repository, this one included, ` +
+    'past review and checks. Add a ruleset or branch protection that requires pull requests';
+  return { check, status: 'warning', message };
+}

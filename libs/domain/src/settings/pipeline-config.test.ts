@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import { AppError } from '../errors.ts';
+import { parsePipelineConfig, RELOADABLE_KEYS, settingsOf } from './pipeline-config.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
+
+function complaints(config: unknown): string[] {
+  try {
+    parsePipelineConfig(config);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFIG_VALIDATION_FAILED') return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+describe('the pipeline configuration', () => {
+  test('may be empty, and is then the built-in default', () => {
+    for (const empty of [null, undefined, {}]) {
+      expect(settingsOf(parsePipelineConfig(empty))).toEqual(DEFAULT_SETTINGS);
+    }
+  });
+
+  test('fills in what a repo leaves out', () => {
+    expect(parsePipelineConfig({ repos: [{ slug: 'Acme/Shop' }] }).repos).toEqual([
+      { slug: 'Acme/Shop', branch: 'main', poolSize: null, setupCommand: null, tenant: 'default' },
+    ]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['at the top', { selfhealing: {} }, 'selfhealing: is no key here; keys are repos, agents, selfHealing,'],
+    ['in a section', { selfHealing: { autoRestrat: true } }, 'selfHealing.autoRestrat: is no key here; keys are auto'],
+    [
+      'in a repo',
+      { repos: [{ slug: 'a/b', poolsize: 2 }] },
+      'repos[0].poolsize: is no key here; keys are slug, branch',
+    ],
+    [
+      'in an agent',
+      { agents: { dev: { url: 'http://x', auth: {} } } },
+      'agents.dev.auth: is no key here; keys are url',
+    ],
+    [
+      'of a state',
+      { sla: { warnAfterMinutes: { plannning: 5 } } },
+      'sla.warnAfterMinutes.plannning: is no state; states are new, analyzing,',
+    ],
+    [
+      'in a channel',
+      { alertChannels: [{ type: 'log', url: 'x' }] },
+      'alertChannels[0].url: is no key here; keys are type',
+    ],
+  ])('a mistyped key %s is an error that names it and the right ones', (_where, config, message) => {
+    expect(complaints(config)).toEqual([expect.stringContaining(message)]);
+  });
+
+  test('every mistake is told at once, each on its line', () => {
+    const lines = complaints({
+      repos: [{ slug: 'shop' }],
+      pollIntervals: { monitor: 0 },
+      costLimits: { dailyUsd: -1, monthlyUsd: 100 },
+      agents: { monitor: { auth: { username: 'ops', passwordEnv: 'not a name' } }, dev: { url: 'ftp://dev' } },
+    });
+    expect(lines).toHaveLength(6);
+    expect(lines).toContain('repos[0].slug: must be owner/name');
+    expect(lines).toContain('agents.monitor.auth.passwordEnv: must be the name of an environment variable');
+    expect(lines).toContain('agents.dev.url: must be an http or https address');
+  });
+
+  test('a person may be named once among the logins, and by a name that Basic can carry', () => {
+    const auth = { username: 'olga', passwordEnv: 'OLGA', logins: [{ username: 'per', passwordEnv: 'PER' }] };
+    const told = (logins: unknown[]) => complaints({ agents: { monitor: { auth: { ...auth, logins } } } });
+    expect(told(auth.logins)).toEqual([]);
+    expect(told([...auth.logins, { username: 'olga', passwordEnv: 'O2' }])).toEqual([
+      'agents.monitor.auth.logins[1].username: olga is there twice',
+    ]);
+    expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([
+      expect.stringContaining('must not contain a colon'),
+    ]);
+    expect(told([{ username: 'a', password: 'secret' }])).toEqual(
+      expect.arrayContaining([expect.stringContaining('.password: is no key here; keys are username, passwordEnv')]),
+    );
+  });
+
+  test('a repo may be listed once per tenant, however its name is spelled', () => {
+    const repo = { slug: 'acme/shop' };
+    expect(complaints({ repos: [repo, { slug: 'Acme/Shop' }] })).toEqual(['repos[1].slug: Acme/Shop is listed twice']);
+    expect(complaints({ repos: [repo, { ...repo, tenant: 'other' }] })).toEqual([]);
+  });
+
+  test.each([[[]], ['text'], [5]])('%j in place of the mapping is refused', (config) => {
+    expect(complaints(config)).toEqual([expect.stringMatching(/^config: .*expected object/)]);
+  });
+
+  test('recall by meaning needs an endpoint', () => {
+    expect(() => parsePipelineConfig({ retrieval: { embedding: true } })).toThrow(
+      'retrieval.embeddingEndpoint: must be set when embedding is true',
+    );
+  });
+
+  test('every reloadable key reaches the settings', () => {
+    const changed = {
+      selfHealing: { autoRestart: true },
+      pollIntervals: { monitor: 7 },
+      costLimits: { perIssueUsd: 5 },
+      alertChannels: [{ type: 'slack', urlEnv: 'SLACK_URL', digest: false }],
+      alerts: { queueAgeMinutes: 5 },
+      retrieval: { tokenBudget: 500 },
+      sla: { warnAfterMinutes: { planning: 5 } },
+      tracks: { maxOpenIssues: 3 },
+      retention: { eventsDays: 10, messagesDays: 2, runsDays: 11, projectionsDays: 3 },
+      review: { dismissStale: false, workerLogins: ['shop-worker[bot]'] },
+    };
+    const settings = settingsOf(parsePipelineConfig(changed));
+    expect(settings).toMatchObject(changed);
+    expect(Object.keys(changed)).toEqual([...RELOADABLE_KEYS]);
+  });
+});

@@ -1,0 +1,150 @@
+/** The cost of reading external text, in CPU time of this process: 1 MiB of any text stays under 50 ms. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseConsistencyId } from '../consistency/finding.ts';
+import { linkedIssueNumber, revertedBy } from '../intake/pull-requests.ts';
+import { dependenciesIn, dependencyChanges } from '../intake/text-dependencies.ts';
+import { brief } from '../issues/find-waits.ts';
+import { extractAnchors } from '../knowledge/anchors.ts';
+import { normalizedTitle } from '../knowledge/finding-moves.ts';
+import { blockReasonOf, classifyError } from '../queue/error-classification.ts';
+import { normalizeError } from '../queue/error-fingerprint.ts';
+import { parseIssueRef, parseSlug } from '../slugs.ts';
+import { nameKey, wordsOf } from '../strategy/words.ts';
+import { TrackName } from '../tracks/track.ts';
+import { parseDuration, parseSince, parseTimestamp } from '../windows.ts';
+import { referringBody } from '../workflow/decide.ts';
+import { fenced, inertText, quoted } from './inert.ts';
+import { patternText, withoutTrailing } from './pattern.ts';
+import { ownWords } from './readable.ts';
+
+const SIZE = 1_048_576;
+const LIMIT_MS = 50;
+const REPO = { owner: 'acme', name: 'shop' };
+const HOME = { repo: REPO, number: 1, url: 'https://github.com/acme/shop/issues/1' };
+const NOW = new Date('2026-03-04T05:06:07.890Z');
+
+const READERS: Record<string, (text: string) => unknown> = {
+  dependenciesIn: (text) => dependenciesIn(text, HOME),
+  dependencyChanges: (text) => dependencyChanges(`${text} `, text, HOME),
+  linkedIssueNumber: (text) => linkedIssueNumber({ headRef: text, body: text }, true),
+  revertedBy: (text) => revertedBy(text, REPO),
+  referringBody: (text) => referringBody(text, 7),
+  extractAnchors: (text) => extractAnchors({ title: text, body: text, labels: [text] }),
+  normalizeError,
+  classifyError: (text) => classifyError({ message: text }),
+  blockReasonOf: (text) => blockReasonOf({ message: text, taskType: 'review', errorClass: 'unknown' }),
+  inertText: (text) => inertText(text, 6_000),
+  quoted: (text) => quoted(text, 6_000),
+  fenced: (text) => fenced(text, 1_000),
+  brief,
+  patternText: (text) => patternText(text),
+  withoutTrailing: (text) => withoutTrailing(text, ' \n/.='),
+  normalizedTitle,
+  nameKey,
+  wordsOf: (text) => wordsOf(text),
+  parseSlug: (text) => [parseSlug(text), parseSlug(`${text}/${text}`)],
+  parseIssueRef: (text) => parseIssueRef(text, REPO),
+  parseConsistencyId: (text) => [parseConsistencyId(text), parseConsistencyId(`orphan:${text}`)],
+  parseSince: (text) => [parseSince(text, NOW), parseTimestamp(text), parseDuration(text)],
+  TrackName: (text) => TrackName.safeParse(text),
+};
+
+/** Fragments that the patterns match, and that cause them to backtrack. */
+const FRAGMENTS = [
+  ...' \t\n\r/#.-_:*`\'"<>()[]{}|~!@&+=,;\\0aAé‘“\u2028',
+  'depends on',
+  'depends on ',
+  'blocked by: ',
+  '#12',
+  '#1, ',
+  'and ',
+  'issue ',
+  'acme/shop#1 ',
+  'acme/',
+  'https://',
+  'https://github.com/acme/shop/issues/',
+  '- [ ] ',
+  '- [ ] #12 ',
+  '1. ',
+  '```',
+  '<!--',
+  '-->',
+  '> ',
+  '    ',
+  'fix',
+  'fixes ',
+  'fix : ',
+  'reverts ',
+  'this reverts commit ',
+  '0123456789abcdef',
+  'expected: ',
+  'expected ',
+  'to be ',
+  'received: ',
+  'budget ',
+  'quota ',
+  'exceeded ',
+  'rate limit ',
+  'timeout ',
+  'check ',
+  'fail',
+  'compil',
+  'status code',
+  '2026-01-02T',
+  'a.b/',
+  'aB',
+  'a_',
+  'C:\\',
+  '1.',
+  'not ',
+  'no longer ',
+];
+
+/** CPU milliseconds of the fastest of three runs: other load on the machine only adds time. */
+function cpuMs(work: () => unknown): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 3 && least > LIMIT_MS / 2; run += 1) {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
+
+const filled = (part: string): string => part.repeat(Math.ceil(SIZE / part.length)).slice(0, SIZE);
+
+describe.each(Object.entries(READERS))('%s', (_name, read) => {
+  test('costs under 50 ms for 1 MiB of any fragment, alone and behind a beginning', () => {
+    const slow: [string, number][] = [];
+    for (const fragment of FRAGMENTS) {
+      for (const text of [filled(fragment), `depends on${filled(fragment)}x`, `fix${filled(fragment)}`]) {
+        const ms = cpuMs(() => read(text));
+        if (ms > LIMIT_MS) slow.push([`${text.slice(0, 24)}…`, ms]);
+      }
+    }
+    expect(slow).toEqual([]);
+  }, 120_000);
+
+  test('costs under 50 ms for 1 MiB of repeated sequences of fragments', () => {
+    const sequence = fc.array(fc.constantFrom(...FRAGMENTS), { minLength: 2, maxLength: 6 });
+    fc.assert(
+      fc.property(sequence, fc.constantFrom('', 'x', '\n', '#1'), (parts, end) => {
+        const text = filled(parts.join('')) + end;
+        expect(cpuMs(() => read(text))).toBeLessThanOrEqual(LIMIT_MS);
+      }),
+      { numRuns: 40 },
+    );
+  }, 120_000);
+});
+
+describe('ownWords', () => {
+  test('costs under 50 ms for any body that the host accepts', () => {
+    const slow = FRAGMENTS.filter((fragment) => {
+      const body = filled(fragment).slice(0, 65_536);
+      return cpuMs(() => ownWords(body)) > LIMIT_MS;
+    });
+    expect(slow).toEqual([]);
+  });
+});

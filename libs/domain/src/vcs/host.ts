@@ -1,0 +1,244 @@
+import type { ProjectionAction } from '../outbox/projections.ts';
+
+/**
+ * The port to the version-control host. libs/vcs has the only implementation (GitHub's REST API, which the sandbox host
+ * implements too); all other code uses the host through these types.
+ */
+export interface VcsHost {
+  /** The kind of host; stored as `clientType` of projections. */
+  readonly clientType: 'github' | 'sandbox';
+
+  /** Login of the identity that writes; events sent by it never trigger a use case. */
+  login(): Promise<string>;
+
+  getRepo(repo: RepoRef): Promise<HostRepo>;
+
+  /**
+   * Issues (never pull requests) changed since `since`, oldest change first, any state; also the numbers of changed
+   * pull requests, because hosts list both together. `etag` makes an unchanged response free of the host's rate limits:
+   * null = not changed since that etag.
+   */
+  listIssues(repo: RepoRef, query: IssueQuery): Promise<IssuePage | null>;
+
+  /** null when the host has no such issue. */
+  getIssue(repo: RepoRef, number: number): Promise<HostIssue | null>;
+  /** Who changed an issue and when, by the host's log; null when the host has no such issue. Two requests. */
+  historyOf(repo: RepoRef, number: number): Promise<HostHistory | null>;
+  /**
+   * Whether an issue or a pull request is open; `missing` = the host has none of that number. With the etag of an
+   * earlier response an unchanged one is null and free of the host's rate limits.
+   */
+  standingOf(repo: RepoRef, number: number, etag?: string): Promise<Standing | null>;
+  listComments(repo: RepoRef, number: number, since?: string): Promise<HostComment[]>;
+  getPullRequest(repo: RepoRef, number: number): Promise<HostPullRequest | null>;
+  /** Open and closed pull requests whose head is that branch of this repository, never of a fork; newest first. */
+  findPullRequests(repo: RepoRef, headBranch: string): Promise<HostPullRequest[]>;
+  listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
+  /** The permission that decides whose commands and answers are accepted; cached by the adapter for 5 minutes. */
+  permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
+  /** The rules that restrict direct pushes to a branch. */
+  pushProtectionOf(repo: RepoRef, branch: string): Promise<PushProtection>;
+  /** Reacts to a command comment; a repeated reaction is one reaction. */
+  react(repo: RepoRef, commentId: number, content: '+1' | 'confused'): Promise<void>;
+
+  /** Executes one outbox entry. Never throws for a host response: the result contains it. */
+  execute(
+    repo: RepoRef,
+    issueNumber: number,
+    action: ProjectionAction,
+    context: ExecuteContext,
+  ): Promise<ExecuteResult>;
+}
+
+export interface PushProtection {
+  /** Whether a push to the branch is refused; null = there is some protection that this identity may not read. */
+  restricted: boolean | null;
+  /** The restriction, in words for people. */
+  by: string[];
+}
+
+export interface Standing {
+  state: 'open' | 'closed' | 'missing';
+  etag: string | null;
+}
+
+export interface RepoRef {
+  owner: string;
+  name: string;
+}
+
+export interface IssueQuery {
+  since?: string;
+  labels?: string[];
+  state: 'open' | 'closed' | 'all';
+  etag?: string;
+}
+
+export interface IssuePage {
+  issues: HostIssue[];
+  changedPullRequests: ChangedPullRequest[];
+  etag: string | null;
+}
+
+export interface ChangedPullRequest {
+  number: number;
+  updatedAt: string;
+}
+
+export interface HostRepo {
+  owner: string;
+  name: string;
+  defaultBranch: string;
+  cloneUrl: string;
+  private: boolean;
+}
+
+export interface HostIssue {
+  number: number;
+  title: string;
+  body: string;
+  url: string;
+  state: 'open' | 'closed';
+  stateReason: 'completed' | 'not_planned' | 'reopened' | null;
+  labels: string[];
+  author: string | null;
+  createdAt: string;
+  updatedAt: string;
+  closedAt: string | null;
+}
+
+export interface HostComment {
+  id: number;
+  author: string | null;
+  body: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface HostPullRequest {
+  number: number;
+  title: string;
+  body: string;
+  url: string;
+  state: 'open' | 'closed';
+  merged: boolean;
+  mergedAt: string | null;
+  mergeCommitSha: string | null;
+  /** `owner/name` of the repository of the branch; null when that fork was deleted. */
+  headRepo: string | null;
+  headRef: string;
+  headSha: string;
+  baseRef: string;
+  author: string | null;
+  draft: boolean;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface HostReview {
+  id: number;
+  author: string | null;
+  verdict: 'approved' | 'changes_requested' | 'commented' | 'dismissed' | 'pending';
+  body: string;
+  submittedAt: string | null;
+  commitSha: string | null;
+}
+
+export interface ExecuteContext {
+  /** True when an earlier attempt may have reached the host: read before writing again. */
+  mayHaveHappened: boolean;
+  /** Logins, beside our own, whose pull requests are the pipeline's own (setting `review.workerLogins`). */
+  workerLogins?: readonly string[];
+  signal?: AbortSignal;
+  /** Checked right before each request that changes the host: false = this process may no longer write. */
+  mayWrite?: () => boolean;
+}
+
+/**
+ * - ok: done, or found done already. `created` is the id from the host (comment id, issue or PR number, merge sha),
+ *   and the host's time of an issue that was opened or closed.
+ * - refused: the host will always refuse it. `kind` distinguishes mergePR's refusals.
+ * - rate-limited: retry at `retryAt`; the attempt is not counted.
+ * - failed: retry after a backoff; `ambiguous` = the host may have executed it anyway.
+ */
+export type ExecuteResult =
+  | {
+      status: 'ok';
+      repeated: boolean;
+      created: { number?: number; commentId?: number; sha?: string; url?: string; at?: string } | null;
+    }
+  | {
+      status: 'refused';
+      httpStatus: number;
+      message: string;
+      kind: 'not-ready' | 'conflict' | 'protected' | 'other';
+      /** The actual head of a pull request instead of the one to be merged. */
+      headSha?: string;
+    }
+  | { status: 'rate-limited'; retryAt: string; message: string }
+  | { status: 'failed'; message: string; ambiguous: boolean };
+
+/** Host events from webhooks and polls; both are handled by the engine's intake. */
+export type HostEvent =
+  | {
+      kind: 'issue';
+      action: IssueAction;
+      repo: RepoRef;
+      issue: HostIssue;
+      sender: string | null;
+      label: string | null;
+      /** Of `edited`: the edited fields. */
+      changed?: ('title' | 'body')[];
+      /** When it was read from the host, by the store's clock; only for polls. */
+      readAt?: string;
+    }
+  | {
+      kind: 'comment';
+      repo: RepoRef;
+      issueNumber: number;
+      onPullRequest: boolean;
+      comment: HostComment;
+      issueAuthor: string | null;
+      sender: string | null;
+    }
+  | {
+      kind: 'pull-request';
+      action: 'opened' | 'reopened' | 'closed' | 'merged' | 'synchronize' | 'edited' | 'seen';
+      repo: RepoRef;
+      pullRequest: HostPullRequest;
+      sender: string | null;
+      /** For polls: the store's time before the request to the host. */
+      readAt?: string;
+    }
+  | { kind: 'review'; repo: RepoRef; prNumber: number; review: HostReview; sender: string | null }
+  | {
+      kind: 'checks';
+      repo: RepoRef;
+      headSha: string;
+      prNumbers: number[];
+      conclusion: string | null;
+      sender: string | null;
+    }
+  | { kind: 'repositories'; installationId: number; added: RepoRef[]; removed: RepoRef[]; sender: string | null };
+
+export type IssueAction = 'opened' | 'edited' | 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'seen';
+
+/** An entry of the host's own log of an issue. */
+export interface HistoryEvent {
+  /** Ids grow with time. */
+  id: number;
+  kind: 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'renamed';
+  label: string | null;
+  /** null = a deleted account. */
+  actor: string | null;
+  /** ISO 8601, whole seconds. */
+  at: string;
+}
+
+/** The host's log of an issue: actors, actions and times. */
+export interface HostHistory {
+  /** Oldest first. */
+  events: HistoryEvent[];
+  /** The last edit of the body; null = it was never edited. */
+  bodyEdit: { at: string; editor: string | null } | null;
+}

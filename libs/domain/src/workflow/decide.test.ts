@@ -1,0 +1,216 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isBlockedState, STATES, type State } from '../states.ts';
+import { type Decision, decide, referringBody } from './decide.ts';
+import type { IssueFacts } from './facts.ts';
+import { OUTCOMES_OF, type Outcome } from './outcomes.ts';
+import { DEFAULT_WORKFLOW, TRIGGERS, taskTypeOf, validTargets } from './workflow.ts';
+
+const issue = (state: State, over: Partial<IssueFacts> = {}): IssueFacts => ({
+  number: 7,
+  state,
+  blockedFromState: null,
+  blockReason: null,
+  pr: null,
+  dismissStale: true,
+  openBlockers: 0,
+  defaultBranch: 'main',
+  ...over,
+});
+const PR = {
+  number: 12,
+  headSha: 'abc1234',
+  headRef: 'b',
+  approval: { sha: 'abc1234', source: 'agent' as const },
+};
+
+/** One valid result per outcome. */
+const OUTCOMES: Record<string, Outcome> = {
+  analyzed: { outcome: 'analyzed', result: {} },
+  'not-planned': { outcome: 'not-planned', result: { reason: 'no' } },
+  planned: { outcome: 'planned', result: { plan: 'p', plannedFiles: [] } },
+  split: { outcome: 'split', result: { subtasks: [{ title: 'a', body: 'b', labels: [] }] } },
+  depends: { outcome: 'depends', result: { on: ['#1'] } },
+  'needs-clarification': { outcome: 'needs-clarification', result: { question: '?' } },
+  submitted: {
+    outcome: 'submitted',
+    result: { branch: 'b', headSha: 'abc1234', title: 't', body: '', changedFiles: [] },
+  },
+  replan: { outcome: 'replan', result: { reason: 'r' } },
+  approved: { outcome: 'approved', result: { body: '' } },
+  'changes-requested': { outcome: 'changes-requested', result: { body: 'b', comments: [] } },
+  'needs-human': { outcome: 'needs-human', result: { reason: 'r' } },
+  mergeable: { outcome: 'mergeable', result: { headSha: 'abc1234' } },
+  conflict: { outcome: 'conflict', result: { files: [] } },
+  'not-ready': { outcome: 'not-ready', result: { reason: 'r' } },
+};
+const outcome = (name: string): Outcome => {
+  const found = OUTCOMES[name];
+  if (!found) throw new Error(name);
+  return found;
+};
+const after = (facts: IssueFacts, name: string): Decision => {
+  const cause = { trigger: outcome(name).outcome, outcome: outcome(name), headSha: 'abc1234' };
+  const decision = decide(DEFAULT_WORKFLOW, facts, cause);
+  if (decision.kind === 'refused') throw new Error(decision.reason);
+  return decision;
+};
+
+describe('outcomes of agents', () => {
+  test.each([
+    ['analyzing', 'analyzed', 'planning'],
+    ['analyzing', 'split', 'waiting-for-subtasks'],
+    ['analyzing', 'needs-clarification', 'needs-clarification'],
+    ['analyzing', 'depends', 'dependency-blocked'],
+    ['analyzing', 'not-planned', 'done'],
+    ['planning', 'planned', 'ready-for-dev'],
+    ['planning', 'split', 'waiting-for-subtasks'],
+    ['ready-for-dev', 'submitted', 'in-review'],
+    ['ready-for-dev', 'replan', 'planning'],
+    ['changes-requested', 'submitted', 'in-review'],
+    ['changes-requested', 'depends', 'dependency-blocked'],
+    ['in-review', 'approved', 'merge-pending'],
+    ['in-review', 'changes-requested', 'changes-requested'],
+    ['in-review', 'needs-human', 'human-review-ready'],
+    ['merge-pending', 'conflict', 'changes-requested'],
+    ['merge-pending', 'not-ready', 'in-review'],
+  ] as const)('%s: %s leads to %s', (from, name, to) => {
+    expect(after(issue(from, { pr: PR }), name).to).toBe(to);
+  });
+
+  test('every outcome that a task may report has an edge from every state that runs the task', () => {
+    for (const { name: state, taskType } of DEFAULT_WORKFLOW.states) {
+      for (const name of taskType ? OUTCOMES_OF[taskType] : []) {
+        expect([state, name, after(issue(state, { pr: PR }), name).kind]).not.toContain('refused');
+      }
+    }
+  });
+
+  test('a submission without a pull request asks for one, and its review waits until it is open', () => {
+    const decision = after(issue('ready-for-dev'), 'submitted');
+    expect(decision.nextTask).toBeNull();
+    expect(decision.projections).toMatchObject([{ type: 'createPR', head: 'b', base: 'main', body: 'Refs #7' }]);
+    expect(after(issue('ready-for-dev', { pr: PR }), 'submitted')).toMatchObject({
+      nextTask: 'review',
+      projections: [],
+    });
+  });
+
+  test('mergeable is a wish, not a merge: the issue stays until the host has answered', () => {
+    const decision = after(issue('merge-pending', { pr: PR }), 'mergeable');
+    expect(decision).toMatchObject({ kind: 'stay', to: 'merge-pending', nextTask: null });
+    expect(decision.projections).toMatchObject([{ type: 'mergePR', prNumber: 12, expectedHeadSha: 'abc1234' }]);
+  });
+
+  test('a finding that blocks progress sends an approval to a person', () => {
+    expect(after(issue('in-review', { pr: PR, openBlockers: 1 }), 'approved').to).toBe('human-review-ready');
+  });
+
+  test('a finding that blocks progress keeps an issue from being merged, however it came there', () => {
+    const decision = after(issue('merge-pending', { pr: PR, openBlockers: 1 }), 'mergeable');
+    expect(decision).toMatchObject({ kind: 'move', to: 'human-review-ready', projections: [] });
+  });
+
+  test('an outcome without an edge is refused and names what is missing', () => {
+    const decision = decide(DEFAULT_WORKFLOW, issue('planning'), { trigger: 'approved', outcome: outcome('approved') });
+    expect(decision).toEqual({
+      kind: 'refused',
+      targetState: 'approved',
+      reason: 'no edge leaves planning on approved',
+    });
+  });
+});
+
+describe('stops and the way back', () => {
+  test('a failure remembers where it came from, and unblocking leads back there', () => {
+    const stop = decide(DEFAULT_WORKFLOW, issue('in-review', { pr: PR }), {
+      trigger: 'exhausted',
+      blockReason: 'ci_failure',
+    });
+    expect(stop).toMatchObject({
+      to: 'failure-blocked',
+      isBlocked: true,
+      blockReason: 'ci_failure',
+      blockedFromState: 'in-review',
+      nextTask: null,
+    });
+    const back = decide(DEFAULT_WORKFLOW, issue('failure-blocked', { blockedFromState: 'in-review', pr: PR }), {
+      trigger: 'unblocked',
+    });
+    expect(back).toMatchObject({ to: 'in-review', isBlocked: false, blockedFromState: null, nextTask: 'review' });
+  });
+
+  test('without an edge back the issue is planned anew', () => {
+    const facts = issue('dependency-blocked', { blockedFromState: 'changes-requested' });
+    expect(decide(DEFAULT_WORKFLOW, facts, { trigger: 'unblocked' })).toMatchObject({ to: 'planning' });
+  });
+
+  test('the outcome of a retry in failure-blocked is decided from the state that failed', () => {
+    expect(after(issue('failure-blocked', { blockedFromState: 'planning' }), 'planned')).toMatchObject({
+      from: 'failure-blocked',
+      to: 'ready-for-dev',
+      isBlocked: false,
+    });
+  });
+
+  test('a retry that fails again leaves the issue where it stands, with the origin it had', () => {
+    const facts = issue('failure-blocked', { blockedFromState: 'planning' });
+    expect(decide(DEFAULT_WORKFLOW, facts, { trigger: 'exhausted', blockReason: 'x' })).toMatchObject({
+      kind: 'stay',
+      blockedFromState: 'planning',
+    });
+  });
+});
+
+describe('facts of the host and people', () => {
+  test.each(STATES.filter((state) => state !== 'done'))('a merge on the host ends an issue in %s', (state) => {
+    expect(decide(DEFAULT_WORKFLOW, issue(state), { trigger: 'host-merged' })).toMatchObject({ to: 'done' });
+  });
+
+  test('an operator may take any outgoing edge and no other; the refusal lists them', () => {
+    for (const from of STATES) {
+      for (const target of STATES) {
+        const decision = decide(DEFAULT_WORKFLOW, issue(from), { trigger: 'operator', target });
+        const valid = validTargets(DEFAULT_WORKFLOW, from);
+        expect(decision.kind === 'refused').toBe(!valid.includes(target));
+        if (decision.kind === 'refused') expect(decision.reason).toContain(valid.join(', '));
+      }
+    }
+  });
+});
+
+test('whatever happens, flags follow the state and the next task is the one of the state', () => {
+  const facts = fc.record({
+    state: fc.constantFrom(...STATES),
+    blockedFromState: fc.option(fc.constantFrom(...STATES)),
+    pr: fc.option(fc.constant(PR)),
+    openBlockers: fc.nat(2),
+  });
+  const cause = fc.record({ trigger: fc.constantFrom(...TRIGGERS), target: fc.constantFrom(...STATES) });
+  fc.assert(
+    fc.property(facts, cause, ({ state, ...over }, { trigger, target }) => {
+      const named = OUTCOMES[trigger];
+      const decision = decide(DEFAULT_WORKFLOW, issue(state, over), {
+        trigger,
+        target,
+        ...(named && { outcome: named }),
+      });
+      if (decision.kind === 'refused') return;
+      expect(decision.isBlocked).toBe(isBlockedState(decision.to));
+      expect([null, taskTypeOf(DEFAULT_WORKFLOW, decision.to)]).toContain(decision.nextTask);
+      expect(decision.kind).toBe(decision.to === state ? 'stay' : 'move');
+      if (decision.to !== 'failure-blocked') expect(decision.blockReason === null || decision.isBlocked).toBe(true);
+    }),
+  );
+});
+
+describe('the text of a pull request', () => {
+  test.each(['Fixes #7', 'closes: #7', 'Resolved acme/shop#7'])('%j never closes the issue at the merge', (body) => {
+    expect(referringBody(body, 7)).not.toMatch(/\b(fix|close|resolve)/i);
+  });
+
+  test('refers to its issue once', () => {
+    expect(referringBody('Refs #7', 7)).toBe('Refs #7');
+    expect(referringBody('Tidy up.', 7)).toBe('Tidy up.\n\nRefs #7');
+  });
+});

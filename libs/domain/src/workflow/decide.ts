@@ -1,0 +1,283 @@
+import type { ProjectionAction } from '../outbox/projections.ts';
+import { isBlockedState, remembersOrigin, type State } from '../states.ts';
+import { branchOf, type WorkTaskType } from '../task-types.ts';
+import { cappedText } from '../text/pattern.ts';
+import { approvalBy, approvedHead, isAboutOtherCommit, isStaleReview, stateAfterPush } from './approvals.ts';
+import type { Approval, Cause, IssueFacts } from './facts.ts';
+import type { Outcome } from './outcomes.ts';
+import { mayDepend, type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
+
+export interface Decision {
+  kind: 'move' | 'stay';
+  from: State;
+  to: State;
+  trigger: Trigger;
+  isBlocked: boolean;
+  blockReason: string | null;
+  blockedFromState: State | null;
+  /** Also null if the task waits for the host: the review of a pull request that is not opened yet. */
+  nextTask: WorkTaskType | null;
+  /** Host writes of the outcome itself; labels and the status comment follow from the state. */
+  projections: ProjectionAction[];
+  /** The approval that the transition records for the head of the pull request; null = it changes no approval. */
+  approval: Approval | null;
+}
+
+/** A transition that cannot be made; the engine records it as a dead letter. */
+export interface Refusal {
+  kind: 'refused';
+  targetState: string;
+  reason: string;
+}
+
+/** Host events and cancellation bypass the workflow's edges. */
+const FREE: Partial<Record<Trigger, State>> = {
+  cancelled: 'done',
+  'host-merged': 'done',
+  'host-closed': 'done',
+  reopened: 'new',
+  reimplement: 'ready-for-dev',
+  'pr-closed': 'failure-blocked',
+  'head-moved': 'in-review',
+  'review-dismissed': 'human-review-ready',
+};
+
+/**
+ * Decides where an issue goes and what follows from it. A pure function. A retry that runs in failure-blocked is
+ * decided from the state that failed.
+ */
+export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: Cause): Decision | Refusal {
+  const origin =
+    issue.state === 'failure-blocked' && reported.outcome ? (issue.blockedFromState ?? issue.state) : issue.state;
+  const isStale = isAboutOtherCommit(issue, reported) && hasWorkOf(workflow, origin, reported);
+  const cause: Cause = isStale ? { trigger: 'head-moved' } : reported;
+  const target = targetOf(workflow, issue, origin, cause);
+  if (typeof target !== 'string') return target;
+  if (!workflow.states.some((row) => row.name === target)) {
+    return {
+      kind: 'refused',
+      targetState: target,
+      reason: `state ${target} is unknown to workflow version ${workflow.version}`,
+    };
+  }
+  const waitsForPr = cause.outcome?.outcome === 'submitted' && !isOn(cause.outcome.result.branch, issue);
+  const waitsForMerge = cause.trigger === 'mergeable' && !isMergeRefused(issue, cause);
+  const waitsForBranch = cause.trigger === 'reimplement' && issue.pr !== null;
+  return {
+    kind: target === issue.state ? 'stay' : 'move',
+    from: issue.state,
+    to: target,
+    trigger: cause.trigger,
+    isBlocked: isBlockedState(target),
+    blockReason: blockReasonIn(target, issue, cause),
+    blockedFromState: originRemembered(target, origin, issue),
+    nextTask: waitsForPr || waitsForMerge || waitsForBranch ? null : taskTypeOf(workflow, target),
+    projections: cause.outcome && !isMergeRefused(issue, cause) ? askedOfHost(issue, cause) : undone(issue, cause),
+    approval: approvalBy(issue, cause, target),
+  };
+}
+
+/** Whether an outcome belongs to the task of that state: one of another task must not move the issue. */
+const hasWorkOf = (workflow: WorkflowSnapshot, state: State, { outcome }: Cause): boolean =>
+  taskTypeOf(workflow, state) === (outcome?.outcome === 'mergeable' ? 'merge' : 'review');
+
+function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, cause: Cause): State | Refusal {
+  const free = FREE[cause.trigger];
+  if (free) return cause.trigger === 'head-moved' ? stateAfterPush(issue, origin) : free;
+  if (cause.trigger === 'operator') return operatorTarget(workflow, issue.state, cause.target);
+  const merging = mergeTarget(workflow, issue, origin, cause);
+  if (merging) return merging;
+  if (isStaleReview(issue, cause)) return STALE_REVIEW;
+  // A retry that fails again leaves the issue in the state of its first failure.
+  if (cause.trigger === 'exhausted' && issue.state === 'failure-blocked') return issue.state;
+  const trigger = triggerIn(issue, cause);
+  const targets = workflow.edges
+    .filter((edge) => edge.from === origin && edge.trigger === trigger)
+    .map((edge) => edge.to);
+  const [first] = targets;
+  if (first === undefined) return noEdge(origin, trigger, cause.target);
+  if (!returnsToOrigin(trigger)) return first;
+  const back = issue.blockedFromState;
+  if (back && targets.includes(back)) return back;
+  return targets.includes('planning') ? 'planning' : first;
+}
+
+/** The state in which an issue waits for the merge on the host; null = the edges decide. */
+function mergeTarget(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, cause: Cause) {
+  if (cause.trigger !== 'mergeable') return null;
+  if (!issue.pr) return NOTHING_TO_MERGE;
+  if (!hasWorkOf(workflow, origin, cause)) return noEdge(origin, cause.trigger);
+  return isMergeRefused(issue, cause) ? null : origin;
+}
+
+const noEdge = (origin: State, trigger: Trigger, target?: State): Refusal => ({
+  kind: 'refused',
+  targetState: target ?? trigger,
+  reason: `no edge leaves ${origin} on ${trigger}`,
+});
+
+const STALE_REVIEW: Refusal = {
+  kind: 'refused',
+  targetState: 'merge-pending',
+  reason: 'the approval was given for a commit that is not the head of the pull request',
+};
+
+/** A finding that blocks progress prevents the merge, however the issue reached merge-pending. */
+const isMergeRefused = (issue: IssueFacts, { trigger }: Cause): boolean =>
+  trigger === 'mergeable' && issue.openBlockers > 0;
+
+/** Such a finding redirects an approval, and a merge, to a person. */
+function triggerIn(issue: IssueFacts, cause: Cause): Trigger {
+  if (isMergeRefused(issue, cause)) return 'protected';
+  return cause.trigger === 'approved' && issue.openBlockers > 0 ? 'needs-human' : cause.trigger;
+}
+
+/** The pull request was closed, or never opened: the issue would wait for its merge permanently. */
+const NOTHING_TO_MERGE: Refusal = {
+  kind: 'refused',
+  targetState: 'done',
+  reason: 'the issue has no open pull request to merge; reopen it and retry, or have the issue implemented anew',
+};
+
+/** A person's decision, or the end of a wait: it does not start another wait. */
+const NOT_HELD: readonly Trigger[] = ['operator', 'reimplement', 'unblocked', 'depends'];
+
+/**
+ * Whether the issue leaves the decided state immediately for dependency-blocked, because its task would start while the
+ * issue has open dependencies. Tasks past that point continue.
+ */
+export const isHeldBack = (workflow: WorkflowSnapshot, decision: Decision, openDependencies: number): boolean =>
+  openDependencies > 0 &&
+  decision.kind === 'move' &&
+  !NOT_HELD.includes(decision.trigger) &&
+  mayDepend(workflow, decision.to);
+
+const returnsToOrigin = (trigger: Trigger): boolean =>
+  trigger === 'clarified' || trigger === 'unblocked' || trigger === 'dependencies-done';
+
+function operatorTarget(workflow: WorkflowSnapshot, from: State, target: State | undefined): State | Refusal {
+  const valid = validTargets(workflow, from);
+  if (target && valid.includes(target)) return target;
+  return {
+    kind: 'refused',
+    targetState: String(target),
+    reason: `valid targets from ${from}: ${valid.join(', ') || 'none'}`,
+  };
+}
+
+function blockReasonIn(target: State, issue: IssueFacts, cause: Cause): string | null {
+  if (target === 'dependency-blocked') return cause.blockReason ?? 'dependency_open';
+  if (target !== 'failure-blocked') return null;
+  if (cause.trigger === 'pr-closed') return 'pr_closed';
+  return cause.blockReason ?? issue.blockReason ?? 'unknown';
+}
+
+/** A second stop keeps the first origin, so that the way back never leads into another stop. */
+function originRemembered(target: State, origin: State, issue: IssueFacts): State | null {
+  if (!remembersOrigin(target)) return null;
+  return remembersOrigin(origin) ? issue.blockedFromState : origin;
+}
+
+function askedOfHost(issue: IssueFacts, { outcome, headSha }: Cause): ProjectionAction[] {
+  switch (outcome?.outcome) {
+    case 'submitted':
+      return isOn(outcome.result.branch, issue) ? [] : [openPullRequest(issue, outcome.result)];
+    case 'approved':
+      return reviewOf(issue, { state: 'success', headSha, body: outcome.result.body || 'Approved.', comments: [] });
+    case 'changes-requested': {
+      const { body, comments } = outcome.result;
+      return reviewOf(issue, { state: 'failure', headSha, body: `Changes requested: ${body}`, comments });
+    }
+    case 'mergeable':
+      return mergePullRequest(issue);
+    case 'split':
+      return outcome.result.subtasks.map((subtask, index) => ({
+        type: 'createIssue',
+        title: subtask.title,
+        body: `${subtask.body}\n\nPart of #${issue.number}.`,
+        labels: subtask.labels,
+        marker: `subtask-${issue.number}-${index}`,
+      }));
+    default:
+      return [];
+  }
+}
+
+/** To start over, the pull request and its branch are removed first; the new task waits until the branch is gone. */
+function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
+  if (cause.trigger !== 'reimplement' || !issue.pr) return [];
+  return [
+    { type: 'closePR', prNumber: issue.pr.number, comment: 'The work starts over.' },
+    { type: 'deleteBranch', branch: branchOf(issue.number) },
+  ];
+}
+
+/** A pull request opened by hand from another branch is not the pipeline's own. */
+const isOn = (branch: string, { pr, number }: IssueFacts): boolean => pr?.headRef === (branch || branchOf(number));
+
+type Submission = Extract<Outcome, { outcome: 'submitted' }>['result'];
+
+function openPullRequest(issue: IssueFacts, result: Submission): ProjectionAction {
+  return {
+    type: 'createPR',
+    head: result.branch || branchOf(issue.number),
+    base: issue.defaultBranch,
+    title: result.title,
+    body: referringBody(result.body, issue.number),
+    draft: false,
+    marker: `pr-${issue.number}-${result.headSha}`,
+  };
+}
+
+/** Names the approved commit, so that the host refuses any other. */
+function mergePullRequest(issue: IssueFacts): ProjectionAction[] {
+  const sha = approvedHead(issue);
+  if (!issue.pr || sha === null) return [];
+  return [{ type: 'mergePR', prNumber: issue.pr.number, method: 'squash', expectedHeadSha: sha }];
+}
+
+interface Verdict {
+  state: 'success' | 'failure';
+  /** The reviewed commit; undefined for a verdict of an older release, which did not record it. */
+  headSha: string | null | undefined;
+  body: string;
+  comments: Extract<Outcome, { outcome: 'changes-requested' }>['result']['comments'];
+}
+
+/** The identity that opened a pull request may not approve it, so a verdict is a comment and a commit status. */
+function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdict): ProjectionAction[] {
+  if (!pr) return [];
+  const review: ProjectionAction = { type: 'submitReview', prNumber: pr.number, event: 'comment', body, comments };
+  if (!headSha) return [review];
+  const description = state === 'success' ? 'Approved by the reviewer' : 'The reviewer asks for changes';
+  return [
+    review,
+    { type: 'setCommitStatus', sha: headSha, context: 'svc/review', state, description, targetUrl: null },
+  ];
+}
+
+const CLOSING_KEYWORD = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)/gi;
+const ISSUE_REF = /^(?:[\w.-]{1,100}\/[\w.-]{1,100})?#\d/;
+
+/**
+ * Whether a reference to an issue follows the closing keyword that ends at `at`, separated by blanks and an optional
+ * colon.
+ */
+function closesIssue(text: string, at: number): boolean {
+  const rest = text.slice(at);
+  const behind = rest.trimStart();
+  const target = behind.startsWith(':') ? behind.slice(1) : rest;
+  const reference = target.trimStart();
+  return reference.length < target.length && ISSUE_REF.test(reference);
+}
+
+/**
+ * "Fixes #N" would make the host close the issue before the pipeline knows of the merge, so such words become "Refs".
+ */
+export function referringBody(body: string, issueNumber: number): string {
+  const text = cappedText(body);
+  const neutral = text.replace(CLOSING_KEYWORD, (word, offset: number) =>
+    closesIssue(text, offset + word.length) ? 'Refs' : word,
+  );
+  return neutral.includes(`Refs #${issueNumber}`) ? neutral : `${neutral}\n\nRefs #${issueNumber}`.trim();
+}

@@ -1,0 +1,28 @@
+import { describe, expect, test } from '@jest/globals';
+import { TASK_TYPES } from '../task-types.ts';
+import { DEFAULT_OUTCOME, OUTCOME_NAMES, OUTCOME_RESULTS, OUTCOMES_OF } from './outcomes.ts';
+
+describe('outcomes', () => {
+  test('each belongs to a task that may report it', () => {
+    const reportable = new Set(TASK_TYPES.flatMap((taskType) => OUTCOMES_OF[taskType]));
+    expect(OUTCOME_NAMES.filter((name) => !reportable.has(name))).toEqual([]);
+  });
+
+  test('what exit code 0 means is something the task may report; a review must say its verdict', () => {
+    for (const taskType of TASK_TYPES) {
+      const outcome = DEFAULT_OUTCOME[taskType];
+      if (outcome) expect(OUTCOMES_OF[taskType]).toContain(outcome);
+    }
+    expect(DEFAULT_OUTCOME.review).toBeUndefined();
+  });
+
+  test('a split has 1 to 20 subtasks', () => {
+    const split = (count: number) => ({ subtasks: Array.from({ length: count }, () => ({ title: 't', body: '' })) });
+    const accepted = [0, 1, 20, 21].map((count) => OUTCOME_RESULTS.split.safeParse(split(count)).success);
+    expect(accepted).toEqual([false, true, true, false]);
+  });
+
+  test.each(['', 'HEAD', '123456', '9AA22B0F', '9aa22b0; rm'])('%j is no head to merge', (headSha) => {
+    expect(OUTCOME_RESULTS.mergeable.safeParse({ headSha }).success).toBe(false);
+  });
+});

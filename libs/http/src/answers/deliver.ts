@@ -1,0 +1,49 @@
+import { type AnyRoute, checkBody, type Reply } from '@pipeline/contract';
+import type { RequestScope } from '../request/request-scope.ts';
+import { JSON_TYPE, send } from './send.ts';
+
+/** A handler's answer, its exact type set aside. */
+export interface LooseAnswer {
+  status: number;
+  headers?: Readonly<Record<string, string | readonly string[]>>;
+  body?: unknown;
+  json?: string;
+  stream?: (response: RequestScope['response']) => Promise<void> | void;
+}
+
+/** @returns what the answer has that its route does not declare, one line each. */
+export function undeclaredIn(route: AnyRoute, answer: LooseAnswer): string[] {
+  const reply = route.replies[answer.status];
+  if (!reply) return [`status ${answer.status} is not declared`];
+  if (reply.streamed) return answer.stream ? [] : ['must be streamed'];
+  return checkBody(reply, answer.json === undefined ? answer.body : JSON.parse(answer.json));
+}
+
+/** Writes an answer. Streams write themselves; it settles when they are done. */
+export async function deliver(scope: RequestScope, reply: Reply | undefined, answer: LooseAnswer): Promise<void> {
+  const { status, headers = {}, body, json, stream } = answer;
+  if (stream) {
+    const type = reply?.type && reply.type !== '*/*' ? { 'content-type': reply.type } : {};
+    scope.response.statusCode = status;
+    const all = { ...scope.headers, ...type, ...headers };
+    for (const [name, value] of Object.entries(all)) scope.response.setHeader(name, value);
+    // An event stream has no end that HEAD could wait for.
+    if (scope.request.method === 'HEAD' && reply?.type === 'text/event-stream') scope.response.end();
+    else await stream(scope.response);
+  } else if (json !== undefined) {
+    send(scope, status, json, { ...JSON_TYPE, ...headers });
+  } else if (body === undefined) {
+    empty(scope, status, headers);
+  } else if (reply?.type && !reply.type.includes('json')) {
+    send(scope, status, String(body), { 'content-type': `${reply.type}; charset=utf-8`, ...headers });
+  } else {
+    send(scope, status, JSON.stringify(body), { ...JSON_TYPE, ...headers });
+  }
+}
+
+function empty(scope: RequestScope, status: number, headers: LooseAnswer['headers']): void {
+  // Of a 304 it would be the length of what the caller has already.
+  const length: Record<string, string> = status === 204 || status === 304 ? {} : { 'content-length': '0' };
+  scope.response.writeHead(status, { ...scope.headers, ...headers, ...length } as Record<string, string>);
+  scope.response.end();
+}

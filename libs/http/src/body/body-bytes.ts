@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { AppError } from '@pipeline/domain';
+import { sleep } from '@pipeline/runtime';
+import type { RequestScope } from '../request/request-scope.ts';
+import type { BodyMemory } from './body-memory.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+export interface BodyRules {
+  /** Bytes, after decoding. */
+  limit: number;
+  /** False: a body with a Content-Encoding is refused, so that nothing is inflated for strangers. */
+  decodes: boolean;
+  memory: BodyMemory;
+  /** How long the whole body may take to arrive. */
+  timeoutMs: number;
+}
+
+/**
+ * Reads the body of a request; without one it is empty.
+ * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for a Content-Encoding, OVERLOADED, all three before anything is
+ * read where the head says enough; REQUEST_TIMEOUT; INVALID_INPUT for a body that does not decode or was cut off.
+ */
+export async function readBytes(scope: RequestScope, rules: BodyRules): Promise<Uint8Array> {
+  const { request } = scope;
+  const announced = announcedLength(request);
+  if (announced === 0) return new Uint8Array();
+  const decoder = decoderFor(request, rules.decodes);
+  if (announced !== undefined && !decoder) {
+    if (announced > rules.limit) throw tooLarge(rules.limit);
+    rules.memory.requireRoom(announced);
+  }
+  const body = new GrowingBuffer(rules.memory, decoder ? undefined : announced);
+  scope.onClose(() => body.release());
+  const over = new AbortController();
+  try {
+    const late = sleep(rules.timeoutMs, over.signal).then((isLate) => {
+      if (isLate) throw new AppError('REQUEST_TIMEOUT', `The body did not arrive within ${rules.timeoutMs / 1000} s`);
+    });
+    await Promise.race([collect(request, decoder, body, rules.limit), late]);
+    return body.bytes();
+  } finally {
+    over.abort();
+    stop(request, decoder);
+  }
+}
+
+/** Undefined = there is a body of unknown length. */
+function announcedLength({ headers }: IncomingMessage): number | undefined {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
+}
+
+const tooLarge = (limit: number) => new AppError('PAYLOAD_TOO_LARGE', `Request body larger than ${limit} bytes`);
+
+function decoderFor({ headers }: IncomingMessage, decodes: boolean): Transform | undefined {
+  const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity') return undefined;
+  if (!decodes)
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This route supports no Content-Encoding: send the body unencoded');
+  const create = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (!create) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be gzip, deflate, br or identity');
+  return create();
+}
+
+/** Settles when the last byte is in the buffer, or at the first problem. */
+function collect(
+  request: IncomingMessage,
+  decoder: Transform | undefined,
+  body: GrowingBuffer,
+  limit: number,
+): Promise<void> {
+  const source: Readable = decoder ? request.pipe(decoder) : request;
+  return new Promise<void>((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      try {
+        if (body.length + chunk.length > limit) throw tooLarge(limit);
+        body.append(chunk);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    source.on('data', onData).once('end', resolve);
+    // A listener stays on both: an error without one would end the process.
+    request.on('error', (cause) => reject(new AppError('INVALID_INPUT', 'The request body ended early', { cause })));
+    decoder?.on('error', (cause) =>
+      reject(new AppError('INVALID_INPUT', 'The request body does not match its Content-Encoding', { cause })),
+    );
+  });
+}
+
+/** What still comes is discarded, so that the connection can serve its next request. */
+function stop(request: IncomingMessage, decoder: Transform | undefined): void {
+  if (decoder) {
+    request.unpipe(decoder);
+    decoder.removeAllListeners('data').destroy();
+  }
+  request.removeAllListeners('data').resume();
+}

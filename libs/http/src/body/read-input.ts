@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http';
+import { type AnyRoute, DEFAULT_REFUSALS, isRawBody, type Refusal } from '@pipeline/contract';
+import { AppError, hasUnstorableEscape, sanitizeJson } from '@pipeline/domain';
+import type { z } from 'zod';
+import type { RequestScope } from '../request/request-scope.ts';
+import { readBytes } from './body-bytes.ts';
+import type { BodyMemory } from './body-memory.ts';
+import { isTooDeep } from './json-depth.ts';
+import { sanitizeForm, unstorableIn } from './text-stage.ts';
+
+type Read = (scope: RequestScope) => Promise<unknown>;
+
+const refuse = (refusal: Refusal, problem: string, detail?: unknown) =>
+  new AppError(refusal.code, refusal.message ?? problem, { detail });
+
+/** The path parameters, checked. @throws AppError as the route declares. */
+export function readParams(route: AnyRoute, raw: Readonly<Record<string, string | string[]>>): unknown {
+  if (!route.params) return {};
+  const joined = Object.entries(raw).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]);
+  const parsed = route.params.safeParse(Object.fromEntries(joined));
+  if (parsed.success) return storableInput(parsed.data);
+  throw refuse(route.refusals.params ?? DEFAULT_REFUSALS.params, firstProblem(parsed.error));
+}
+
+/** The query, checked; a name given twice is a list. @throws AppError as the route declares. */
+export function readQuery(route: AnyRoute, url: string): unknown {
+  if (!route.query) return {};
+  const at = url.indexOf('?');
+  const given = new URLSearchParams(at === -1 ? '' : url.slice(at + 1));
+  const names = [...new Set(given.keys())].filter((name) => route.query && name in route.query.shape);
+  const values = names.map((name) => {
+    const all = given.getAll(name);
+    return [name, all.length === 1 ? all[0] : all];
+  });
+  const parsed = route.query.safeParse(Object.fromEntries(values));
+  if (parsed.success) return storableInput(parsed.data);
+  throw refuse(route.refusals.query ?? DEFAULT_REFUSALS.query, firstProblem(parsed.error));
+}
+
+/**
+ * Names and filters with U+FFFD for each NUL, where the schema lets one pass: they then name nothing, and the route answers
+ * as it does for what is not there.
+ */
+const storableInput = (data: object): unknown => (unstorableIn(data) === null ? data : sanitizeJson(data));
+
+interface BodyStage {
+  requireJsonType: boolean;
+  memory: BodyMemory;
+  timeoutMs: number;
+}
+
+/**
+ * Makes the reader of a route's body.
+ * @returns a function that gives the parsed body, its bytes where it is raw, or undefined where the route has none.
+ */
+export function bodyReader(route: AnyRoute, { requireJsonType, ...stage }: BodyStage): Read {
+  const { body, bodyLimit: limit } = route;
+  if (!body) return async () => undefined;
+  // Nothing is inflated for callers who were not authenticated.
+  const decodes = route.auth !== 'none' && route.auth !== 'signature';
+  const rules = { ...stage, limit, decodes };
+  if (isRawBody(body)) {
+    const isForm = body.type === 'application/x-www-form-urlencoded';
+    return async (scope) => {
+      const bytes = await readBytes(scope, rules);
+      return isForm ? sanitizeForm(bytes) : bytes;
+    };
+  }
+  return async (scope) => {
+    if (requireJsonType && hasBody(scope.request)) requireJson(scope.request);
+    const bytes = await readBytes(scope, rules);
+    const isAbsent = bytes.length === 0 && route.bodyOptional;
+    return isAbsent ? checkBody(route, body, {}) : readJson(route, body, bytes);
+  };
+}
+
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+function requireJson({ headers }: IncomingMessage): void {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json')
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json');
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function readJson(route: AnyRoute, schema: z.ZodType, bytes: Uint8Array): unknown {
+  const { text, value } = parseJson(route, bytes);
+  if (!hasUnstorableEscape(text)) return checkBody(route, schema, value);
+  if (route.unstorableText === 'replace') return checkBody(route, schema, sanitizeJson(value));
+  // After the schema, which may have a better word on it.
+  return requireStorable(route, checkBody(route, schema, value));
+}
+
+function parseJson(route: AnyRoute, bytes: Uint8Array): { text: string; value: unknown } {
+  if (isTooDeep(bytes)) throw refuse(route.refusals.json ?? DEFAULT_REFUSALS.json, 'JSON nested too deeply');
+  try {
+    const text = utf8.decode(bytes);
+    return { text, value: JSON.parse(text) };
+  } catch (error) {
+    throw refuse(route.refusals.json ?? DEFAULT_REFUSALS.json, 'Invalid JSON body', String(error));
+  }
+}
+
+/** @throws AppError with the code that the route declares for the top-level field that holds such text. */
+function requireStorable(route: AnyRoute, body: unknown): unknown {
+  for (const [field, inner] of Object.entries(body as object)) {
+    const problem = unstorableIn({ [field]: inner });
+    if (problem !== null) throw new AppError(bodyRefusal(route, field).code, problem);
+  }
+  return body;
+}
+
+const bodyRefusal = ({ refusals }: AnyRoute, field: string): Refusal =>
+  refusals.fields?.[field] ?? refusals.body ?? DEFAULT_REFUSALS.body;
+
+function checkBody(route: AnyRoute, schema: z.ZodType, value: unknown): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  // Problems come in the order of the declared fields, so the first one is the first field that is wrong.
+  const field = String(parsed.error.issues[0]?.path[0] ?? '');
+  throw refuse(bodyRefusal(route, field), firstProblem(parsed.error));
+}
+
+function firstProblem({ issues }: z.ZodError): string {
+  const [issue] = issues;
+  if (!issue) return 'Invalid request';
+  const where = issue.path.join('.');
+  if (where === '') return issue.message;
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return `${where} is required`;
+  return `${where}: ${issue.message}`;
+}

@@ -1,0 +1,54 @@
+import { enableCompileCache, registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { BufferedConsole } from '@jest/console';
+import type { TestResult } from '@jest/test-result';
+import type { Config } from '@jest/types';
+import { closeLeftOpen } from '../closing.ts';
+import { COMPILE_CACHE } from '../compile-cache.ts';
+import { startCoverage } from './coverage.ts';
+import { testResult } from './results.ts';
+import { shareState } from './shared-state.ts';
+import { withReadableStack } from './stacks.ts';
+import { runSuite } from './suite.ts';
+
+export interface TestFile {
+  readonly path: string;
+  readonly config: Config.ProjectConfig;
+  readonly globalConfig: Config.GlobalConfig;
+}
+
+const GLOBALS = import.meta.resolve('./globals.ts');
+
+enableCompileCache(COMPILE_CACHE.NODE_COMPILE_CACHE);
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : next(specifier, context),
+});
+
+const seen = new Set<string>();
+
+/**
+ * Runs one test file on the modules and the global object of this process, as a program runs: Node loads each module
+ * once per process, not once per test file, and only the test file itself is evaluated for every run. State that all
+ * files share is restored afterwards.
+ * @throws the error with which the file did not load.
+ */
+export async function runTestFile(file: TestFile): Promise<TestResult> {
+  const output = new BufferedConsole();
+  const coverage = file.globalConfig.collectCoverage ? await startCoverage(file.config.rootDir) : undefined;
+  const restore = shareState(file.config, output);
+  const start = Date.now();
+  try {
+    const url = pathToFileURL(file.path);
+    if (seen.has(file.path)) url.search = `again=${start}`; // in watch mode
+    seen.add(file.path);
+    const outcome = await runSuite(file, () => import(url.href));
+    const v8Coverage = await coverage?.take();
+    return testResult(file, outcome, { start, end: Date.now(), console: output.getBuffer(), v8Coverage });
+  } catch (error) {
+    throw withReadableStack(error);
+  } finally {
+    await closeLeftOpen();
+    restore();
+  }
+}
