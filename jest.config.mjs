@@ -5,8 +5,8 @@ export default {
   roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
-  globalSetup: '<rootDir>/libs/testing/src/jest-global-setup.ts',
-  globalTeardown: '<rootDir>/libs/testing/src/jest-global-teardown.ts',
+  globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.ts',
+  globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.ts',
   transform: {}, // Node strips the types
   testTimeout: 30_000,
   // Tests wait for Postgres and for processes much of their time: a core that is kept free would be wasted.

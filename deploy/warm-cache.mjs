@@ -1,7 +1,7 @@
 /**
- * Starts and stops the programs of an image once while it is built, so that Node writes what V8 compiled to
- * NODE_COMPILE_CACHE. Node does so at an orderly end only, and for functions that have run: a service is asked for
- * its health first.
+ * Starts and stops the programs of an image once during the build, so that Node writes the V8 code cache to
+ * NODE_COMPILE_CACHE. Node writes it only on a clean exit and only for executed functions, so the script requests the
+ * health of each service first.
  *
  *   node deploy/warm-cache.mjs SERVICE FOLDER
  */
@@ -13,13 +13,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const PORT = '8099';
 const WITHIN_MS = 60_000;
-/** Nothing listens there: a service starts all the same and waits for its store. */
+/** Unreachable address: the service starts without its store. */
 const NO_STORE = 'postgres://nobody@127.0.0.1:1/none';
 
 const [service, folder = '.'] = process.argv.slice(2);
 for (const file of readdirSync(folder).filter((name) => name.endsWith('.cjs'))) {
   if (file === 'main.cjs' && service !== 'migrate') await startAndStop(join(folder, file));
-  else await runOnce(join(folder, file)); // without its variables it loads, complains and ends
+  else await runOnce(join(folder, file)); // without its variables it loads, reports the error and exits
 }
 
 async function startAndStop(file) {

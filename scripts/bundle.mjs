@@ -24,7 +24,7 @@ const IMAGES = {
   migrate: {
     programs: {
       main: 'libs/store/src/schema/migrate-main.ts',
-      'worker-token': 'libs/engine/src/worker-token-main.ts',
+      'worker-token': 'libs/engine/src/accounts/worker-token-main.ts',
       pipeline,
     },
   },

@@ -2,11 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { deadlineSignal } from '@pipeline/runtime';
 import { Command, InvalidArgumentError } from 'commander';
-import { runBench } from './bench.ts';
-import { machineLine } from './machine.ts';
-import type { Row } from './model.ts';
-import { ROWS } from './rows.ts';
-import { renderTable } from './table.ts';
+import { ROWS } from './rows/all.ts';
+import { runBench } from './runner/bench.ts';
+import { machineLine } from './runner/machine.ts';
+import type { Row } from './runner/model.ts';
+import { renderTable } from './runner/table.ts';
 
 const FOLDER = join(import.meta.dirname, '..');
 const ROUNDS = { full: 7, quick: 3 };

@@ -24,8 +24,8 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { cpuOfTree } from './measure/cpu.ts';
 import { makeReadable } from './ours/readable.ts';
-import { type BenchServer, startServer } from './server.ts';
-import { median } from './verdict.ts';
+import { type BenchServer, startServer } from './runner/server.ts';
+import { median } from './runner/verdict.ts';
 
 const ISSUES = 100_000;
 const LANES = 32;

@@ -48,6 +48,11 @@ describe('refused', () => {
     ],
     ['itself by name', pkg('store', { 'src/a.ts': ['@pipeline/store'] }), 'a package does not import itself by name'],
     ['SQL in a service', pkg('monitor', { 'src/routes/a.ts': ['kysely'] }), 'SQL belongs to libs/store'],
+    [
+      'the sandbox host in a service',
+      pkg('monitor', { 'src/a.ts': ['@pipeline/sandbox-host'] }),
+      'monitor may not know sandbox-host',
+    ],
     ['Express in the engine', pkg('engine', { 'src/a.ts': ['express'] }), 'HTTP belongs to libs/http'],
     ['GitHub in the engine', pkg('engine', { 'src/a.ts': ['@octokit/rest'] }), 'GitHub belongs to libs/vcs'],
   ])('%s', (_, breaking, reason) => {

@@ -12,14 +12,16 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ['domain', 'runtime'],
   http: ['contract', 'domain', 'runtime'],
   vcs: ['domain', 'runtime'],
+  'sandbox-host': ['domain', 'runtime'],
+  'local-postgres': ['runtime'],
   engine: ['domain', 'store'],
   cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
   worker: ['contract', 'domain', 'runtime'],
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
-  stack: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs', 'worker'],
-  testing: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store'],
-  bench: ['contract', 'domain', 'engine', 'runtime', 'stack', 'store', 'testing', 'worker'],
+  stack: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'vcs', 'worker'],
+  testing: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'sandbox-host', 'store', 'vcs'],
+  bench: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'testing', 'worker'],
 };
 
 export const SERVICES: readonly string[] = ['hosted-api', 'monitor'];
@@ -28,7 +30,7 @@ export const SERVICES: readonly string[] = ['hosted-api', 'monitor'];
 export const CONFINED: readonly { library: RegExp; packages: readonly string[]; why: string }[] = [
   {
     library: /^express$/,
-    packages: ['http', 'hosted-api', 'monitor', 'vcs', 'bench'],
+    packages: ['http', 'hosted-api', 'monitor', 'sandbox-host', 'bench'],
     why: 'HTTP belongs to libs/http',
   },
   { library: /^(kysely|pg)(\/|$)/, packages: ['store', 'stack', 'testing', 'bench'], why: 'SQL belongs to libs/store' },

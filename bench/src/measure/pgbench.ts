@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Sample } from '../model.ts';
 import { CORE, onCore } from './pinning.ts';
+import type { Sample } from './sample.ts';
 
 const CLIENTS = 8;
 const GRACE_MS = 20_000;
@@ -19,6 +19,6 @@ export async function pgbench(
   const options = { timeout: seconds * 1_000 + GRACE_MS };
   const { stdout } = await promisify(execFile)(...onCore(CORE.answers, 'pgbench', args), options);
   const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
-  if (tps === undefined) throw new Error(`no tps in the pgbench output:  ${stdout}`);
+  if (tps === undefined) throw new Error(`no tps in the pgbench output: ${stdout}`);
   return { value: Number(tps), cpu: null };
 }

@@ -1,5 +1,5 @@
-import type { Sample } from '../model.ts';
 import { type Cpu, cpuBetween, readCpu } from './cpu.ts';
+import type { Sample } from './sample.ts';
 
 /** Time and CPU between two moments. */
 export class Stopwatch {

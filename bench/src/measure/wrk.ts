@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Sample } from '../model.ts';
 import { cpuOfTree } from './cpu.ts';
 import { CORE, onCore } from './pinning.ts';
+import type { Sample } from './sample.ts';
 
 const CONNECTIONS = 50;
 const GRACE_MS = 20_000;
@@ -73,7 +73,7 @@ function scriptOf(asks: readonly Ask[]): string {
 
 function number(text: string, pattern: RegExp): number {
   const found = pattern.exec(text)?.[1];
-  if (found === undefined) throw new Error(`no ${pattern} in the wrk output:  ${text}`);
+  if (found === undefined) throw new Error(`no ${pattern} in the wrk output: ${text}`);
   return Number(found);
 }
 

@@ -12,7 +12,7 @@ import {
   upsertRepo,
 } from '@pipeline/store';
 import pg from 'pg';
-import type { Bench } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 const ORGS = 20;
 const REPOS_OF_ORG = 10;

@@ -1,6 +1,6 @@
 import { ensureTenant, openStore, type Store, upsertRepo } from '@pipeline/store';
 import pg from 'pg';
-import type { Bench } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 /** A connection for each of the 16 lanes of a measurement. */
 const POOL_SIZE = 16;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Bench } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 export const ANCHOR_ORGS = 20;
 

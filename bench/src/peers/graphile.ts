@@ -2,8 +2,9 @@ import { sleep } from '@pipeline/runtime';
 import { type AddJobsJobSpec, Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
 import { requireEqual } from '../measure/lanes.ts';
+import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Bench, Sample } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 const TASK = 'noop';
 const SILENT = new Logger(() => () => undefined);

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { inLanes, requireEqual } from '../measure/lanes.ts';
+import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Bench, Sample } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 /** The least a queue can be: one table, one partial index, two named statements; finished jobs stay. */
 const SCHEMA = `

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { inLanes, requireEqual } from '../measure/lanes.ts';
+import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Bench, Sample } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
 const QUEUE = 'noop';
 const BATCH = 1_000;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { type StreamServer, stampedTransition } from '../measure/stream-server.ts';
-import type { Bench } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 import { startChild } from '../services/child.ts';
 
 const SERVERS = join(import.meta.dirname, 'servers');

@@ -3,11 +3,11 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { requireEqual } from '../measure/lanes.ts';
-import type { Bench, Contender, Fact, Row } from '../model.ts';
 import { openOurStore } from '../ours/store.ts';
+import type { Bench, Contender, Fact, Row } from '../runner/model.ts';
+import { median } from '../runner/verdict.ts';
 import { buildService } from '../services/build.ts';
 import { type Child, startChild } from '../services/child.ts';
-import { median } from '../verdict.ts';
 
 const FILES = 10;
 const MIB = 1024 * 1024;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { sleep, withDeadline } from '@pipeline/runtime';
 import { loadWith } from '../measure/wrk.ts';
-import type { Bench, Case, Contender, Row } from '../model.ts';
 import { makeHistory } from '../ours/history.ts';
 import { openOurStore } from '../ours/store.ts';
+import type { Bench, Case, Contender, Row } from '../runner/model.ts';
 import { buildService } from '../services/build.ts';
 import { type Child, startChild } from '../services/child.ts';
 

@@ -1,8 +1,8 @@
 import { DEFAULT_SETTINGS, RETRIEVAL_AGENTS } from '@pipeline/domain';
 import { retrieve } from '@pipeline/engine';
 import { Stopwatch } from '../measure/stopwatch.ts';
-import type { Bench, Fact, Row } from '../model.ts';
 import { type OurStore, openOurStore } from '../ours/store.ts';
+import type { Bench, Fact, Row } from '../runner/model.ts';
 
 const ITEMS = 10_000;
 const FILES = 20_000;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Bench } from '../model.ts';
 import type { OurStore } from '../ours/store.ts';
+import type { Bench } from '../runner/model.ts';
 import { buildService } from './build.ts';
 import { startChild } from './child.ts';
 import { connectWorkers, LANES, type WorkerLoad } from './worker-load.ts';

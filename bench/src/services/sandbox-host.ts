@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withDeadline } from '@pipeline/runtime';
-import type { Bench } from '../model.ts';
+import type { Bench } from '../runner/model.ts';
 
-const MAIN = join(import.meta.dirname, '../../../libs/vcs/src/sandbox/main.ts');
+const MAIN = join(import.meta.dirname, '../../../libs/sandbox-host/src/main.ts');
 const START_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 10_000;
 

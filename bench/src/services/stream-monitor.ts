@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { silentLogger } from '@pipeline/runtime';
 import { createDoorbell } from '@pipeline/store';
 import { type StreamServer, stampedTransition } from '../measure/stream-server.ts';
-import type { Bench } from '../model.ts';
 import { type OurStore, openOurStore } from '../ours/store.ts';
+import type { Bench } from '../runner/model.ts';
 import { buildService } from './build.ts';
 import { startChild } from './child.ts';
 

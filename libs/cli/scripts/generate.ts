@@ -11,6 +11,6 @@ const stale = !existsSync(path) || readFileSync(path, 'utf8') !== wanted;
 if (!process.argv.includes('--check')) {
   if (stale) writeFileSync(path, wanted);
 } else if (stale) {
-  console.error('Not up to date: docs/reference/cli.md\nMend it by: node libs/cli/scripts/generate.ts');
+  console.error('Not up to date: docs/reference/cli.md\nUpdate with: node libs/cli/scripts/generate.ts');
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT } from '../src/exit-codes.ts';
+import { EXIT } from '../src/command/exit-codes.ts';
 import { pipelineProgram } from '../src/program.ts';
 
 const HEAD = `<!-- Generated from libs/cli by \`node libs/cli/scripts/generate.ts\`. Do not edit. -->

@@ -1,13 +1,13 @@
 import { Writable } from 'node:stream';
 import { CommanderError } from 'commander';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './command/exit-codes.ts';
+import type { Streams } from './command/streams.ts';
 import { pipelineProgram } from './program.ts';
-import type { Streams } from './streams.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Carries out what the arguments ask for. @returns the exit code.
+ * Runs the command given by the arguments. @returns the exit code.
  * @param args without the names of Node and of the program.
  */
 export async function commandLine(args: readonly string[], env: Env, streams: Streams): Promise<number> {
@@ -15,7 +15,7 @@ export async function commandLine(args: readonly string[], env: Env, streams: St
   const forPrograms = args.includes('--json');
   const program = pipelineProgram(
     async (flags, deed) => {
-      // What talks to the store is loaded only when it is needed: help and wrong usage answer at once.
+      // Store modules are loaded lazily, so that help and usage errors are fast.
       const { run } = await import('./run.ts');
       code = await run({ flags, deed, env, streams });
     },
@@ -32,7 +32,7 @@ export async function commandLine(args: readonly string[], env: Env, streams: St
   }
 }
 
-/** What commander writes for people. */
+/** Text output of commander. */
 const NOWHERE = new Writable({ write: (_chunk, _encoding, done) => done() });
 
 function usageJson({ code, message }: CommanderError): string {

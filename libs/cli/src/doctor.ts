@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { leaf, type Run } from './command.ts';
+import { leaf, type Run } from './command/command.ts';
 
 const MARKS = { ok: 'ok', warning: 'WARNING', unknown: 'unknown' } as const;
 
-/** Checks of a repository that need its host; each says what it found and what to do. */
+/** Adds the command that checks the host settings of a repository and reports findings with remedies. */
 export function doctorCommand(program: Command, run: Run): void {
   leaf<{ org?: string }>(program, run, {
     usage: 'doctor <repo>',

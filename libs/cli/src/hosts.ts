@@ -2,7 +2,7 @@ import type { VcsHost } from '@pipeline/domain';
 import { parseEnv } from '@pipeline/runtime';
 import { z } from 'zod';
 
-/** As the monitor reads them, so that the command works where the monitor does. */
+/** Host credentials, the same variables as those of the monitor. */
 const Env = z.object({
   GITHUB_TOKEN: z.string().optional(),
   GITHUB_API_URL: z.url().default('https://api.github.com'),
@@ -12,7 +12,7 @@ const Env = z.object({
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The host of a repo, by its kind; null when the environment has no credentials for it. */
+/** Returns the host client of a kind; null without credentials in the environment. */
 export async function connectHost(env: Environment, kind: string): Promise<VcsHost | null> {
   const { GITHUB_TOKEN, GITHUB_API_URL, SANDBOX_URL, SANDBOX_TOKEN } = parseEnv(Env, env);
   const access =
@@ -21,7 +21,7 @@ export async function connectHost(env: Environment, kind: string): Promise<VcsHo
       : { baseUrl: GITHUB_API_URL, token: GITHUB_TOKEN };
   const { baseUrl, token } = access;
   if (!baseUrl || !token) return null;
-  // Loaded only where it is used: the client of the host takes a fifth of a second.
+  // Loaded lazily: loading the host client takes 0.2 s.
   const { createGitHubHost } = await import('@pipeline/vcs');
   const clientType = kind === 'sandbox' ? 'sandbox' : 'github';
   return createGitHubHost({ baseUrl, token, clientType, userAgent: 'pipeline-cli', now: () => new Date() });

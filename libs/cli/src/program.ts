@@ -9,16 +9,16 @@ import { repoCommands } from './admin/repos.ts';
 import { userCommands } from './admin/users.ts';
 import { workerTokenCommands } from './admin/worker-tokens.ts';
 import { workflowCommands } from './admin/workflows.ts';
-import { group, type Run } from './command.ts';
+import { group, type Run } from './command/command.ts';
+import { EXIT } from './command/exit-codes.ts';
+import type { Streams } from './command/streams.ts';
 import { doctorCommand } from './doctor.ts';
-import { EXIT } from './exit-codes.ts';
-import type { Streams } from './streams.ts';
 
 const AFTER = `
 Set DATABASE_URL to the database.
 Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database unavailable, ${EXIT.config} wrong setting or schema.`;
 
-/** The command line of `pipeline`; `run` carries out what was asked for. Help and wrong usage are written here. */
+/** Creates the command line of `pipeline`. `run` executes commands; help and usage errors are written here. */
 export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'stderr'> = process): Command {
   const program = new Command('pipeline')
     .description('Administers the pipeline service.')
@@ -39,7 +39,7 @@ export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'std
   return program;
 }
 
-/** Only main.ts ends the process. */
+/** Prevents commander from exiting the process; only main.ts does. */
 function settle(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
   command
     .exitOverride()

@@ -11,11 +11,11 @@ import {
   type Store,
 } from '@pipeline/store';
 import { z } from 'zod';
-import type { Answer, Deed, Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import type { Answer, Deed, Flags } from './command/command.ts';
+import { EXIT } from './command/exit-codes.ts';
+import { InputError, readPassword, readText, UsageError } from './command/input.ts';
+import type { Streams } from './command/streams.ts';
 import { connectHost } from './hosts.ts';
-import { InputError, readPassword, readText, UsageError } from './input.ts';
-import type { Streams } from './streams.ts';
 
 const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
 const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.optional() });
@@ -29,7 +29,7 @@ interface Order {
   streams: Streams;
 }
 
-/** Carries out a command and prints its answer, or its error to standard error. @returns the exit code. */
+/** Runs a command and prints its result, or its error to standard error. @returns the exit code. */
 export async function run(order: Order): Promise<number> {
   const { flags, streams } = order;
   try {
@@ -50,7 +50,7 @@ async function answerOf({ flags, deed, env, streams }: Order): Promise<Answer> {
     databaseUrl: DATABASE_URL,
     applicationName: 'pipeline-cli',
     poolSize: 2,
-    onConnectionError: () => undefined, // the statement under way fails with the same error
+    onConnectionError: () => undefined, // the statement in flight fails with the same error
   });
   const rings = new Map<Bell, Set<number>>();
   try {
@@ -78,14 +78,14 @@ const engineOn = (store: Store, rings: Map<Bell, Set<number>>): Engine => ({
   random: Math.random,
 });
 
-/** Wakes who waits for the news. A ring that is lost costs a moment only: whoever waits also polls. */
+/** Notifies listeners of the changes. A lost notification only adds a short delay, because listeners also poll. */
 async function ringAll(rings: ReadonlyMap<Bell, ReadonlySet<number>>, directUrl: string): Promise<void> {
   if (rings.size === 0) return;
   const doorbell = createDoorbell({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
   try {
     doorbell.start();
     const connected = new Promise<void>((resolve) => void doorbell.on('svc_cache', () => resolve()));
-    await withDeadline(connected, RING_DEADLINE_MS, 'the doorbell').catch(() => undefined);
+    await withDeadline(connected, RING_DEADLINE_MS, 'the notification connection').catch(() => undefined);
     for (const [bell, tenants] of rings) doorbell.ring(bell, [...tenants]);
   } finally {
     await doorbell.close();

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
 import { testDatabase } from '@pipeline/testing';
-import { type SandboxHost, startSandbox } from '@pipeline/vcs';
 import { cliOn } from './cli.ts';
 import { addRepo } from './rows.ts';
 
@@ -42,7 +42,7 @@ test('doctor warns and ends with 1 when nothing restricts pushes to the default 
   const { code, stdout } = await cli.run(['doctor', SLUG]);
   expect(code).toBe(1);
   expect(stdout).toMatch(
-    /^acme\/shop of acme\nWARNING {2}push-protection: nothing restricts pushes to main: a develop token/,
+    /^acme\/shop of acme\nWARNING {2}push-protection: pushes to main are not restricted: a develop token/,
   );
   const list = await cli.run(['admin', 'repo', 'list']);
   expect(list.stdout).toMatch(/acme\/shop .* OPEN/);
@@ -70,7 +70,7 @@ test('enabling a repo shows the warning, and works when the host does not answer
   await cli.json(['admin', 'repo', 'disable', SLUG]);
   const enabled = await cli.run(enable);
   expect(enabled.code).toBe(0);
-  expect(enabled.stdout).toContain('warning: nothing restricts pushes to main');
+  expect(enabled.stdout).toContain('warning: pushes to main are not restricted');
   sandbox.failNext({ match: { path: '/rules/' }, status: 401 });
   const failing = await cli.json<{ enabled: boolean; checks: { status: string }[] }>(enable);
   expect(failing).toMatchObject({ enabled: true, checks: [{ status: 'unknown' }] });

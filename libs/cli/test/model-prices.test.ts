@@ -38,8 +38,8 @@ test('a price is set, changed whatever the case of its name, listed and removed'
 });
 
 test.each([
-  [['set', 'a*b', '--input', '1', '--output', '1'], 'a pattern is the name of a model, or its beginning followed by *'],
-  [['set', '', '--input', '1', '--output', '1'], 'a pattern is the name of a model'],
+  [['set', 'a*b', '--input', '1', '--output', '1'], 'pattern must be a model name, or a prefix followed by *'],
+  [['set', '', '--input', '1', '--output', '1'], 'pattern must be a model name'],
   [['set', 'a', '--input', '1000000', '--output', '1'], 'inputUsd must be a number from 0 to 999999'],
 ])('%j is refused', async (args, message) => {
   expect((await cli.refusal(price(...args))).message).toContain(message);

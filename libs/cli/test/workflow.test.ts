@@ -58,7 +58,7 @@ describe('workflow of a repo', () => {
     expect(await cli.json(workflow('versions', 'acme/strict'))).toHaveLength(1);
     const check = await cli.run(workflow('check', 'acme/strict', broken));
     expect(check.code).toBe(1);
-    expect(check.stdout).toMatch(/^error: an edge from planning on planned is missing: .*\nnot accepted\n$/s);
+    expect(check.stdout).toMatch(/^error: an edge from planning on planned is missing: .*\nnot valid\n$/s);
   });
 
   test('issues under way are warned of, and go on in their state by the new edges', async () => {
@@ -74,7 +74,7 @@ describe('workflow of a repo', () => {
     expect(await cli.json(workflow('check', 'acme/busy', lean))).toEqual({ ok: true, errors: [], warnings });
     const put = await cli.run([...workflow('put', 'acme/busy', lean), '--activate']);
     const lines = warnings.map((line) => `warning: ${line}\n`).join('');
-    expect(put.stdout).toBe(`version 2 of acme/busy stored and in force\n${lines}`);
+    expect(put.stdout).toBe(`version 2 of acme/busy stored and activated\n${lines}`);
     expect(await cli.json(workflow('check', 'acme/busy'))).toMatchObject({ ok: true, warnings: [warnings[0]] });
   });
 
@@ -98,7 +98,7 @@ describe('workflow of a repo', () => {
   test.each([
     ['a file that is not there', ['put', 'acme/shop', '/nowhere.yaml'], /^\/nowhere.yaml cannot be read: ENOENT/],
     ['what is no YAML', ['put', 'acme/shop', file('a: [')], /line 1/],
-    ['what is no workflow', ['put', 'acme/shop', file('just text')], /not accepted:\nworkflow: /],
+    ['what is no workflow', ['put', 'acme/shop', file('just text')], /is not valid:\nworkflow: /],
     ['an unknown repo', ['show', 'acme/none'], /^there is no repo acme\/none/],
     ['no slug', ['show', 'acme'], /^repo must be owner\/name/],
     ['an unknown version', ['activate', 'acme/shop', '9'], /^there is no version 9; there are (2, )?1$/],
@@ -109,6 +109,6 @@ describe('workflow of a repo', () => {
 
   test('ends with 2 when a version is no number', async () => {
     const { code, stderr } = await cli.run(workflow('activate', 'acme/shop', 'two'));
-    expect([code, stderr]).toEqual([2, 'error: a version is a number such as 2, not "two"\n']);
+    expect([code, stderr]).toEqual([2, 'error: version must be a number such as 2, got "two"\n']);
   });
 });

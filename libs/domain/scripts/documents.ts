@@ -29,7 +29,7 @@ function workflowPage(workflow: WorkflowSnapshot): string {
   return [
     GENERATED,
     '# Workflow',
-    `The workflow that a repo starts with (version ${workflow.version}). A repo can have its own; its edges are also what an operator may choose from in a manual transition. Facts of the host (a merge, a close, a reopening) and a cancel hold whatever the edges say.`,
+    `The default workflow of a repo (version ${workflow.version}). A repo can have its own workflow; its edges are also the valid targets of a manual transition. Host events (merge, close, reopen) and cancellation bypass the edges.`,
     `\`\`\`mermaid\n${diagram(workflow)}\n\`\`\``,
     '## States',
     "The built-in warning limit applies where neither `warnAfterMinutes` of the repo's own workflow nor `sla.warnAfterMinutes` of the configuration sets one.",
@@ -89,8 +89,8 @@ function blockReasonsPage(): string {
   return [
     GENERATED,
     '# Block reasons',
-    'Why an issue is blocked: `blockReason` on both surfaces. The set is open, so a client must expect other codes. The class is that of the reason by itself; the same error three times over makes a block `permanent`. Only `transient` blocks are lifted automatically.',
-    table(['reason', 'class', 'what happened', 'what would mend it'], rows),
+    'Why an issue is blocked: `blockReason` on both surfaces. The set is open; clients must accept unknown codes. The class is the default of the reason; three occurrences of the same error make a block `permanent`. Only `transient` blocks are unblocked automatically.',
+    table(['reason', 'class', 'meaning', 'remedy'], rows),
     '',
   ].join('\n\n');
 }

@@ -17,7 +17,7 @@ async function main(): Promise<void> {
     else await writeFile(file, text);
   }
   if (stale.length === 0) return;
-  process.stderr.write(`Not up to date: ${stale.join(', ')}\nMend it by: node libs/domain/scripts/generate.ts\n`);
+  process.stderr.write(`Not up to date: ${stale.join(', ')}\nUpdate with: node libs/domain/scripts/generate.ts\n`);
   process.exitCode = 1;
 }
 

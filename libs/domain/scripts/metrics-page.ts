@@ -6,8 +6,8 @@ export const metricsPage = (): string =>
   [
     GENERATED,
     '# Metrics',
-    'What the figures of the dashboard, of the routes and of the regression guard mean. Programs read the same at `GET /api/metric-definitions`.',
-    'Windows end now and include their start. A rate, mean or median of nothing is null, a count or sum of nothing 0. Percentages have one decimal, USD four. Times of pull requests and of the opening of issues are those of the host.',
+    'Definitions of the metrics of the dashboard, the API and the regression guard. `GET /api/metric-definitions` returns the same definitions.',
+    'Windows end now and include their start. Without samples, a rate, mean or median is null, and a count or sum is 0. Percentages have one decimal, USD four. Times of pull requests and of issue creation are those of the host.',
     ...METRIC_GROUPS.flatMap(section),
     '',
   ].join('\n\n');

@@ -20,7 +20,7 @@ export const BLOCK_REASONS = {
   ci_hard_failure: {
     classification: 'unknown',
     sentence: 'The checks of the pull request fail.',
-    remedy: 'Look at the failing checks, mend the branch or the checks, then unblock the issue.',
+    remedy: 'Fix the branch or the failing checks, then unblock the issue.',
   },
   merge_conflict: {
     classification: 'unknown',
@@ -30,71 +30,72 @@ export const BLOCK_REASONS = {
   build_failure: {
     classification: 'unknown',
     sentence: 'The project does not build with the change.',
-    remedy: 'Mend the build on the branch, or say in a comment what the agent should do differently, then unblock.',
+    remedy: 'Fix the build on the branch, or describe in a comment what the agent should change, then unblock.',
   },
   test_failure: {
     classification: 'unknown',
     sentence: 'Tests fail with the change.',
-    remedy: 'Mend the tests or the code on the branch, or say in a comment what is expected, then unblock.',
+    remedy: 'Fix the tests or the code on the branch, or describe the expected behaviour in a comment, then unblock.',
   },
   review_rejected: {
     classification: 'unknown',
-    sentence: 'The reviewer refused the change again and again.',
-    remedy: 'Read the review, settle what is wanted in a comment, then unblock or have it implemented anew.',
+    sentence: 'The reviewer rejected the change repeatedly.',
+    remedy:
+      'Read the review, state the requirements in a comment, then unblock the issue or reimplement it with `/svc:reimplement`.',
   },
   dependency_open: {
     classification: 'unknown',
-    sentence: 'Another issue has to be done first.',
-    remedy: 'Finish the issues it depends on; it then goes on by itself. Unblock it to go on without them.',
+    sentence: 'The issue depends on other open issues.',
+    remedy: 'Complete the issues it depends on; it then continues automatically. Unblock it to continue without them.',
   },
   quota_exceeded: {
     classification: 'quota',
-    sentence: 'A limit of the model provider or of the version-control host is used up.',
-    remedy: 'Wait until the limit is reset or raise it; the work then goes on.',
+    sentence: 'A limit of the model provider or of the version-control host is exhausted.',
+    remedy: 'Wait until the limit resets, or raise it; the work then continues.',
   },
   budget_exceeded: {
     classification: 'quota',
-    sentence: 'The budget for this work is used up.',
-    remedy: 'Raise the budget or wait for its next period; the work then goes on.',
+    sentence: 'The budget for this work is exhausted.',
+    remedy: 'Raise the budget or wait for its next period; the work then continues.',
   },
   permission_denied: {
     classification: 'permanent',
-    sentence: 'The pipeline was refused access to something it needs.',
+    sentence: 'A required permission was denied to the pipeline.',
     remedy: 'Grant the missing permission or renew the credentials, then retry.',
   },
   protected_path: {
     classification: 'permanent',
     sentence: 'The change touches files that agents may not change.',
-    remedy: 'Make that part of the change by hand or allow the path, then retry.',
+    remedy: 'Make this part of the change manually or allow the path, then retry.',
   },
   missing_context: {
     classification: 'unknown',
-    sentence: 'The issue does not say enough to go on.',
-    remedy: 'Add what is missing to the issue or in a comment, then retry.',
+    sentence: 'The issue lacks information that is required to continue.',
+    remedy: 'Add the missing information to the issue or in a comment, then retry.',
   },
   agent_timeout: {
     classification: 'transient',
     sentence: 'The agent did not finish in time or its worker was lost.',
-    remedy: 'Retry; if it happens again, split the issue or look at the worker.',
+    remedy: 'Retry; if it happens again, split the issue or check the worker.',
   },
   no_progress: {
     classification: 'unknown',
-    sentence: 'The agent worked without getting anywhere.',
-    remedy: 'Make the issue smaller or clearer, then retry.',
+    sentence: 'The agent made no progress.',
+    remedy: 'Reduce or clarify the issue, then retry.',
   },
   max_turns: {
     classification: 'unknown',
-    sentence: 'The agent used up its turns before it was done.',
+    sentence: 'The agent reached its turn limit before it was done.',
     remedy: 'Split the issue or raise the turn limit, then retry.',
   },
   pr_closed: {
     classification: 'unknown',
     sentence: 'The pull request was closed without being merged.',
-    remedy: 'Reopen the pull request and unblock, have it implemented anew, or cancel the issue.',
+    remedy: 'Reopen the pull request and unblock, reimplement the issue with `/svc:reimplement`, or cancel it.',
   },
   service_unavailable: {
     classification: 'transient',
-    sentence: 'A service that the work needs did not answer.',
+    sentence: 'A service that the work requires did not respond.',
     remedy: 'Wait until the service is back, then retry.',
   },
   invalid_config: {
@@ -104,8 +105,8 @@ export const BLOCK_REASONS = {
   },
   unknown: {
     classification: 'unknown',
-    sentence: 'The work failed for a reason that was not recognised.',
-    remedy: 'Read the last error, mend its cause, then retry.',
+    sentence: 'The work failed for an unknown reason.',
+    remedy: 'Fix the cause of the last error, then retry.',
   },
 } as const satisfies Record<string, BlockInfo>;
 

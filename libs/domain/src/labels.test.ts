@@ -24,7 +24,7 @@ const onHost = fc.uniqueArray(
 );
 
 describe('the labels of an issue on the host', () => {
-  test('show its state, and blocked and paused beside it', () => {
+  test('show its state, and the flags blocked and paused', () => {
     expect(outputLabels({ state: 'new', isBlocked: false, isPaused: false })).toEqual([]);
     expect(outputLabels({ state: 'failure-blocked', isBlocked: true, isPaused: true })).toEqual([
       'svc:blocked',

@@ -23,7 +23,7 @@ describe('the page to read', () => {
     expect(clampPage({ limit: 0 }, PAGE_RULES[name]).limit).toBe(1);
   });
 
-  test('lies inside the bounds whatever number is asked for, and is what was asked for inside them', () => {
+  test('lies inside the bounds for any number, and is unchanged inside them', () => {
     fc.assert(
       fc.property(rules, anyNumber, anyNumber, (rule, limit, offset) => {
         const page = clampPage({ limit, offset }, rule);
@@ -37,13 +37,13 @@ describe('the page to read', () => {
     );
   });
 
-  test('buckets of a time series are clamped alike', () => {
+  test('clamps buckets of a time series alike', () => {
     expect([clamp(undefined, BUCKETS), clamp(0, BUCKETS), clamp(169, BUCKETS)]).toEqual([48, 1, 168]);
   });
 });
 
 describe('the envelope of a page', () => {
-  test('walking from page to page meets every row once and ends, with a total and without', () => {
+  test('lists every row once from page to page, with a total and without', () => {
     const sizes = {
       rows: fc.integer({ min: 0, max: 60 }),
       limit: fc.integer({ min: 1, max: 20 }),

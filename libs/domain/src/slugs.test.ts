@@ -18,7 +18,7 @@ const numbers = fc.integer({ min: 1, max: MAX_ISSUE_NUMBER });
 const home = { owner: 'acme', name: 'shop' };
 
 describe('slugs', () => {
-  test('are read as they are written, and compared without case', () => {
+  test('are parsed as formatted, and compared case-insensitively', () => {
     fc.assert(
       fc.property(slugs, (slug) => {
         expect(parseSlug(formatSlug(slug))).toEqual(slug);
@@ -49,7 +49,7 @@ describe('slugs', () => {
     expect(() => requireSlug(value)).toThrow(/must be owner\/name/);
   });
 
-  test('whatever is taken for a slug is safe in a path', () => {
+  test('are always safe in a path', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const slug = parseSlug(text);

@@ -30,7 +30,7 @@ describe('windows', () => {
     expect(isSince('yesterday')).toBe(false);
   });
 
-  test('end now, and the one before has the same length and ends where this one begins', () => {
+  test('end now, and the preceding one has the same length and ends where this one begins', () => {
     const range = windowRange('7d', now);
     const before = previousRange(range);
     expect(range).toEqual({ start: new Date('2026-02-25T05:06:07.890Z'), end: now });
@@ -38,7 +38,7 @@ describe('windows', () => {
     expect(before.end.getTime() - before.start.getTime()).toBe(windowMs('7d'));
   });
 
-  test('today begins at midnight UTC, any other since value as long ago as it says', () => {
+  test('begin at midnight UTC for today, and at the given distance for other since values', () => {
     expect(sinceStart('today', now).toISOString()).toBe('2026-03-04T00:00:00.000Z');
     expect(sinceStart('6h', now).toISOString()).toBe('2026-03-03T23:06:07.890Z');
   });
@@ -61,7 +61,7 @@ describe('relative durations', () => {
 });
 
 describe('a since value of the logs', () => {
-  test('is a duration back from now, or a timestamp, in UTC when it names no zone', () => {
+  test('is a duration before now, or a timestamp, in UTC when it names no zone', () => {
     expect(parseSince('1h', now)?.toISOString()).toBe('2026-03-04T04:06:07.890Z');
     expect(parseSince('2026-03-01', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
     expect(parseSince('2026-03-01T02:00:00+02:00', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
@@ -86,7 +86,7 @@ describe('a since value of the logs', () => {
     expect(parseSinceExactly(text, now)).toBe(exact);
   });
 
-  test('that reaches behind 1970 begins there, so that no store sees a year it cannot hold', () => {
+  test('before 1970 is clamped to 1970, so that the store can represent it', () => {
     expect(parseSince('999999d', now)).toEqual(new Date(0));
     expect(parseSince('0000-01-01T00:00:00+23:59', now)).toEqual(new Date(0));
     expect(parseSince('9999-12-31T23:59:59-23:59', now)?.toISOString()).toBe('9999-12-31T23:59:59.999Z');
@@ -106,7 +106,7 @@ describe('a since value of the logs', () => {
     expect(parseSinceExactly(text, now)).toBeNull();
   });
 
-  test('every timestamp that the service writes can be given back', () => {
+  test('accepts every timestamp that the service writes', () => {
     fc.assert(fc.property(times, (at) => parseSince(at.toISOString(), now)?.getTime() === at.getTime()));
   });
 });

@@ -6,7 +6,7 @@ import { BLOCK_REASONS, DEFAULT_WORKFLOW } from '../src/index.ts';
 const documents = referenceDocuments();
 
 describe('the reference pages', () => {
-  test.each(Object.keys(documents))('%s follows from the code; generate.ts writes it anew', async (name) => {
+  test.each(Object.keys(documents))('%s matches the code; generate.ts rewrites it', async (name) => {
     const stored = await readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
     expect(stored).toBe(documents[name]);
   });

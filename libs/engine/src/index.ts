@@ -1,54 +1,56 @@
-export { acceptIssueText } from './accept-text.ts';
-export { findIssueKey, findRepoAmong, findRepoAt, type IssueAddress, type RepoAddress } from './address.ts';
-export * as admin from './admin/index.ts';
-export { type AgentTrouble, tellOfAgents } from './agent-alerts.ts';
-export { beginAgentRestart, failAgentRestart, forgiveAgentRestarts, type RestartRequest } from './agent-restarts.ts';
-export { channelKey, raiseAlert, recordOutage, resolveAlert } from './alerts.ts';
-export * from './analytics/index.ts';
-export { autoUnblock } from './auto-unblock.ts';
-export { readBlockedIssues } from './blocked-issues.ts';
-export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from './bulk-actions.ts';
-export { type ClaimedTask, type ClaimRequest, claim, type Taken, type TakenTask, takeTogether } from './claim.ts';
-export type { ClaimRef } from './claim-gate.ts';
-export { hashToken } from './claim-gate.ts';
-export { enqueueDueScans } from './code-map.ts';
-export { changedSettings, recordReload } from './config-reloads.ts';
+export { type FailedLogin, loginAudit } from './accounts/login-failures.ts';
+export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './accounts/passwords.ts';
+export * as admin from './admin.ts';
+export { channelKey, raiseAlert, recordOutage, resolveAlert } from './alerts/alerts.ts';
+export { writeDailyDigest } from './alerts/daily-digest.ts';
+export { type Readings, runDetectors } from './alerts/detectors.ts';
+export { readDigest } from './alerts/digest.ts';
+export { KPI_OF, watchKpis } from './alerts/regression-guard.ts';
+export { costByModel, spendingSummary } from './analytics/costs.ts';
+export { dashboardMetrics } from './analytics/dashboard-metrics.ts';
+export {
+  type Counts,
+  type Figures,
+  type Live,
+  readCounts,
+  readFigures,
+  readLive,
+} from './analytics/dashboard-readings.ts';
+export { type AgentWork, agentWork, pipelineSummary } from './analytics/dashboard-summary.ts';
+export { workerPools } from './analytics/dashboard-worker-pools.ts';
+export { pipelineEvents } from './analytics/events.ts';
+export { type GuardedRepo, readKpis } from './analytics/kpis.ts';
+export { attribution, autonomy } from './analytics/merges.ts';
+export { type Overview, overviewOf } from './analytics/overview.ts';
+export { type RepoMetrics, readPipelineMetrics } from './analytics/pipeline-metrics.ts';
+export { retrospectiveSummary, weeklyReliability } from './analytics/reliability.ts';
+export { type CheckedDay, checkNextDay, foldSums } from './analytics/rollups.ts';
+export type { Whose } from './analytics/scope.ts';
+export { cohortFunnel, stateTimeseries, throughput } from './analytics/states.ts';
 export { type Consistency, listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch, type OrphanWatchDeps } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
-export { type Bell, type Engine, fencedBy, inTenant, type Unit } from './context.ts';
-export { writeDailyDigest } from './daily-digest.ts';
-export * from './dashboard/index.ts';
-export { resolveLetter, retryDeadLetter } from './dead-letters.ts';
-export { type Readings, runDetectors } from './detectors.ts';
-export { enforceBudgets } from './enforce-budgets.ts';
-export { type FailAnswer, type Failure, fail } from './fail.ts';
-export { watchSilence } from './fleet-watch.ts';
-export { drainInbox, type HostOf, Inbox, putRepo, receive } from './inbox.ts';
-export { type Intake, takeHostEvent } from './intake.ts';
-export { embedItems } from './intelligence/embed-items.ts';
-export { OpenAiEmbedder } from './intelligence/embedder.ts';
-export { expireIntelligence } from './intelligence/expire.ts';
-export { decideOnFinding } from './intelligence/move-finding.ts';
-export { decideOnItem } from './intelligence/move-item.ts';
-export { retrieve } from './intelligence/retrieve.ts';
-export { act, type IssueAction, type IssueKey } from './issue-actions.ts';
-export { foldCounts } from './issue-counts.ts';
-export { LabelWalk } from './label-walk.ts';
-export { extend, type Heartbeat, type HeartbeatAnswer, heartbeat, start } from './lease.ts';
-export { type FailedLogin, loginAudit } from './login-failures.ts';
-export { ParentWatch, type ParentWatchDeps } from './parent-watch.ts';
-export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './passwords.ts';
-export { pollRepo } from './poll.ts';
-export { steerProjection } from './projections.ts';
-export { checkDueProtections, checkPushProtection } from './push-protection.ts';
-export { reachable } from './reads/bootstrap.ts';
-export { costsOf } from './reads/costs.ts';
-export { readDigest } from './reads/digest.ts';
-export { explainIssue } from './reads/explain-issue.ts';
-
-export { listRepoFindings } from './reads/findings.ts';
-export { retrieveForOrg } from './reads/intelligence.ts';
+export { type Bell, type Engine, fencedBy, inTenant, type Unit } from './context/context.ts';
+export type { Actor, IssueKey } from './context/issue-context.ts';
+export { hashToken } from './context/token-hash.ts';
+export { costsOf } from './costs/cost-summary.ts';
+export { enforceBudgets } from './costs/enforce-budgets.ts';
+export { tenantBudgets } from './costs/tenant-budgets.ts';
+export { resolveLetter, retryDeadLetter } from './dead-letters/dead-letters.ts';
+export { beginSending, type Sending, sendable, settle } from './host-writes/settle.ts';
+export { steerProjection } from './host-writes/steer-projection.ts';
+export { acceptIssueText } from './intake/accept-text.ts';
+export { takeHostEvent } from './intake/host-event.ts';
+export { drainInbox, Inbox, receive } from './intake/inbox.ts';
+export type { Intake } from './intake/intake-context.ts';
+export { ParentWatch, type ParentWatchDeps } from './intake/parent-watch.ts';
+export { pollRepo } from './intake/poll.ts';
+export { readBlockedIssues } from './issues/blocked-issues.ts';
+export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from './issues/bulk-actions.ts';
+export { explainIssue } from './issues/explain-issue.ts';
+export { act, type IssueAction } from './issues/issue-actions.ts';
+export { findIssueKey, type IssueAddress } from './issues/issue-address.ts';
+export { foldCounts } from './issues/issue-counts.ts';
 export {
   diagnose,
   explainIssueAt,
@@ -57,32 +59,66 @@ export {
   issueEventsAt,
   issueStatusAt,
   retrospectiveAt,
-} from './reads/issue-detail.ts';
-export { type GuardedRepo, readKpis } from './reads/kpis.ts';
-export { type IssueQuery, issuesTag, listIssues } from './reads/list-issues.ts';
-export { type Overview, overviewOf } from './reads/overview.ts';
-export { type RepoMetrics, readPipelineMetrics } from './reads/pipeline-metrics.ts';
-export { type IssueQuestion, searchIssues } from './reads/search-issues.ts';
-export { timelineOf } from './reads/timeline.ts';
-export { noRepoContext, timelineAt } from './reads/whole-timeline.ts';
-export { reclaim, reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './reclaim.ts';
-export { KPI_OF, watchKpis } from './regression-guard.ts';
-export { releaseWaiting } from './release.ts';
-export { type Report, type ReportAnswer, report } from './report.ts';
-export { type CheckedDay, checkNextDay, foldSums } from './rollups.ts';
-export { type Progress, progress, recordMessages } from './run-records.ts';
-export { beginSending, type Sending, sendable, settle } from './settle.ts';
-export { watchSla } from './sla.ts';
+} from './issues/issue-detail.ts';
+export { type IssueQuery, issuesTag, listIssues } from './issues/list-issues.ts';
+export { type IssueQuestion, searchIssues } from './issues/search-issues.ts';
+export { timelineOf } from './issues/timeline.ts';
+export { targetsOf, transition } from './issues/transition.ts';
+export { noRepoContext, timelineAt } from './issues/whole-timeline.ts';
+export { enqueueDueScans } from './knowledge/code-map.ts';
+export { embedItems } from './knowledge/embed-items.ts';
+export { OpenAiEmbedder } from './knowledge/embedder.ts';
+export { expireIntelligence } from './knowledge/expire.ts';
+export { listRepoFindings } from './knowledge/list-findings.ts';
+export { decideOnFinding } from './knowledge/move-finding.ts';
+export { decideOnItem } from './knowledge/move-item.ts';
+export { retrieve } from './knowledge/retrieve.ts';
+export { retrieveForOrg } from './knowledge/retrieve-for-org.ts';
+export { LabelWalk } from './outbox/label-walk.ts';
+export { watchSilence } from './presence/fleet-watch.ts';
+export { autoUnblock } from './queue/auto-unblock.ts';
+export { type ClaimedTask, type ClaimRequest, claim, type Taken, type TakenTask, takeTogether } from './queue/claim.ts';
+export type { ClaimRef } from './queue/claim-gate.ts';
+export { type FailAnswer, type Failure, fail } from './queue/fail.ts';
+export { type Heartbeat, type HeartbeatAnswer, heartbeat } from './queue/heartbeat.ts';
+export { extend, start } from './queue/lease.ts';
+export { type Progress, progress, recordMessages } from './queue/progress.ts';
+export { reclaim, reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './queue/reclaim.ts';
+export { type Report, type ReportAnswer, report } from './queue/report.ts';
+export { accessForTask, type IssuerOf } from './queue/task-access.ts';
+export { readTaskQueue, type TaskQueue } from './queue/task-queue.ts';
+export { checkDueProtections, checkPushProtection } from './repos/push-protection.ts';
+export { putRepo } from './repos/put-repo.ts';
+export { reachable } from './repos/reachable-repos.ts';
+export { findRepoAmong, findRepoAt, type HostOf, type RepoAddress } from './repos/repo-address.ts';
+export { changedSettings, recordReload } from './settings/config-reloads.ts';
 export { readAutomation, readRunState, setAutomation } from './strategy/automation.ts';
 export { type CharterInput, putCharter, readCharter } from './strategy/charters.ts';
 export { type CycleFailure, runDueStrategies } from './strategy/cycle.ts';
 export { approveStrategy, rejectStrategy } from './strategy/decide.ts';
 export { listSnapshots, readSnapshot } from './strategy/snapshots.ts';
-export type { Actor } from './subject.ts';
-export { accessForTask, type IssuerOf } from './task-access.ts';
-export { readTaskQueue, type TaskQueue } from './task-queue.ts';
-export { tenantBudgets } from './tenant-budgets.ts';
-export * from './tracks/index.ts';
-export { targetsOf, transition } from './transition.ts';
-export { drainWorker, reclaimFromWorker } from './worker-actions.ts';
-export { type Registration, registerWorker } from './workers.ts';
+export { type ChangedField, changeTrack, type TrackDeed } from './tracks/change-track.ts';
+export { activatePrompt, addPrompt, listPrompts, readPrompt } from './tracks/prompts.ts';
+export { type RunResult, runDueTracks } from './tracks/run-due.ts';
+export type { Track } from './tracks/track-view.ts';
+export {
+  type FleetTrack,
+  listAllTracks,
+  listTracks,
+  putTrack,
+  removeTrack,
+  type TrackAddress,
+  type TrackInput,
+  updateTrackAt,
+} from './tracks/tracks.ts';
+export { type AgentTrouble, tellOfAgents } from './workers/agent-alerts.ts';
+export {
+  beginAgentRestart,
+  failAgentRestart,
+  forgiveAgentRestarts,
+  type RestartRequest,
+} from './workers/agent-restarts.ts';
+export { type Registration, registerWorker } from './workers/registration.ts';
+export { drainWorker, reclaimFromWorker } from './workers/worker-actions.ts';
+export { releaseWaiting } from './workflow/release-waiting.ts';
+export { watchSla } from './workflow/sla.ts';

@@ -1,13 +1,13 @@
 import type { ExecuteResult, HostHistory, HostIssue, HostPullRequest, IssueAction, VcsHost } from '@pipeline/domain';
 
-/** The host as the engine sees it through its port: in memory, obedient unless a test says otherwise. */
+/** The host behind the engine's port: in memory, accepting every write unless a test sets another result. */
 export class FakeHost implements VcsHost {
   readonly clientType = 'sandbox';
   readonly pulls = new Map<number, HostPullRequest>();
   readonly reactions: [number, string][] = [];
   readonly executed: { issueNumber: number; type: string }[] = [];
   permission: 'admin' | 'write' | 'read' | 'none' = 'write';
-  /** Answers given instead of yes, first come first served. */
+  /** Results returned instead of success, in order. */
   readonly nextResults: ExecuteResult[] = [];
   #number = 1_000;
 
@@ -20,7 +20,7 @@ export class FakeHost implements VcsHost {
     private: false,
   });
   listIssues: VcsHost['listIssues'] = async () => null;
-  /** Issues as they were last told of. */
+  /** Issues as last reported. */
   readonly issues = new Map<number, HostIssue>();
   getIssue: VcsHost['getIssue'] = async (_repo, number) => this.issues.get(number) ?? null;
   readonly histories = new Map<number, HostHistory>();
@@ -34,7 +34,7 @@ export class FakeHost implements VcsHost {
     return new Date(Date.parse('2026-03-01T00:00:00Z') + this.#seconds * 1_000).toISOString();
   }
 
-  /** Adds to the host's log what an event reports, and remembers the issue. @returns what an edit changed. */
+  /** Adds the content of an event to the host's log, and stores the issue. @returns the changes of an edit. */
   log(issue: HostIssue, { action, label, actor }: { action: IssueAction; label: string | null; actor: string | null }) {
     const known = this.issues.get(issue.number);
     if (!known || known.updatedAt <= issue.updatedAt) this.issues.set(issue.number, issue);
@@ -58,7 +58,7 @@ export class FakeHost implements VcsHost {
     return found;
   }
 
-  /** Issues that are known to the host alone. */
+  /** Issues that exist only on the host. */
   readonly standings = new Map<number, 'open' | 'closed'>();
   readonly standingsAsked: [number: number, etag: string | undefined][] = [];
   standingOf: VcsHost['standingOf'] = async (_repo, number, etag) => {

@@ -29,10 +29,10 @@ import { FakeHost } from './fake-host.ts';
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
 export const TASKS_AND_RETROSPECTS: TaskType[] = [...ALL_TASKS, 'retrospect'];
 
-/** A worker as it registers, but for its name. */
+/** A worker's registration without its name. */
 export const WORKER = { hostname: '', version: '1', repos: [], taskTypes: ALL_TASKS, labels: {} };
 
-/** One call of a model at that price, in USD. */
+/** One model call with this cost, in USD. */
 export const paid = (costUsd: number): Invocation => ({
   index: 0,
   model: 'm',
@@ -52,11 +52,11 @@ export interface Bench {
   repo: RepoRow;
   workerId: string;
   host: FakeHost;
-  /** Bells that were rung, in order. */
+  /** Notifications that were sent, in order. */
   bells: string[];
 }
 
-/** One tenant with one repo and one worker, and a host that says yes to everything. */
+/** One tenant with one repo and one worker, and a host that accepts everything. */
 export async function makeBench(
   store: Store,
   options: { slug?: string; tenant?: string; settings?: Partial<Settings> } = {},
@@ -102,7 +102,7 @@ export const hostIssue = (number: number, over: Partial<HostIssue> = {}): HostIs
   ...over,
 });
 
-/** What a webhook or poll would bring about an issue; it happens on the host now, unless the issue says when. */
+/** The event of a webhook or poll about an issue; its host time is now, unless the issue has one. */
 export function tell(
   { engine, repo, host }: Pick<Bench, 'engine' | 'repo' | 'host'>,
   shown: HostIssue,
@@ -149,7 +149,7 @@ export const RETROSPECTIVE: RetrospectiveResult = {
   lessons: null,
 };
 
-/** The outcome that a task of each type has when all goes well. */
+/** The successful outcome of each task type. */
 export function goodOutcome(taskType: TaskType, issueNumber: number): Outcome {
   switch (taskType) {
     case 'analyze':
@@ -193,7 +193,7 @@ export async function drain({ engine, host }: Bench): Promise<void> {
   }
 }
 
-/** Works the next task to its good end. @returns the state of its issue. */
+/** Completes the next task successfully. @returns the state of its issue. */
 export async function step(bench: Bench) {
   await drain(bench);
   const task = await take(bench);
@@ -202,7 +202,7 @@ export async function step(bench: Bench) {
   return answer.state;
 }
 
-/** Works the issue's tasks to their good end until it is in that state. */
+/** Completes the issue's tasks successfully until it is in that state. */
 export async function workUntil(bench: Bench, state: string): Promise<void> {
   for (let i = 0; i < 20; i += 1) {
     if ((await step(bench)) === state) return;
@@ -212,7 +212,7 @@ export async function workUntil(bench: Bench, state: string): Promise<void> {
 
 let comments = 0;
 
-/** What a webhook would bring about a new comment. */
+/** The event of a webhook about a new comment. */
 export function say(
   { engine, repo, host }: Bench,
   issueNumber: number,
@@ -220,7 +220,7 @@ export function say(
   { author = 'alice', onPullRequest = false, issueAuthor = 'alice' } = {},
 ): Promise<void> {
   comments += 1;
-  // After whatever time a test holds.
+  // After any time that a test has set.
   const at = '2027-01-02T00:00:00.000Z';
   return takeHostEvent(
     { engine, repo, host },
@@ -238,13 +238,13 @@ export function say(
 
 const EVER = { from: '2000-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
 
-/** Sums that say something else than the rows of the history, by table; none is as it should be. */
+/** Rollups that differ from the history, by table; none is expected. */
 export async function wrongSums({ db }: Pick<TestDatabase, 'db'>): Promise<Record<string, unknown>> {
   const checks = await checkRollups(db, EVER, false);
   return Object.fromEntries(checks.filter(({ wrong }) => wrong > 0).map(({ table, examples }) => [table, examples]));
 }
 
-/** Whatever a test did through the engine: lists, counts and sums say afterwards what the rows say. */
+/** After every test, lists, counts and rollups must agree with the rows. */
 export const listsAgreeAfterEach = (database: TestDatabase): void =>
   afterEach(async () => {
     for (const { id } of await database.db.selectFrom('tenants').select('id').execute()) {

@@ -4,7 +4,7 @@ import type { Bench } from './harness.ts';
 
 type Place = Pick<Bench, 'engine' | 'repo' | 'host'>;
 
-/** The pull request that the pipeline opened for issue 1, as the host shows it; `over` makes it another one. */
+/** The pull request that the pipeline opened for issue 1, in host form; `over` overrides fields. */
 export const hostPull = ({ repo }: Pick<Place, 'repo'>, over: Partial<HostPullRequest> = {}): HostPullRequest => ({
   number: 1_001,
   title: 't',
@@ -27,7 +27,7 @@ export const hostPull = ({ repo }: Pick<Place, 'repo'>, over: Partial<HostPullRe
 
 type PullAction = Extract<HostEvent, { kind: 'pull-request' }>['action'];
 
-/** What a webhook, or with `seen` a poll, reports of a pull request. */
+/** The event of a webhook, or with `seen` of a poll, about a pull request. */
 export const reportPull = (
   place: Place,
   action: PullAction,
@@ -44,7 +44,7 @@ export const reportPush = (place: Place, headSha: string, over: Partial<HostPull
 
 let reviews = 0;
 
-/** What a webhook reports of a review. */
+/** The event of a webhook about a review. */
 export function reportReview(place: Place, prNumber: number, over: Partial<HostReview> = {}): Promise<void> {
   reviews += 1;
   const at = { submittedAt: '2026-03-01T00:02:00.000Z', commitSha: 'abc1234' };

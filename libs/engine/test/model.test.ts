@@ -5,19 +5,19 @@ import { modelSteps, runModel } from './model/run.ts';
 import { makeWorld } from './model/world.ts';
 
 /**
- * `MODEL_RUNS=2000` makes a soak of runs that are new each time. A failure prints a seed, a path and a `replayPath`: put them into `MODEL_SEED`,
- * `MODEL_PATH` and `MODEL_REPLAY` to see the same again.
+ * `MODEL_RUNS=2000` runs a soak with new seeds. A failure prints a seed, a path and a `replayPath`: put them into
+ * `MODEL_SEED`, `MODEL_PATH` and `MODEL_REPLAY` to repeat it.
  */
 const { MODEL_RUNS, MODEL_SEED, MODEL_PATH, MODEL_REPLAY } = process.env;
 const RUNS = Number(MODEL_RUNS ?? 200);
-/** The same runs each time, so that a failure is the doing of the change that it is seen with; soaks go elsewhere. */
+/** Fixed seeds, so that a failure is caused by the current change; soaks use new ones. */
 const SEED = 20_261_121;
-/** Two runs at a time, each on a database of its own: while one waits for Postgres the other one goes on. */
+/** Two runs concurrently, each on its own database: while one waits for Postgres the other continues. */
 const LANES = MODEL_PATH === undefined ? 2 : 1;
 
 const databases = Array.from({ length: LANES }, () => testDatabase());
 
-/** A lane of its own seed; a soak's seeds are new each time. */
+/** A separate seed per lane; a soak's seeds are new. */
 const seedOf = (lane: number): { seed?: number } => {
   if (MODEL_SEED !== undefined) return { seed: Number(MODEL_SEED) + lane };
   return MODEL_RUNS === undefined ? { seed: SEED + lane } : {};
@@ -37,7 +37,7 @@ function makeRuns(database: TestDatabase, lane: number): Promise<void> {
   });
 }
 
-test('whatever people, agents, hosts, clocks and crashes do, the rules hold and every issue finds its end', async () => {
+test('the rules hold and every issue ends for any actions of people, agents, hosts, clocks and crashes', async () => {
   const lanes = await Promise.allSettled(databases.map(makeRuns));
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
   if (MODEL_PATH === undefined) expect(runs).toBeGreaterThanOrEqual(RUNS);

@@ -10,16 +10,16 @@ export const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
 const MIDNIGHT = new Date('2026-03-01T00:00:00Z');
 
 interface Opening {
-  /** The time that stands still until a test moves it; null = time goes on. Midnight of 1 March 2026 unless told. */
+  /** The time, which stands still until a test moves it; null = real time. Default midnight of 1 March 2026. */
   at?: Date | null;
-  /** How many issues are let in. */
+  /** Number of admitted issues. */
   issues?: number;
 }
 
 /**
- * A bench for each test anew, with a tenant of its own, so that no claim reaches another test's tasks. Made once, at
- * the top of a test file, with the database of that file. After each test lists and sums agree with the rows, and no
- * dead letter was written in silence.
+ * A new bench for each test, with its own tenant, so that no claim reaches another test's tasks. Created once, at the
+ * top of a test file, with the database of that file. After each test lists and rollups must agree with the rows, and
+ * every dead letter must have been reported.
  */
 export class Stage implements Bench {
   readonly database: TestDatabase = testDatabase();
@@ -90,7 +90,7 @@ export class Stage implements Bench {
     return findIssueKey(this.engine, { owner, repo: name, number });
   }
 
-  /** What an issue went through, oldest first. */
+  /** The states of an issue, oldest first. */
   async transitions(number = 1): Promise<string[]> {
     const rows = this.database.db.selectFrom('transitions').select(['from_state', 'to_state', 'trigger']);
     const made = await rows
@@ -104,7 +104,7 @@ export class Stage implements Bench {
     return this.database.db.selectFrom('tasks').selectAll().where('tenant_id', '=', this.tenantId).execute();
   }
 
-  /** The dead letters that are open. */
+  /** The unresolved dead letters. */
   letters() {
     return this.database.db
       .selectFrom('dead_letters')
@@ -132,7 +132,7 @@ export class Stage implements Bench {
     clock.now = new Date((clock.now?.getTime() ?? 0) + seconds * 1_000);
   }
 
-  /** One task to its good end. */
+  /** Completes one task successfully. */
   async work(): Promise<void> {
     const task = await take(this);
     await finish(this, task, goodOutcome(task.taskType, task.issueNumber ?? 0));

@@ -7,7 +7,7 @@ import type { BodyMemoryLimits } from './body/body-memory.ts';
 import type { Limits } from './limits/rate-limit.ts';
 import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './request/handler.ts';
 
-/** One authenticator for every kind of credentials that the routes ask for. */
+/** One authenticator per authentication kind used by the routes. */
 export type AuthenticatorsFor<Routes extends readonly AnyRoute[]> = {
   readonly [K in Extract<Routes[number]['auth'], CheckedAuth>]: Authenticate;
 };
@@ -18,21 +18,21 @@ export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authen
   authenticators: A;
   log: Logger;
   registry: Registry;
-  /** Asked before each route that needs the store; false answers 503 STORE_UNAVAILABLE. */
+  /** Called before each route that requires the store; false returns 503 STORE_UNAVAILABLE. */
   storeReady: () => boolean;
   limits?: Limits<Routes>;
-  /** What an answer that the contract does not declare leads to: a 500 (tests, development) or a log line and a count. */
+  /** Handling of a response that the contract does not declare: a 500 (tests, development), or a log line and a metric. */
   answerCheck: 'throw' | 'log';
   /** Express's `trust proxy`; default false: the address is the socket's. */
   trustProxy?: boolean | number | string;
   helmet?: HelmetOptions;
-  /** Called for routes of auth `signature` before the body is read. @throws AppError for a head that no sender has. */
+  /** Called for routes with auth `signature` before the body is read. @throws AppError for invalid headers. */
   requireSignature?: (request: IncomingMessage) => void;
-  /** Origins, such as `https://host`, whose pages may change things, beside the host that each request names. */
+  /** Origins, such as `https://host`, that may send state-changing requests, in addition to the host of the request. */
   ownOrigins?: readonly string[];
-  /** Host names that are served beside addresses and localhost; absent = any (no check against DNS rebinding). */
+  /** Allowed host names in addition to IP addresses and localhost; undefined = any (no check against DNS rebinding). */
   hostNames?: readonly string[] | undefined;
   bodies?: { memory?: Partial<BodyMemoryLimits>; timeoutMs?: number };
-  /** Shown to browsers at addresses outside the API where nothing is; others get an ApiError. */
+  /** HTML 404 page for browsers at unknown paths outside the API; other clients get an ApiError. */
   notFoundPage?: { html: string; policy: string };
 }

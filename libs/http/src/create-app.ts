@@ -15,7 +15,7 @@ import { type LooseHandler, type LooseOptions, Stages } from './stages.ts';
 
 /**
  * Mounts the declarations of a surface with their handlers. Every request passes the same stages in the same order:
- * request id, access log, host, limits, origin, authentication, path, store, query, body, handler, answer check, error mapping.
+ * request id, access log, host, limits, origin, authentication, path, store, query, body, handler, response check, error mapping.
  */
 export function createApp<
   const Routes extends readonly AnyRoute[],
@@ -29,7 +29,7 @@ export function createApp<
   const headers = securityHeaders(options.helmet);
   const requireHost = hostCheck(options.hostNames);
 
-  /** Runs the stages of one request; whatever they throw becomes the answer. */
+  /** Runs the stages of one request and maps thrown errors to the response. */
   const guarded =
     (run: (scope: RequestScope) => Promise<void>): RequestHandler =>
     async (_request, response) => {
@@ -82,10 +82,10 @@ export function createApp<
   return app;
 }
 
-/** Whether the caller prefers a page to JSON; a caller that takes anything does not. */
+/** Returns whether the caller prefers HTML to JSON; false for a caller that accepts anything. */
 const isBrowser = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';
 
-/** Leaves a request without a query to whoever answers what no route serves. */
+/** Passes a request without a query string to the handler of unknown paths. */
 const withQuery =
   (answer: RequestHandler): RequestHandler =>
   (request, response, next) =>

@@ -7,7 +7,7 @@ interface ServiceHandlerOptions {
   now: () => Date;
 }
 
-/** Handlers of /health, /ready and /api/openapi.json. The uptime counts from this call. */
+/** Handlers of /health, /ready and /api/openapi.json. The uptime starts with this call. */
 export function serviceHandlers({ surface, readiness, now }: ServiceHandlerOptions): HandlersOf<typeof healthRoutes> {
   const startedAt = now().getTime();
   let document: string | undefined;

@@ -14,12 +14,12 @@ import { Input } from './request/input.ts';
 import type { RequestScope } from './request/request-scope.ts';
 import { REQUEST_TIMEOUTS } from './server/timeouts.ts';
 
-/** The options, their exact types set aside. */
+/** Options without their exact types. */
 export type LooseOptions = AppOptions<readonly AnyRoute[], Authenticators>;
 
 export type LooseHandler = (input: object) => Promise<LooseAnswer> | LooseAnswer;
 
-/** What every request to a route passes, in this order. */
+/** Stages of every request to a route, in this order. */
 export class Stages {
   readonly guard: ReturnType<typeof guard>;
   readonly #options: LooseOptions;
@@ -72,7 +72,7 @@ export class Stages {
 
   #check(scope: RequestScope, route: AnyRoute, answer: LooseAnswer): void {
     const strict = this.#options.answerCheck === 'throw';
-    // Stored JSON was checked when it was written; parsing it again would cost more than sending it.
+    // Stored JSON was validated when it was written; parsing it again would cost more than sending it.
     if (!strict && answer.json !== undefined) return;
     const problems = undeclaredIn(route, answer);
     if (problems.length === 0) return;

@@ -4,7 +4,7 @@ type Source = Readonly<Record<string, string | undefined>>;
 
 const SECRET = /password|secret|token|key|credential|url$/i;
 
-/** A variable has a bad value; nothing was started. One line per variable, each naming it. */
+/** Environment variables are invalid; nothing was started. One line per variable. */
 export class EnvError extends Error {
   readonly problems: readonly string[];
 
@@ -16,9 +16,9 @@ export class EnvError extends Error {
 }
 
 /**
- * Reads the variables that a zod object names. Others are ignored; an empty value counts as not set, for that is what
- * compose files and charts make of an absent one.
- * @throws EnvError naming every variable that is wrong, and what would be right.
+ * Reads the variables of a zod object and ignores others. An empty value is treated as not set, because compose files and
+ * charts pass absent values as empty.
+ * @throws EnvError naming every invalid variable and its expected value.
  */
 export function parseEnv<S extends z.ZodObject>(schema: S, env: Source): z.output<S> {
   const given = Object.keys(schema.shape).map((name) => [name, env[name] === '' ? undefined : env[name]]);
@@ -51,7 +51,7 @@ export const envPort = () => envInt(0, 65_535);
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What every process understands beside its own variables. */
+/** Variables of every process, in addition to its own. */
 export const commonEnv = {
   LOG_LEVEL: z
     .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)

@@ -6,14 +6,14 @@ export interface ListenOn {
   host: string;
   /** 0 = any free port. */
   port: number;
-  /** The variable that moves the port, for the message when it is taken. */
+  /** Environment variable of the port, for the error message when the port is in use. */
   variable: string;
 }
 
 /**
  * Starts to listen.
- * @returns the base URL, with the port that was taken.
- * @throws StartError when the address cannot be had, naming the variable that changes it.
+ * @returns the base URL with the actual port.
+ * @throws StartError naming the environment variable when the address is not available.
  */
 export function listenOn(server: Server, { host, port, variable }: ListenOn): Promise<string> {
   return new Promise((resolve, reject) => {

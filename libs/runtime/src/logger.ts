@@ -12,9 +12,9 @@ type Write = (msg: string, fields?: Fields) => void;
 export interface Logger extends Readonly<Record<LogLevel, Write>> {
   /** A logger that adds these fields to every line. */
   child(fields: Fields): Logger;
-  /** False = lines of that level go nowhere; ask before making a costly one. */
+  /** Returns whether a level is enabled; check before computing expensive fields. */
   isEnabled(level: LogLevel): boolean;
-  /** Settles when what was written has reached its stream and file. */
+  /** Settles when all written lines have reached stream and file. */
   close(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ const LEVELS = Object.fromEntries(LOG_LEVELS.map((level, rank) => [level, rank])
 const ROTATE_AT = 20 * 1024 * 1024;
 const LINE = Symbol.for('message');
 
-/** A logger on stdout, and in a file where a directory is given. A directory that cannot be used is told, not fatal. */
+/** Creates a logger on stdout, and in a file if a directory is given. An unusable directory is logged and not fatal. */
 export function createLogger({ process: agent, level = 'info', dir, stream, now }: LoggerOptions): Logger {
   const out = stream ?? process.stdout;
-  // A reader that went away (EPIPE) must not end the process.
+  // A closed reader (EPIPE) must not exit the process.
   if (out.listenerCount('error') === 0) out.on('error', () => undefined);
   const inner = winston.createLogger({
     levels: LEVELS,
@@ -43,7 +43,7 @@ export function createLogger({ process: agent, level = 'info', dir, stream, now 
     format: jsonLine(agent, now ?? (() => new Date())),
     transports: [new winston.transports.Stream({ stream: out })],
   });
-  // A failed write has nowhere left to be told; without a listener it would end the process.
+  // A failed write cannot be logged; without a listener the error event would exit the process.
   inner.on('error', () => undefined);
   const log = wrap({ inner, close: closeOnce(inner) }, {});
   if (dir) addFile(inner, log, join(dir, `${agent}.log`));
@@ -94,7 +94,7 @@ const jsonLine = (agent: string, now: () => Date) =>
 
 function stringify(head: Fields, fields: unknown): string {
   try {
-    // The head stands first and wins over fields of the same names.
+    // The standard fields come first and override fields with the same names.
     return JSON.stringify({ ...head, ...(loggable(fields) as object), ...head });
   } catch (error) {
     return JSON.stringify({ ...head, logError: String(error) });
@@ -118,7 +118,7 @@ function addFile(inner: winston.Logger, log: Logger, filename: string): void {
   }
 }
 
-/** For tests and tools that want silence. */
+/** Logger without output, for tests and tools. */
 export const silentLogger: Logger = Object.freeze({
   fatal: () => undefined,
   error: () => undefined,

@@ -2,9 +2,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a folder and those above it that are missing. Node's recursive mkdir never returns where a folder exists in
- * which none can be made, such as /proc; this throws.
- * @throws Error naming the path when it cannot be made or is not a folder.
+ * Creates a folder and its missing parents. Unlike this function, Node's recursive mkdir never returns below a folder where
+ * none can be created, such as /proc.
+ * @throws Error naming the path when it cannot be created or is not a folder.
  */
 export function makeFolder(path: string): void {
   const missing: string[] = [];
@@ -17,7 +17,7 @@ export function makeFolder(path: string): void {
     try {
       mkdirSync(folder);
     } catch (error) {
-      // Another process may have made it.
+      // Another process may have created it.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(folder)) throw error;
     }
   }

@@ -9,12 +9,12 @@ export interface LoopMetrics {
 }
 
 export interface Metrics {
-  /** Of this process alone; nothing registers in prom-client's global one. */
+  /** Registry of this process; the global registry of prom-client is not used. */
   registry: Registry;
   loops: LoopMetrics;
 }
 
-/** Gauges that end as counters do, which checkers refuse; their parts are there under names of their own. */
+/** Gauges with counter suffixes, which metric linters reject; their components are exported under other names. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** The metrics of one process. `processMetrics` adds memory, event loop and garbage collection. */
@@ -55,8 +55,8 @@ export interface Listening {
 }
 
 /**
- * Serves GET /metrics on its own port, apart from the API.
- * @throws StartError when the port is taken, naming METRICS_PORT.
+ * Serves GET /metrics on a separate port.
+ * @throws StartError naming METRICS_PORT when the port is in use.
  */
 export async function serveMetrics(
   registry: Registry,

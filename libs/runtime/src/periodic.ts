@@ -1,15 +1,15 @@
 import type { Logger } from './logger.ts';
 import type { LoopMetrics } from './metrics.ts';
 
-/** One round of work. A result of 'again' means that there is more: the next one follows at once. */
+/** One run of the loop. The result 'again' starts the next run immediately. */
 export type Tick = (signal: AbortSignal) => Promise<unknown>;
 
 export interface PeriodicOptions {
   /** Label of logs and metrics. */
   name: string;
-  /** From the end of one tick to the start of the next; a function is asked after each tick. */
+  /** Milliseconds from the end of one tick to the start of the next; a function is called after each tick. */
   everyMs: number | (() => number);
-  /** Share of everyMs by which each wait is moved at random, so that replicas do not march in step. Default 0.1. */
+  /** Random jitter of each wait as a share of everyMs, so that replicas do not run in lockstep. Default 0.1. */
   jitter?: number;
   /** Stops the loop; await stop() to know that it has ended. */
   signal?: AbortSignal;
@@ -22,29 +22,29 @@ export interface PeriodicOptions {
 export interface LoopState {
   lastRunAt: Date | null;
   lastDurationMs: number | null;
-  /** Of the last tick; null when it ended well. */
+  /** Error of the last tick; null when it succeeded. */
   lastError: unknown;
   consecutiveFailures: number;
-  /** When the first of the consecutive failures began; null while the last tick ended well. */
+  /** Start time of the first of the consecutive failures; null while the last tick succeeded. */
   failingSince: Date | null;
-  /** When the loop was started; null before that. */
+  /** Start time of the loop; null before start(). */
   startedAt: Date | null;
 }
 
 export interface Periodic {
   readonly name: string;
   readonly state: Readonly<LoopState>;
-  /** The first tick runs at once. */
+  /** Starts the loop; the first tick runs immediately. */
   start(): void;
-  /** One tick now, after the one in flight if there is one. @throws what the tick threw. */
+  /** Runs one tick, after the one in flight if any. @throws the error of the tick. */
   tick(): Promise<void>;
-  /** Brings the next tick forward to now; many calls are one tick. No effect before start. */
+  /** Schedules the next tick immediately; concurrent calls are coalesced. No effect before start(). */
   wake(): void;
-  /** Settles when no tick runs and no timer is armed; safe to call again. The running tick's signal is aborted. */
+  /** Aborts the signal of the running tick; settles when no tick runs and no timer is armed. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** The one way in which anything runs again and again. Never two ticks at once; a tick that throws ends nothing. */
+/** Creates a periodic loop, the only scheduler of recurring work. Ticks never overlap; a failed tick does not stop the loop. */
 export function runPeriodically(tick: Tick, options: PeriodicOptions): Periodic {
   return new Loop(tick, options);
 }
@@ -65,9 +65,9 @@ class Loop implements Periodic {
   readonly #onSignal = () => this.#halt();
   #started = false;
   #woken = false;
-  /** Takes the next tick off again. */
+  /** Cancels the scheduled tick. */
   #disarm: (() => void) | undefined;
-  /** The end of the last tick in line; ticks queue behind it. */
+  /** Settles at the end of the last queued tick; new ticks queue behind it. */
   #tail: Promise<unknown> = Promise.resolve();
   #inLine = 0;
 
@@ -116,10 +116,10 @@ class Loop implements Periodic {
     if (this.#abort.signal.aborted) return;
     const run = () => {
       this.#disarm = undefined;
-      // A failure has been logged and counted where it happened.
+      // The failure was already logged and counted.
       this.#enqueue().catch(() => undefined);
     };
-    // A timer takes a millisecond at the least, which is long for a tick that somebody waits for.
+    // A timer takes at least one millisecond, which delays an awaited tick.
     if (delay === 0) {
       const soon = setImmediate(run);
       this.#disarm = () => clearImmediate(soon);

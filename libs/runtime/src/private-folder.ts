@@ -6,15 +6,15 @@ const OWNER_ALL = 0o700;
 const OWNER_FILE = 0o600;
 
 /**
- * Makes a folder that only its owner can enter, also when it exists with wider rights.
- * @param own names that may be in it. A folder that holds anything else is shared with others (the temporary folder, a
- * home folder): its rights are left as they are.
- * @returns whether the folder is private now.
+ * Creates a folder with mode 0700, or restricts an existing one.
+ * @param own names that the folder may contain. A folder with other content is shared (the temporary folder, a home folder),
+ * and its mode is not changed.
+ * @returns whether the folder is private.
  */
 export function makePrivateFolder(path: string, own: (name: string) => boolean = () => true): boolean {
   makeFolder(dirname(resolve(path)));
   if (!makesFolder(path) && !readdirSync(path).every(own)) return false;
-  // Not by `mode` alone: the folder may be older than this rule.
+  // `mode` alone is not sufficient: the folder may already exist with a wider mode.
   chmodSync(path, OWNER_ALL);
   return true;
 }
@@ -30,7 +30,7 @@ function makesFolder(path: string): boolean {
   }
 }
 
-/** Makes a file that only its owner can read, unless it exists; then takes wider rights away. */
+/** Creates a file with mode 0600, or restricts an existing one. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', OWNER_FILE));
   chmodSync(path, OWNER_FILE);

@@ -3,8 +3,8 @@ const HIDDEN = '[redacted]';
 const MAX_DEPTH = 6;
 
 /**
- * A copy of a value that may be written to a log: plain JSON, secrets hidden by the name of their key, errors spelt
- * out with their causes, cycles cut. Never throws.
+ * Returns a copy of a value that is safe to log: plain JSON, secrets redacted by key name, errors expanded with their causes,
+ * cycles removed. Never throws.
  */
 export function loggable(value: unknown, depth = 0, seen: readonly object[] = []): unknown {
   if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function') return String(value);

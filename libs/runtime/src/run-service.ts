@@ -8,7 +8,7 @@ import { StopStack } from './stop-stack.ts';
 
 const STOP_WITHIN_MS = 10_000;
 const FLUSH_WITHIN_MS = 1_000;
-/** A terminal signals the whole group and npm passes its own copy on: two signals this close are one wish. */
+/** Two signals within this time are treated as one: a terminal signals the whole group, and npm forwards its own copy. */
 const SAME_WISH_MS = 1_000;
 
 export interface ServiceContext<E> {
@@ -17,19 +17,19 @@ export interface ServiceContext<E> {
   metrics: Metrics;
   /** Aborted when the process begins to stop. */
   signal: AbortSignal;
-  /** Register here whatever was started; it is stopped in reverse order. */
+  /** Registers started components; they are stopped in reverse order. */
   stack: StopStack;
-  /** Calls the handler at each SIGHUP; without one SIGHUP ends the process at once. */
+  /** Registers a SIGHUP handler; without one SIGHUP terminates the process. */
   onHangup(handler: () => void): void;
 }
 
 export interface ServiceOptions<S extends z.ZodRawShape> {
   /** Name of the process, in logs and as the name of its log file. */
   name: string;
-  /** zod shape keyed by variable name; those of commonEnv are understood by all. */
+  /** zod shape keyed by variable name, in addition to commonEnv. */
   schema: S;
   env: Readonly<Record<string, string | undefined>>;
-  /** Returns once the service serves. */
+  /** Resolves when the service accepts requests. */
   start(context: ServiceContext<z.output<z.ZodObject<S & typeof commonEnv>>>): Promise<void>;
   /** Default 10 s. */
   stopWithinMs?: number;
@@ -38,9 +38,9 @@ export interface ServiceOptions<S extends z.ZodRawShape> {
 }
 
 /**
- * The life of a process: environment, start, wait for SIGTERM or SIGINT, stop within the deadline.
- * Ends the process with 0 (stopped), 78 (the configuration is wrong) or 1 (failed, or did not stop in time).
- * A second signal, a second or more after the first, ends it at once.
+ * Runs a process: reads the environment, starts, waits for SIGTERM or SIGINT, stops within the deadline.
+ * Exits with 0 (stopped), 78 (invalid configuration) or 1 (failed, or did not stop in time).
+ * A second signal, at least one second after the first, exits immediately.
  */
 export async function runService<S extends z.ZodRawShape>(options: ServiceOptions<S>): Promise<void> {
   const env = readEnv(options);
@@ -119,7 +119,7 @@ class Life {
 
   async #end(code: number): Promise<void> {
     this.#exitCode ||= code;
-    // A failure while stopping changes the exit code, not the stopping.
+    // A failure during shutdown changes the exit code and does not interrupt the shutdown.
     if (this.#ending) return;
     this.#ending = true;
     this.#endingSince = performance.now();

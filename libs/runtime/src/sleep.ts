@@ -1,4 +1,4 @@
-/** Waits; true = the whole time, false = the signal came first. Nothing stays armed either way. */
+/** Waits; resolves to true after the whole time, false when the signal was aborted first. Leaves no timer or listener. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve(false);
@@ -13,7 +13,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
   });
 }
 
-/** Something took longer than it was given. */
+/** A deadline was exceeded. */
 export class DeadlineError extends Error {
   constructor(what: string, ms: number) {
     super(`${what} took longer than ${ms} ms`);
@@ -22,8 +22,8 @@ export class DeadlineError extends Error {
 }
 
 /**
- * What the promise gives, if it settles in time. The work itself is not stopped: hand it a signal for that.
- * @throws DeadlineError naming what was waited for.
+ * Returns the result of the promise if it settles in time. The work itself is not stopped; pass it a signal for that.
+ * @throws DeadlineError naming the awaited operation.
  */
 export async function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   const settled = new AbortController();
@@ -35,11 +35,11 @@ export async function withDeadline<T>(work: Promise<T>, ms: number, what: string
     return await Promise.race([work, late]);
   } finally {
     settled.abort();
-    // After an answer in time nobody waits for `late` any more.
+    // When the promise settles in time, the rejection of `late` is not handled elsewhere.
     late.catch(() => undefined);
   }
 }
 
-/** A signal that fires after a time, or with the other one. Its timer holds no process alive. */
+/** Returns a signal that aborts after a timeout or with the given signal. Its timer does not keep the process alive. */
 export const deadlineSignal = (ms: number, other?: AbortSignal): AbortSignal =>
   other ? AbortSignal.any([other, AbortSignal.timeout(ms)]) : AbortSignal.timeout(ms);

@@ -1,7 +1,7 @@
-/** sysexits.h: something is wrong in the configuration; a restart without a change will not help. */
+/** sysexits.h EX_CONFIG: invalid configuration; a restart without a change does not help. */
 export const EXIT_CONFIG = 78;
 
-/** The process cannot start, for a reason that whoever runs it can mend. The message says how; no stack is shown. */
+/** The process cannot start for a reason that the operator can fix. The message describes the fix; no stack is printed. */
 export class StartError extends Error {
   readonly exitCode: number;
 

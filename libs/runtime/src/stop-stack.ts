@@ -3,21 +3,21 @@ interface Part {
   stop: () => Promise<unknown> | unknown;
 }
 
-/** What has to be stopped, stopped in reverse order of its start. */
+/** Registry of started components, stopped in reverse order. */
 export class StopStack {
   readonly #parts: Part[] = [];
   #stopping: Promise<void> | undefined;
   #stopped = false;
 
-  /** Registers a part; one that comes after everything has stopped is stopped at once. */
+  /** Registers a component; after shutdown it is stopped immediately. */
   add(name: string, stop: Part['stop']): void {
     this.#parts.push({ name, stop });
     if (this.#stopped) this.#stopping = this.#stopAll();
   }
 
   /**
-   * Stops every part, each after the one before it, also past failures. Again: the same promise.
-   * @throws AggregateError of all failures, each naming its part.
+   * Stops all components one after the other and continues after failures. Repeated calls return the same promise.
+   * @throws AggregateError of all failures, each naming its component.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();
@@ -26,7 +26,7 @@ export class StopStack {
 
   async #stopAll(): Promise<void> {
     const errors: unknown[] = [];
-    // A start that still runs may add parts while others stop; the loop takes them too.
+    // A start in progress may register components during shutdown; the loop stops them too.
     for (let part = this.#parts.pop(); part; part = this.#parts.pop()) {
       await attempt(part).catch((error: unknown) => errors.push(error));
     }

@@ -1,7 +1,7 @@
 import { isOutputLabel, outputLabels, parseSlug, type State } from '@pipeline/domain';
 import { createGitHubHost } from '@pipeline/vcs';
-import type { StackReport } from '../src/report.ts';
-import type { StackState } from '../src/state.ts';
+import type { StackState } from '../src/data/state.ts';
+import type { StackReport } from '../src/start/report.ts';
 import type { Checks } from './checks.ts';
 import { withClone } from './host-clone.ts';
 import type { StoredIssue, StoredPull, StoreView } from './store-view.ts';

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { StackReport } from '../src/report.ts';
-import { gitEnv } from '../src/source-repo.ts';
+import { gitEnv } from '../src/repos/source-repo.ts';
+import type { StackReport } from '../src/start/report.ts';
 
 const run = promisify(execFile);
 

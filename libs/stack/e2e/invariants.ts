@@ -5,7 +5,7 @@ const WAITING = "('done', 'failure-blocked', 'needs-clarification', 'dependency-
 
 /**
  * What must hold at every committed moment, whatever was killed before; each line counts breaches. The same that the
- * engine's own test holds under random interleavings (libs/engine/test/interleavings.test.ts).
+ * engine's own test holds under random interleavings (libs/engine/test/queue/interleavings.test.ts).
  */
 const BREACHES = `
   with work as (select * from tasks where issue_id is not null and task_type <> 'retrospect')

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processIdentity } from '../src/data-owner.ts';
+import { processIdentity } from '@pipeline/local-postgres';
 import { readProcesses } from '../src/supervision/process-list.ts';
 import type { StoreView } from './store-view.ts';
 

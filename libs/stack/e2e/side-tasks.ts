@@ -1,4 +1,4 @@
-import type { StackReport } from '../src/report.ts';
+import type { StackReport } from '../src/start/report.ts';
 import type { Checks } from './checks.ts';
 import { withClone } from './host-clone.ts';
 import type { StoreView } from './store-view.ts';

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sleep, withDeadline } from '@pipeline/runtime';
-import type { StackReport } from '../src/report.ts';
-import type { StackState } from '../src/state.ts';
+import type { StackState } from '../src/data/state.ts';
+import type { StackReport } from '../src/start/report.ts';
 import { processesOf } from './processes.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));

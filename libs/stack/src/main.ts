@@ -4,4 +4,4 @@ import { join } from 'node:path';
 
 enableCompileCache(join(import.meta.dirname, '../../../node_modules/.cache/compiled'));
 // Not statically: what is imported so is compiled before the line above.
-await import('./stack-main.ts');
+await import('./start/stack-main.ts');

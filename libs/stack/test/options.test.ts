@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { stackCommand, stackOptions } from '../src/options.ts';
-import { reportOf, reportText } from '../src/report.ts';
-import { loadState } from '../src/state.ts';
+import { loadState } from '../src/data/state.ts';
+import { stackCommand, stackOptions } from '../src/start/options.ts';
+import { reportOf, reportText } from '../src/start/report.ts';
 
 /** Commander ends the process on an error; here it throws, and its words are kept. */
 function parse(...args: string[]) {

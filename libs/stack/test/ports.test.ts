@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { StartError } from '@pipeline/runtime';
-import { choosePorts } from '../src/ports.ts';
+import { choosePorts } from '../src/data/ports.ts';
 
 const ANY = { hosted: 0, monitor: 0, sandbox: 0, postgres: 0 };
 let server: Server;

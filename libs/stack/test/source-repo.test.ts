@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { demoIssues } from '../src/demo/index.ts';
-import { makeSampleRepo } from '../src/sample-repo.ts';
-import { chooseRepos, filesOf, gitEnv, type SourceOptions } from '../src/source-repo.ts';
+import { makeSampleRepo } from '../src/repos/sample-repo.ts';
+import { chooseRepos, filesOf, gitEnv, type SourceOptions } from '../src/repos/source-repo.ts';
 
 const run = promisify(execFile);
 const searchPath = process.env.PATH ?? '';
@@ -71,5 +71,5 @@ test('a path without a repository, or without a commit, is refused by name', asy
 
 test('without git that is what is missing', async () => {
   await mkdir(join(dir, 'project'));
-  await expect(choose({ searchPath: '/nonexistent' })).rejects.toThrow('git is needed');
+  await expect(choose({ searchPath: '/nonexistent' })).rejects.toThrow('git was not found');
 });

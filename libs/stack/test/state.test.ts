@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { processIdentity } from '@pipeline/local-postgres';
 import { StartError } from '@pipeline/runtime';
-import { takeDataFolder } from '../src/data-folder.ts';
-import { processIdentity } from '../src/data-owner.ts';
-import { loadState, saveState } from '../src/state.ts';
+import { takeDataFolder } from '../src/data/data-folder.ts';
+import { loadState, saveState } from '../src/data/state.ts';
 
 let dataDir: string;
 beforeEach(async () => {

@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { processIdentity } from '@pipeline/local-postgres';
 import { sleep } from '@pipeline/runtime';
-import { processIdentity } from '../src/data-owner.ts';
 import { addressFrom, type ChildSpec } from '../src/supervision/child-spec.ts';
 import { endLeftovers, readProcesses } from '../src/supervision/process-list.ts';
 import { Supervisor } from '../src/supervision/supervisor.ts';
@@ -72,7 +72,7 @@ test('a child that was killed is started again, and that is said', async () => {
   process.kill(first, 'SIGKILL');
   await until(() => said.length === 2);
   await until(() => pidOf() !== first);
-  expect(said).toEqual(['child ended (SIGKILL); starting it again in 0.25 s', 'child is back']);
+  expect(said).toEqual(['child ended (SIGKILL); restarting in 0.25 s', 'child is running again']);
   expect(await lives(pidOf())).toBe(true);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Columns that hold a closed set of the domain: `table.column` -> the type in @pipeline/domain. Nullability and
- * defaults come from the database. A name that no longer fits a column is an error, not ignored.
+ * Columns with a closed set of the domain: `table.column` -> the type in @pipeline/domain. Nullability and defaults
+ * come from the database. A name that matches no column is an error.
  */
 export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'agent_invocations.stop_reason': "Invocation['stopReason']",

@@ -5,7 +5,7 @@ import type { DB } from '../src/index.ts';
 import { ensureTenant, inTransaction, type RepoRow, upsertRepo } from '../src/index.ts';
 import { aRepo } from './a-repo.ts';
 
-/** Rows of one repo, written past the use cases, so that they may contradict each other. */
+/** Rows of one repo, written directly, so that they may contradict each other. */
 export interface World {
   repo: RepoRow;
   tenantId: number;

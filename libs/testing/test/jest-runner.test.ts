@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const CLOSING = join(ROOT, 'libs/testing/src/closing.ts');
+const CLOSING = join(ROOT, 'libs/testing/src/processes/closing.ts');
 
 interface Outcome {
   name: string;

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { borrowDatabase, returnDatabase } from '../src/borrow.ts';
-import { startBroker } from '../src/broker.ts';
-import { startTestServer, type TestServer } from '../src/postgres-server.ts';
-import { databaseUrl, ensureTemplate, execute } from '../src/template.ts';
+import { borrowDatabase, returnDatabase } from '../src/databases/borrow.ts';
+import { startBroker } from '../src/databases/broker.ts';
+import type { TestServer } from '../src/databases/postgres-container.ts';
+import { startTestServer } from '../src/databases/postgres-server.ts';
+import { databaseUrl, ensureTemplate, execute } from '../src/databases/template.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RepoPermissions } from '@pipeline/domain';
+import { APP_KEY, createWorld, REPO, shopApp, type World } from '@pipeline/testing/sandbox';
 import { SignJWT } from 'jose';
-import { APP_KEY, createWorld, REPO, shopApp, type World } from './world.ts';
 
 let world: World;
 let clock: Date | null = null;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ANNA, createWorld, openIssue, REPO, type World } from './world.ts';
+import { ANNA, createWorld, openIssue, REPO, type World } from '@pipeline/testing/sandbox';
 
 let world: World;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ANNA, BOT, createWorld, openIssue, REPO, STRANGER, type World } from './world.ts';
+import { ANNA, BOT, createWorld, openIssue, REPO, STRANGER, type World } from '@pipeline/testing/sandbox';
 
 let world: World;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BOT, createWorld, REPO, type World } from '@pipeline/testing/sandbox';
 import { createGitHubHost } from '../src/index.ts';
-import { BOT, createWorld, REPO, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ProjectionAction } from '@pipeline/domain';
-import { createStrictCheck, describedOperations, type Exchange, recordingFetch } from './strict.ts';
-import { ANNA, BOT, createWorld, openIssue, REPO, shopApp, type World } from './world.ts';
+import {
+  ANNA,
+  BOT,
+  createWorld,
+  type Exchange,
+  openIssue,
+  REPO,
+  recordingFetch,
+  shopApp,
+  type World,
+} from '@pipeline/testing/sandbox';
+import { createStrictCheck, describedOperations } from './strict.ts';
 
 let world: World;
 let check: ReturnType<typeof createStrictCheck>;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Exchange } from '@pipeline/testing/sandbox';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
@@ -19,14 +20,6 @@ interface Operation {
   parameters?: Parameter[];
   requestBody?: Content & { required?: boolean };
   responses: Record<string, Content>;
-}
-
-export interface Exchange {
-  method: string;
-  url: string;
-  body: unknown;
-  status: number;
-  answer: unknown;
 }
 
 /** The host's description, in two parts; scripts/slim-github.ts makes the second one. */
@@ -131,19 +124,3 @@ export const describedOperations = (): string[] =>
   DOCUMENTS.flatMap(({ document }) => Object.values<Record<string, Operation>>(document.paths))
     .flatMap((methods) => Object.values(methods))
     .map(({ operationId }) => operationId);
-
-/** A fetch that writes every exchange down. */
-export function recordingFetch(exchanges: Exchange[], send: typeof fetch = fetch): typeof fetch {
-  return async (input, init) => {
-    const response = await send(input, init);
-    const text = await response.clone().text();
-    exchanges.push({
-      method: init?.method ?? 'GET',
-      url: String(input),
-      body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
-      status: response.status,
-      answer: text === '' ? undefined : JSON.parse(text),
-    });
-    return response;
-  };
-}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ProjectionAction, ProjectionType } from '@pipeline/domain';
+import { ANNA, createWorld, openIssue, REPO, type World } from '@pipeline/testing/sandbox';
 import { createStrictCheck } from './strict.ts';
-import { ANNA, createWorld, openIssue, REPO, type World } from './world.ts';
 
 let world: World;
 let serial = 0;

@@ -1,7 +1,7 @@
+import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { describe, expect, test } from '@jest/globals';
 import { createSignatureCheck, parseWebhook } from '../src/index.ts';
-import { signBody } from '../src/webhooks/signature.ts';
 
 interface Examples {
   name: string;
@@ -83,17 +83,18 @@ describe('real deliveries', () => {
 describe('signature', () => {
   const check = createSignatureCheck('secret');
   const body = '{"zen":"naïve"}';
+  const sign = (secret: string) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
   test('accepts what was signed, as text or as bytes', async () => {
-    const signature = await signBody('secret', body);
+    const signature = sign('secret');
     expect(await check(body, signature)).toBe(true);
     expect(await check(Buffer.from(body), signature)).toBe(true);
   });
 
   test('refuses another body, another secret, no signature and no body', async () => {
-    const signature = await signBody('secret', body);
+    const signature = sign('secret');
     expect(await check(`${body} `, signature)).toBe(false);
-    expect(await check(body, await signBody('other', body))).toBe(false);
+    expect(await check(body, sign('other'))).toBe(false);
     expect(await check(body, undefined)).toBe(false);
     expect(await check(body, 'sha256=00')).toBe(false);
     expect(await check('', signature)).toBe(false);

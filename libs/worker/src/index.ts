@@ -1,6 +1,6 @@
-export * from './client.ts';
-export type { RunRecord } from './recorder.ts';
-export * from './records.ts';
-export * from './runner.ts';
-export type { TaskContext, TaskHandler } from './task-run.ts';
-export { failure, type Verdict } from './verdict.ts';
+export * from './client/client.ts';
+export type { RunRecord } from './tasks/recorder.ts';
+export * from './tasks/records.ts';
+export * from './tasks/runner.ts';
+export type { TaskContext, TaskHandler } from './tasks/task-run.ts';
+export { failure, type Verdict } from './tasks/verdict.ts';

@@ -2,13 +2,13 @@
 import { hostname } from 'node:os';
 import { createLogger, makeFolder } from '@pipeline/runtime';
 import manifest from '../package.json' with { type: 'json' };
-import { AgentLogs } from './agent-log.ts';
-import { createWorkerClient, isUnauthorized } from './client.ts';
-import { childEnv, execHandler } from './exec.ts';
+import { createWorkerClient, isUnauthorized } from './client/client.ts';
+import { AgentLogs } from './exec/agent-log.ts';
+import { childEnv, execHandler } from './exec/exec.ts';
+import { type RunAs, runAs } from './exec/user.ts';
 import { runnerCommand, runnerOptions } from './options.ts';
-import { createWorker } from './runner.ts';
+import { createWorker } from './tasks/runner.ts';
 import { isHidden, restartHidden, tokenFromFd } from './token.ts';
-import { type RunAs, runAs } from './user.ts';
 
 const EXIT_CONFIG = 78;
 
@@ -22,7 +22,7 @@ if (token === '') {
 if (process.argv.some((word) => word.includes(token))) {
   refuse('the worker token is on the command line, where every user of this machine can read it');
 }
-// The default is in a folder that anybody may write to, and the work dir is given to that user.
+// The default is in a world-writable folder, and the work directory is transferred to that user.
 if (options.user !== undefined && command.getOptionValueSource('workDir') === undefined)
   refuse('--user requires --work-dir');
 const env = childEnv(process.env, { name: options.tokenEnv, value: token });

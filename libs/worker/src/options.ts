@@ -44,7 +44,7 @@ function repos(value: string): string[] {
   throw new InvalidArgumentError('must be a list like owner/name,owner/other.');
 }
 
-/** Milliseconds. @throws InvalidArgumentError for anything but a number with ms, s, m or h. */
+/** Parses a duration to milliseconds. @throws InvalidArgumentError unless it is a number with ms, s, m or h. */
 export function duration(value: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value);
   const ms = Number(match?.[1]) * (UNIT_MS[match?.[2] ?? ''] ?? Number.NaN);
@@ -64,7 +64,7 @@ function concurrency(value: string): number {
 
 function descriptor(value: string): number {
   const number = Number(value);
-  // 1 and 2 are written to.
+  // 1 and 2 are output streams.
   if (/^\d+$/.test(value) && number < 1_024 && number !== 1 && number !== 2) return number;
   throw new InvalidArgumentError('must be the number of an open descriptor, such as 3.');
 }
@@ -86,7 +86,7 @@ the task's default outcome, 75 a quota to wait for, anything else a failure that
 
 const EXIT_USAGE = 2;
 
-/** Ends with 2 on wrong usage, unless another code is given. */
+/** Exits with 2 on invalid usage, unless another code is given. */
 class UsageCommand extends Command {
   override error(message: string, options?: Parameters<Command['error']>[1]): never {
     // Commander gives 1 for a wrong value of an option.
@@ -126,7 +126,7 @@ export function runnerCommand(version: string): Command {
     .addHelpText('after', AFTER);
 }
 
-/** The options as given, defaults filled in. */
+/** Returns the parsed options with defaults. */
 export function runnerOptions(command: Command): RunnerOptions {
   const options = command.opts<Omit<RunnerOptions, 'workDir'> & { workDir?: string }>();
   const folder = options.name.replace(/[^A-Za-z0-9._-]+/g, '-');

@@ -9,24 +9,24 @@ const NO_INSPECTOR = '--disable-sigusr1';
 export function tokenFromFd(fd: number): string {
   const token = readFileSync(fd, 'utf8').trim();
   closeSync(fd);
-  // The lowest free number: standard input must not be the next file that is opened.
+  // Closing frees the lowest number; the next opened file must not become standard input.
   if (fd === 0) openSync('/dev/null', 'r');
   return token;
 }
 
 export interface Hidden {
-  /** The environment without the token. */
+  /** Environment without the token. */
   env: Record<string, string>;
   token: string;
 }
 
-/** True once the process runs as `restartHidden` starts it. */
+/** Returns whether the process was started by `restartHidden`. */
 export const isHidden = (): boolean => process.execArgv.includes(NO_INSPECTOR);
 
 /**
- * Replaces this process by a new one with the same id, whose environment block never held the token: deleting a
- * variable leaves it readable in /proc/PID/environ. The token goes over descriptor 0, from a file that has no name any
- * more. Returns only where a process cannot be replaced (Windows).
+ * Replaces this process by a new one with the same id whose environment block never contained the token, because a deleted
+ * variable stays readable in /proc/PID/environ. Passes the token over descriptor 0, from an unlinked file. Returns only on
+ * platforms where a process cannot be replaced (Windows).
  */
 export function restartHidden({ env, token }: Hidden): void {
   if (process.execve === undefined) return;

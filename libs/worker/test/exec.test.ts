@@ -165,7 +165,9 @@ describe('exit codes without a verdict', () => {
     bench.exec('true');
     expect(await failed()).toMatchObject({
       errorClass: 'transient',
-      errorMessage: expect.stringMatching(/review must print its verdict.*approved, changes-requested, needs-human/),
+      errorMessage: expect.stringMatching(
+        /review task must print an outcome.*approved, changes-requested, needs-human/,
+      ),
     });
   });
 

@@ -79,12 +79,12 @@ test('a refused token ends the worker, and the token is not in its output', asyn
   bench.service.on('registerWorker', () => refusal(401, 'AUTH_FAILED'));
   const { code, output } = await start(['--exec', 'true', '--token-env', 'T'], { T: 'wrk_at_x' }).end;
   expect(code).toBe(78);
-  expect(output).toContain('the service refuses the token in T');
+  expect(output).toContain('the service rejected the token in T');
   expect(output).not.toContain('wrk_at_x');
 });
 
 test.each([
-  ['without a token', ['--exec', 'true'], {}, /WORKER_TOKEN must hold/],
+  ['without a token', ['--exec', 'true'], {}, /WORKER_TOKEN must contain/],
   ['with an unknown task type', ['--exec', 'true', '--tasks', 'dig'], { WORKER_TOKEN: 'x' }, /of: analyze, plan/],
   ['with a bad slug', ['--exec', 'true', '--repos', 'a/b,c'], { WORKER_TOKEN: 'x' }, /owner\/name/],
   ['with a bad time', ['--exec', 'true', '--task-timeout', '30'], { WORKER_TOKEN: 'x' }, /like 90s, 30m/],

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiFailure } from '@pipeline/contract';
-import type { TaskContext } from '../src/task-run.ts';
-import type { Verdict } from '../src/verdict.ts';
+import type { TaskContext } from '../src/tasks/task-run.ts';
+import type { Verdict } from '../src/tasks/verdict.ts';
 import { refusal } from './fake-service.ts';
 import { isAlive, WorkerBench } from './worker-bench.ts';
 

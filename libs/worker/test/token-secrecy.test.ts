@@ -113,8 +113,8 @@ asRoot('a program under --exec --user', () => {
   });
 
   test.each([
-    ['an unknown user', ['--user', 'no-such-user'], 'there is no user no-such-user'],
-    ['root', ['--user', 'root'], 'programs cannot be kept from the token as root'],
+    ['an unknown user', ['--user', 'no-such-user'], 'user no-such-user does not exist'],
+    ['root', ['--user', 'root'], 'root programs can read the token'],
   ])('is refused for %s', async (_, args, message) => {
     const common = ['--server', bench.service.url, '--tasks', 'develop', '--exec', 'true', '--work-dir', bench.dir];
     const started = spawn(process.execPath, [MAIN, ...common, ...args], { env: { WORKER_TOKEN: TOKEN } });

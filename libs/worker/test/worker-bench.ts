@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@pipeline/runtime';
-import { AgentLogs } from '../src/agent-log.ts';
-import { createWorkerClient } from '../src/client.ts';
-import { childEnv, execHandler } from '../src/exec.ts';
-import { createWorker, type Worker, type WorkerOptions } from '../src/runner.ts';
+import { createWorkerClient } from '../src/client/client.ts';
+import { AgentLogs } from '../src/exec/agent-log.ts';
+import { childEnv, execHandler } from '../src/exec/exec.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../src/tasks/runner.ts';
 import { FakeService } from './fake-service.ts';
 
 const TOKEN = 'wrk_at_secret';

@@ -1,3 +1,3 @@
-export { createHostedApp } from './app.ts';
-export { createHostedContext, type HostedContext, type HostedOptions } from './context.ts';
-export { hostedEnv } from './env.ts';
+export { createHostedContext, type HostedContext, type HostedOptions } from './context/context.ts';
+export { createHostedApp } from './process/app.ts';
+export { hostedEnv } from './process/env.ts';

@@ -1,6 +1,6 @@
-export { createMonitorApp } from './app.ts';
 export { createAuthentication } from './auth/authentication.ts';
-export { ConfigInForce } from './configuration/config-in-force.ts';
-export { monitorEnv } from './env.ts';
-export { createPipeline, type Pipeline } from './pipeline.ts';
-export { startMonitor } from './start.ts';
+export { createMonitorApp } from './process/app.ts';
+export { monitorEnv } from './process/env.ts';
+export { createPipeline, type Pipeline } from './process/pipeline.ts';
+export { startMonitor } from './process/start.ts';
+export { ConfigInForce } from './settings/config-in-force.ts';

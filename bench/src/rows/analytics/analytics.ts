@@ -1,5 +1,5 @@
-import type { Bench, Case, Contender, Row } from '../../model.ts';
-import { median } from '../../verdict.ts';
+import type { Bench, Case, Contender, Row } from '../../runner/model.ts';
+import { median } from '../../runner/verdict.ts';
 import { FIGURES, type Figure } from './figures.ts';
 import { ingestCase } from './ingest.ts';
 import { makeWeek, type Week } from './world.ts';

@@ -1,5 +1,5 @@
 import { countEvents, eventPage } from '@pipeline/store';
-import type { Row } from '../../model.ts';
+import type { Row } from '../../runner/model.ts';
 import { makeWeek } from './world.ts';
 
 const RUNS = 20;

@@ -1,7 +1,8 @@
 import { foldRollups, insertRecords, inTransaction, noRecords, type Records } from '@pipeline/store';
 import { sql } from 'kysely';
-import type { Bench, Case, Sample } from '../../model.ts';
+import type { Sample } from '../../measure/sample.ts';
 import { type OurStore, openOurStore } from '../../ours/store.ts';
+import type { Bench, Case } from '../../runner/model.ts';
 
 const BATCH = 1_000;
 

@@ -1,7 +1,7 @@
 import { DAY_MS, SPINE, STATES } from '@pipeline/domain';
 import { checkRollups, openStore, type Store } from '@pipeline/store';
 import pg from 'pg';
-import type { Bench } from '../../model.ts';
+import type { Bench } from '../../runner/model.ts';
 
 const TENANTS = 20;
 const REPOS = 200;

@@ -1,5 +1,6 @@
+import type { Sample } from '../../measure/sample.ts';
 import { loadWith } from '../../measure/wrk.ts';
-import type { Row, Sample } from '../../model.ts';
+import type { Row } from '../../runner/model.ts';
 import { costOf, openReadWorld } from './world.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Load } from '../../measure/wrk.ts';
-import type { Row } from '../../model.ts';
-import { median } from '../../verdict.ts';
+import type { Row } from '../../runner/model.ts';
+import { median } from '../../runner/verdict.ts';
 import { openReadWorld, type ReadWorld } from './world.ts';
 
 const LIMIT = 50;

@@ -1,4 +1,4 @@
-import type { Row } from '../../model.ts';
+import type { Row } from '../../runner/model.ts';
 import { costOf, openReadWorld } from './world.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Ask } from '../../measure/wrk.ts';
-import type { Row } from '../../model.ts';
+import type { Row } from '../../runner/model.ts';
 import { openReadWorld } from './world.ts';
 
 /** Goal 3: the list again with the ETag of the last answer, nothing changed: 304, the revision read in the database. */

@@ -1,4 +1,4 @@
-import type { Row } from '../../model.ts';
+import type { Row } from '../../runner/model.ts';
 import { openReadWorld } from './world.ts';
 
 /** Goal 4: why an issue drawn at random is where it is, one statement for the data. */

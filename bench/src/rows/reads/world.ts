@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { pgbench } from '../../measure/pgbench.ts';
 import { CORE, pin } from '../../measure/pinning.ts';
+import type { Sample } from '../../measure/sample.ts';
 import { type Ask, type Load, loadWith } from '../../measure/wrk.ts';
-import type { Bench, Contender, Sample } from '../../model.ts';
 import { makeReadable, PUBLIC_URL, type Readable, type ReadableRepo } from '../../ours/readable.ts';
 import { makeAnchorIssues, PAGE_SCRIPT, pointScript } from '../../peers/anchor-issues.ts';
+import type { Bench, Contender } from '../../runner/model.ts';
 import { buildService } from '../../services/build.ts';
 import { type Child, startChild } from '../../services/child.ts';
 

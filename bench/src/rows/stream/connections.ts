@@ -1,4 +1,4 @@
-import type { Row } from '../../model.ts';
+import type { Row } from '../../runner/model.ts';
 import { openStreamMonitors } from '../../services/stream-monitor.ts';
 import { memoryCase } from './memory.ts';
 import { slowReaderCase } from './slow-reader.ts';

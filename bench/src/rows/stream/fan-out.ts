@@ -1,9 +1,10 @@
+import type { Sample } from '../../measure/sample.ts';
 import { type Flow, StreamLoad } from '../../measure/stream-flow.ts';
 import type { StreamServer } from '../../measure/stream-server.ts';
-import type { Bench, Case, Contender, Row, Sample } from '../../model.ts';
 import { startStreamPeer } from '../../peers/stream-peer.ts';
+import type { Bench, Case, Contender, Row } from '../../runner/model.ts';
+import { median } from '../../runner/verdict.ts';
 import { openStreamMonitors } from '../../services/stream-monitor.ts';
-import { median } from '../../verdict.ts';
 
 const FEW = 1_000;
 const MANY = 5_000;

@@ -5,7 +5,7 @@ import { StreamLoad } from '../../measure/stream-flow.ts';
 import { stampedTransition } from '../../measure/stream-server.ts';
 import { startCrowd } from '../../measure/subscribers/crowd.ts';
 import type { Seen } from '../../measure/subscribers/orders.ts';
-import type { Bench, Case, Row } from '../../model.ts';
+import type { Bench, Case, Row } from '../../runner/model.ts';
 import { openStreamMonitors } from '../../services/stream-monitor.ts';
 
 const SUBSCRIBERS = 100;

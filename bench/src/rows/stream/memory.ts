@@ -2,8 +2,8 @@ import { sleep } from '@pipeline/runtime';
 import { residentMib } from '../../measure/memory.ts';
 import { StreamLoad } from '../../measure/stream-flow.ts';
 import type { StreamServer } from '../../measure/stream-server.ts';
-import type { Bench, Case, Contender } from '../../model.ts';
 import { startStreamPeer } from '../../peers/stream-peer.ts';
+import type { Bench, Case, Contender } from '../../runner/model.ts';
 import type { StreamMonitors } from '../../services/stream-monitor.ts';
 
 const WARMING = 50;

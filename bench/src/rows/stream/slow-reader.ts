@@ -1,7 +1,7 @@
 import { sleep } from '@pipeline/runtime';
 import { StreamLoad } from '../../measure/stream-flow.ts';
 import { type Crowd, startCrowd } from '../../measure/subscribers/crowd.ts';
-import type { Bench, Case, Contender } from '../../model.ts';
+import type { Bench, Case, Contender } from '../../runner/model.ts';
 import type { StreamMonitors } from '../../services/stream-monitor.ts';
 
 const SUBSCRIBERS = 1_000;

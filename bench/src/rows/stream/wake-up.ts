@@ -3,10 +3,11 @@ import { type Engine, transition } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import { createDoorbell, type Doorbell, inTransaction, seedWorkflow } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
+import type { Sample } from '../../measure/sample.ts';
 import { Stopwatch } from '../../measure/stopwatch.ts';
-import type { Bench, Row, Sample } from '../../model.ts';
 import { makeHistory } from '../../ours/history.ts';
 import { type OurStore, openOurStore } from '../../ours/store.ts';
+import type { Bench, Row } from '../../runner/model.ts';
 
 const LANES = 16;
 const ISSUES = 10_000;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { group, leaf, type Run, type Session } from '../command.ts';
-import { table } from '../table.ts';
+import { group, leaf, type Run, type Session } from '../command/command.ts';
+import { table } from '../command/table.ts';
 
 const ROLE_NOTE = 'owner, admin (both have access to every repo of the organisation) or member (access by grant)';
 

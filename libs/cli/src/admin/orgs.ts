@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { group, leaf, type Run } from '../command.ts';
-import { table } from '../table.ts';
+import { group, leaf, type Run } from '../command/command.ts';
+import { table } from '../command/table.ts';
 
 export function orgCommands(admin: Command, run: Run): void {
   const org = group(admin, 'org', 'organisations, which own repos and have members');

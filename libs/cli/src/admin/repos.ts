@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { group, leaf, type Run, type Session } from '../command.ts';
-import { table } from '../table.ts';
+import { group, leaf, type Run, type Session } from '../command/command.ts';
+import { table } from '../command/table.ts';
 
-/** A host that fails does not undo what was done: the monitor checks the repo too. */
+/** A host failure does not revert the change, because the monitor also checks the repo. */
 async function checksOf({ use, admin, hostOf }: Session, { org, repo }: { org: string; repo: string }) {
   try {
     return (await use.examineRepo(admin, { slug: repo, org, hostOf })).checks;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { group, leaf, type Run, type Session } from '../command.ts';
-import { table } from '../table.ts';
+import { group, leaf, type Run, type Session } from '../command/command.ts';
+import { table } from '../command/table.ts';
 
 export function userCommands(admin: Command, run: Run): void {
   const user = group(admin, 'user', 'users who log in to connect programs');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { group, leaf, type Run } from '../command.ts';
-import { InputError, UsageError } from '../input.ts';
-import { table } from '../table.ts';
+import { group, leaf, type Run } from '../command/command.ts';
+import { InputError, UsageError } from '../command/input.ts';
+import { table } from '../command/table.ts';
 
 interface RepoOption {
   org?: string;

@@ -41,7 +41,7 @@ describe('checkAnswer', () => {
     [
       'another content type',
       { headers: { 'content-type': 'text/html' } },
-      'content type is text/html, declared is application/json',
+      'content type is text/html, expected application/json',
     ],
     ['no JSON', { body: '<p>' }, 'body is not JSON'],
     ['a field too many', { body: list({ ...letter, extra: 1 }) }, 'body.items.0.extra is not declared'],
@@ -60,9 +60,9 @@ describe('checkAnswer', () => {
     [
       'an error with more than its fields',
       { status: 401, body: '{"error":"x","code":"AUTH_FAILED","status":401,"at":1}' },
-      'body is no ApiError',
+      'body is not an ApiError',
     ],
-    ['a page on an unknown path', { path: '/none', status: 404, body: '<p>' }, 'body is no ApiError'],
+    ['a page on an unknown path', { path: '/none', status: 404, body: '<p>' }, 'body is not an ApiError'],
     [
       'a body where none is declared',
       { path: '/assets/x', status: 404, body: 'x', headers: {} },

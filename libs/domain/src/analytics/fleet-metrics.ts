@@ -10,7 +10,7 @@ export const FLEET_METRICS: readonly (Metric | Term)[] = [
     unit: 'count',
     window: 'now',
     formula:
-      'workers with a recent heartbeat (30 s unless set otherwise) that have not left; each handles one issue at a time',
+      'workers with a recent heartbeat (default 30 s) that have not signed off; each handles one issue at a time',
     source: 'GET /api/workers',
     compute: ({ workers }, { now }) =>
       workers.filter(
@@ -35,7 +35,7 @@ export const FLEET_METRICS: readonly (Metric | Term)[] = [
     unit: 'count',
     window: 'now',
     formula:
-      'enabled tracks with now - last_run_at > cooldown_minutes, or with a scheduled time that has passed without the run; one that never ran counts from when its cadence was set',
+      'enabled tracks with now - last_run_at > cooldown_minutes, or with a missed scheduled run; for a track without a run, the time counts from when its cadence was set',
     source: 'GET /api/si-tracks, items[].overdue',
     compute: ({ tracks }, { now }) => tracks.filter((track) => isOverdue(track, new Date(now))).length,
   },

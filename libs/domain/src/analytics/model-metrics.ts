@@ -3,7 +3,7 @@ import type { Metric, Period } from './definition.ts';
 import type { History, InvocationFact } from './history.ts';
 import { inPeriod } from './issue-facts.ts';
 
-const perModel = { group: 'Per model', unit: 'percent', window: 'as asked' } as const;
+const perModel = { group: 'Per model', unit: 'percent', window: 'as requested' } as const;
 const route = (field: string) => `GET /api/pipeline/cost-by-model, models[].${field}`;
 
 /** Percent of each model's invocations that stopped for a reason. */

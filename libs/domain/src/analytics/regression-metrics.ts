@@ -100,7 +100,7 @@ const ABOUT: readonly About[] = [
     label: 'Reimplement Loop Rate',
     unit: 'ratio',
     formula:
-      'issues that were implemented anew (by /svc:reimplement, after a merge conflict, or after a new plan once there was a pull request) / active issues; regresses when it rises',
+      'issues that were re-implemented (by /svc:reimplement, after a merge conflict, or after a new plan once there was a pull request) / active issues; regresses when it rises',
   },
   {
     id: 'dead_letter_rate',

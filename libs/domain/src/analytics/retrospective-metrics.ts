@@ -3,7 +3,7 @@ import type { Metric } from './definition.ts';
 import type { History, RetrospectiveFact } from './history.ts';
 import { inPeriod } from './issue-facts.ts';
 
-const retrospectives = { group: 'Retrospectives', window: 'as asked' } as const;
+const retrospectives = { group: 'Retrospectives', window: 'as requested' } as const;
 
 /** Comparison of touched and planned files; null where either is unknown. */
 export function planDriftOf({
@@ -25,7 +25,7 @@ export const RETROSPECTIVE_METRICS: readonly Metric[] = [
     label: 'Plan Drift Rate',
     unit: 'ratio',
     formula:
-      '(touchedMore + touchedFewer) / retrospectives with file data; more = touched a file that was not planned, fewer = only left out planned ones',
+      '(touchedMore + touchedFewer) / retrospectives with file data; more = changed a file that was not planned, fewer = changed only some of the planned files',
     source: 'GET /api/pipeline/retrospectives, planDriftRatio',
     compute(history, period) {
       const known = inWindow(history, period).flatMap((each) => planDriftOf(each) ?? []);

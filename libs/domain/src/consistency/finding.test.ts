@@ -19,11 +19,11 @@ describe('ids of consistency findings', () => {
     expect(formatConsistencyId({ ...ref, issueNumber: null })).toBe('stale_blocked:Acme/shop');
   });
 
-  test('are read as they are written, whatever the tenant is called', () => {
+  test('are parsed as formatted, with any tenant name', () => {
     fc.assert(fc.property(refs, (ref) => expect(parseConsistencyId(formatConsistencyId(ref))).toEqual(ref)));
   });
 
-  test('two findings never share one', () => {
+  test('are unique per finding', () => {
     fc.assert(
       fc.property(refs, refs, (one, other) => {
         const same = formatConsistencyId(one) === formatConsistencyId(other);
@@ -32,7 +32,7 @@ describe('ids of consistency findings', () => {
     );
   });
 
-  test('whatever is read is written alike', () => {
+  test('are formatted as parsed', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const id = `label_drift:${text}`;

@@ -21,7 +21,7 @@ test.each([
 const usd = fc.integer({ min: 1, max: 1_000_000_000 }).map((micro) => micro / 1_000_000);
 const percent = fc.constantFrom(null, ...BUDGET_PERCENTS);
 
-test('whatever is booked in whatever steps, each threshold is passed once and in order', () => {
+test('passes each threshold once and in order for any sequence of costs', () => {
   fc.assert(
     fc.property(fc.array(usd, { maxLength: 30 }), usd, (bookings, limit) => {
       let spent = 0;
@@ -40,7 +40,7 @@ test('whatever is booked in whatever steps, each threshold is passed once and in
   );
 });
 
-test('a limit that changes tells what is passed or left, never both', () => {
+test('reports passed or left thresholds, never both, when a limit changes', () => {
   fc.assert(
     fc.property(percent, percent, (told, reached) => {
       const { passed, left } = budgetNews(told, reached);

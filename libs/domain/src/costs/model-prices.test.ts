@@ -19,7 +19,7 @@ describe('the price of a model', () => {
   ])('of %s is that of the row %s', (model, pattern) => {
     expect(priceOf(prices, model)?.pattern).toBe(pattern);
   });
-  test('is unknown where no row fits', () => {
+  test('is unknown when no row matches', () => {
     expect(priceOf([price('gpt-5*')], 'gpt-4')).toBeNull();
   });
 });

@@ -16,13 +16,13 @@ const request = (events: HistoryEvent[], acted: string | null, eventId: number |
   findRequest(events, BOT, { at: acted, eventId });
 
 describe('a request to work on an issue that is done', () => {
-  test('is the newest reopening or label after what was acted on', () => {
+  test('is the newest reopening or label after the last applied event', () => {
     const events = [entry('closed', 10), entry('reopened', 20), enqueue(30)];
     expect(request(events, at(10))).toBe(events[2]);
     expect(request(events, at(30))).toBeNull();
   });
 
-  test('is never one of the pipeline itself, of another label, or of an account that is gone', () => {
+  test('is never an event of the pipeline itself, of another label, or of a deleted account', () => {
     const others = [
       entry('reopened', 20, { actor: 'Pipeline[bot]' }),
       entry('labeled', 21, { label: 'bug' }),
@@ -36,7 +36,7 @@ describe('a request to work on an issue that is done', () => {
     expect(request([entry('closed', 10), entry('reopened', 20), entry('closed', 30)], at(10))).toBeNull();
   });
 
-  test('counts in the second that was acted on only when the issue was closed then', () => {
+  test('counts in the second of the last applied event only when the issue was closed then', () => {
     const events = [enqueue(10), entry('closed', 10)];
     expect(request(events, at(10))).toBeNull();
     const again = enqueue(10);
@@ -51,8 +51,8 @@ describe('a request to work on an issue that is done', () => {
   });
 });
 
-describe('stamps', () => {
-  test('are compared by the second; unknown is before all', () => {
+describe('timestamps', () => {
+  test('are compared by the second; null is before all', () => {
     expect(compareStamps('2026-01-01T00:00:01.900Z', '2026-01-01T00:00:01Z')).toBe(0);
     expect(compareStamps('2026-01-01T00:00:02Z', '2026-01-01T00:00:01.900Z')).toBe(1);
     expect(compareStamps(null, at(0))).toBe(-1);

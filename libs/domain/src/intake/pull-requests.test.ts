@@ -29,7 +29,7 @@ describe('a pull request', () => {
   });
 });
 
-describe('what a pull request takes back', () => {
+describe('the reverts of a pull request', () => {
   test.each([
     ['Reverts acme/shop#12', [12]],
     ['reverts #12 and Reverts ACME/Shop#13.', [12, 13]],
@@ -40,7 +40,7 @@ describe('what a pull request takes back', () => {
     expect(of(body)).toEqual({ numbers, shas: [] });
   });
 
-  test('commits by their whole hash', () => {
+  test('name commits by their full hash', () => {
     expect(of(`Revert "x"\n\nThis reverts commit ${SHA.toUpperCase()}.`)).toEqual({ numbers: [], shas: [SHA] });
     expect(of('This reverts commit 0123456.').shas).toEqual([]);
   });

@@ -8,7 +8,7 @@ const found = (text: string) =>
     repo.owner === 'acme' && repo.name === 'shop' ? number : `${repo.owner}/${repo.name}#${number}`,
   );
 
-describe('a text says to wait for', () => {
+describe('a text names as dependencies', () => {
   test.each<[text: string, expected: (number | string)[]]>([
     ['- [ ] #12', [12]],
     ['* [ ] #12 The title', [12]],
@@ -33,7 +33,7 @@ describe('a text says to wait for', () => {
   });
 });
 
-describe('a text does not say to wait for', () => {
+describe('a text does not name as dependencies', () => {
   test.each([
     ['an issue that it only mentions', 'See #12, like #13. - [ ] do as in #14'],
     ['a task that only mentions one', '- [ ] write the docs as in #14'],
@@ -58,7 +58,7 @@ describe('a text does not say to wait for', () => {
   });
 });
 
-test('what follows a comment, a code block or a quotation counts again', () => {
+test('text after a comment, a code block or a quotation is parsed', () => {
   expect(found('<!-- x --> depends on #2')).toEqual([2]);
   expect(found('```\nx\n```\ndepends on #2')).toEqual([2]);
   expect(found('> quote\n\ndepends on #2')).toEqual([2]);
@@ -67,7 +67,7 @@ test('what follows a comment, a code block or a quotation counts again', () => {
   expect(found('`code` depends on #2, `more')).toEqual([2]);
 });
 
-test('an edit tells what it added and what it took away', () => {
+test('an edit lists added and removed dependencies', () => {
   const changes = dependencyChanges('depends on #2 and #3', '- [ ] #3\n- [x] #2\n- [ ] #4', HOME);
   expect(changes.added.map(({ number }) => number)).toEqual([4]);
   expect(changes.removed.map(({ number }) => number)).toEqual([2]);
@@ -100,7 +100,7 @@ describe('for all lists of issues', () => {
     );
   });
 
-  test('hidden, they name none', () => {
+  test('hidden references name none', () => {
     const hide = fc.constantFrom(
       (text: string) => `<!--\n${text}\n-->`,
       (text: string) => `\`\`\`\n${text}\n\`\`\``,
@@ -137,7 +137,7 @@ describe('for all texts', () => {
     fc.array(bits, { maxLength: 60 }).map((parts) => parts.join('')),
   );
 
-  test('reading ends, names each issue once, never itself, and no more than the bound', () => {
+  test('parsing names each issue once, never itself, and at most the limit', () => {
     fc.assert(
       fc.property(text, (any) => {
         const keys = dependenciesIn(any, HOME).map(key);
@@ -148,7 +148,7 @@ describe('for all texts', () => {
     );
   });
 
-  test('no edit changes nothing, and an edit undone changes back', () => {
+  test('an empty edit changes nothing, and a reverted edit reverts the change', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         expect(dependencyChanges(before, before, HOME)).toEqual({ added: [], removed: [] });

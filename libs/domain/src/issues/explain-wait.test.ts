@@ -90,7 +90,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'it is paused',
     { isPaused: true, pausedAt: LATER, task: task({ held: 'paused' }) },
     ['human', 'human'],
-    'is in review and waits for a person to resume it, because somebody paused it, since 2026-01-02 03:20 UTC, and for 1 more thing.',
+    'is in review and waits for a person to resume it, because it is paused, since 2026-01-02 03:20 UTC, and for 1 more thing.',
   ],
   [
     'a question is open',
@@ -108,7 +108,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'it failed for good',
     { state: 'failure-blocked', blockReason: 'permission_denied', blockClassification: 'permanent' },
     ['human'],
-    'is blocked and waits for an operator to fix what blocks it:  the pipeline was refused access to something it needs, since 2026-01-02 03:04 UTC.',
+    'is blocked and waits for an operator to fix what blocks it: a required permission was denied to the pipeline, since 2026-01-02 03:04 UTC.',
   ],
   [
     'a finding blocks the merge',
@@ -144,7 +144,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'a quota stopped it',
     { state: 'failure-blocked', blockReason: 'quota_exceeded', blockClassification: 'quota' },
     ['quota'],
-    'is blocked and waits for a quota, because a limit of the model provider or of the version-control host is used up, since 2026-01-02 03:04 UTC.',
+    'is blocked and waits for a quota, because a limit of the model provider or of the version-control host is exhausted, since 2026-01-02 03:04 UTC.',
   ],
   [
     'the budget is used up',
@@ -173,7 +173,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
       autoUnblockAt: LATER,
     },
     ['cooldown'],
-    'is blocked and waits for its next try at 2026-01-02 03:20 UTC, because a service that the work needs did not answer, since 2026-01-02 03:04 UTC.',
+    'is blocked and waits for its next try at 2026-01-02 03:20 UTC, because a service that the work requires did not respond, since 2026-01-02 03:04 UTC.',
   ],
   [
     'a failed attempt is repeated later',
@@ -207,7 +207,7 @@ describe('what an issue waits for', () => {
     expect(done).toEqual({ explanation: 'acme/shop#7 is done.', waitingOn: [], recommendations: [] });
   });
 
-  test('is told to be unknown, with a way out, when no row says it', () => {
+  test('is unknown, with a remedy, when no row explains it', () => {
     const { explanation, waitingOn, recommendations } = explainWait(facts());
     expect(explanation).toBe('acme/shop#7 is in review, and no reason to wait is recorded.');
     expect([waitingOn, recommendations]).toEqual([[], [expect.stringContaining('Retry the issue')]]);
@@ -226,7 +226,7 @@ describe('what an issue waits for', () => {
       { projections: [write('createPR', 'no')] },
       'Fix the cause of the rejected host write, then retry the write, or discard it.',
     ],
-  ])('what a person can do: %j', (over, advice) => {
+  ])('advice for a person: %j', (over, advice) => {
     expect(explainWait(facts(over)).recommendations).toEqual([advice]);
   });
 });

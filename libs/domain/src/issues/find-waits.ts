@@ -27,7 +27,7 @@ export function findWaits(facts: WhyFacts): Wait[] {
 }
 
 function pause({ isPaused, pausedAt }: WhyFacts): Wait[] {
-  const detail = 'a person to resume it, because somebody paused it';
+  const detail = 'a person to resume it, because it is paused';
   return isPaused ? [{ kind: 'human', ref: null, detail, since: pausedAt }] : [];
 }
 
@@ -110,7 +110,7 @@ function block(facts: WhyFacts, pr: string | null): Wait {
       since,
     };
   }
-  return { kind: 'human', ref: null, detail: `an operator to fix what blocks it:  ${because}`, since };
+  return { kind: 'human', ref: null, detail: `an operator to fix what blocks it: ${because}`, since };
 }
 
 function ofTask(task: WhyTask): Wait {

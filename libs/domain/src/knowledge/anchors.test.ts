@@ -23,7 +23,7 @@ describe('anchors', () => {
     expect(read('', body).symbols).toEqual(symbols);
   });
 
-  test('words of the title count most, then labels, then the body; common ones and our own labels do not', () => {
+  test('rank words of the title first, then labels, then the body; omit common words and our own labels', () => {
     const { words } = read('Refund is booked twice', 'the ledger, the ledger', ['svc:planning', 'billing']);
     expect(words).toEqual([
       { word: 'refund', weight: 3 },
@@ -34,7 +34,7 @@ describe('anchors', () => {
     ]);
   });
 
-  test('are few, and found in linear time, whatever is pasted', () => {
+  test('are few, and found in linear time for any text', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 2_000 }), fc.string({ maxLength: 2_000 }), (title, body) => {
         const { paths, symbols, words } = read(title, body);
@@ -47,7 +47,7 @@ describe('anchors', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  test('a path stands with the folders around it', () => {
+  test('include the parent folders of a path', () => {
     expect(withFolders('/a/b/c.ts')).toEqual(['a', 'a/b', 'a/b/c.ts']);
   });
 });

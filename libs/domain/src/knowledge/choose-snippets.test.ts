@@ -26,7 +26,7 @@ const candidate: fc.Arbitrary<SnippetCandidate> = fc.record({
   }),
 });
 
-test('whatever is found is given or counted as left out, and the budget holds', () => {
+test('gives or counts every found item, within the budget', () => {
   const terms = fc.record({
     agent: fc.constantFrom(...RETRIEVAL_AGENTS),
     budget: fc.nat(2_000),
@@ -61,7 +61,7 @@ test('whatever is found is given or counted as left out, and the budget holds', 
   );
 });
 
-test('an item is worth more the better it fits, and nothing when it fits in no way', () => {
+test('relevance increases with the match, and is 0 without one', () => {
   const trust = { kind: 'invariant', status: 'approved', confidence: 0.5, qualityScore: null } as const;
   const nothing = { text: 0, scope: 0, precedent: 0, meaning: 0, repoWide: 0 };
   expect(relevance('developer', nothing, trust)).toBe(0);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { LANES, laneOf, ProjectionAction } from './projections.ts';
 
-test('a failed comment or label holds back neither the merge nor the close of its issue', () => {
+test('a failed comment or label delays neither the merge nor the close of its issue', () => {
   const merge = laneOf({ type: 'mergePR', prNumber: 1, method: 'squash', expectedHeadSha: 'abcdef1' });
   const close = laneOf({ type: 'closeIssue', reason: 'completed', comment: null });
   const talk = laneOf({ type: 'updateComment', marker: 'status', body: 'x' });

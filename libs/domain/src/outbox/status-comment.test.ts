@@ -36,7 +36,7 @@ const failed = (over: Partial<StatusCommentInput> = {}) =>
   });
 
 describe('the status comment', () => {
-  test('says where the issue is', () => {
+  test('shows the state of the issue', () => {
     expect(comment()).toBe(
       [
         '**An agent is to make the change** · since 2026-01-02 03:04 UTC',
@@ -52,26 +52,26 @@ describe('the status comment', () => {
     );
   });
 
-  test('at a failure tells what happened, where, and what would mend it', () => {
+  test('shows what happened, where, and the remedy after a failure', () => {
     const text = failed({ lastError: 'error TS2322 in `a.ts`' });
-    expect(text).toContain(`${BLOCK_REASONS.build_failure.sentence} It happened at the step Development.`);
+    expect(text).toContain(`${BLOCK_REASONS.build_failure.sentence} It occurred in the step Development.`);
     expect(text).toContain('```text\nerror TS2322 in `a.ts`\n```');
-    expect(text).toContain(`**What would mend it:** ${BLOCK_REASONS.build_failure.remedy}`);
+    expect(text).toContain(`**Remedy:** ${BLOCK_REASONS.build_failure.remedy}`);
     expect(text).toContain('**Development** →');
     expect(text).toContain('`/svc:unblock`');
   });
 
-  test('says when a block is lifted by itself, and when that was tried often enough', () => {
+  test('shows when a block is lifted automatically, and when it no longer is', () => {
     const transient = { blockReason: 'agent_timeout', blockClassification: 'transient' } as const;
     const next = { count: 1, max: 3, nextAt: '2026-01-02T03:19:00.000Z' };
-    expect(failed({ ...transient, autoUnblock: next })).toContain('by itself at 2026-01-02 03:19 UTC (2 of 3)');
+    expect(failed({ ...transient, autoUnblock: next })).toContain('automatically at 2026-01-02 03:19 UTC (2 of 3)');
     expect(failed({ ...transient, autoUnblock: { count: 3, max: 3, nextAt: null } })).toContain(
-      '3 times; now it takes a person',
+      '3 times; now a person has to act',
     );
-    expect(failed({ blockClassification: 'permanent' })).not.toContain('by itself');
+    expect(failed({ blockClassification: 'permanent' })).not.toContain('automatically');
   });
 
-  test('quotes the question and says who may answer it', () => {
+  test('quotes the question and names who may answer it', () => {
     const text = comment({
       state: 'needs-clarification',
       question: 'Which one?\n\n1. `a`\n2. `b`',
@@ -99,7 +99,7 @@ describe('the status comment', () => {
     ).toContain('- [x] #8\n- [ ] #9');
   });
 
-  test('does not list without end', () => {
+  test('limits the length of lists', () => {
     const text = comment({
       state: 'dependency-blocked',
       dependsOn: Array.from({ length: 60 }, (_, index) => `#${index}`),
@@ -107,23 +107,23 @@ describe('the status comment', () => {
     expect(text).toContain('- #49\n- and 10 more\n');
   });
 
-  test('asks for a review where one is needed', () => {
+  test('requests a review when one is needed', () => {
     expect(comment({ state: 'human-review-ready', prNumber: 9 })).toContain('Review #9:');
   });
 
-  test('tells a pause and how to end it, and a used-up budget or limit', () => {
+  test('shows a pause and how to end it, and a used-up budget or limit', () => {
     expect(comment({ isPaused: true })).toMatch(/^\*\*Paused\*\*[\s\S]*`\/svc:resume`/);
     expect(comment({ isPaused: true })).not.toContain('/svc:pause');
     expect(comment({ hold: 'budget' })).toContain(BLOCK_REASONS.budget_exceeded.remedy);
     expect(comment({ hold: 'budget', usedUp: 'issue' })).toContain('An operator raises the budget per issue');
-    expect(comment({ hold: 'budget', usedUp: 'day' })).toContain('by itself at midnight UTC');
+    expect(comment({ hold: 'budget', usedUp: 'day' })).toContain('automatically at midnight UTC');
     expect(comment({ hold: 'quota' })).toContain(BLOCK_REASONS.quota_exceeded.remedy);
     expect(comment({ hold: 'backoff' })).toBe(comment());
   });
 
-  test('tells that an attempt failed and the next one is due', () => {
+  test('shows that an attempt failed and the next one is due', () => {
     const text = comment({ attempt: 1, lastError: 'fetch failed' });
-    expect(text).toContain('Attempt 2 of 3. The one before failed:\n\n```text\nfetch failed\n```');
+    expect(text).toContain('Attempt 2 of 3. The previous attempt failed:\n\n```text\nfetch failed\n```');
     expect(comment({ lastError: 'fetch failed' })).toBe(comment());
   });
 });
@@ -175,8 +175,8 @@ describe('a text that was changed after it was enqueued', () => {
   });
 });
 
-describe('whatever people and agents wrote, the status comment', () => {
-  test('pings nobody, holds no marker and no heading of theirs', () => {
+describe('the status comment with any text of people and agents', () => {
+  test('mentions nobody and contains none of their markers and headings', () => {
     fc.assert(
       fc.property(anyInput, (given) => {
         const text = statusComment(given);

@@ -56,17 +56,17 @@ const BESIDE: Partial<Record<State, (typeof SPINE)[number]>> = {
 };
 
 const HEADLINE: Record<State, string> = {
-  new: 'Waiting to be taken up',
-  analyzing: 'An agent is to analyse the issue',
-  planning: 'An agent is to plan the work',
-  'ready-for-dev': 'An agent is to make the change',
-  'in-review': 'The change is to be reviewed',
-  'changes-requested': 'Changes were requested and are to be made',
-  'merge-pending': 'The change is approved and to be merged',
+  new: 'Waiting to be processed',
+  analyzing: 'Waiting for an agent to analyse the issue',
+  planning: 'Waiting for an agent to plan the work',
+  'ready-for-dev': 'Waiting for an agent to make the change',
+  'in-review': 'Waiting for a review of the change',
+  'changes-requested': 'Changes were requested',
+  'merge-pending': 'The change is approved and waits for the merge',
   'waiting-for-subtasks': 'Waiting for the subtasks',
   'dependency-blocked': 'Waiting for other issues',
-  'failure-blocked': 'Stopped: this needs attention',
-  'needs-clarification': 'A question needs an answer',
+  'failure-blocked': 'Blocked: attention required',
+  'needs-clarification': 'Waiting for an answer to a question',
   'human-review-ready': 'Waiting for a person’s review',
   done: 'Done',
 };
@@ -121,8 +121,8 @@ function progress({ state, blockedFromState, prNumber }: StatusCommentInput): st
 
 const USED_UP: Record<BudgetScope, string> = {
   issue:
-    'The budget of this issue is used up.\n\n**What would mend it:** An operator raises the budget per issue; the work then goes on by itself.',
-  day: 'Today’s budget is used up.\n\n**What would mend it:** The work goes on by itself at midnight UTC, or when an operator raises the daily budget.',
+    'The budget of this issue is exhausted.\n\n**Remedy:** An operator raises the budget per issue; the work then continues automatically.',
+  day: 'Today’s budget is exhausted.\n\n**Remedy:** The work continues automatically at midnight UTC, or when an operator raises the daily budget.',
 };
 
 function pauseOrHold({ state, isPaused, hold, usedUp }: StatusCommentInput): string[] {
@@ -135,7 +135,7 @@ function pauseOrHold({ state, isPaused, hold, usedUp }: StatusCommentInput): str
 
 function told(reason: string | null): string {
   const { sentence, remedy } = describeBlock(reason);
-  return `${sentence}\n\n**What would mend it:** ${remedy}`;
+  return `${sentence}\n\n**Remedy:** ${remedy}`;
 }
 
 /** Details of the state beyond its headline. */
@@ -146,21 +146,21 @@ function waiting(input: StatusCommentInput): string[] {
     case 'dependency-blocked':
       return [
         `It depends on:\n${list(input, input.dependsOn)}`,
-        'It goes on by itself when they are done. `/svc:unblock` goes on without them.',
+        'The issue continues automatically when they are done. `/svc:unblock` continues without them.',
       ];
     case 'needs-clarification':
       return [
-        quoted(input.question ?? 'The agent gave no question.', 6_000),
+        quoted(input.question ?? 'The agent did not state a question.', 6_000),
         'Answer in a comment below. Answers of the author of the issue and of people with write access count.',
       ];
     case 'human-review-ready':
       return [
         input.prNumber === null
-          ? 'There is no pull request to review; a person has to decide how to go on.'
-          : `Review #${input.prNumber}: an approval sends it to the merge, requested changes go back to the agent.`,
+          ? 'There is no pull request to review; a person has to decide how to continue.'
+          : `Review #${input.prNumber}: an approval starts the merge, requested changes return the issue to the agent.`,
       ];
     case 'waiting-for-subtasks':
-      return [`The issue was split; it is done when these are:\n${checklist(input)}`];
+      return [`The issue was split into subtasks; it is done when they are done:\n${checklist(input)}`];
     case 'done':
       return [];
     default:
@@ -169,28 +169,28 @@ function waiting(input: StatusCommentInput): string[] {
 }
 
 function failure(input: StatusCommentInput): string[] {
-  const from = input.blockedFromState ? ` It happened at the step ${STEP[stepOf(input.blockedFromState)]}.` : '';
+  const from = input.blockedFromState ? ` It occurred in the step ${STEP[stepOf(input.blockedFromState)]}.` : '';
   const { sentence, remedy } = describeBlock(input.blockReason);
   return [
     `${sentence}${from}`,
     lastError(input),
-    `**What would mend it:** ${remedy}`,
+    `**Remedy:** ${remedy}`,
     automaticUnblock(input),
-    '`/svc:unblock` lifts the block and goes on where it stopped; `/svc:retry` keeps it until the failed step succeeds.',
+    '`/svc:unblock` removes the block and continues from the blocked step; `/svc:retry` repeats the failed step and removes the block when it succeeds.',
   ];
 }
 
 function automaticUnblock({ blockClassification, autoUnblock }: StatusCommentInput): string {
   const { count, max, nextAt } = autoUnblock;
-  if (nextAt && blockClassification === 'quota') return `It is tried again by itself at ${minute(nextAt)}.`;
-  if (nextAt) return `It is unblocked by itself at ${minute(nextAt)} (${count + 1} of ${max}).`;
+  if (nextAt && blockClassification === 'quota') return `It is retried automatically at ${minute(nextAt)}.`;
+  if (nextAt) return `It is unblocked automatically at ${minute(nextAt)} (${count + 1} of ${max}).`;
   if (blockClassification !== 'transient' || count === 0 || count < max) return '';
-  return `It was unblocked by itself ${count} ${count === 1 ? 'time' : 'times'}; now it takes a person.`;
+  return `It was unblocked automatically ${count} ${count === 1 ? 'time' : 'times'}; now a person has to act.`;
 }
 
 function attempts(input: StatusCommentInput): string[] {
   if (input.attempt === 0) return [];
-  return [`Attempt ${input.attempt + 1} of ${input.maxAttempts}. The one before failed:`, lastError(input)];
+  return [`Attempt ${input.attempt + 1} of ${input.maxAttempts}. The previous attempt failed:`, lastError(input)];
 }
 
 const lastError = ({ lastError: text }: StatusCommentInput): string => (text?.trim() ? fenced(text, 1_000) : '');

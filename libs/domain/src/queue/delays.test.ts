@@ -20,16 +20,16 @@ describe.each([
     );
   });
 
-  test('uses the whole width of the jitter', () => {
+  test('uses the full range of the jitter', () => {
     expect([delayMs(0, 0), delayMs(0, 0.5), delayMs(0, 1)]).toEqual([24_000, 30_000, 36_000]);
   });
 });
 
-test('automatic unblocking waits 5, 15 and 45 minutes, and never less afterwards', () => {
+test('automatic unblocking waits 5, 15 and 45 minutes, and not less afterwards', () => {
   expect([0, 1, 2, 3, 99].map((count) => autoUnblockDelayMs(count) / 60_000)).toEqual([5, 15, 45, 45, 45]);
 });
 
-test('waits for a quota are bounded one by one and all in all', () => {
+test('waits for a quota are bounded individually and in total', () => {
   const ms = fc.integer({ min: 0, max: 10 * DAY_MS });
   fc.assert(
     fc.property(fc.array(ms, { minLength: 1, maxLength: 50 }), (asked) => {

@@ -28,7 +28,7 @@ describe('the class of a failure', () => {
     expect(classifyError({ message })).toBe(errorClass);
   });
 
-  test('numbers and words of failing tests are no signs of limits or lost networks', () => {
+  test('is not a limit or network error for numbers and words of failing tests', () => {
     for (const message of [
       'AssertionError: status 429 is not status 200',
       'expected status 503 to equal 200',
@@ -40,18 +40,18 @@ describe('the class of a failure', () => {
     }
   });
 
-  test('the same error three times is permanent, whatever the worker says of it', () => {
+  test('is permanent after three equal errors, whatever the worker reports', () => {
     expect(classifyError({ message: plain, reported: 'transient', sameFingerprintCount: 2 })).toBe('transient');
     expect(classifyError({ message: plain, reported: 'transient', sameFingerprintCount: 3 })).toBe('permanent');
   });
 
-  test('a network that stays away is still a network, and a limit still a limit', () => {
+  test('stays transient for a recurring network error or limit', () => {
     expect(classifyError({ message: 'fetch failed', sameFingerprintCount: 9 })).toBe('transient');
     expect(classifyError({ message: plain, reported: 'quota', sameFingerprintCount: 9 })).toBe('quota');
     expect(classifyError({ message: 'service unavailable', reported: 'quota' })).toBe('quota');
   });
 
-  test('the worker is believed where the message gives nothing away, and only there', () => {
+  test("is the worker's only when the message matches no pattern", () => {
     fc.assert(
       fc.property(fc.constantFrom(...ERROR_CLASSES), (reported) => {
         expect(classifyError({ message: plain, reported })).toBe(reported);
@@ -61,7 +61,7 @@ describe('the class of a failure', () => {
     );
   });
 
-  test('the cause is found at the end of a long log, in linear time', () => {
+  test('is found at the end of a long log, in linear time', () => {
     const log = 'expected budget rate limit check '.repeat(20_000);
     const start = performance.now();
     expect(classifyError({ message: `${log}\nfetch failed` })).toBe('transient');
@@ -88,18 +88,18 @@ describe('the reason of a block', () => {
     expect(reason(message)).toBe(expected);
   });
 
-  test('the same words mean what they mean to the task that failed', () => {
+  test('depends on the task type of the failure', () => {
     expect(reason('check "lint" failed', 'merge')).toBe('ci_hard_failure');
     expect(reason('check "lint" failed', 'develop')).toBe('unknown');
     expect(reason('change rejected', 'review')).toBe('review_rejected');
     expect(reason('push rejected', 'develop')).toBe('unknown');
   });
 
-  test('a limit that only the worker knows of is named a limit', () => {
+  test('is a limit when only the worker reports it', () => {
     expect(reason(plain, 'develop', 'quota')).toBe('quota_exceeded');
   });
 
-  test('a reason found in the message never contradicts the class found in it', () => {
+  test('never contradicts the class from the same message', () => {
     const words = fc.constantFrom(
       'timed out',
       'status 429',

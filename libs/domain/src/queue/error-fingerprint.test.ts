@@ -23,7 +23,7 @@ describe('the pattern of an error', () => {
     expect(normalizeError(`${' '.repeat(8_000)}unseen`)).toBe('');
   });
 
-  test('is short whatever comes in, and a pasted log costs no more than a line', () => {
+  test('is short for any input, and a pasted log costs no more than a line', () => {
     const hostile = fc
       .constantFrom('a', '/', 'a/', "'", '"', '0', '-', '.', '\\', 'f', ' ', 'x:')
       .map((s) => s.repeat(200_000));
@@ -45,7 +45,7 @@ describe('the fingerprint of an error', () => {
     fc.assert(fc.property(fc.string(), (message) => /^[0-9a-f]{16}$/.test(fingerprint(message))));
   });
 
-  test('is the same wherever, whenever and with whatever numbers the error comes back', () => {
+  test('is equal for other places, times and numbers of the same error', () => {
     const occurrence = fc.record({
       n: fc.nat(),
       id: fc.uuid(),
@@ -64,7 +64,7 @@ describe('the fingerprint of an error', () => {
     );
   });
 
-  test('tells different errors apart', () => {
+  test('differs for different errors', () => {
     expect(fingerprint('connection refused by 10.0.0.1')).not.toBe(fingerprint('connection reset by 10.0.0.1'));
   });
 });

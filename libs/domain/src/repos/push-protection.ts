@@ -18,11 +18,11 @@ export function judgePushProtection(branch: string, { restricted, by }: PushProt
     };
   }
   if (restricted === null) {
-    const message = `${branch} has a protection that the pipeline's identity may not read: check that it requires pull requests`;
+    const message = `${branch} has a protection that the pipeline's identity cannot read: check that it requires pull requests`;
     return { check, status: 'unknown', message };
   }
   const message =
-    `nothing restricts pushes to ${branch}: a develop token may push to any branch of the repository, this one included, ` +
-    'past review and checks. Add a ruleset or branch protection that requires pull requests';
+    `pushes to ${branch} are not restricted: a develop token may push to any branch of the repository, including this one, ` +
+    'bypassing review and checks. Add a ruleset or branch protection that requires pull requests';
   return { check, status: 'warning', message };
 }

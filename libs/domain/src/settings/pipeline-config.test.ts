@@ -20,7 +20,7 @@ describe('the pipeline configuration', () => {
     }
   });
 
-  test('fills in what a repo leaves out', () => {
+  test('fills in absent keys of a repo', () => {
     expect(parsePipelineConfig({ repos: [{ slug: 'Acme/Shop' }] }).repos).toEqual([
       { slug: 'Acme/Shop', branch: 'main', poolSize: null, setupCommand: null, tenant: 'default' },
     ]);
@@ -53,7 +53,7 @@ describe('the pipeline configuration', () => {
     expect(complaints(config)).toEqual([expect.stringContaining(message)]);
   });
 
-  test('every mistake is told at once, each on its line', () => {
+  test('reports all errors together, one per line', () => {
     const lines = complaints({
       repos: [{ slug: 'shop' }],
       pollIntervals: { monitor: 0 },
@@ -71,7 +71,7 @@ describe('the pipeline configuration', () => {
     const told = (logins: unknown[]) => complaints({ agents: { monitor: { auth: { ...auth, logins } } } });
     expect(told(auth.logins)).toEqual([]);
     expect(told([...auth.logins, { username: 'olga', passwordEnv: 'O2' }])).toEqual([
-      'agents.monitor.auth.logins[1].username: olga is there twice',
+      'agents.monitor.auth.logins[1].username: olga is listed twice',
     ]);
     expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([
       expect.stringContaining('must not contain a colon'),
@@ -91,7 +91,7 @@ describe('the pipeline configuration', () => {
     expect(complaints(config)).toEqual([expect.stringMatching(/^config: .*expected object/)]);
   });
 
-  test('recall by meaning needs an endpoint', () => {
+  test('requires an endpoint for semantic search', () => {
     expect(() => parsePipelineConfig({ retrieval: { embedding: true } })).toThrow(
       'retrieval.embeddingEndpoint: must be set when embedding is true',
     );

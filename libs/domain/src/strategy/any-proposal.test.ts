@@ -75,7 +75,7 @@ const inputs = fc.record({
 });
 
 describe('any proposal', () => {
-  test('asks for nothing that the charter avoids, and can be applied to the tracks that it was made from', () => {
+  test('increases nothing that the charter avoids, and can be applied to its input tracks', () => {
     fc.assert(
       fc.property(inputs, (given) => {
         const { changes, risk } = proposeStrategy(given);
@@ -90,7 +90,7 @@ describe('any proposal', () => {
     );
   });
 
-  test('says for each change which rule and which evidence', () => {
+  test('names rule and evidence of each change', () => {
     fc.assert(
       fc.property(inputs, (given) => {
         const { changes, evidence, rationale } = proposeStrategy(given);
@@ -104,7 +104,7 @@ describe('any proposal', () => {
     );
   });
 
-  test('is the same whatever the order of what it is made from', () => {
+  test('does not depend on the order of its inputs', () => {
     fc.assert(
       fc.property(inputs, (given) => {
         const turned = { ...given, tracks: given.tracks.toReversed(), kpis: given.kpis.toReversed() };
@@ -113,7 +113,7 @@ describe('any proposal', () => {
     );
   });
 
-  test('is applied by itself only within max_auto_size, without what escalates, and turning nothing on', () => {
+  test('is applied automatically only within max_auto_size, without escalations, and without enabling a track', () => {
     fc.assert(
       fc.property(inputs, (given) => {
         const { changes, risk } = proposeStrategy(given);
@@ -128,7 +128,7 @@ describe('any proposal', () => {
     );
   });
 
-  test('week after week keeps weights near normal, and gives all back when nothing is wrong any more', () => {
+  test('keeps weights near normal over weeks, and restores them when no concern is left', () => {
     fc.assert(
       fc.property(inputs, fc.integer({ min: 1, max: 8 }), (given, weeks) => {
         const charter = { ...given.charter, envelope: { ...given.charter.envelope, prefer: [], avoid: [] } };

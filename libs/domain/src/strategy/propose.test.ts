@@ -43,13 +43,13 @@ const input = (over: Partial<StrategyInput> & { envelope?: Partial<typeof ENVELO
 const short = ({ changes }: { changes: StrategyChange[] }) =>
   changes.map(({ track: name, field, from, to, rule }) => [name, field, from, to, rule]);
 
-describe('what the rules change', () => {
-  test('nothing, where nothing is worse and all is normal', () => {
+describe('the rules', () => {
+  test('change nothing without concerns', () => {
     const proposal = proposeStrategy(input({ tracks: [track('tests'), track('docs', { weight: 3 })] }));
     expect(proposal).toMatchObject({ changes: [], intent: 'Leave the tracks as they are.', evidence: [] });
   });
 
-  test('a track that helps with a regressed KPI weighs more, and says why', () => {
+  test('raise the weight of a track that matches a regressed KPI, with a reason', () => {
     const { changes, ...proposal } = proposeStrategy(
       input({ kpis: [regressed('cycle_time_p50')], tracks: [track('ci-speed'), track('docs')] }),
     );
@@ -80,13 +80,13 @@ describe('what the rules change', () => {
     ]);
   });
 
-  test('a KPI that did not regress, and few findings that matter little, change nothing', () => {
+  test('change nothing for a KPI without regression and few minor findings', () => {
     const kpis = [{ ...regressed('cycle_time_p50'), regressed: false }];
     const few = [findings('tests', { severity: 'low', count: 3 }), findings('docs', { severity: 'info', count: 90 })];
     expect(proposeStrategy(input({ kpis, findings: few, tracks: [track('tests'), track('ci')] })).changes).toEqual([]);
   });
 
-  test('findings about one thing count together; tracks are known by name, label and themes', () => {
+  test('combine findings of a category and match tracks by name, label and themes', () => {
     const some = [
       findings('flaky', { severity: 'low', count: 2 }),
       findings('flaky', { severity: 'medium', count: 1 }),
@@ -102,7 +102,7 @@ describe('what the rules change', () => {
     ]);
   });
 
-  test('grave findings ask for work about them, of a size that fits', () => {
+  test('add slate entries of a fitting size for severe findings', () => {
     const slate = [{ size: 'small' as const, count: 2 }];
     const grave = [findings('injection', { findingType: 'risk', severity: 'critical', count: 1 })];
     const proposal = proposeStrategy(input({ findings: grave, tracks: [track('risk', { proposal: slate })] }));
@@ -128,7 +128,7 @@ describe('what the rules change', () => {
     ]);
   });
 
-  test('what the charter prefers weighs more, and grows faster where it helps', () => {
+  test('raise the weight of preferred tracks, more for matching ones', () => {
     const tracks = [track('docs'), track('tests')];
     const envelope = { prefer: ['Docs', 'TESTS'] as never };
     const proposal = proposeStrategy(input({ envelope, tracks, kpis: [regressed('autonomy_rate')] }));
@@ -141,7 +141,7 @@ describe('what the rules change', () => {
     ]);
   });
 
-  test('what the charter avoids is turned off, or taken from the slate', () => {
+  test('disable avoided tracks and remove avoided slate entries', () => {
     const envelope = { avoid: ['Big Rewrites', 'epic'] as never };
     const epic = { size: 'epic' as const, count: 1 };
     const small = { size: 'small' as const, count: 1 };
@@ -157,7 +157,7 @@ describe('what the rules change', () => {
     ]);
   });
 
-  test('under strain, tracks that help with nothing weigh less', () => {
+  test('lower the weight of tracks without a concern under strain', () => {
     const proposal = proposeStrategy(
       input({ kpis: [regressed('block_rate', 'high')], tracks: [track('docs'), track('planning')] }),
     );
@@ -169,7 +169,7 @@ describe('what the rules change', () => {
     expect(proposeStrategy(mild).changes).toEqual([]);
   });
 
-  test('a track that is off is turned on only by an operator', () => {
+  test('propose enabling a track for an operator only', () => {
     const proposal = proposeStrategy(
       input({ kpis: [regressed('mean_cost_usd')], tracks: [track('cost', { enabled: false })] }),
     );
@@ -177,12 +177,12 @@ describe('what the rules change', () => {
     expect(proposal.risk.needsApproval).toEqual(['it enables cost']);
   });
 
-  test('what is worse and no track is about is told', () => {
+  test('list concerns without a matching track', () => {
     const proposal = proposeStrategy(input({ kpis: [regressed('mean_turns')], tracks: [track('ui')] }));
     expect(proposal.rationale).toBe('No track is about this: mean_turns is 0.3, was 0.2: a medium regression');
   });
 
-  test('at most ten changes, the gravest first; the rest is told', () => {
+  test('make at most ten changes, the most severe first, and list the rest', () => {
     const tracks = Array.from({ length: 14 }, (_, index) => track(`tests-${index}`));
     const { changes, rationale } = proposeStrategy(input({ kpis: [regressed('autonomy_rate')], tracks }));
     expect(changes).toHaveLength(10);
@@ -202,14 +202,14 @@ describe('back to normal', () => {
     about: [],
   });
 
-  test('over the steps that strategy made, newest first', () => {
+  test('undoes the changes of strategy, newest first', () => {
     const past = [weighed(1.5, 2.25), weighed(1, 1.5)];
     expect(short(proposeStrategy(input({ past, tracks: [track('tests', { weight: 2.25 })] })))).toEqual([
       ['tests', 'weight', 2.25, 1, 'back-to-normal'],
     ]);
   });
 
-  test('not over what somebody has set since: that is normal now', () => {
+  test('keeps a value that somebody has set since', () => {
     const past = [weighed(3, 4.5), weighed(1, 1.5)];
     expect(short(proposeStrategy(input({ past, tracks: [track('tests', { weight: 4.5 })] })))).toEqual([
       ['tests', 'weight', 4.5, 3, 'back-to-normal'],
@@ -217,7 +217,7 @@ describe('back to normal', () => {
     expect(proposeStrategy(input({ past, tracks: [track('tests', { weight: 7 })] })).changes).toEqual([]);
   });
 
-  test('a slate loses the work that was added to it', () => {
+  test('removes added entries from a slate', () => {
     const before = [{ size: 'small' as const, count: 2 }];
     const grave = [findings('risk', { severity: 'high' })];
     const first = proposeStrategy(input({ findings: grave, tracks: [track('risk', { proposal: before })] }));

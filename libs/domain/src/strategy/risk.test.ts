@@ -30,19 +30,19 @@ describe('risk', () => {
     expect(assessRisk([less], large, envelope)).toMatchObject({ withinEnvelope: true, maxSize: 'small' });
   });
 
-  test('the size is that of the work which is asked more of', () => {
+  test('has the size of the increased work', () => {
     expect(assessRisk([raise], large, ENVELOPE).maxSize).toBe('large');
     const trimmed = { ...raise, field: 'proposal', from: large[0]?.proposal, to: null } as StrategyChange;
     expect(assessRisk([raise, trimmed], large, ENVELOPE).maxSize).toBe('small');
   });
 
-  test('without a charter all waits for an operator, and nothing is forbidden', () => {
+  test('needs an operator for everything and forbids nothing without a charter', () => {
     const risk = assessRisk([raise], large, null);
     expect(risk).toMatchObject({ withinEnvelope: true, needsApproval: ['there is no active charter'] });
     expect(appliesByItself(risk)).toBe(false);
   });
 
-  test('what escalates waits also where it asks for less', () => {
+  test('needs an operator for an escalated change also when it decreases', () => {
     const less = { ...raise, from: 2, to: 1 } as StrategyChange;
     const risk = assessRisk([less], large, { ...ENVELOPE, escalate_when: ['ci_failure'] });
     expect(risk.needsApproval).toEqual(['tests weight: the charter escalates "ci_failure"']);

@@ -29,7 +29,7 @@ describe('nextIsoWeekStart', () => {
   });
 });
 
-test('a failed cycle is tried again after 15 minutes, then twice as long each time, a day at most', () => {
+test('a failed cycle is retried after 15 minutes, then with doubling delays, a day at most', () => {
   expect([1, 2, 3, 8, 400].map((failures) => retryProposalAfterMs(failures) / 60_000)).toEqual([
     15, 30, 60, 1440, 1440,
   ]);

@@ -1,7 +1,7 @@
 /** Invisible characters that change how a text is displayed: control, bidirectional, zero-width, line separators. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** More combining marks than any script uses on one letter of the alphabet. */
+/** More combining marks than any script uses on one base character. */
 const STACKED_MARKS = /(\p{M}{3})\p{M}+/gu;
 
 /** Bounds the cost: the longest input that is read, in UTF-16 units. */

@@ -12,25 +12,25 @@ const anyClaimant = fc.record({
 const claimants = fc.array(anyClaimant, { maxLength: 8 });
 const sum = (numbers: readonly number[]) => numbers.reduce((total, n) => total + n, 0);
 
-describe('the places of a repo', () => {
-  test('go by weight', () => {
+describe('the slots of a repo', () => {
+  test('are shared by weight', () => {
     expect(sharePlaces(8, [claimant({ weight: 3 }), claimant()])).toEqual([6, 2]);
     expect(sharePlaces(1, [claimant(), claimant({ weight: 2 })])).toEqual([0, 1]);
   });
 
-  test('what one does not want goes to the others', () => {
+  test('that one track does not want go to the others', () => {
     expect(sharePlaces(8, [claimant({ weight: 9, wants: 1 }), claimant(), claimant()])).toEqual([1, 4, 3]);
   });
 
-  test('without a weight come last, whatever the others were served', () => {
+  test('go to tracks without a weight last, whatever the others were served', () => {
     expect(sharePlaces(5, [claimant({ weight: 0 }), claimant({ wants: 3, served: 99 })])).toEqual([2, 3]);
   });
 
-  test('equals are served in their order', () => {
+  test('go to equal tracks in order', () => {
     expect(sharePlaces(1, [claimant(), claimant()])).toEqual([1, 0]);
   });
 
-  test('are all given while somebody wants one, and nobody gets more than it wants', () => {
+  test('are all given while a track wants one, and no track gets more than it wants', () => {
     fc.assert(
       fc.property(fc.nat({ max: 60 }), claimants, (places, all) => {
         const given = sharePlaces(places, all);
@@ -40,7 +40,7 @@ describe('the places of a repo', () => {
     );
   });
 
-  test('one place more takes nothing from anybody', () => {
+  test('never decrease for a track when one more is free', () => {
     fc.assert(
       fc.property(fc.nat({ max: 60 }), claimants, (places, all) => {
         const fewer = sharePlaces(places, all);
@@ -50,7 +50,7 @@ describe('the places of a repo', () => {
     );
   });
 
-  test('a greater weight never means fewer of them', () => {
+  test('never decrease with a greater weight', () => {
     fc.assert(
       fc.property(fc.nat({ max: 60 }), claimants, fc.nat({ max: 7 }), (places, all, who) => {
         const one = all[who];
@@ -61,7 +61,7 @@ describe('the places of a repo', () => {
     );
   });
 
-  test('nobody who wants enough gets less than its share, rounded down', () => {
+  test('are at least the share of the track, rounded down, if it wants as many', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(fc.nat({ max: 100 }), weights, (places, all) => {
@@ -75,7 +75,7 @@ describe('the places of a repo', () => {
     );
   });
 
-  test('that come free one by one are given in the same shares over time, so that no weight starves', () => {
+  test('that become free one by one have the same shares over time, so that no weight starves', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 150 }), weights, (rounds, all) => {

@@ -17,7 +17,7 @@ describe('a slate', () => {
   );
   const slates = fc.array(entry, { minLength: 1, maxLength: 10 }) as fc.Arbitrary<Slate>;
 
-  test('is filled from its first entry on, as far as the places go', () => {
+  test('is filled from its first entry on, as far as slots are free', () => {
     fc.assert(
       fc.property(slates, fc.nat({ max: 600 }), (slate, places) => {
         const all = seedsOf(slate, slateTotal(slate));
@@ -31,7 +31,7 @@ describe('a slate', () => {
     );
   });
 
-  test('takes labels of people and those that the pipeline reads, not those that it writes', () => {
+  test('accepts labels of people and those that the pipeline reads, not those that it writes', () => {
     const of = (label: string) => Slate.safeParse([{ size: 'small', count: 1, label }]).success;
     expect(['tests', 'svc:urgent', 'svc:enqueue', 'svc:done', 'svc:paused'].map(of)).toEqual([
       true,
@@ -47,7 +47,7 @@ describe('the issue of a seed', () => {
   const issue = (over: Partial<Seed> = {}, prompt = PROMPT, label = '') =>
     seedIssue({ track: 'tidy', label, prompt, seed: seed(over) });
 
-  test('has the texts of the prompt, and tells where it comes from', () => {
+  test('has the texts of the prompt, and its origin', () => {
     expect(issue()).toEqual({
       title: 'Tidy up',
       body: 'Please.\n\n---\nFrom the track tidy: size small, prompt version 3.',
@@ -59,7 +59,7 @@ describe('the issue of a seed', () => {
     });
   });
 
-  test('is named after its track where the prompt has no texts', () => {
+  test('is named after its track when the prompt has no texts', () => {
     expect(issue({}, { version: 1, seed_title: ' ', seed_body: '' })).toMatchObject({
       title: 'tidy',
       body: 'From the track tidy: size small, prompt version 1.',
@@ -71,7 +71,7 @@ describe('the issue of a seed', () => {
     expect(issue({ label: 'tidy' }, PROMPT, 'tidy').labels).toEqual(['tidy']);
   });
 
-  test('keeps its count when the title is cut to what hosts take', () => {
+  test("keeps its number when the title is cut to the host's limit", () => {
     const { title } = issue({ theme: 'x'.repeat(300), part: 9, of: 10 });
     expect(title).toHaveLength(256);
     expect(title).toMatch(/^Tidy up: x+ \(9\/10\)$/);

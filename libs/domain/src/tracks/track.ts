@@ -60,7 +60,7 @@ export interface TrackTimes {
 }
 
 /**
- * Whether a track is late (metric SI Tracks): with a cooldown once more than that has passed since its last run, or its
+ * Whether a track is late (metric SI Tracks): with a cooldown when more than that has passed since its last run, or its
  * creation; with a schedule once a scheduled time has passed without the run. A disabled track is never late.
  */
 export function isOverdue(track: TrackTimes, now: Date): boolean {

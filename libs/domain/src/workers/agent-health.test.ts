@@ -16,18 +16,18 @@ const after = (...looks: AgentLook[]) =>
   looks.reduce<AgentHealth | null>((health, look) => agentHealthAfter(health, look), null);
 
 describe('health of an agent', () => {
-  test('one or two failures are a hiccup, the third condemns', () => {
+  test('is degraded after one or two failures, unhealthy after the third', () => {
     expect(after(ABSENT, ABSENT)).toMatchObject({ status: 'degraded', consecutiveFailures: 2 });
     expect(after(ABSENT, ABSENT, ABSENT)).toMatchObject({ status: 'stopped', consecutiveFailures: 3 });
     expect(after(FAILED, FAILED, FAILED)).toMatchObject({ status: 'unhealthy', lastError: 'answers 500' });
   });
 
-  test('an answer ends the count; the version outlives a silence, the task does not', () => {
+  test('resets the count on an answer; keeps the version during silence, but not the task', () => {
     expect(after(FAILED, FAILED, says('healthy'))).toMatchObject({ status: 'healthy', consecutiveFailures: 0 });
     expect(after(says('healthy'), FAILED)).toMatchObject({ version: '1.0', currentTaskId: null, uptime: null });
   });
 
-  test('its own word counts at once, but it is not restarted for a moment of it', () => {
+  test('follows the reported status immediately, but restarts only after several checks', () => {
     expect(after(says('unhealthy'))).toMatchObject({ status: 'unhealthy' });
     expect(needsRestart(after(says('unhealthy'), says('unhealthy')) as AgentHealth)).toBe(false);
     expect(needsRestart(after(says('unhealthy'), FAILED, says('stopped')) as AgentHealth)).toBe(true);

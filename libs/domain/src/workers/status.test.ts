@@ -6,7 +6,7 @@ const LATER = '2026-03-01T00:10:00.000Z';
 const well: WorkerCondition = { status: 'idle', silentSince: null, stalledSince: null, claim: null };
 const fine = { stuckSince: null };
 
-test('a drain goes before work in hand, which it ends with', () => {
+test('a drain takes precedence over busy', () => {
   expect(presentStatus({ draining: true, busy: true })).toBe('draining');
   expect(presentStatus({ draining: false, busy: true })).toBe('busy');
   expect(presentStatus({ draining: false, busy: false })).toBe('idle');
@@ -38,7 +38,7 @@ describe('on the floor', () => {
   });
 });
 
-test('what is left of the median is never negative, and four samples say nothing', () => {
+test('the estimate is never negative, and null with four samples', () => {
   expect(etaMinutes({ medianMs: 600_000, samples: 5 }, 90_000)).toBe(8.5);
   expect(etaMinutes({ medianMs: 600_000, samples: 5 }, 900_000)).toBe(0);
   expect(etaMinutes({ medianMs: 600_000, samples: 4 }, 0)).toBeNull();

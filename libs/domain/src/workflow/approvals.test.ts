@@ -67,7 +67,7 @@ describe('a merge', () => {
     expect(decision).toMatchObject({ to: 'in-review', nextTask: 'review', projections: [] });
   });
 
-  test("names the head that was seen last when a person's approval outlives pushes", () => {
+  test("names the last known head when a person's approval outlives pushes", () => {
     const decision = after(issue('merge-pending', by(OLD, 'person'), false), mergeable(HEAD));
     expect(decision).toMatchObject({ kind: 'stay', projections: [{ expectedHeadSha: HEAD }] });
   });
@@ -77,7 +77,7 @@ describe('a merge', () => {
   });
 });
 
-test('whatever happens, a merge names the head and only an approval of it lets the merge go', () => {
+test('a merge always names the head and needs an approval of it', () => {
   const sha = fc.constantFrom(OLD, HEAD);
   const approval = fc.option(fc.record({ sha, source: fc.constantFrom('agent' as const, 'person' as const) }));
   const cause = fc.oneof(

@@ -31,7 +31,7 @@ const withEdge = (from: State, to: State, trigger: Trigger) =>
   changed((workflow) => void workflow.edges.push({ from, to, trigger }));
 
 describe('check of a workflow', () => {
-  test('the one that repos start with has neither errors nor warnings', () => {
+  test('finds neither errors nor warnings in the default workflow', () => {
     expect(checkWorkflow(DEFAULT_WORKFLOW)).toEqual({ workflow: DEFAULT_WORKFLOW, errors: [], warnings: [] });
   });
 
@@ -89,7 +89,7 @@ describe('check of a workflow', () => {
     expect(checkWorkflow(document).errors).toContainEqual(expect.stringMatching(message));
   });
 
-  test('an edge to a state that the workflow left out is named with it', () => {
+  test('names an edge to a missing state', () => {
     const workflow = withoutState('waiting-for-subtasks');
     workflow.edges.push({ from: 'planning', to: 'waiting-for-subtasks', trigger: 'split' });
     expect(checkWorkflow(workflow).errors).toEqual([
@@ -97,7 +97,7 @@ describe('check of a workflow', () => {
     ]);
   });
 
-  test('states that cannot be reached, or that never end, are errors', () => {
+  test('reports states that are unreachable or have no path to the end', () => {
     const island = changed((workflow) => {
       workflow.edges = workflow.edges.filter(({ to }) => to !== 'human-review-ready');
       workflow.edges.push({ from: 'in-review', to: 'failure-blocked', trigger: 'needs-human' });
@@ -111,7 +111,7 @@ describe('check of a workflow', () => {
     expect(checkWorkflow(trap).errors).toContain('no way leads from new to done');
   });
 
-  test('an outcome that some workflows do without is a warning only', () => {
+  test('warns about a missing optional outcome', () => {
     const check = checkWorkflow(without('planning', 'split'));
     expect(check.errors).toEqual([]);
     expect(check.warnings).toEqual([
@@ -119,7 +119,7 @@ describe('check of a workflow', () => {
     ]);
   });
 
-  test('whatever edges are left of the default: what passes, the engine can work by', () => {
+  test('accepts only subsets of the default edges that the engine supports', () => {
     fc.assert(
       fc.property(fc.subarray(DEFAULT_WORKFLOW.edges, { minLength: DEFAULT_WORKFLOW.edges.length - 6 }), (edges) => {
         const workflow = { ...DEFAULT_WORKFLOW, edges };
@@ -133,7 +133,7 @@ describe('check of a workflow', () => {
     );
   });
 
-  test('any edges at all are answered, never thrown at', () => {
+  test('returns a result for any edges and never throws', () => {
     const names = fc.constantFrom(...DEFAULT_WORKFLOW.states.map(({ name }) => name));
     const edge = fc.record({ from: names, to: names, trigger: fc.constantFrom(...TRIGGERS) });
     fc.assert(fc.property(fc.array(edge), (edges) => checkWorkflow({ ...DEFAULT_WORKFLOW, edges }).errors.length >= 0));
@@ -153,12 +153,12 @@ const facts = (state: State) => ({
   },
 });
 
-describe('what a new workflow means for issues under way', () => {
-  test('nothing where nothing changes', () => {
+describe('effects of a new workflow on issues in progress', () => {
+  test('are empty when nothing changes', () => {
     expect(effectOnIssues(DEFAULT_WORKFLOW, DEFAULT_WORKFLOW, { planning: 3 })).toEqual([]);
   });
 
-  test('a state that is gone, edges that are gone and work that changes are told with how many they concern', () => {
+  test('list removed states, removed edges and changed tasks with the number of issues', () => {
     expect(effectOnIssues(withoutState('human-review-ready'), DEFAULT_WORKFLOW, { 'human-review-ready': 2 })).toEqual([
       '2 issues are in human-review-ready, which this workflow does not have: only a cancel or the host moves them',
     ]);
@@ -176,7 +176,7 @@ describe('what a new workflow means for issues under way', () => {
     );
   });
 
-  test('states without issues are not spoken of', () => {
+  test('omit states without issues', () => {
     expect(effectOnIssues(withoutState('human-review-ready'), DEFAULT_WORKFLOW, { planning: 1 })).toEqual([]);
   });
 });

@@ -86,7 +86,7 @@ describe('outcomes of agents', () => {
     }
   });
 
-  test('a submission without a pull request asks for one, and its review waits until it is open', () => {
+  test('a submission without a pull request opens one, and its review waits for it', () => {
     const decision = after(issue('ready-for-dev'), 'submitted');
     expect(decision.nextTask).toBeNull();
     expect(decision.projections).toMatchObject([{ type: 'createPR', head: 'b', base: 'main', body: 'Refs #7' }]);
@@ -96,17 +96,17 @@ describe('outcomes of agents', () => {
     });
   });
 
-  test('mergeable is a wish, not a merge: the issue stays until the host has answered', () => {
+  test('mergeable requests a merge: the issue stays until the host has answered', () => {
     const decision = after(issue('merge-pending', { pr: PR }), 'mergeable');
     expect(decision).toMatchObject({ kind: 'stay', to: 'merge-pending', nextTask: null });
     expect(decision.projections).toMatchObject([{ type: 'mergePR', prNumber: 12, expectedHeadSha: 'abc1234' }]);
   });
 
-  test('a finding that blocks progress sends an approval to a person', () => {
+  test('a finding that blocks progress redirects an approval to a person', () => {
     expect(after(issue('in-review', { pr: PR, openBlockers: 1 }), 'approved').to).toBe('human-review-ready');
   });
 
-  test('a finding that blocks progress keeps an issue from being merged, however it came there', () => {
+  test('a finding that blocks progress prevents every merge', () => {
     const decision = after(issue('merge-pending', { pr: PR, openBlockers: 1 }), 'mergeable');
     expect(decision).toMatchObject({ kind: 'move', to: 'human-review-ready', projections: [] });
   });
@@ -122,7 +122,7 @@ describe('outcomes of agents', () => {
 });
 
 describe('stops and the way back', () => {
-  test('a failure remembers where it came from, and unblocking leads back there', () => {
+  test('a failure stores its origin, and unblocking returns to it', () => {
     const stop = decide(DEFAULT_WORKFLOW, issue('in-review', { pr: PR }), {
       trigger: 'exhausted',
       blockReason: 'ci_failure',
@@ -140,7 +140,7 @@ describe('stops and the way back', () => {
     expect(back).toMatchObject({ to: 'in-review', isBlocked: false, blockedFromState: null, nextTask: 'review' });
   });
 
-  test('without an edge back the issue is planned anew', () => {
+  test('the issue is planned again without an edge back', () => {
     const facts = issue('dependency-blocked', { blockedFromState: 'changes-requested' });
     expect(decide(DEFAULT_WORKFLOW, facts, { trigger: 'unblocked' })).toMatchObject({ to: 'planning' });
   });
@@ -153,7 +153,7 @@ describe('stops and the way back', () => {
     });
   });
 
-  test('a retry that fails again leaves the issue where it stands, with the origin it had', () => {
+  test('a retry that fails again changes neither state nor origin', () => {
     const facts = issue('failure-blocked', { blockedFromState: 'planning' });
     expect(decide(DEFAULT_WORKFLOW, facts, { trigger: 'exhausted', blockReason: 'x' })).toMatchObject({
       kind: 'stay',
@@ -167,7 +167,7 @@ describe('facts of the host and people', () => {
     expect(decide(DEFAULT_WORKFLOW, issue(state), { trigger: 'host-merged' })).toMatchObject({ to: 'done' });
   });
 
-  test('an operator may take any outgoing edge and no other; the refusal lists them', () => {
+  test('an operator may use any outgoing edge and no other; the refusal lists them', () => {
     for (const from of STATES) {
       for (const target of STATES) {
         const decision = decide(DEFAULT_WORKFLOW, issue(from), { trigger: 'operator', target });
@@ -179,7 +179,7 @@ describe('facts of the host and people', () => {
   });
 });
 
-test('whatever happens, flags follow the state and the next task is the one of the state', () => {
+test('flags and next task follow the state for any decision', () => {
   const facts = fc.record({
     state: fc.constantFrom(...STATES),
     blockedFromState: fc.option(fc.constantFrom(...STATES)),

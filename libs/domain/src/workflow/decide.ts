@@ -136,7 +136,7 @@ function triggerIn(issue: IssueFacts, cause: Cause): Trigger {
 const NOTHING_TO_MERGE: Refusal = {
   kind: 'refused',
   targetState: 'done',
-  reason: 'the issue has no open pull request to merge; reopen it and retry, or have the issue implemented anew',
+  reason: 'the issue has no open pull request to merge; reopen it and retry, or reimplement the issue',
 };
 
 /** A person's decision, or the end of a wait: it does not start another wait. */

@@ -3,12 +3,12 @@ import { TASK_TYPES } from '../task-types.ts';
 import { DEFAULT_OUTCOME, OUTCOME_NAMES, OUTCOME_RESULTS, OUTCOMES_OF } from './outcomes.ts';
 
 describe('outcomes', () => {
-  test('each belongs to a task that may report it', () => {
+  test('belong to a task type that may report them', () => {
     const reportable = new Set(TASK_TYPES.flatMap((taskType) => OUTCOMES_OF[taskType]));
     expect(OUTCOME_NAMES.filter((name) => !reportable.has(name))).toEqual([]);
   });
 
-  test('what exit code 0 means is something the task may report; a review must say its verdict', () => {
+  test('of exit code 0 are allowed for the task type; a review must print its verdict', () => {
     for (const taskType of TASK_TYPES) {
       const outcome = DEFAULT_OUTCOME[taskType];
       if (outcome) expect(OUTCOMES_OF[taskType]).toContain(outcome);

@@ -6,7 +6,7 @@ const week = (value: number | null, sampleSize = 10): KpiWeek => ({ value, sampl
 const risen = (to: number) => judgeKpi('block_rate', [week(to), week(0.5), week(0.5), week(0.5), week(0.5)]);
 
 describe('a KPI against its baseline', () => {
-  test('the baseline is the mean of the weeks before that have a value', () => {
+  test('has the mean of the earlier weeks with a value as baseline', () => {
     expect(judgeKpi('mean_turns', [week(30), week(10), week(null, 0), week(30), week(20)])).toEqual({
       currentValue: 30,
       baselineValue: 20,
@@ -19,12 +19,12 @@ describe('a KPI against its baseline', () => {
     });
   });
 
-  test('from 20 % on it is a regression', () => {
+  test('regresses from 20 % on', () => {
     expect(risen(0.6)).toMatchObject({ regressed: true, magnitude: 'medium' });
     expect(risen(0.599)).toMatchObject({ regressed: false, magnitude: 'low' });
   });
 
-  test('a change for the better is none; autonomy gets worse by falling', () => {
+  test('does not regress on an improvement; autonomy regresses by falling', () => {
     const halved = [week(40), week(80), week(80), week(80), week(80)];
     expect(judgeKpi('block_rate', halved)).toMatchObject({ regressed: false, magnitude: 'high', relativeDelta: -0.5 });
     expect(judgeKpi('autonomy_rate', halved)).toMatchObject({ regressed: true, direction: 'fall' });
@@ -41,12 +41,12 @@ describe('a KPI against its baseline', () => {
     expect(judgeKpi('block_rate', weeks).regressed).toBe(false);
   });
 
-  test('5 issues on either side are enough', () => {
+  test('regresses with 5 issues on either side', () => {
     const weeks = [week(1, 5), week(0.1, 2), week(0.1, 3), week(null, 0), week(null, 0)];
     expect(judgeKpi('block_rate', weeks)).toMatchObject({ regressed: true, baselineSampleSize: 5 });
   });
 
-  test('magnitudes run without a gap', () => {
+  test('covers all magnitudes without a gap', () => {
     expect([null, 0, 0.19, -0.2, 0.49, 0.5, -0.99, 1, 7].map(magnitudeOf)).toEqual([
       'low',
       'low',
@@ -60,7 +60,7 @@ describe('a KPI against its baseline', () => {
     ]);
   });
 
-  test('what regressed is always worse by its own direction, and never low', () => {
+  test('regresses only in its direction, and never with severity low', () => {
     const weeks = fc.array(
       fc.record({ value: fc.option(fc.double({ min: 0, max: 100, noNaN: true })), sampleSize: fc.nat(20) }),
       { minLength: 5, maxLength: 5 },

@@ -17,7 +17,7 @@ function expectSame(actual: MetricValue, naive: MetricValue): void {
 const saysSomething = (value: MetricValue): boolean =>
   value !== null && (typeof value === 'number' ? value !== 0 : Object.values(value).some((each) => each > 0));
 
-describe('every metric is what its rule says, over any history', () => {
+describe('every metric equals its reference computation over any history', () => {
   test.each(METRICS.map((metric) => [metric.id, metric] as const))('%s', (id, metric) => {
     const naive = NAIVE[id];
     if (!naive) throw new Error(`${id} has no naive recomputation`);
@@ -43,7 +43,7 @@ describe('registry', () => {
     expect(Object.keys(NAIVE).sort()).toEqual(METRICS.map(({ id }) => id).sort());
   });
 
-  test('says of each what it is, in which unit, over which time, and where it is served', () => {
+  test('has label, unit, window and source of each', () => {
     for (const { id, label, unit, window: time, formula, source } of METRIC_REGISTRY) {
       expect(id).toMatch(/^[a-z][a-z0-9_]*$/);
       for (const text of [label, time, formula, source]) expect(text.trim()).not.toBe('');
@@ -51,7 +51,7 @@ describe('registry', () => {
     }
   });
 
-  test('has what the contract defines', () => {
+  test('contains the definitions of the contract', () => {
     const labels = METRIC_REGISTRY.map(({ label }) => label);
     for (const label of [
       'Open Issues',

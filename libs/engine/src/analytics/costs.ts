@@ -8,7 +8,7 @@ import {
   spentByRepoAndAgent,
   storeNow,
 } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 import { findScope, type Whose } from './scope.ts';
 import { slugsOf } from './slugs.ts';
 

@@ -1,6 +1,6 @@
 import { type PageRequest, type Paginated, pageOf } from '@pipeline/domain';
 import { countEvents, eventPage, type PipelineEventRow } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 import { findScope, type Whose } from './scope.ts';
 
 interface AskedEvents extends Whose, PageRequest {

@@ -1,6 +1,6 @@
 import { datesOf, percent, previousRange, ratio, roundToTenth, type Window, windowRange } from '@pipeline/domain';
 import { mergedIssues, mergedPullRequests, storeNow } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 import { findScope, type Whose } from './scope.ts';
 
 interface Merged {

@@ -1,6 +1,6 @@
 import { ratio, type Window, windowRange } from '@pipeline/domain';
 import { degradedSeconds, reliabilityByRepo, retrospectiveCounts, storeNow } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 import { findScope, type Whose } from './scope.ts';
 import { slugsOf } from './slugs.ts';
 

@@ -1,7 +1,7 @@
 import { AppError, parseSlug } from '@pipeline/domain';
 import { type AnalyticsScope, tenantIdOf } from '@pipeline/store';
-import { findRepoAt } from '../address.ts';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
+import { findRepoAt } from '../repos/repo-address.ts';
 
 /** The requested scope of figures. */
 export interface Whose {

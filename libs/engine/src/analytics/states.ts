@@ -9,7 +9,7 @@ import {
   windowRange,
 } from '@pipeline/domain';
 import { countDone, leastStays, medianStays, reachedStates, stateChanges, storeNow } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 import { findScope, type Whose } from './scope.ts';
 
 /** Issue counts of every state at the end of each bucket, computed backwards from the current counts. */

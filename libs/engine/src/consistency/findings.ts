@@ -7,7 +7,7 @@ import {
   type StoredConsistencyKind,
 } from '@pipeline/domain';
 import { countDetected, type Detected, detect, sharedSlugs } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 
 /** Further findings of one kind are counted, not listed: they have one common cause. */
 const LISTED = 10_000;
@@ -26,8 +26,8 @@ export const STORED_KINDS = CONSISTENCY_KINDS.filter(
 
 /**
  * All inconsistencies in the store, over all tenants (interface: Data-consistency findings). `OrphanWatch` finds those
- * that need the host. One statement for each kind, one after the other; each costs what may be wrong and not what is
- * stored, except orphan_dependency_edge, which reads every edge.
+ * that need the host. One statement for each kind, one after the other. The cost is proportional to possible findings,
+ * not to stored rows, except for orphan_dependency_edge, which reads every edge.
  */
 export async function listFindings(engine: Engine): Promise<Consistency> {
   const { fleet } = engine.store;

@@ -7,9 +7,9 @@ import {
   sharedSlugs,
   unknownIssues,
 } from '@pipeline/store';
-import { type Engine, inTenant } from '../context.ts';
-import type { HostOf } from '../inbox.ts';
-import type { Actor } from '../subject.ts';
+import { type Engine, inTenant } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import type { HostOf } from '../repos/repo-address.ts';
 import { findingOf } from './findings.ts';
 import { recordRepair } from './repair-record.ts';
 import { type Target, targetOf } from './target.ts';
@@ -130,7 +130,7 @@ async function onHost(host: VcsHost | null, { repo, number }: Target): Promise<H
   try {
     return await host.getIssue(repo, number);
   } catch (error) {
-    const message = `The host of ${repo.owner}/${repo.name} does not answer`;
+    const message = `The host of ${repo.owner}/${repo.name} does not respond`;
     throw new AppError('STORE_UNAVAILABLE', message, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import type { IssueRow } from '@pipeline/store';
-import type { Unit } from '../context.ts';
-import { recordIssueEvent, recordOperation } from '../records.ts';
-import type { Actor } from '../subject.ts';
+import type { Unit } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { recordIssueEvent, recordOperation } from '../records/records.ts';
 import type { Target } from './target.ts';
 
 /** Records a person's repair of a finding and its changes. The issue may have no record of its own. */

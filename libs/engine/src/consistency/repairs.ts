@@ -9,10 +9,10 @@ import {
   resolveSubtaskEdges,
   updateIssue,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context.ts';
-import { perform } from '../issue-actions.ts';
-import { projectIssue } from '../project.ts';
-import { type Actor, subjectOf } from '../subject.ts';
+import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Actor, subjectOf } from '../context/issue-context.ts';
+import { perform } from '../issues/issue-actions.ts';
+import { projectIssue } from '../outbox/project.ts';
 import { findingOf } from './findings.ts';
 import { recordRepair } from './repair-record.ts';
 import { notFound, type Target, targetOf } from './target.ts';

@@ -1,6 +1,6 @@
 import { AppError, type ConsistencyKind, parseConsistencyId } from '@pipeline/domain';
 import { type RepoWithTenant, reposWithTenant } from '@pipeline/store';
-import type { Engine } from '../context.ts';
+import type { Engine } from '../context/context.ts';
 
 /** The issue that the id of a finding names. */
 export interface Target {

@@ -8,9 +8,9 @@ import {
   type StrategyKey,
   type TrackRow,
 } from '@pipeline/store';
-import type { Unit } from '../context.ts';
-import { recordPipelineEvent } from '../records.ts';
-import type { Actor } from '../subject.ts';
+import type { Unit } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { recordPipelineEvent } from '../records/records.ts';
 import { applyChange, recordTrack } from '../tracks/change-track.ts';
 import { settingsOfTrack } from '../tracks/track-view.ts';
 import { strategyTrackOf } from './inputs.ts';

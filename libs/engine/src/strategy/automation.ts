@@ -8,10 +8,10 @@ import {
   type StrategyLock,
   saveAutomation,
 } from '@pipeline/store';
-import { findRepoAt, type RepoAddress } from '../address.ts';
-import { type Engine, inTenant, type Unit } from '../context.ts';
-import { recordOperation } from '../records.ts';
-import type { Actor } from '../subject.ts';
+import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { recordOperation } from '../records/records.ts';
+import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
 import { aboutRepo, strategyOf } from './snapshots.ts';
 
 /**

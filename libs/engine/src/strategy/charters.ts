@@ -1,9 +1,9 @@
 import type { CharterEnvelope, StrategyCharter } from '@pipeline/domain';
 import { activeCharter, insertCharter, lockStrategy } from '@pipeline/store';
-import { findRepoAt, type RepoAddress } from '../address.ts';
-import { type Engine, inTenant } from '../context.ts';
-import { recordOperation } from '../records.ts';
-import type { Actor } from '../subject.ts';
+import { type Engine, inTenant } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { recordOperation } from '../records/records.ts';
+import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
 import { aboutRepo, strategyOf } from './snapshots.ts';
 
 /**

@@ -11,7 +11,7 @@ import {
   putOffCycle,
   type StrategyKey,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context.ts';
+import { type Engine, inTenant, type Unit } from '../context/context.ts';
 import { strategyInput } from './inputs.ts';
 import { proposeWeek } from './propose-week.ts';
 

@@ -1,9 +1,9 @@
 import { AppError } from '@pipeline/domain';
 import { lockStrategy, rejectSnapshot } from '@pipeline/store';
-import { findRepoAt, type RepoAddress } from '../address.ts';
-import { type Engine, inTenant } from '../context.ts';
-import { recordOperation } from '../records.ts';
-import type { Actor } from '../subject.ts';
+import { type Engine, inTenant } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { recordOperation } from '../records/records.ts';
+import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
 import { activate, refusal } from './activate.ts';
 import { aboutRepo, snapshotAt, strategyOf } from './snapshots.ts';
 

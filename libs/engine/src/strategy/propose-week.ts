@@ -1,8 +1,8 @@
 import { appliesByItself, proposeStrategy, type StrategyInput } from '@pipeline/domain';
 import { activeSnapshotVersion, insertSnapshot, type StrategyKey, supersedeWeekly } from '@pipeline/store';
-import type { Unit } from '../context.ts';
-import { recordPipelineEvent } from '../records.ts';
-import type { Actor } from '../subject.ts';
+import type { Unit } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { recordPipelineEvent } from '../records/records.ts';
 import { activate } from './activate.ts';
 import { aboutRepo, snapshotAt } from './snapshots.ts';
 

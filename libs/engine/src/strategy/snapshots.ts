@@ -1,8 +1,8 @@
 import { AppError, type SnapshotStatus, type StrategySnapshot } from '@pipeline/domain';
 import { type Db, findSnapshot, type RepoRow, type StrategyKey, snapshotsIn } from '@pipeline/store';
-import { findRepoAt, type RepoAddress } from '../address.ts';
-import type { Engine } from '../context.ts';
-import type { EventSubject } from '../records.ts';
+import type { Engine } from '../context/context.ts';
+import type { EventSubject } from '../records/records.ts';
+import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
 
 export const strategyOf = (repo: RepoRow): StrategyKey => ({ tenantId: repo.tenant_id, repoId: repo.id });
 

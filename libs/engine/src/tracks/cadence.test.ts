@@ -20,7 +20,7 @@ const cron = (expr: string, over: Partial<TrackTimes> = {}): TrackTimes =>
   cooldown(60, { cadence: { kind: 'cron', expr }, ...over });
 
 describe('a cooldown', () => {
-  test('ends that many minutes after the last run; a track that never ran is due at once', () => {
+  test('ends that many minutes after the last run; a track that never ran is due immediately', () => {
     fc.assert(
       fc.property(instants, fc.integer({ min: 1, max: 500_000 }), (last, minutes) => {
         expect(nextRunOf(cooldown(minutes, { last_run_at: iso(last) }))?.getTime()).toBe(last + minutes * MINUTE);
@@ -56,7 +56,7 @@ describe('a schedule', () => {
     throw new Error('none within nine days');
   }
 
-  test('is due at its first time after the last run, in UTC, also where clocks are changed', () => {
+  test('is due at its first time after the last run, in UTC, also when local clocks change', () => {
     fc.assert(
       fc.property(fc.record(fields), instants, (of, last) => {
         const track = cron(exprOf(of), { schedule_since: iso(0), last_run_at: iso(last) });
@@ -70,11 +70,11 @@ describe('a schedule', () => {
     ['2026-03-29T02:30:00.000Z', '2026-03-30T02:30:00.000Z'],
     ['2026-10-24T02:30:00.000Z', '2026-10-25T02:30:00.000Z'],
     ['2026-10-25T02:30:00.000Z', '2026-10-26T02:30:00.000Z'],
-  ])('at 02:30 comes once a day over the days on which clocks are changed: after %s', (last, next) => {
+  ])('at 02:30 is due once a day when local clocks change: after %s', (last, next) => {
     expect(nextRunOf(cron('30 2 * * *', { last_run_at: last }))?.toISOString()).toBe(next);
   });
 
-  test('does not count what passed before it was set, and leaves out what was missed but once', () => {
+  test('ignores times before it was set, and runs missed times once', () => {
     const track = cron('0 3 * * *', {
       last_run_at: '2026-01-01T03:00:00.000Z',
       schedule_since: '2026-02-01T12:00:00.000Z',
@@ -85,7 +85,7 @@ describe('a schedule', () => {
     );
   });
 
-  test('is overdue once a time has passed, whatever its cooldown', () => {
+  test('is overdue once a time has passed, with any cooldown', () => {
     const track = cron('0 3 * * *', {
       last_run_at: '2026-01-01T03:00:00.000Z',
       next_run_at: '2026-01-02T03:00:00.000Z',
@@ -95,6 +95,6 @@ describe('a schedule', () => {
   });
 });
 
-test('a track that is off has no next run', () => {
+test('a disabled track has no next run', () => {
   for (const track of [cooldown(5), cron('* * * * *')]) expect(nextRunOf({ ...track, enabled: false })).toBeNull();
 });

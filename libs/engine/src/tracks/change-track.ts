@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, type TrackChange, type TrackField, type TrackSettings } from '@pipeline/domain';
 import { lockTrack, storeNow, type TrackRow, updateTrack } from '@pipeline/store';
-import type { Unit } from '../context.ts';
-import { recordOperation } from '../records.ts';
-import type { Actor } from '../subject.ts';
+import type { Unit } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { recordOperation } from '../records/records.ts';
 import { checkCadence, nextRunOf } from './cadence.ts';
 import { settingsOfTrack, timesOf } from './track-view.ts';
 

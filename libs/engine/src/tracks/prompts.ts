@@ -10,8 +10,8 @@ import {
   type TrackRow,
   updateTrack,
 } from '@pipeline/store';
-import { type Engine, inTenant } from '../context.ts';
-import type { Actor } from '../subject.ts';
+import { type Engine, inTenant } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
 import { recordTrack, trackNotFound } from './change-track.ts';
 import { repoOfTrack, type TrackAddress } from './tracks.ts';
 

@@ -14,9 +14,9 @@ import {
   updateTrack,
 } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
-import { type Engine, inTenant, type Unit } from '../context.ts';
-import { recordPipelineEvent } from '../records.ts';
-import { ENGINE } from '../subject.ts';
+import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { ENGINE } from '../context/issue-context.ts';
+import { recordPipelineEvent } from '../records/records.ts';
 import { nextRunOf } from './cadence.ts';
 import { isoOf } from './change-track.ts';
 import { timesOf } from './track-view.ts';

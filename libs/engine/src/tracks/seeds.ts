@@ -8,8 +8,8 @@ import {
   settleSiIssue,
   storeNow,
 } from '@pipeline/store';
-import { admitNew } from '../admit.ts';
-import type { Unit } from '../context.ts';
+import type { Unit } from '../context/context.ts';
+import { admitNew } from '../workflow/admit.ts';
 
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type CreateIssue = Extract<ProjectionAction, { type: 'createIssue' }>;

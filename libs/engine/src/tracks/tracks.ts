@@ -9,9 +9,9 @@ import {
   tracksOfRepo,
   updateTrack,
 } from '@pipeline/store';
-import { findRepoAt, type RepoAddress } from '../address.ts';
-import { type Engine, inTenant } from '../context.ts';
-import type { Actor } from '../subject.ts';
+import { type Engine, inTenant } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
 import { checkCadence, nextRunOf } from './cadence.ts';
 import { applyChange, changeTrack, isoOf, recordTrack, trackNotFound } from './change-track.ts';
 import { type Track, timesOf, trackOf } from './track-view.ts';

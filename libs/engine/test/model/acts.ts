@@ -12,22 +12,22 @@ import type {
   StoreRepair,
 } from '@pipeline/engine';
 
-/** How an executor of the outbox dies. Two of them may be at the same entry when the lead moves. */
+/** How an executor of the outbox crashes. Two of them may process the same entry when the leader changes. */
 export type Death = 'before the write' | 'before the record' | 'never' | 'two at once';
 
-/** One pass of the outbox: how many entries at most, and how the last `dying` of them die. */
+/** One pass of the outbox: maximum number of entries, and how the last `dying` of them crash. */
 export interface Pass {
   count: number;
   death: Death;
   dying: number;
 }
 
-/** Where a crash falls: what was asked for is undone, or it is done and nobody is told. */
+/** The time of a crash: before the commit, or after it and before the response. */
 export type Moment = 'before the commit' | 'after the commit';
 
-/** What a worker, an operator or a host can ask for. A refusal is an AppError. */
+/** Requests of a worker, an operator or a host. A refusal is an AppError. */
 export interface Calls {
-  /** @returns the worker's id; a name that is known is the same worker, and has lost what it held. */
+  /** @returns the worker's id; a known name is the same worker, which has lost its claims. */
   register(name: string): Promise<string>;
   claim(workerId: string): Promise<ClaimedTask | null>;
   start(task: ClaimedTask): Promise<unknown>;
@@ -47,12 +47,12 @@ export interface Calls {
   repair(repair: StoreRepair, findingId: string): Promise<unknown>;
 }
 
-/** These are refused once they are done. */
+/** These are refused when repeated. */
 const ONCE: ReadonlySet<keyof Calls> = new Set(['transition', 'retryLetter', 'repair']);
 
 /**
- * The same calls, each made again by `retried` where it has to be: it makes the call and, when no answer came, the same
- * call once more. Whoever asks again for what was done is told so, and that is an answer too.
+ * The same calls, each repeated by `retried` if needed: it makes the call and, without a response, the same call again.
+ * A refusal of the repetition because the first call succeeded is a valid response.
  */
 export function callsAskedAgain(calls: Calls, retried: Retried): Calls {
   const entries = Object.entries(calls) as [keyof Calls, (...args: never[]) => Promise<unknown>][];
@@ -72,15 +72,15 @@ export function callsAskedAgain(calls: Calls, retried: Retried): Calls {
 
 type Retried = <T>(call: () => Promise<T>, again: () => Promise<T>) => Promise<T>;
 
-/** Everything that is done to the pipeline, by whatever way it goes there. */
+/** All actions on the pipeline, through any interface. */
 export interface Acts extends Calls {
-  /** Brings webhooks, in their order, and takes them up. */
+  /** Delivers webhooks in order, and handles them. */
   deliver(events: readonly HostEvent[]): Promise<void>;
   poll(): Promise<void>;
-  /** One pass of the outbox. @returns how many entries were begun. */
+  /** One pass of the outbox. @returns how many entries were started. */
   send(pass: Pass): Promise<number>;
-  /** Every loop of upkeep once. */
+  /** Runs every upkeep loop once. */
   upkeep(): Promise<void>;
-  /** Whoever is called next dies over it; the caller, who gets no answer, asks again. */
+  /** The next called process crashes; its caller gets no response and retries. */
   crash(moment: Moment): void;
 }

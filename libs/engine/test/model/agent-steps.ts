@@ -13,13 +13,13 @@ import { moves, NOTHING, type Step, type Verdict } from './step.ts';
 import { upkeep } from './time-steps.ts';
 import { type Held, invocations, pass, type World } from './world.ts';
 
-/** Refusals are answers; anything else is a defect. */
+/** Refusals are valid responses; any other error is a defect. */
 const refusal = (error: unknown): string => {
   if (error instanceof AppError && ['CLAIM_LOST', 'TASK_CANCELLED'].includes(error.code)) return error.code;
   throw error;
 };
 
-/** Claims for a worker. A process that dies between the claim and the start leaves one that never starts. */
+/** Claims for a worker. A process that crashes between claim and start leaves a claim that is never started. */
 export async function take(world: World, worker: string, starts = true): Promise<Held | null> {
   const task = await world.acts.claim(worker);
   if (!task) return null;
@@ -39,10 +39,10 @@ const claims: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), starts: fc.boo
   },
 }));
 
-/** One of the claims that was ever made; the newest ones are meant most often. */
+/** Picks one of all claims made so far, preferring the newest ones. */
 const heldAt = ({ held }: World, back: number): Held | undefined => held[held.length - 1 - back];
 
-/** Whether the store knows the claim as one that holds: neither given up, taken back nor withdrawn, nor over. */
+/** Whether the store holds the claim as valid: neither returned, reclaimed, withdrawn, nor expired. */
 async function holds({ database }: World, { task }: Held): Promise<boolean> {
   const hash = createHash('sha256').update(task.claimToken).digest('hex');
   return (await claimThatHolds.first(database.db, { hash })) !== undefined;
@@ -55,7 +55,7 @@ const claimThatHolds = prepared(
     where r.claim_token_hash = ${p('hash')} and t.status = 'claimed' and r.lease_expires_at > svc_now()`,
 );
 
-/** The word of a claim that holds is taken, and no other; one that was said before gets its old answer. */
+/** Only the report of a valid claim is accepted; a repeated one gets its previous response. */
 async function heardOnlyIfHeld<T>(world: World, held: Held, say: () => Promise<T>): Promise<T | string> {
   const isNew = held.said === undefined;
   const wasHeld = isNew && (await holds(world, held));
@@ -65,7 +65,7 @@ async function heardOnlyIfHeld<T>(world: World, held: Held, say: () => Promise<T
 }
 
 export interface Ending {
-  /** Index into the outcomes of the task's type; 0 is the good one. */
+  /** Index into the outcomes of the task's type; 0 is the successful one. */
   outcome: number;
   blocking: boolean;
   usd: number;
@@ -118,7 +118,7 @@ export async function fails(world: World, held: Held, [message, errorClass]: [st
 const failures: fc.Arbitrary<Step> = fc
   .record({
     ...{ back: fc.nat(2), fresh: fc.boolean(), error: fc.nat(ERRORS.length - 1), usd: fc.nat(2) },
-    /** The loops look at the queue right after it. */
+    /** The upkeep loops run right after it. */
     seen: fc.boolean(),
   })
   .map((data) => ({
@@ -137,7 +137,7 @@ const failures: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** A report that got no answer is sent again, word by word: nothing may follow from the second. */
+/** A report without a response is repeated unchanged: the repetition must have no effect. */
 const repeats: fc.Arbitrary<Step> = fc.nat(5).map((back) => ({
   name: 'sayAgain',
   data: back,
@@ -165,7 +165,7 @@ const progresses: fc.Arbitrary<Step> = fc.record({ back: fc.nat(3), usd: fc.nat(
     const held = heldAt(world, data.back);
     if (!held) return NOTHING;
     const costUsd = held.costUsd + data.usd;
-    // A claim that does not hold any more has its progress refused, cost and all.
+    // The progress of an invalid claim is refused, including its cost.
     const told = {
       status: 'at it',
       details: null,
@@ -197,7 +197,7 @@ const beats: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** A worker that vanishes says nothing more; started anew it is the same worker and has lost what it held. */
+/** A worker that vanishes sends nothing more; after a restart it is the same worker and has lost its claims. */
 const vanishes: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), comesBack: fc.boolean() }).map((data) => ({
   name: 'vanish',
   data,
@@ -211,7 +211,7 @@ const vanishes: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), comesBack: f
   },
 }));
 
-/** A worker is silent for longer than its lease, and speaks after that; another one may be at the task by then. */
+/** A worker is silent for longer than its lease, then sends requests again; another one may hold the task by then. */
 const lateWords: fc.Arbitrary<Step> = fc
   .record({ outcome: fc.nat(4), fails: fc.boolean(), taken: fc.boolean() })
   .map((data) => ({
@@ -244,7 +244,7 @@ const works: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** Some good work in a row, for otherwise few runs would get far. */
+/** A series of successful tasks, because otherwise few runs would get far. */
 const runsOfWork: fc.Arbitrary<Step> = fc.integer({ min: 2, max: 8 }).map((tasks) => ({
   name: 'workOn',
   data: tasks,

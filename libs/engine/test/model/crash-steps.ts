@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 const SPLIT = OUTCOMES_OF.analyze.indexOf('split');
 
-/** The executor dies after the host has made the parts of an issue and before that is written down. */
+/** The executor crashes after the host has created the subtasks and before that is recorded. */
 async function run(world: World) {
   const held = await take(world, world.workers[0] ?? '');
   if (!held) return NOTHING;
@@ -25,7 +25,7 @@ const crashesAfterWrites: fc.Arbitrary<Step> = fc.constant({
   run: (_model, world) => run(world),
 });
 
-/** Whoever is asked for something next dies over it. */
+/** The next called process crashes. */
 const crashes: fc.Arbitrary<Step> = fc
   .constantFrom<Moment>('before the commit', 'after the commit', 'after the commit')
   .map((moment) => ({

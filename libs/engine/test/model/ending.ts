@@ -18,7 +18,7 @@ import { issuesOf, pass, type World } from './world.ts';
 
 const ROUNDS = 80;
 
-/** Lets time pass and everybody do their work well, until nothing moves any more. */
+/** Lets time pass and completes all tasks successfully, until nothing changes any more. */
 export async function settleDown(world: World): Promise<void> {
   world.host.troubles.length = 0;
   world.host.nextMerge = null;
@@ -31,7 +31,7 @@ export async function settleDown(world: World): Promise<void> {
   }
 }
 
-/** @returns how much happened. */
+/** @returns how many actions were taken. */
 async function turn(world: World, worker: string): Promise<number> {
   let happened = world.host.state.webhooks.length;
   pass(world, 3_600);
@@ -46,7 +46,7 @@ async function turn(world: World, worker: string): Promise<number> {
   return happened;
 }
 
-/** Issues that stand still though no person, no other issue and no dead letter is to be waited for. */
+/** Issues without progress although they wait for no person, issue or dead letter. */
 export const forgotten = sql<{ what: string }>`
   select i.issue_number || ' in ' || i.state as what from issues i
   where i.state not in ('done', 'needs-clarification', 'human-review-ready', 'failure-blocked') and not i.is_paused
@@ -64,7 +64,7 @@ export const forgotten = sql<{ what: string }>`
       where i.state = 'waiting-for-subtasks' and e.kind = 'subtask' and e.active
         and e.parent_issue_number = i.issue_number and c.state <> 'done')`;
 
-/** Writes that are still open, or that a person gave up: of those lanes the host need not agree. */
+/** Lanes with open or discarded writes, where the host need not agree. */
 const unsettled = sql<{ issue_number: number; lane: string }>`
   select issue_number, lane from projections where status in ('pending', 'failed')
   union
@@ -72,7 +72,7 @@ const unsettled = sql<{ issue_number: number; lane: string }>`
     on e.event_type = 'operator_action' and e.payload ->> 'action' = 'projection-discard'
     and (e.payload ->> 'projectionId')::bigint = p.id`;
 
-/** What the host shows of every issue, against what the store says. */
+/** Compares the host state of every issue with the store. */
 export async function disagreements(world: Pick<World, 'database' | 'host'>): Promise<string[]> {
   const { database, host } = world;
   const open = new Set((await unsettled.execute(database.db)).rows.map((row) => `${row.issue_number} ${row.lane}`));
@@ -97,7 +97,7 @@ export async function disagreements(world: Pick<World, 'database' | 'host'>): Pr
   });
 }
 
-/** A merge is a merge on both sides; whether one that is not is open or closed may wait for a write that was given up. */
+/** A merge is a merge on both sides; open and closed may differ because of a discarded write. */
 async function differentMerges({ database, host }: Pick<World, 'database' | 'host'>): Promise<string[]> {
   const rows = await database.db.selectFrom('pull_requests').select(['number', 'merged', 'merge_sha']).execute();
   return rows.flatMap(({ number, merged, merge_sha }) => {
@@ -107,7 +107,7 @@ async function differentMerges({ database, host }: Pick<World, 'database' | 'hos
   });
 }
 
-/** From wherever a run has come: time and good work bring every issue to its end, or to where it says why not. */
+/** From any state of a run, time and successful tasks bring every issue to its end, or to a documented stop. */
 export async function checkEnd(world: World): Promise<void> {
   await settleDown(world);
   expect(await breaches(world)).toEqual({});
@@ -124,7 +124,7 @@ export async function checkEnd(world: World): Promise<void> {
 
 const HELPS = 8;
 
-/** With an operator who deals with whatever stands still, every issue ends, and nothing is left over. */
+/** With an operator who resolves every stop, every issue ends, and nothing is left over. */
 export async function checkHelped(world: World): Promise<void> {
   const isOpen = async () => [...(await issuesOf(world)).values()].filter(({ state }) => state !== 'done');
   for (let help = 0; help === 0 || (await isOpen()).length > 0; help += 1) {

@@ -38,7 +38,7 @@ const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
 export function engineActs(stage: Stage): Acts {
   const { engine, database, repo, host } = stage;
   let unheard = false;
-  /** A crash after the commit: what was answered is not heard. One before it has left nothing behind. */
+  /** A crash after the commit loses the response. One before it has left nothing behind. */
   const retried = async <T>(call: () => Promise<T>, again: () => Promise<T> = call): Promise<T> => {
     const answer = await call();
     if (!unheard) return answer;

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Death, Pass } from './acts.ts';
 import type { Stage } from './world.ts';
 
-/** One pass of the outbox, as the monitor's loop makes it. @returns how many entries were begun. */
+/** One pass of the outbox, like the monitor's loop. @returns how many entries were started. */
 export async function send(stage: Stage, { count, death, dying }: Pass): Promise<number> {
   const ready = (await sendable(stage.engine, 'sandbox', 100)).slice(0, count);
   for (const [index, entry] of ready.entries())
@@ -27,8 +27,8 @@ async function sendOne(stage: Stage, entry: { tenant_id: number; id: number }, d
 }
 
 /**
- * What is written down of an answer; one that comes after an entry is complete adds its attempt, and nothing else.
- * @param late another executor may have completed the entry since it was begun.
+ * Rows that a result writes; a late one for a complete entry adds only its attempt.
+ * @param late another executor may have completed the entry since it was started.
  */
 async function settleOnce(stage: Stage, sending: Sending, result: ExecuteResult, late: boolean): Promise<void> {
   const before = late ? await traceOf(stage, sending) : null;
@@ -41,7 +41,7 @@ async function settleOnce(stage: Stage, sending: Sending, result: ExecuteResult,
   }
 }
 
-/** An entry of the outbox, and all that could follow from its answer. */
+/** An outbox entry and all possible consequences of its result. */
 async function traceOf({ database }: Stage, { projection }: Sending): Promise<Record<string, unknown>> {
   const { rows } = await sql<Record<string, unknown>>`
     select p.status, p.attempts, p.result, i.state, i.updated_at,

@@ -11,7 +11,7 @@ export const ERRORS: [string, ErrorClass][] = [
   ['something odd', 'permanent'],
 ];
 
-/** Work that follows a failure and is free, or would be before the shortest backoff is over: it would fail again. */
+/** Tasks that follow a failure and are claimable, or would be within the shortest backoff: they would fail again. */
 export async function hurried({ database }: World, { task }: Held): Promise<unknown[]> {
   const shortestMs = retryDelayMs(task.attempt, 0);
   const { rows } = await sql`

@@ -8,7 +8,7 @@ interface Log extends HostHistory {
 
 type Entry = Pick<HistoryEvent, 'kind' | 'actor'> & { label?: string | null };
 
-/** What the model's host records of who changed an issue. */
+/** The log entries of the model's host about changes of an issue. */
 export class HostLog {
   readonly #logs = new Map<number, Log>();
   #lastId = 0;
@@ -19,7 +19,7 @@ export class HostLog {
     return log;
   }
 
-  /** The label for intake enqueues the text as it is; the host lets only people put it on who may triage. */
+  /** The label for intake enqueues the current text; the host allows it only to people with triage permission. */
   add(issue: HostIssue, { kind, actor, label = null }: Entry): void {
     this.#lastId += 1;
     this.of(issue.number).events.push({ id: this.#lastId, kind, label, actor, at: issue.updatedAt });

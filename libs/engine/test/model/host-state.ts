@@ -11,27 +11,27 @@ import { HostLog } from './host-log.ts';
 
 export const BOT = 'pipeline-bot';
 
-/** Two people who may write to the repo, one who may only read it, and the author of every issue. */
+/** Two people with write permission, one with read permission, and the author of every issue. */
 export const PEOPLE = { anna: 'write', ben: 'write', rob: 'read', alice: 'read' } as const;
-/** Somebody without any right, who has a fork. */
+/** A person without permissions who has a fork. */
 export const STRANGER = 'mallory';
 export type Person = keyof typeof PEOPLE;
 
 type Draft<T> = Omit<T, 'url' | 'createdAt'>;
 
-/** What the host holds, in memory. Every change of it is told by a webhook that waits to be delivered. */
+/** The content of the host, in memory. Every change queues a webhook. */
 export class HostState {
   readonly issues = new Map<number, HostIssue>();
   readonly comments = new Map<number, HostComment[]>();
   readonly pulls = new Map<number, HostPullRequest>();
   readonly reviews = new Map<number, HostReview[]>();
-  /** Reviews that were approvals when they were given, by id; a dismissal does not undo what was merged on them. */
+  /** Reviews that were approvals when submitted, by id; a dismissal does not revert a merge. */
   readonly approvals = new Set<number>();
   readonly #heads = new Map<number, string[]>();
   /** Head of each branch. */
   readonly branches = new Map<string, string>();
   readonly webhooks: HostEvent[] = [];
-  /** Every webhook there ever was: the host may send each again. */
+  /** All webhooks sent so far: the host may repeat each. */
   readonly sent: HostEvent[] = [];
   /** Webhooks that the host sends much later. */
   readonly delayed: HostEvent[] = [];
@@ -45,7 +45,7 @@ export class HostState {
     this.#now = now;
   }
 
-  /** Hosts stamp changes by the second. */
+  /** The host's times have a resolution of one second. */
   at(): string {
     return `${this.#now().toISOString().slice(0, 19)}.000Z`;
   }
@@ -68,7 +68,7 @@ export class HostState {
     return issue;
   }
 
-  /** Puts labels on or takes them off, one webhook for each that changed. */
+  /** Adds or removes labels, one webhook for each changed one. */
   label(number: number, change: { add?: readonly string[]; remove?: readonly string[] }, sender: string): void {
     const issue = this.issues.get(number);
     if (!issue) return;
@@ -94,7 +94,7 @@ export class HostState {
     return true;
   }
 
-  /** @param mayWrite whether agents may get what was written. */
+  /** @param mayWrite whether agents may get the text. */
   edit(number: number, text: { title?: string; body?: string }, sender: string, mayWrite: boolean): void {
     const issue = this.issues.get(number);
     if (!issue) return;
@@ -120,7 +120,7 @@ export class HostState {
     return comment;
   }
 
-  /** @param fork the head of a branch of a fork; without it the branch is one of the repository itself. */
+  /** @param fork the head of a branch of a fork; without it the branch is in the repository itself. */
   openPull(
     draft: Pick<Draft<HostPullRequest>, 'title' | 'body' | 'headRef' | 'baseRef'>,
     author: string,
@@ -159,7 +159,7 @@ export class HostState {
     this.#tellPull(pull, 'synchronize', sender);
   }
 
-  /** Every head that a pull request has had, oldest first. */
+  /** All heads of a pull request, oldest first. */
   headsOf(number: number): readonly string[] {
     return this.#heads.get(number) ?? [];
   }

@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 const ANY: Verdict = { moves: 'all' };
 
-/** Delivers the webhooks that wait, oldest first. @param twice a redelivery, which the inbox would let through. */
+/** Delivers pending webhooks, oldest first. @param twice a redelivery, which the inbox would accept. */
 export async function deliver(world: World, count: number, twice = false): Promise<void> {
   for (const event of world.host.state.webhooks.splice(0, count)) {
     const told: HostEvent[] = twice && (event.kind === 'comment' || event.kind === 'review') ? [event, event] : [event];
@@ -27,7 +27,7 @@ const deliveries: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** Webhooks are lost now and then; the poll is there for that. */
+/** Webhooks are lost sometimes; the poll compensates. */
 const losses: fc.Arbitrary<Step> = fc.integer({ min: 1, max: 3 }).map((count) => ({
   name: 'loseWebhooks',
   data: count,
@@ -48,7 +48,7 @@ const polls: fc.Arbitrary<Step> = fc.constant({
   },
 });
 
-/** A poll that hears what the host was before our own writes went out, or before a webhook told more. */
+/** A poll with the host state from before our own writes, or before a newer webhook. */
 const slowPolls: fc.Arbitrary<Step> = fc
   .record({
     read: fc.constantFrom('listIssues' as const, 'getPullRequest' as const),
@@ -67,7 +67,7 @@ const slowPolls: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** One pass of the outbox; the last `dying` entries die. @returns how many were begun. */
+/** One pass of the outbox; the last `dying` entries crash. @returns how many were started. */
 export const outbox = (world: World, count = 100, death: Death = 'never', dying = 1): Promise<number> =>
   world.acts.send({ count, death, dying });
 
@@ -124,7 +124,7 @@ const troubles: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** What the host says to the next merge beside what it finds out by itself. */
+/** The host's response to the next merge beside its own checks. */
 const mergeTroubles: fc.Arbitrary<Step> = fc.constantFrom('conflict' as const, 'protected' as const).map((kind) => ({
   name: 'mergeWillMeet',
   data: kind,

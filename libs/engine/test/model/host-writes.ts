@@ -62,7 +62,7 @@ const closePR: Write<'closePR'> = (host, _number, { prNumber }) => {
   return ok();
 };
 
-/** A pull request whose branch goes is closed with it. */
+/** Deleting its branch closes a pull request. */
 const deleteBranch: Write<'deleteBranch'> = (host, _number, { branch }) => {
   for (const pull of host.openPullsOf(branch)) host.endPull(pull, false, BOT);
   host.branches.delete(branch);
@@ -74,7 +74,7 @@ const relabel = (host: HostState, number: number, change: Parameters<HostState['
   return ok();
 };
 
-/** Kinds that change nothing the model looks at. */
+/** Kinds that change nothing in the model. */
 const said = (): ExecuteResult => ok();
 
 const WRITES: { [T in ProjectionAction['type']]: Write<T> } = {
@@ -102,11 +102,11 @@ const WRITES: { [T in ProjectionAction['type']]: Write<T> } = {
   setCommitStatus: said,
 };
 
-/** Carries out one write as the host would. */
+/** Executes one write like the host. */
 export const write = (host: HostState, issueNumber: number, action: ProjectionAction, look: boolean): ExecuteResult =>
   WRITES[action.type](host, issueNumber, action as never, look);
 
-/** The status comment as it was asked for, without its marker. */
+/** The requested status comment, without its marker. */
 export const statusCommentOn = (host: HostState, number: number): string | undefined =>
   host.comments
     .get(number)

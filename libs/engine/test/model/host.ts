@@ -2,16 +2,16 @@ import type { ExecuteResult, IssuePage, IssueQuery, ProjectionAction, VcsHost } 
 import { BOT, type HostState, PEOPLE } from './host-state.ts';
 import { write } from './host-writes.ts';
 
-/** The host through its port: it answers as GitHub does, and as badly as it is told to. */
+/** The host behind its port: responds like GitHub, with injected faults. */
 export class ModelHost implements VcsHost {
   readonly clientType = 'sandbox';
   readonly state: HostState;
-  /** What the next writes meet instead of success; they reach the host only where it says so. */
+  /** Results of the next writes instead of success; a write reaches the host only where noted. */
   readonly troubles: (Trouble | null)[] = [];
-  /** Sees each write before it reaches the host. */
+  /** Called with each write before it reaches the host. */
   onWrite: (action: ProjectionAction) => void = () => undefined;
   nextMerge: 'conflict' | 'protected' | null = null;
-  /** What happens once, after the host was read that way and before its answer is heard. */
+  /** Runs once, between such a read of the host and its response. */
   meanwhile: Meanwhile | null = null;
 
   constructor(state: HostState) {
@@ -81,7 +81,7 @@ export interface Meanwhile {
 }
 
 export interface Trouble {
-  /** The host carries it out, and the answer is lost. */
+  /** The host executes the write, and the response is lost. */
   reachesHost: boolean;
   answer: ExecuteResult;
 }

@@ -1,4 +1,4 @@
-/** What the tests of whole services take from the model: what may happen, and the rules that hold whatever does. */
+/** The parts of the model for tests of whole services: the steps and the invariants. */
 export { type Acts, type Calls, callsAskedAgain, type Pass } from './acts.ts';
 export { PEOPLE, type Person } from './host-state.ts';
 export { modelSteps, runModel } from './run.ts';

@@ -4,12 +4,12 @@ import { HISTORY_RULES } from './rules-of-history.ts';
 import { QUEUE_RULES } from './rules-of-queue.ts';
 import type { World } from './world.ts';
 
-/** Selects what breaks the rule, one line of text each. */
+/** Selects violations of the rule, one line of text each. */
 export type Rule = RawBuilder<{ what: string }>;
 
 const RULES: Record<string, Rule> = { ...QUEUE_RULES, ...HISTORY_RULES };
 
-/** Prepared, for it runs after every step and its plan costs more than its run. */
+/** Prepared, because it runs after every step and planning costs more than running. */
 const checkAll = prepared(
   'check-all-rules',
   (_db, p: Params<{ now: string; told: number }>) => sql<{ rule: string; what: string }>`
@@ -33,7 +33,7 @@ const checkAll = prepared(
   from (select coalesce(sum(amount_usd), 0) as booked from cost_events) c where c.booked <> ${p('told')}::numeric`,
 );
 
-/** Every rule that must hold at every moment, whatever happened before. @returns what breaks which; empty = all hold. */
+/** All invariants. @returns the violations; empty = none. */
 export async function breaches({
   database,
   costs,

@@ -21,7 +21,7 @@ async function deliverOne(world: World, event: HostEvent | undefined): Promise<V
   return ANY;
 }
 
-/** Takes one out of a list of webhooks, whichever place is meant. */
+/** Removes one of a list of webhooks, for any index. */
 const takeAt = (webhooks: HostEvent[], index: number): HostEvent | undefined =>
   webhooks.splice(index % Math.max(1, webhooks.length), 1)[0];
 
@@ -30,7 +30,7 @@ const overtakes = step('deliverOutOfOrder', fc.nat(6), (world, index) =>
   deliverOne(world, takeAt(world.host.state.webhooks, index)),
 );
 
-/** A webhook is held up, and comes long after what happened since. */
+/** A webhook is delayed, and arrives long after later events. */
 const delays = step('delayWebhook', fc.nat(6), async ({ host }, index) => {
   const event = takeAt(host.state.webhooks, index);
   if (event) host.state.delayed.push(event);
@@ -40,7 +40,7 @@ const delayed = step('deliverDelayed', fc.nat(6), (world, index) =>
   deliverOne(world, takeAt(world.host.state.delayed, index)),
 );
 
-/** The host sends a webhook again, as another delivery, however old it is. */
+/** The host repeats a webhook as another delivery, however old it is. */
 const repeats = step('deliverAgain', fc.nat(30), (world, back) => {
   const { sent } = world.host.state;
   return deliverOne(world, sent[sent.length - 1 - (back % Math.max(1, sent.length))]);
@@ -53,7 +53,7 @@ export const LATE_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: repeats },
 );
 
-/** What was held up comes at last. */
+/** Delayed webhooks finally arrive. */
 export function releaseDelayed({ host }: Pick<World, 'host'>): void {
   host.state.webhooks.push(...host.state.delayed.splice(0));
 }

@@ -1,8 +1,8 @@
 import type { World } from './world.ts';
 
 /**
- * What stands on the host more often than the outbox was asked for it: an attempt in doubt was made again blindly.
- * Every issue and pull request of ours carries the marker of its entry.
+ * Objects on the host that exist more often than requested: a doubtful attempt was repeated blindly. Every issue and
+ * pull request of the pipeline has the marker of its entry.
  */
 export async function madeTwice({ database, host }: Pick<World, 'database' | 'host'>): Promise<string[]> {
   const rows = await database.db.selectFrom('projections').select('action').execute();

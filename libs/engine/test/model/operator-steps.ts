@@ -6,7 +6,7 @@ import { take } from './agent-steps.ts';
 import { type Model, moves, NOTHING, pick, type Step, type Verdict } from './step.ts';
 import { issuesOf, type Seen, WORKFLOW, type World } from './world.ts';
 
-/** What is certain after an action, by the issue as it was. */
+/** The certain result of an action, from the previous row of the issue. */
 function certainAfter(action: IssueAction, model: Model, number: number): Verdict {
   const before = model.issues.get(number);
   if (!before || before.state === 'done') return NOTHING;
@@ -52,7 +52,7 @@ function refused(error: unknown): false {
   throw error;
 }
 
-/** To a target the state offers, or to any other, which is refused with the targets that would be right. */
+/** To a valid target of the state, or to any other, which is refused with the valid targets. */
 const transitions: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), target: fc.nat(20), valid: fc.boolean() })
   .map((data) => ({
@@ -72,7 +72,7 @@ const transitions: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** The issue goes elsewhere while its worker is at it, and another worker asks for work. */
+/** The issue moves elsewhere while its worker is working, and another worker claims. */
 const movesUnderAWorker: fc.Arbitrary<Step> = fc.record({ target: fc.nat(20), retry: fc.boolean() }).map((data) => ({
   name: 'moveUnderAWorker',
   data,
@@ -174,7 +174,7 @@ export const OPERATOR_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: repairs },
 );
 
-/** What an operator does for every issue that stands still, whatever it waits for. */
+/** An operator's action for every issue without progress, whatever it waits for. */
 export async function helpEverybody(world: World, time: number): Promise<void> {
   const { database, acts } = world;
   for (const worker of world.workers) await acts.drainWorker(worker, false);
@@ -189,7 +189,7 @@ export async function helpEverybody(world: World, time: number): Promise<void> {
 
 async function help({ acts }: World, { number, state, paused, blocked }: Seen, time: number): Promise<void> {
   if (paused) await acts.act(number, 'resume');
-  // Whoever meets the same obstacle again has the work done anew.
+  // For a repeated obstacle the work is restarted.
   if (time > 2) await acts.act(number, 'reimplement');
   else if (blocked) await acts.act(number, 'unblock');
   else if (state === 'needs-clarification' || state === 'human-review-ready') {

@@ -13,7 +13,7 @@ const RESULTS: { [N in OutcomeName]: (world: World, held: Held) => Extract<Outco
       { title: 'second part', body: TEXT, labels: ['svc:enqueue'] },
     ],
   }),
-  // On any issue that may be there, itself, one that is not, and one of an unknown repo.
+  // On any issue that may exist, itself, a missing one, and one of an unknown repo.
   depends: (world, { costUsd }) => ({
     on: [['#1', '#2', '#3', '#4', '#99', 'no/where#1'][(world.shas + costUsd) % 6] ?? ''],
   }),
@@ -56,7 +56,7 @@ export const FINDING: Report['findings'][number] = {
   blocksProgress: true,
 };
 
-/** What the worker reports: the index picks one of the outcomes that its task may have, 0 is the good one. */
+/** The worker's report: the index picks one of the outcomes of its task, 0 is the successful one. */
 export function outcomeOf(world: World, held: Held, index: number): Outcome {
   const names = OUTCOMES_OF[held.task.taskType];
   const outcome = names[index % names.length] ?? 'analyzed';

@@ -6,7 +6,7 @@ import { nextSha, type World } from './world.ts';
 
 const who: fc.Arbitrary<Person> = fc.constantFrom(...(Object.keys(PEOPLE) as Person[]));
 
-/** People act on the host; the pipeline learns of it when a webhook is delivered, or a poll looks. */
+/** Actions of people on the host; the pipeline is notified by a webhook, or a poll. */
 const step = <T>(name: string, data: T, run: (world: World, issue: (index: number) => number) => unknown): Step => ({
   name,
   data,
@@ -26,7 +26,7 @@ const opens: fc.Arbitrary<Step> = who.map((person) => ({
   async run(_model, { host }) {
     const own = [...host.state.issues.values()].filter(({ author }) => author !== null && author in PEOPLE);
     if (own.length >= MOST_ISSUES) return NOTHING;
-    // Who may only read cannot put labels on; somebody else enqueues the issue.
+    // A person with read permission cannot add labels; somebody else enqueues the issue.
     const labels = PEOPLE[person] === 'write' ? [ENQUEUE_LABEL] : [];
     const { number } = host.state.openIssue({ title: 'Please', body: 'Do it.', labels }, person);
     host.state.label(number, { add: [ENQUEUE_LABEL] }, 'anna');
@@ -82,7 +82,7 @@ const pulls: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), deed: fc.constantFrom(...DEEDS), person: who })
   .map((data) => step('pull', data, (world, issue) => touchPull(world, issue(data.issue), data.deed, data.person)));
 
-/** A pull request opened by hand may be closed or merged as well. */
+/** A pull request opened by hand may also be closed or merged. */
 const handMade: fc.Arbitrary<Step> = fc.record({ issue: fc.nat(4), merge: fc.boolean() }).map((data) =>
   step('endHandMade', data, ({ host }, issue) => {
     for (const pull of host.state.openPullsOf(`by-hand-${issue(data.issue)}`))

@@ -6,7 +6,7 @@ import { deliver, outbox } from './host-steps.ts';
 import { NOTHING, pick, type Step } from './step.ts';
 import { nextSha, type World } from './world.ts';
 
-/** Something that happens on the host alone; the pipeline learns of it by a webhook or a poll. */
+/** An event on the host only; the pipeline is notified by a webhook or a poll. */
 const onHost = <T>(name: string, data: T, run: (world: World, issue: (index: number) => number) => unknown): Step => ({
   name,
   data,
@@ -20,7 +20,7 @@ const onHost = <T>(name: string, data: T, run: (world: World, issue: (index: num
 const ownPull = ({ host }: World, number: number): HostPullRequest | undefined =>
   host.state.pullsOf(branchOf(number)).findLast(({ author }) => author === BOT);
 
-/** Who may push to a branch of the repository: an agent, who has the pipeline's identity, and two people. */
+/** Identities that may push to a branch of the repository: an agent with the pipeline's identity, and two people. */
 const pusher = fc.constantFrom(BOT, 'anna', 'ben');
 
 /** A new commit, or with `back` a force-push to an earlier head. */
@@ -36,7 +36,7 @@ const pushes: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), by: pusher, back: fc.option(fc.nat(3)) })
   .map((data) => onHost('push', data, (world, issue) => push(world, issue(data.issue), data)));
 
-/** A push while a worker has a task, with any part of its webhooks heard before the worker reports. */
+/** A push while a worker has a task; some of its webhooks arrive before the worker reports. */
 const pushesUnderATask: fc.Arbitrary<Step> = fc
   .record({ by: pusher, back: fc.option(fc.nat(3)), heard: fc.nat(3), sent: fc.boolean() })
   .map((data) => ({
@@ -54,7 +54,7 @@ const pushesUnderATask: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** A push between the wish to merge and the write of it. */
+/** A push between the request for a merge and its write. */
 const pushesBeforeTheMerge: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), by: pusher, heard: fc.boolean() })
   .map((data) => ({
@@ -103,7 +103,7 @@ const forkChanges: fc.Arbitrary<Step> = fc
     }),
   );
 
-/** A person opens a pull request from the branch that the pipeline's work goes to, before the pipeline does. */
+/** A person opens a pull request from the pipeline's work branch before the pipeline does. */
 const squats: fc.Arbitrary<Step> = fc.nat(4).map((index) =>
   onHost('openFromWorkBranch', index, ({ host }, issue) => {
     const headRef = branchOf(issue(index));
@@ -112,7 +112,7 @@ const squats: fc.Arbitrary<Step> = fc.nat(4).map((index) =>
   }),
 );
 
-/** A person frees a branch for the pipeline, as its dead letter says. */
+/** A person frees a branch for the pipeline, as its dead letter requests. */
 export function freeBranches({ host }: World): void {
   for (const pull of host.state.pulls.values()) {
     if (pull.author === 'ben' && pull.title === 'Taken') host.state.endPull(pull, false, 'ben');
@@ -121,7 +121,7 @@ export function freeBranches({ host }: World): void {
 
 const reviewer = fc.constantFrom(...Object.keys(PEOPLE), STRANGER);
 
-/** A review of any pull request, at any of the heads that it ever had. */
+/** A review of any pull request, at any of its heads. */
 const reviews: fc.Arbitrary<Step> = fc
   .record({
     pull: fc.nat(5),

@@ -8,7 +8,7 @@ const READERS = sql.join(
     .map(([name]) => sql.lit(name)),
 );
 
-/** What must hold of states, flags, the tale of how they came about, and costs. `edge` stands in front of the statement. */
+/** Invariants of states, flags, history and costs. `edge` precedes the statement. */
 export const HISTORY_RULES: Record<string, Rule> = {
   flagsFollowTheState: sql`
     select issue_number || ' in ' || state as what from issues
@@ -34,8 +34,8 @@ export const HISTORY_RULES: Record<string, Rule> = {
       (select t.to_state from transitions t where t.issue_id = i.id order by t.id desc limit 1), 'new')`,
 
   /**
-   * People may take any edge, hosts state facts, and a retry in failure-blocked is decided from where it failed: there
-   * it goes for the merge, which takes no edge.
+   * People may use any edge, host events bypass them, and a retry in failure-blocked is decided from its origin: on the
+   * way to the merge it uses no edge.
    */
   transitionsFollowEdges: sql`
     select i.issue_number || ': ' || t.from_state || ' to ' || t.to_state || ' by ' || t.trigger as what
@@ -54,7 +54,7 @@ export const HISTORY_RULES: Record<string, Rule> = {
     select i.issue_number || ': left done by ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
     where t.from_state = 'done' and not (t.to_state = 'new' and t.trigger in ('reopened', 'operator'))`,
 
-  /** What a person forces says so, and nothing else does. */
+  /** Only forced transitions are marked as forced. */
   forcedIsMarked: sql`
     select i.issue_number || ': ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
     where t.forced <> (t.trigger = 'operator')`,
@@ -63,7 +63,7 @@ export const HISTORY_RULES: Record<string, Rule> = {
     select i.issue_number || ': ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
     where t.trigger in ('operator', 'cancelled') and (t.actor_type <> 'operator' or t.actor_id is null)`,
 
-  /** Of those who may only read, the author of an issue may answer its question, and that is all. */
+  /** A person with read permission may only answer the question of their own issue. */
   onlyWritersAreObeyed: sql`
     select e.issue_number || ': ' || e.agent as what from pipeline_events e
     where e.event_type = 'operator_action' and e.agent in (${READERS})

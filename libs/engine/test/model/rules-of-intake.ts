@@ -4,12 +4,12 @@ import { sql } from 'kysely';
 import { BOT } from './host-state.ts';
 import type { World } from './world.ts';
 
-/** What breaks a rule of the intake, one line of text each; empty = all hold. */
+/** Violations of an intake rule, one line of text each; empty = none. */
 export async function intakeBreaches(world: World): Promise<string[]> {
   return [...untrustedTexts(world), ...(await reopenedByNobody(world))];
 }
 
-/** An agent never gets a text that nobody with write permission has written or enqueued. */
+/** Agents only get texts that somebody with write permission has written or enqueued. */
 function untrustedTexts({ held, host }: World): string[] {
   return held.flatMap(({ task }) => {
     const { issue } = task.payload;
@@ -39,8 +39,8 @@ const movesAroundDone = prepared(
 );
 
 /**
- * Nothing is reopened by nobody: each time that an issue leaves its end, a person has asked for it on the host after
- * that end, and no request counts twice.
+ * Nothing is reopened without a request: each time an issue leaves its end, a person has requested it on the host after
+ * that end, and each request counts once.
  */
 async function reopenedByNobody({ database, host }: World): Promise<string[]> {
   const found: string[] = [];
@@ -67,7 +67,7 @@ async function reopenedByNobody({ database, host }: World): Promise<string[]> {
 const isRequest = ({ kind, label, actor }: HistoryEvent): boolean =>
   actor !== BOT && (kind === 'reopened' || (kind === 'labeled' && label === ENQUEUE_LABEL));
 
-/** A close on the host may be known late: what counts is when it was closed there. */
+/** A close on the host may be reported late: its host time counts. */
 function isAfter(request: HistoryEvent, end: Move, events: readonly HistoryEvent[]): boolean {
   if (end.trigger !== 'host-closed' && end.trigger !== 'host-merged') {
     return Date.parse(request.at) >= Math.floor(Date.parse(end.at) / 1_000) * 1_000;

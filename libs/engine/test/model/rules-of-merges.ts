@@ -4,21 +4,21 @@ import type { Acts } from './acts.ts';
 import { BOT, PEOPLE } from './host-state.ts';
 import type { Stage, World } from './world.ts';
 
-/** What was approved, and what the pipeline wrote about commits and pull requests: kept beside the store, by the model. */
+/** Approvals, and the pipeline's writes about commits and pull requests, recorded by the model beside the store. */
 export interface MergeLedger {
-  /** `number sha` of each approval that an agent, an operator or a person with write permission ever gave. */
+  /** `number sha` of each approval by an agent, an operator or a person with write permission. */
   approved: Set<string>;
   breaches: string[];
 }
 
 const keyOf = (number: number, sha: string | null): string => `${number} ${sha}`;
 
-/** Heads of the pipeline's own open pull requests, as the store knows them. */
+/** Heads of the pipeline's own open pull requests, according to the store. */
 const ownHeads = sql<{ number: number; sha: string; issue: number }>`
   select p.number, p.head_sha as sha, i.issue_number as issue from pull_requests p
   join issues i on i.id = p.issue_id where p.state = 'open' and p.agent_authored`;
 
-/** Records who approves what: reviewers by their reports, operators by moving an issue to its merge. */
+/** Records approvals: reviewers by their reports, operators by moving an issue to its merge. */
 export function withLedger(acts: Acts, { database, host }: Stage, ledger: MergeLedger): Acts {
   host.onWrite = (action) => ledger.breaches.push(...wrongIn(host.state, ledger, action));
   return {
@@ -43,7 +43,7 @@ export function withLedger(acts: Acts, { database, host }: Stage, ledger: MergeL
 
 type HostOf = World['host']['state'];
 
-/** What is wrong with a write, looked at before the host carries it out. */
+/** Violations by a write, checked before the host executes it. */
 function wrongIn(host: HostOf, { approved }: MergeLedger, action: ProjectionAction): string[] {
   if (action.type === 'setCommitStatus') {
     const isOwn = [...host.pulls.values()].some(
@@ -68,8 +68,8 @@ function wrongIn(host: HostOf, { approved }: MergeLedger, action: ProjectionActi
 const isWriter = (login: string): boolean => PEOPLE[login as keyof typeof PEOPLE] === 'write';
 
 /**
- * Nothing is merged that was not approved at exactly that commit, and a pull request that the pipeline did not open is
- * never reviewed, given a status, closed or merged by it, nor given to a worker. @returns what breaks that.
+ * Only approved commits are merged, and a pull request that the pipeline did not open is never reviewed, given a
+ * status, closed, merged, or passed to a worker. @returns violations.
  */
 export function mergeBreaches({ ledger, held, host }: Pick<World, 'ledger' | 'held' | 'host'>): string[] {
   const foreign = held.flatMap(({ task }) => {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Rule } from './invariants.ts';
 
-/** What must hold of tasks, claims and runs. `work`, `state_task` and `clock` stand in front of the statement. */
+/** Invariants of tasks, claims and runs. `work`, `state_task` and `clock` precede the statement. */
 export const QUEUE_RULES: Record<string, Rule> = {
   oneActiveTask: sql`select issue_number || ': ' || count(*) as what from work group by issue_number having count(*) > 1`,
 
-  /** Nobody works the issue, nothing is under way to the host, and no dead letter says so. */
+  /** The issue has no task, no host write in flight, and no dead letter. */
   nobodyForgetsAnIssue: sql`
     select i.issue_number || ' in ' || i.state as what from issues i join state_task s on s.state = i.state
     where not i.is_paused and (s.task_type is not null or i.state = 'new')
@@ -44,7 +44,7 @@ export const QUEUE_RULES: Record<string, Rule> = {
   completedOnce: sql`
     select work_id || ': ' || count(*) as what from runs where status = 'finished' group by work_id having count(*) > 1`,
 
-  /** A worker whose claim was withdrawn may still be at it until it says so or its lease ends. */
+  /** A worker whose claim was withdrawn may still be working until it acknowledges or its lease ends. */
   oneAgentOnABranch: sql`
     select t.issue_number as what from work t join runs r on r.issue_id = t.issue_id and r.id <> t.run_id
     where t.status = 'claimed' and r.status = 'cancelled' and r.task_type <> 'retrospect' and r.lease_expires_at > (select now from clock)
@@ -52,7 +52,7 @@ export const QUEUE_RULES: Record<string, Rule> = {
 
   attemptsHaveAnEnd: sql`select id || ': ' || attempt as what from tasks where attempt >= max_attempts`,
 
-  /** Over dependencies and subtasks alike; whoever stands on the way would wait for ever. */
+  /** Over dependencies and subtasks alike; an issue on the cycle would wait permanently. */
   nobodyWaitsForItself: sql`
     select w.origin as what from (
       with recursive wait (waiting, for_number) as (

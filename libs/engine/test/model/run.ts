@@ -4,7 +4,7 @@ import { type Model, modelOf, StepCommand } from './step.ts';
 import { STEPS } from './steps.ts';
 import type { World } from './world.ts';
 
-/** @param replayPath as a failure printed it. */
+/** @param replayPath from a printed failure. */
 export const modelSteps = (replayPath: string | undefined): fc.Arbitrary<Iterable<AsyncCommand<Model, World>>> =>
   fc.commands([STEPS.map((step) => new StepCommand(step))], {
     maxCommands: 40,
@@ -12,7 +12,7 @@ export const modelSteps = (replayPath: string | undefined): fc.Arbitrary<Iterabl
     ...(replayPath !== undefined && { replayPath }),
   });
 
-/** One run, and what must hold after it. @throws Error naming the rule that is broken. */
+/** One run, and the checks after it. @throws Error naming the violated rule. */
 export async function runModel(real: World, commands: Iterable<AsyncCommand<Model, World>>): Promise<void> {
   const model = { issues: await modelOf(real) };
   await fc.asyncModelRun(() => ({ model, real }), commands);

@@ -6,7 +6,7 @@ import { intakeBreaches } from './rules-of-intake.ts';
 import { mergeBreaches } from './rules-of-merges.ts';
 import { issuesOf, type World } from './world.ts';
 
-/** All that the model knows of an issue: whatever else happens must follow from the rules. */
+/** The model's state of an issue: everything else must follow from the rules. */
 interface ModelIssue {
   state: State;
   paused: boolean;
@@ -16,27 +16,27 @@ export interface Model {
   issues: Map<number, ModelIssue>;
 }
 
-/** What a step may have changed, and what must hold of one issue afterwards. */
+/** Possible changes of a step, and the required result for one issue. */
 export interface Verdict {
   /** Numbers of the issues that may have moved, or `all`; no other issue may. */
   moves: readonly number[] | 'all';
-  /** Of which issue, and what is certain of it. */
+  /** The issue, and its required result. */
   certain?: { number: number; state?: State; paused?: boolean };
 }
 
 export const NOTHING: Verdict = { moves: [] };
 export const moves = (...numbers: number[]): Verdict => ({ moves: numbers });
 
-/** One thing that happens, as plain data, so that a counterexample can be read. */
+/** One step as plain data, so that a counterexample is readable. */
 export interface Step {
   readonly name: string;
   readonly data: unknown;
-  /** Needs an issue in the pipeline. */
+  /** Needs an admitted issue. */
   readonly onIssue: boolean;
   run(model: Model, world: World): Promise<Verdict>;
 }
 
-/** The store, as the model sees it. */
+/** The store's rows that the model reads. */
 export const modelOf = async (world: World): Promise<Model['issues']> =>
   new Map([...(await issuesOf(world))].map(([number, { state, paused }]) => [number, { state, paused }]));
 
@@ -51,7 +51,7 @@ export class StepCommand implements AsyncCommand<Model, World> {
     return !this.#step.onIssue || model.issues.size > 0;
   }
 
-  /** Runs the step, holds the model against the store and looks at every rule. */
+  /** Runs the step, compares the model with the store and checks every rule. */
   async run(model: Model, world: World): Promise<void> {
     const before = model.issues;
     const verdict = await this.#step.run(model, world);
@@ -75,7 +75,7 @@ export class StepCommand implements AsyncCommand<Model, World> {
   }
 }
 
-/** The issue that a step means: any number picks one of those that are there. */
+/** The issue of a step: any number picks one of the existing ones. */
 export function pick(model: Model, index: number): number {
   const numbers = [...model.issues.keys()];
   return numbers[index % numbers.length] ?? 0;

@@ -11,7 +11,7 @@ import type { Step } from './step.ts';
 import { TEXT_STEPS } from './text-steps.ts';
 import { TIME_STEPS } from './time-steps.ts';
 
-/** Everything that may happen, as often as it takes to get far. */
+/** All steps, with weights that let runs get far. */
 export const STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 9, arbitrary: AGENT_STEPS },
   { weight: 6, arbitrary: HOST_STEPS },

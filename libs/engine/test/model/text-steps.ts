@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 
 const TEXTS = ['Do it.', 'Do it well.', 'Do something else.', 'Depends on #2.'];
 
-/** Whoever opened an issue may edit it at any moment; so may those who may write to the repo. */
+/** The author of an issue, and people with write permission, may edit it at any time. */
 const edits: fc.Arbitrary<Step> = fc
   .record({
     issue: fc.nat(4),
@@ -26,7 +26,7 @@ const edits: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** An operator accepts the change that the store has; agents may get it from then on. */
+/** An operator accepts the stored change; agents may get it from then on. */
 const accepts: fc.Arbitrary<Step> = fc.nat(4).map((data) => ({
   name: 'acceptText',
   data,

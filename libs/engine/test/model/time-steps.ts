@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Step } from './step.ts';
 import { pass, type World } from './world.ts';
 
-/** Every loop of upkeep once. Work whose time has not come waits on. */
+/** Runs every upkeep loop once. Tasks that are not due keep waiting. */
 export async function upkeep(world: World): Promise<void> {
   const { db, clock } = world.database;
   const waiting = await waitingTasks.all(db, { now: clock.now });
@@ -25,7 +25,7 @@ const freeTasks = prepared(
     select id, task_type from tasks where id = any(${p('ids')}) and status = 'pending' and held is null`,
 );
 
-/** Around every deadline there is: leases, claim-to-start, backoffs, quota, stall, automatic unblock, a day. */
+/** Around all deadlines: leases, claim-to-start, backoffs, quota, stall, automatic unblock, a day. */
 const SECONDS = [1, 20, 31, 61, 121, 400, 901, 2_701, 90_000];
 
 export const TIME_STEPS: fc.Arbitrary<Step> = fc

@@ -18,19 +18,19 @@ import { type MergeLedger, withLedger } from './rules-of-merges.ts';
 
 const START = Date.parse('2026-03-01T00:00:00Z');
 
-/** What a worker remembers of a claim; it never forgets the token. */
+/** A worker's data of a claim, including the token. */
 export interface Held {
   worker: string;
   task: ClaimedTask;
-  /** Cumulative cost in USD that it has told of its one call of a model. */
+  /** Cumulative reported cost in USD of its one model call. */
   costUsd: number;
-  /** The report or failure it sent last, to be sent again. */
+  /** The last report or failure it sent, to be repeated. */
   said?: { kind: 'report'; body: Report } | { kind: 'fail'; message: string; costUsd: number };
-  /** It believes that it still works on the task. */
+  /** The worker still works on the task. */
   working: boolean;
 }
 
-/** The real thing: the pipeline, its store and its clock, with a host and workers that do what the steps say. */
+/** The system under test: the pipeline, its store and its clock, with a host and workers driven by the steps. */
 export interface World {
   database: TestDatabase;
   tenantId: number;
@@ -38,13 +38,15 @@ export interface World {
   acts: Acts;
   workers: string[];
   held: Held[];
-  /** What was told of cost for each claim: the ledger that the store is held against. */
+  /** Reported cost of each claim: the ledger that the store is compared with. */
   costs: Map<string, number>;
   ledger: MergeLedger;
   shas: number;
 }
 
-/** Everything but the schema and the numbering goes: a run starts on an empty store, and loops see nothing else. */
+/**
+ * Deletes everything but the schema and the sequences: a run starts with an empty store, so loops see no other data.
+ */
 const TABLES = [
   ...[
     'projection_attempts',
@@ -74,7 +76,7 @@ const TABLES = [
   ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_counts', 'task_counts', 'cost_sums', 'event_counts'],
 ];
 
-/** What acts are made of: the store is empty, and the repo and its host are there. */
+/** The inputs of acts: an empty store, the repo and its host. */
 export interface Stage {
   database: TestDatabase;
   engine: Engine;
@@ -85,7 +87,7 @@ export interface Stage {
 
 interface Beginning {
   start?: Date;
-  /** By which way everything goes; in this process unless told. */
+  /** The interface of all actions; by default in this process. */
   actsOn?: (stage: Stage) => Acts;
 }
 
@@ -137,7 +139,7 @@ export const nextSha = (world: World): string => {
   return `abc${String(world.shas).padStart(5, '0')}`;
 };
 
-/** A claim's only call of a model, at what it has cost so far. */
+/** The only model call of a claim, with its cost so far. */
 export function invocations(world: Pick<World, 'costs'>, held: Held, costUsd: number): Invocation[] {
   const before = world.costs.get(held.task.claimToken) ?? 0;
   world.costs.set(held.task.claimToken, Math.max(before, costUsd));
@@ -153,12 +155,12 @@ export interface Seen {
   blocked: boolean;
 }
 
-/** Looked at after every step, so it is prepared. */
+/** Runs after every step, so it is prepared. */
 const allIssues = prepared('model-issues', (db) =>
   db.selectFrom('issues').select(['id', 'issue_number', 'state', 'is_paused', 'is_blocked']).orderBy('issue_number'),
 );
 
-/** The issues as the store has them, by number. */
+/** The issues in the store, by number. */
 export async function issuesOf({ database }: World): Promise<Map<number, Seen>> {
   const rows = await allIssues.all(database.db, {});
   return new Map(

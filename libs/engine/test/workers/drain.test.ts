@@ -8,7 +8,7 @@ import { ANALYZED, WorkerStage } from './worker-stage.ts';
 const bench = new WorkerStage();
 
 describe('drain', () => {
-  test('finishes the task at hand, claims nothing, and goes on when told so', async () => {
+  test('lets the worker finish its task, claim nothing, and continue when it ends', async () => {
     const claimed = await take(bench);
     await drainWorker(bench.engine, bench.workerId, true, OLGA);
     expect(await bench.beat('busy', claimed)).toMatchObject({ draining: true, cancelTaskIds: [] });
@@ -27,7 +27,7 @@ describe('drain', () => {
     expect(await bench.statuses()).toEqual(['draining']);
   });
 
-  test('that comes while the worker claims: it gets nothing, and no attempt is lost', async () => {
+  test('during a claim returns no task, and no attempt is used', async () => {
     const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>();
     const { promise: locked, resolve: onLocked } = Promise.withResolvers<void>();
     const drain = bench.database.db.transaction().execute(async (tx) => {
@@ -45,7 +45,7 @@ describe('drain', () => {
     expect(await bench.task()).toMatchObject({ status: 'pending', attempt: 0 });
   });
 
-  test('is kept in the log of the repo, with who did it', async () => {
+  test('is recorded in the log of the repo, with the actor', async () => {
     await drainWorker(bench.engine, bench.workerId, true, { ...OLGA, reason: 'disk full' });
     const events = await bench.database.db
       .selectFrom('pipeline_events')

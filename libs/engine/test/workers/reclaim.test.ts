@@ -7,7 +7,7 @@ import { ANALYZED, iso, WorkerStage } from './worker-stage.ts';
 const bench = new WorkerStage();
 
 describe('a claim without progress', () => {
-  test('is taken back after the stall limit as attempt + 1; its worker is stalled until it lets go', async () => {
+  test('is reclaimed after the stall limit as attempt + 1; its worker is stalled until it releases the task', async () => {
     const claimed = await take(bench);
     await bench.carryOn(claimed, 20, 880);
     bench.at(890);
@@ -30,7 +30,7 @@ describe('a claim without progress', () => {
     ['a start', (ref) => start(bench.engine, ref)],
     ['progress', (ref) => progress(bench.engine, ref, { status: 'reading', details: null, invocations: [] })],
     ['a record', (ref) => recordMessages(bench.engine, ref, [])],
-  ])('%s begins the limit anew', async (_sign, give) => {
+  ])('%s restarts the limit', async (_sign, give) => {
     const claimed = await take(bench);
     await bench.carryOn(claimed, 20, 800);
     await give(refOf(bench, claimed));
@@ -40,7 +40,7 @@ describe('a claim without progress', () => {
     expect(await reclaimStalled(bench.engine)).toBe(1);
   });
 
-  test('on the last attempt blocks the issue, and says that there was no progress', async () => {
+  test('on the last attempt blocks the issue for lack of progress', async () => {
     await bench.database.db.updateTable('tasks').set({ attempt: 2 }).where('tenant_id', '=', bench.tenantId).execute();
     const claimed = await take(bench);
     await bench.carryOn(claimed, 20, 920);
@@ -59,14 +59,14 @@ describe('reclaim by an operator', () => {
   test.each([
     ['whose lease is over', 61],
     ['whose worker is silent for more than 30 s', 31],
-  ])('takes a task back %s', async (_why, seconds) => {
+  ])('reclaims a task %s', async (_why, seconds) => {
     const claimed = await take(bench);
     bench.at(seconds);
     expect(await reclaim()).toEqual({ taskId: claimed.id, issueNumber: 1 });
     expect(await bench.task()).toMatchObject({ status: 'pending', attempt: 1, claimed_by: null });
   });
 
-  test('takes a task back that made no progress for the stall limit', async () => {
+  test('reclaims a task without progress for the stall limit', async () => {
     const claimed = await take(bench);
     await bench.carryOn(claimed, 20, 900);
     expect(await reclaim()).toBeNull();
@@ -74,14 +74,14 @@ describe('reclaim by an operator', () => {
     expect(await reclaim()).toEqual({ taskId: claimed.id, issueNumber: 1 });
   });
 
-  test('leaves a task alone that is worked on', async () => {
+  test('does not reclaim a task in progress', async () => {
     await take(bench);
     bench.at(29);
     expect(await reclaim()).toBeNull();
     expect(await bench.task()).toMatchObject({ status: 'claimed' });
   });
 
-  test('on the last attempt gives it once more: the task is pending, the issue is not blocked', async () => {
+  test('repeats the last attempt: the task is pending, the issue is not blocked', async () => {
     await bench.database.db.updateTable('tasks').set({ attempt: 2 }).where('tenant_id', '=', bench.tenantId).execute();
     await take(bench);
     bench.at(61);
@@ -89,7 +89,7 @@ describe('reclaim by an operator', () => {
     expect(await bench.task()).toMatchObject({ status: 'pending', attempt: 2 });
   });
 
-  test('another worker may claim it, and the first one is told to drop it', async () => {
+  test('lets another worker claim it, and notifies the first one to drop it', async () => {
     const claimed = await take(bench);
     bench.at(31);
     await reclaim();
@@ -100,7 +100,7 @@ describe('reclaim by an operator', () => {
     await expect(finish(bench, claimed, ANALYZED)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
   });
 
-  test('of two at once one gets the task', async () => {
+  test('reclaims the task once when called concurrently', async () => {
     await take(bench);
     bench.at(61);
     const answers = await Promise.all([reclaim(), reclaim()]);

@@ -7,7 +7,7 @@ import { ANALYZED, WorkerStage } from './worker-stage.ts';
 const bench = new WorkerStage();
 
 describe('status', () => {
-  test('follows what the worker holds, told with the issue while it holds one', async () => {
+  test("follows the worker's claim, reported with its issue", async () => {
     const claimed = await take(bench);
     await finish(bench, claimed, ANALYZED);
     const [busy, idle] = await bench.told();
@@ -22,7 +22,7 @@ describe('status', () => {
     expect(idle).toEqual({ workerId: bench.workerId, repo: null, status: 'idle', issueNumber: null, taskType: null });
   });
 
-  test('a heartbeat that brings no news writes no event and no period, and is one update', async () => {
+  test('is one update without event and period for a heartbeat without changes', async () => {
     const statements: string[] = [];
     const store = bench.database.open({ onStatement: (_pool, text) => statements.push(text) });
     await bench.beat();
@@ -34,7 +34,7 @@ describe('status', () => {
     expect([await bench.told(), await bench.periods()]).toEqual([[], before]);
   });
 
-  test('a worker that says idle while it holds a claim is busy, and one that says busy without any is idle', async () => {
+  test('is busy with a claim and idle without one, whatever the worker reports', async () => {
     await take(bench);
     await bench.beat('idle');
     expect(await bench.worker()).toMatchObject({ status: 'busy' });
@@ -43,14 +43,14 @@ describe('status', () => {
     expect(await bench.worker()).toMatchObject({ status: 'idle' });
   });
 
-  test('that was not noted, for a process died in between, is mended by the next heartbeat', async () => {
+  test('that was not recorded because of a crash is repaired by the next heartbeat', async () => {
     const claimed = await take(bench);
     await bench.database.db.updateTable('workers').set({ status: 'idle' }).where('id', '=', bench.workerId).execute();
     await bench.beat('busy', claimed);
     expect(await bench.worker()).toMatchObject({ status: 'busy' });
   });
 
-  test('of a cancelled task: busy until the worker has let go of it', async () => {
+  test('is busy until the worker has released a cancelled task', async () => {
     const claimed = await take(bench);
     await act(bench.engine, await bench.key(), 'cancel', OLGA);
     expect(await bench.worker()).toMatchObject({ status: 'busy' });
@@ -58,7 +58,7 @@ describe('status', () => {
     expect(await bench.statuses()).toEqual(['busy', 'idle']);
   });
 
-  test('a worker that finishes by its own will drains, and is itself again after a restart', async () => {
+  test('is draining for a worker that reports finishing, until its restart', async () => {
     const claimed = await take(bench);
     expect(await bench.beat('draining', claimed)).toMatchObject({ draining: true });
     await finish(bench, claimed, ANALYZED);

@@ -17,7 +17,7 @@ interface Holding {
   claimToken: string;
 }
 
-/** A stage whose worker is looked at. Loops see all tenants, so after a test nothing is left of it. */
+/** A stage for tests of its worker. Loops see all tenants, so everything is deleted after a test. */
 export class WorkerStage extends Stage {
   constructor() {
     super();
@@ -37,7 +37,7 @@ export class WorkerStage extends Stage {
     });
   }
 
-  /** Heartbeats go on, and nothing else. */
+  /** Only heartbeats continue. */
   async carryOn(claimed: Holding, from: number, to: number): Promise<void> {
     for (let second = from; second <= to; second += 20) {
       this.at(second);
@@ -45,12 +45,12 @@ export class WorkerStage extends Stage {
     }
   }
 
-  /** The worker starts once more, or another one does. */
+  /** The worker is restarted, or another one started. */
   again(name = 'w1'): Promise<string> {
     return registerWorker(this.engine, this.tenantId, { ...WORKER, name });
   }
 
-  /** What the stream tells of workers, without the registration. */
+  /** Stream events about workers, without the registration. */
   async told(): Promise<Record<string, unknown>[]> {
     const rows = await this.database.db
       .selectFrom('stream_outbox')

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '@pipeline/domain';
 
-/** An error whose answer carries headers of its own, such as a challenge or a time to wait. */
+/** An error with additional response headers, such as a challenge or Retry-After. */
 export class AnswerError extends AppError {
   readonly headers: Readonly<Record<string, string>>;
 

@@ -2,7 +2,7 @@ import { type AnyRoute, checkBody, type Reply } from '@pipeline/contract';
 import type { RequestScope } from '../request/request-scope.ts';
 import { JSON_TYPE, send } from './send.ts';
 
-/** A handler's answer, its exact type set aside. */
+/** Response of a handler, without its exact type. */
 export interface LooseAnswer {
   status: number;
   headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -11,7 +11,7 @@ export interface LooseAnswer {
   stream?: (response: RequestScope['response']) => Promise<void> | void;
 }
 
-/** @returns what the answer has that its route does not declare, one line each. */
+/** @returns one line per part of the response that its route does not declare. */
 export function undeclaredIn(route: AnyRoute, answer: LooseAnswer): string[] {
   const reply = route.replies[answer.status];
   if (!reply) return [`status ${answer.status} is not declared`];
@@ -19,7 +19,7 @@ export function undeclaredIn(route: AnyRoute, answer: LooseAnswer): string[] {
   return checkBody(reply, answer.json === undefined ? answer.body : JSON.parse(answer.json));
 }
 
-/** Writes an answer. Streams write themselves; it settles when they are done. */
+/** Writes a response. For a stream, settles when the stream has ended. */
 export async function deliver(scope: RequestScope, reply: Reply | undefined, answer: LooseAnswer): Promise<void> {
   const { status, headers = {}, body, json, stream } = answer;
   if (stream) {
@@ -27,7 +27,7 @@ export async function deliver(scope: RequestScope, reply: Reply | undefined, ans
     scope.response.statusCode = status;
     const all = { ...scope.headers, ...type, ...headers };
     for (const [name, value] of Object.entries(all)) scope.response.setHeader(name, value);
-    // An event stream has no end that HEAD could wait for.
+    // An event stream never ends, so HEAD must not wait for it.
     if (scope.request.method === 'HEAD' && reply?.type === 'text/event-stream') scope.response.end();
     else await stream(scope.response);
   } else if (json !== undefined) {
@@ -42,7 +42,7 @@ export async function deliver(scope: RequestScope, reply: Reply | undefined, ans
 }
 
 function empty(scope: RequestScope, status: number, headers: LooseAnswer['headers']): void {
-  // Of a 304 it would be the length of what the caller has already.
+  // On a 304 the header would be the length of the cached body.
   const length: Record<string, string> = status === 204 || status === 304 ? {} : { 'content-length': '0' };
   scope.response.writeHead(status, { ...scope.headers, ...headers, ...length } as Record<string, string>);
   scope.response.end();

@@ -15,7 +15,7 @@ const BODY_NOT_READ: ReadonlySet<ErrorCode> = new Set(['PAYLOAD_TOO_LARGE', 'REQ
 
 const UNEXPECTED: Refusal = { code: 'INTERNAL_ERROR' };
 
-/** Turns whatever was thrown into an ApiError. The cause goes to the log under the request id, never to the caller. */
+/** Maps a thrown value to an ApiError. The cause is logged with the request id and never sent to the caller. */
 export type Fail = (scope: RequestScope, error: unknown) => void;
 
 export function errorMapping({ surface, metrics, answerCheck }: FailOptions): Fail {
@@ -25,7 +25,7 @@ export function errorMapping({ surface, metrics, answerCheck }: FailOptions): Fa
   return (scope, error) => {
     const { route, response } = scope;
     if (response.headersSent) {
-      // Half an answer cannot be taken back: the caller must see that it is broken.
+      // A partial response cannot be revoked: destroy the connection so that the caller detects the failure.
       scope.log.error('request failed after the response had started', { error });
       response.destroy();
       return;
@@ -45,7 +45,7 @@ export function errorMapping({ surface, metrics, answerCheck }: FailOptions): Fa
   };
 }
 
-/** A stream may fail after its headers were set and before it began. */
+/** A stream may fail after its headers were set and before the first byte. */
 function clearHeaders(response: RequestScope['response']): void {
   for (const name of response.getHeaderNames()) if (name !== 'connection') response.removeHeader(name);
 }
@@ -62,7 +62,7 @@ function known(scope: RequestScope, route: AnyRoute | undefined, error: AppError
     scope.log.info('request refused', { code, message, detail, cause });
   const headers = {
     ...(error instanceof AnswerError && error.headers),
-    // What is left of such a body is not read.
+    // The rest of such a body is not read.
     ...(BODY_NOT_READ.has(code) && { connection: 'close' }),
   };
   sendError(scope, route, { code, message, headers });

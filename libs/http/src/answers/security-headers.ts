@@ -16,7 +16,7 @@ const STRICT = {
       frameAncestors: ["'none'"],
     },
   },
-  // These say something to browsers of the past only, and every answer would carry them.
+  // Only relevant for obsolete browsers.
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
@@ -24,7 +24,7 @@ const STRICT = {
   xXssProtection: false,
 };
 
-/** Helmet's headers, worked out once: they are alike for every answer. */
+/** Helmet headers, computed once: they are the same for every response. */
 export function securityHeaders(options: HelmetOptions = {}): Record<string, string> {
   const headers: Record<string, string> = {};
   const recorder = {

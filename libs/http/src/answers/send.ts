@@ -4,7 +4,7 @@ import type { RequestScope } from '../request/request-scope.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** How an answer leaves: one write of head and body, no etag, no content negotiation. */
+/** Sends a response with one write of headers and body, without ETag and content negotiation. */
 export function send(scope: RequestScope, status: number, text: string, headers: Headers): void {
   scope.response.writeHead(status, {
     ...scope.headers,
@@ -16,7 +16,7 @@ export function send(scope: RequestScope, status: number, text: string, headers:
 
 export const JSON_TYPE: Headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
-/** A page that belongs to no route. */
+/** An HTML page that belongs to no route. */
 export function sendPage(
   scope: RequestScope,
   status: number,
@@ -32,10 +32,10 @@ interface SentError {
   headers?: Headers | undefined;
 }
 
-/** True where a route answers a status without a body, such as a file that is not there. */
+/** Returns whether a route declares a status without a body, such as 404 for a file. */
 const isEmpty = (reply: Reply | undefined): boolean => reply !== undefined && !reply.body && !reply.streamed;
 
-/** The one place that writes an ApiError. */
+/** Writes an ApiError; the only place that does. */
 export function sendError(
   scope: RequestScope,
   route: AnyRoute | undefined,

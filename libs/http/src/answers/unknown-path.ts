@@ -2,15 +2,15 @@ import { isOfFamily, matchesPath, type Surface } from '@pipeline/contract';
 import { AppError, type ErrorCode } from '@pipeline/domain';
 import type { RequestScope } from '../request/request-scope.ts';
 
-/** In bytes, as it came. */
+/** Maximum length of the raw URL in bytes. */
 const MAX_URL = 8 * 1024;
 
-/** @throws AppError for a request line that no route takes. */
+/** @throws AppError for an invalid request line. */
 export function requireLine(url: string): void {
   if (url.length > MAX_URL) throw new AppError('INVALID_INPUT', `URL longer than ${MAX_URL} bytes`);
 }
 
-/** True when a percent sign in the path begins no valid escape. */
+/** Returns whether the path contains a percent sign without a valid escape sequence. */
 export function isMalformed(path: string): boolean {
   if (!path.includes('%')) return false;
   try {
@@ -22,9 +22,9 @@ export function isMalformed(path: string): boolean {
 }
 
 interface UnknownPaths {
-  /** Whether a path belongs to the API, where nothing is told to strangers, not even that it is unknown. */
+  /** Returns whether a path belongs to the API, where unauthenticated callers cannot probe for unknown paths. */
   needsAuth(path: string): boolean;
-  /** The answer to a path that no route serves. `empty` = its status alone is sent. */
+  /** Response for an unknown path. `empty` = status without a body. */
   answerFor(scope: RequestScope): { error: AppError; empty: boolean };
 }
 

@@ -5,9 +5,9 @@ import type { Authenticate, Authenticators, CheckedAuth, Identity } from '../req
 import type { RequestScope } from '../request/request-scope.ts';
 
 interface Guard {
-  /** The caller of a route; undefined where the route asks for nobody. @throws AppError 401, 429. */
+  /** Returns the caller of a route; undefined for routes without authentication. @throws AppError 401, 429. */
   check(scope: RequestScope, route: AnyRoute): Promise<Identity | undefined>;
-  /** Any credentials of the surface, for paths that no route serves. @throws AppError 401. */
+  /** Accepts any credentials of the surface, for unknown paths. @throws AppError 401. */
   checkAny(scope: RequestScope): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function guard(
   };
 }
 
-/** @throws the refusal that says most, when all refuse: wrong credentials say more than missing ones. */
+/** @throws the most specific error when all authenticators fail: wrong credentials take precedence over missing ones. */
 async function firstAccepted(attempts: (() => Promise<unknown>)[]): Promise<void> {
   const refusals: AppError[] = [];
   for (const attempt of attempts) {

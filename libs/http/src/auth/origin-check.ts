@@ -5,9 +5,9 @@ import type { Request } from 'express';
 type Check = (request: Request) => void;
 
 /**
- * Refuses requests that a browser sends for a page of another origin; same-site pages are other origins, too. Browsers say so by
- * Sec-Fetch-Site, older ones by Origin alone; programs send neither.
- * @param ownOrigins origins under which the service is reached, beside the one that each request names as its host.
+ * Rejects requests that a browser sends from a page of another origin, including the same site. Browsers indicate this with
+ * Sec-Fetch-Site, older ones with Origin only; programs send neither.
+ * @param ownOrigins origins of the service, in addition to the host of each request.
  * @returns a check that throws AppError ORIGIN_NOT_ALLOWED.
  */
 export function originCheck(ownOrigins: readonly string[] = []): Check {
@@ -20,15 +20,15 @@ export function originCheck(ownOrigins: readonly string[] = []): Check {
   };
 }
 
-/** `host` is the Host header, or what a trusted proxy forwarded of it. */
+/** `host` is the Host header, or the host forwarded by a trusted proxy. */
 function isOriginOf(origin: string, host: string | undefined): boolean {
   const url = URL.parse(origin);
   return url !== null && host !== undefined && url.host === URL.parse(`${url.protocol}//${host}`)?.host;
 }
 
 /**
- * Refuses requests under a name that is not the service's own: a page that lets its own name lead to this address (DNS
- * rebinding) has such a name, and to browsers it is of the same origin. An address cannot be rebound, so addresses pass.
+ * Rejects requests with an unknown host name. This protects against DNS rebinding, where the host name of a foreign page
+ * resolves to this service and browsers treat it as the same origin. IP addresses cannot be rebound and are allowed.
  * @param names host names without port; undefined = no check.
  * @returns a check that throws AppError HOST_NOT_ALLOWED.
  */
@@ -36,7 +36,7 @@ export function hostCheck(names: readonly string[] | undefined): Check {
   if (names === undefined) return () => undefined;
   const allowed = new Set(names.map((name) => name.toLowerCase()));
   const isAllowed = (host: string | undefined): boolean => {
-    // Browsers always send it; without one it is a program of HTTP/1.0.
+    // Browsers always send the header; a request without it is an HTTP/1.0 program.
     if (host === undefined) return true;
     const name = URL.parse(`http://${host}`)?.hostname ?? '';
     const isLoopback = name === 'localhost' || name.endsWith('.localhost');

@@ -17,17 +17,17 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 export interface BodyRules {
   /** Bytes, after decoding. */
   limit: number;
-  /** False: a body with a Content-Encoding is refused, so that nothing is inflated for strangers. */
+  /** False: bodies with a Content-Encoding are rejected, so that nothing is decompressed before authentication. */
   decodes: boolean;
   memory: BodyMemory;
-  /** How long the whole body may take to arrive. */
+  /** Maximum time for the whole body to arrive, in milliseconds. */
   timeoutMs: number;
 }
 
 /**
- * Reads the body of a request; without one it is empty.
- * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for a Content-Encoding, OVERLOADED, all three before anything is
- * read where the head says enough; REQUEST_TIMEOUT; INVALID_INPUT for a body that does not decode or was cut off.
+ * Reads the body of a request; returns an empty buffer without a body.
+ * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for a Content-Encoding, OVERLOADED (all three before reading if
+ * the headers are sufficient); REQUEST_TIMEOUT; INVALID_INPUT for a body that cannot be decoded or ended early.
  */
 export async function readBytes(scope: RequestScope, rules: BodyRules): Promise<Uint8Array> {
   const { request } = scope;
@@ -53,7 +53,7 @@ export async function readBytes(scope: RequestScope, rules: BodyRules): Promise<
   }
 }
 
-/** Undefined = there is a body of unknown length. */
+/** Undefined = the body has an unknown length. */
 function announcedLength({ headers }: IncomingMessage): number | undefined {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
 }
@@ -88,7 +88,7 @@ function collect(
       }
     };
     source.on('data', onData).once('end', resolve);
-    // A listener stays on both: an error without one would end the process.
+    // Keep a listener on both streams: an error event without a listener would exit the process.
     request.on('error', (cause) => reject(new AppError('INVALID_INPUT', 'The request body ended early', { cause })));
     decoder?.on('error', (cause) =>
       reject(new AppError('INVALID_INPUT', 'The request body does not match its Content-Encoding', { cause })),
@@ -96,7 +96,7 @@ function collect(
   });
 }
 
-/** What still comes is discarded, so that the connection can serve its next request. */
+/** Discards the rest of the body, so that the connection can serve its next request. */
 function stop(request: IncomingMessage, decoder: Transform | undefined): void {
   if (decoder) {
     request.unpipe(decoder);

@@ -4,19 +4,19 @@ import { AnswerError } from '../answers/answer-error.ts';
 const MIB = 1024 * 1024;
 const RETRY_AFTER_S = 5;
 
-/** Bytes of request bodies that this process holds at a time, by what is known of their senders. */
+/** Maximum bytes of request bodies in flight per process, by kind of sender. */
 export interface BodyMemoryLimits {
   /** Routes without authentication: forms and logins, 16 to 256 KiB each. */
   anonymous: number;
   /** Signed bodies: the signature is verified after the body was read. */
   signed: number;
-  /** Callers that were authenticated. */
+  /** Authenticated callers. */
   authenticated: number;
 }
 
 const DEFAULT_LIMITS: BodyMemoryLimits = { anonymous: 4 * MIB, signed: 64 * MIB, authenticated: 128 * MIB };
 
-/** Counts the bytes of bodies in flight: from when they are received until the answer to their request is over. */
+/** Counts the bytes of bodies in flight, from their arrival until the response of their request is complete. */
 export class BodyMemory {
   readonly #limit: number;
   #used = 0;
@@ -29,14 +29,14 @@ export class BodyMemory {
     return this.#used;
   }
 
-  /** @throws AnswerError OVERLOADED when a body of that size has no room now. Nothing is counted. */
+  /** Checks a body size against the free memory without reserving it. @throws AnswerError OVERLOADED. */
   requireRoom(bytes: number): void {
     if (this.#used + bytes <= this.#limit) return;
     const message = `Too many request bodies at a time: try again in ${RETRY_AFTER_S} s`;
     throw new AnswerError('OVERLOADED', message, { 'retry-after': String(RETRY_AFTER_S) });
   }
 
-  /** Counts bytes that are held from now on. @throws AnswerError OVERLOADED; then nothing is counted. */
+  /** Reserves bytes. @throws AnswerError OVERLOADED; then nothing is reserved. */
   take(bytes: number): void {
     this.requireRoom(bytes);
     this.#used += bytes;
@@ -47,7 +47,7 @@ export class BodyMemory {
   }
 }
 
-/** One memory for each kind of sender, so that strangers cannot use up what authenticated callers need. */
+/** One budget per kind of sender, so that unauthenticated callers cannot exhaust the memory of authenticated ones. */
 export class BodyMemories {
   readonly #memories: Readonly<Record<keyof BodyMemoryLimits, BodyMemory>>;
 

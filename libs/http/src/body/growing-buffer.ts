@@ -3,12 +3,12 @@ import type { BodyMemory } from './body-memory.ts';
 const FIRST_BYTES = 4 * 1024;
 
 /**
- * Bytes in one piece, copied as they come: chunks of one byte cost one byte, not an object each. What it occupies is
- * counted in a memory, at most twice its content.
+ * Contiguous buffer that copies chunks on arrival, so that small chunks cost no object each. Its capacity, at most twice its
+ * content, is reserved from a memory budget.
  */
 export class GrowingBuffer {
   readonly #memory: BodyMemory;
-  /** What it will hold, if that is known. */
+  /** Expected size in bytes, if known. */
   readonly #final: number | undefined;
   #buffer = Buffer.alloc(0);
   #length = 0;
@@ -23,7 +23,7 @@ export class GrowingBuffer {
     return this.#length;
   }
 
-  /** @throws AnswerError OVERLOADED when the memory has no room. */
+  /** @throws AnswerError OVERLOADED when the memory budget is exhausted. */
   append(chunk: Uint8Array): void {
     if (this.#isReleased) return;
     const needed = this.#length + chunk.length;
@@ -45,7 +45,7 @@ export class GrowingBuffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Gives the memory back. The bytes stay readable to whoever still has them; nothing is appended any more. */
+  /** Releases the reserved memory. Existing views stay readable; appending is no longer allowed. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

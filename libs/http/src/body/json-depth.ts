@@ -1,11 +1,11 @@
-/** Deepest nesting of a body: what reads and stores JSON calls itself once for each level. */
+/** Maximum nesting of a body. Functions that read and store JSON recurse once per level. */
 export const MAX_JSON_DEPTH = 64;
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Whether JSON text nests arrays and objects deeper than MAX_JSON_DEPTH. One pass over the bytes, without parsing. */
+/** Returns whether JSON text nests arrays and objects deeper than MAX_JSON_DEPTH. One pass over the bytes, without parsing. */
 export function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   for (let index = 0; index < bytes.length; index += 1) {
@@ -18,7 +18,7 @@ export function isTooDeep(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** Index of the quotation mark that ends the string which begins at `start`. */
+/** Returns the index of the quotation mark that ends the string starting at `start`. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < bytes.length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1;

@@ -13,7 +13,7 @@ type Read = (scope: RequestScope) => Promise<unknown>;
 const refuse = (refusal: Refusal, problem: string, detail?: unknown) =>
   new AppError(refusal.code, refusal.message ?? problem, { detail });
 
-/** The path parameters, checked. @throws AppError as the route declares. */
+/** Returns the validated path parameters. @throws AppError as declared by the route. */
 export function readParams(route: AnyRoute, raw: Readonly<Record<string, string | string[]>>): unknown {
   if (!route.params) return {};
   const joined = Object.entries(raw).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]);
@@ -22,7 +22,7 @@ export function readParams(route: AnyRoute, raw: Readonly<Record<string, string 
   throw refuse(route.refusals.params ?? DEFAULT_REFUSALS.params, firstProblem(parsed.error));
 }
 
-/** The query, checked; a name given twice is a list. @throws AppError as the route declares. */
+/** Returns the validated query; a repeated name becomes a list. @throws AppError as declared by the route. */
 export function readQuery(route: AnyRoute, url: string): unknown {
   if (!route.query) return {};
   const at = url.indexOf('?');
@@ -38,8 +38,8 @@ export function readQuery(route: AnyRoute, url: string): unknown {
 }
 
 /**
- * Names and filters with U+FFFD for each NUL, where the schema lets one pass: they then name nothing, and the route answers
- * as it does for what is not there.
+ * Replaces NUL in names and filters by U+FFFD where the schema accepts it: such a value matches nothing, and the route
+ * responds as for an unknown name.
  */
 const storableInput = (data: object): unknown => (unstorableIn(data) === null ? data : sanitizeJson(data));
 
@@ -50,13 +50,13 @@ interface BodyStage {
 }
 
 /**
- * Makes the reader of a route's body.
- * @returns a function that gives the parsed body, its bytes where it is raw, or undefined where the route has none.
+ * Creates the body reader of a route.
+ * @returns a function that returns the parsed body, the bytes of a raw body, or undefined for a route without a body.
  */
 export function bodyReader(route: AnyRoute, { requireJsonType, ...stage }: BodyStage): Read {
   const { body, bodyLimit: limit } = route;
   if (!body) return async () => undefined;
-  // Nothing is inflated for callers who were not authenticated.
+  // Bodies of unauthenticated callers are not decompressed.
   const decodes = route.auth !== 'none' && route.auth !== 'signature';
   const rules = { ...stage, limit, decodes };
   if (isRawBody(body)) {
@@ -89,7 +89,7 @@ function readJson(route: AnyRoute, schema: z.ZodType, bytes: Uint8Array): unknow
   const { text, value } = parseJson(route, bytes);
   if (!hasUnstorableEscape(text)) return checkBody(route, schema, value);
   if (route.unstorableText === 'replace') return checkBody(route, schema, sanitizeJson(value));
-  // After the schema, which may have a better word on it.
+  // After the schema check, which may have a more specific message.
   return requireStorable(route, checkBody(route, schema, value));
 }
 
@@ -103,7 +103,7 @@ function parseJson(route: AnyRoute, bytes: Uint8Array): { text: string; value: u
   }
 }
 
-/** @throws AppError with the code that the route declares for the top-level field that holds such text. */
+/** @throws AppError with the code that the route declares for the top-level field with the text. */
 function requireStorable(route: AnyRoute, body: unknown): unknown {
   for (const [field, inner] of Object.entries(body as object)) {
     const problem = unstorableIn({ [field]: inner });
@@ -118,7 +118,7 @@ const bodyRefusal = ({ refusals }: AnyRoute, field: string): Refusal =>
 function checkBody(route: AnyRoute, schema: z.ZodType, value: unknown): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  // Problems come in the order of the declared fields, so the first one is the first field that is wrong.
+  // Schema issues are ordered by declared field, so the first issue is the first invalid field.
   const field = String(parsed.error.issues[0]?.path[0] ?? '');
   throw refuse(bodyRefusal(route, field), firstProblem(parsed.error));
 }

@@ -2,7 +2,7 @@ import { isStorable } from '@pipeline/domain';
 
 const PROBLEM = 'must not contain NUL or unpaired surrogates';
 
-/** What is wrong with the texts and keys of a JSON value, or null. */
+/** Returns the problem of the texts and keys of a JSON value, or null. */
 export function unstorableIn(value: unknown, path: readonly string[] = []): string | null {
   if (typeof value === 'string') return isStorable(value) ? null : [path.join('.'), PROBLEM].filter(Boolean).join(': ');
   if (typeof value !== 'object' || value === null) return null;
@@ -14,11 +14,11 @@ export function unstorableIn(value: unknown, path: readonly string[] = []): stri
   return null;
 }
 
-/** The form with U+FFFD for each NUL: a person who typed one gets the page's own answer. */
+/** Returns the form with U+FFFD for each NUL, so that the page handles the input. */
 export function sanitizeForm(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   return /%00|\0/.test(text) ? Buffer.from(sanitizeUrlText(text), 'latin1') : bytes;
 }
 
-/** Percent-decoding gives U+FFFD for what is no UTF-8, so a query can hold a NUL and nothing else that cannot be stored. */
+/** Percent-decoding replaces invalid UTF-8 by U+FFFD, so NUL is the only unstorable character in a query. */
 export const sanitizeUrlText = (text: string): string => text.replace(/%00|\0/g, '%EF%BF%BD');

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
-/** Bits of an IPv6 address that its provider assigns; one customer has all addresses below them. */
+/** Length of the IPv6 network prefix that a provider assigns to one customer. */
 const IPV6_PREFIX_GROUPS = 4;
 const MAX_KEY = 64;
 
 /**
- * The key under which every limit counts an address: an IPv4 address, also one mapped into IPv6, as a whole; an IPv6
- * address by its /64. What is no address (a proxy may send anything) is its own text, cut.
+ * Returns the rate limit key of an address: an IPv4 address (also IPv4-mapped IPv6) unchanged; an IPv6 address by its
+ * /64 network. Text that is not an address, which a proxy may send, is truncated and used as the key.
  */
 export function addressKey(address: string): string {
   const bare = address.replace(/^\[([^\]]*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');

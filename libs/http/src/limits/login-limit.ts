@@ -3,46 +3,46 @@ import { addressKey } from './address-key.ts';
 import { RateLimited } from './rate-limit.ts';
 
 const WINDOW_SECONDS = 5 * 60;
-/** How long an address from which a name has logged in is exempt from the limit of that name over all addresses. */
+/** Period after a successful login of a name in which its address is exempt from the limit of the name over all addresses. */
 const KNOWN_SECONDS = 14 * 24 * 60 * 60;
 
-/** Failed logins in a window, as multiples of the configured number, which holds for one name from one address. */
+/** Limits per window as multiples of the configured limit, which applies to one name from one address. */
 const PER_ADDRESS = 3;
 const PER_NAME = 10;
 
 /** Counts of a key in a window that begins with the first one. */
 export interface AttemptCounter {
-  /** Adds one. @returns the count, this one included, and the time until the window ends. */
+  /** Increments the count. @returns the new count and the time until the window ends. */
   add(key: string, windowSeconds: number): Promise<{ points: number; msLeft: number }>;
-  /** Takes one back. */
+  /** Decrements the count. */
   subtract(key: string, windowSeconds: number): Promise<void>;
-  /** The count of the window under way; 0 without one. */
+  /** Returns the count of the current window; 0 without a window. */
   count(key: string): Promise<number>;
 }
 
-/** Who tries to log in. `name` is spelt the way it is compared. */
+/** A login attempt. `name` is normalized as for the comparison. */
 export interface LoginCaller {
   address: string;
   name: string;
 }
 
-/** `failed` = name or password is wrong; `limited` = a limit is reached, reported once for each window of a key. */
+/** `failed` = wrong name or password; `limited` = a limit is reached, reported once per window and key. */
 export type LoginFailure = LoginCaller & { kind: 'failed' | 'limited' };
 
 export interface LoginLimitOptions {
   /** Failed logins in 5 minutes for one name from one address; 0 = no limit. */
   limit: number;
   counter: AttemptCounter;
-  /** Told each failure; it must not throw. */
+  /** Called for each failure; must not throw. */
   onFailure: (failure: LoginFailure) => Promise<void>;
 }
 
-/** Guards a comparison of passwords against guessing. */
+/** Protects a password comparison against guessing. */
 export interface LoginLimit {
   /**
-   * Compares, unless a limit is reached: then nothing is compared, whether the password is right or wrong.
-   * An attempt counts before it is compared, so attempts at the same time cannot pass a limit together; one that succeeds
-   * is taken back.
+   * Runs the comparison unless a limit is reached; then nothing is compared, regardless of the password.
+   * An attempt is counted before the comparison, so that concurrent attempts cannot exceed a limit; a successful one is
+   * subtracted again.
    * @param compare returns null for a wrong name or password.
    * @throws RateLimited with the seconds to wait.
    */
@@ -55,9 +55,9 @@ interface Rule {
 }
 
 /**
- * Limits failed logins by name and address together, by address, and more widely by name. A refused attempt counts
- * for the limit that refused it and for no wider one, so one address cannot use up what a name has everywhere, and
- * an address from which the name logged in lately is not subject to that.
+ * Limits failed logins by name and address, by address, and by name. A rejected attempt counts only towards the limit that
+ * rejected it and not towards wider ones, so one address cannot exhaust the limit of a name; an address with a recent login
+ * of the name is exempt from the limit by name.
  */
 export function createLoginLimit({ limit, counter, onFailure }: LoginLimitOptions): LoginLimit {
   const take = async (caller: LoginCaller, rules: readonly Rule[]): Promise<void> => {
@@ -96,7 +96,7 @@ export function createLoginLimit({ limit, counter, onFailure }: LoginLimitOption
   };
 }
 
-/** Names are hashed: they have any length, and a person may type a password there. */
+/** Names are hashed because they have any length and users may enter a password by mistake. */
 function keysOf(caller: LoginCaller): { pair: string; address: string; name: string } {
   const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
   const address = addressKey(caller.address);

@@ -13,17 +13,17 @@ export interface RateLimitOptions {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Buckets of this process, so the limit is per replica. */
+/** Counters in this process; the limit applies per replica. */
 export interface RateLimiter {
   /**
    * Counts one request of a key.
-   * @returns the RateLimit fields of the answer; none where no limit is set.
-   * @throws RateLimited when the window is used up.
+   * @returns the RateLimit fields of the response; none without a limit.
+   * @throws RateLimited when the window is exhausted.
    */
   take(key: string): Promise<Fields>;
 }
 
-/** Counts one request of a caller, by more than its credential. */
+/** Counts one request of a caller against several limits. */
 export interface IdentityLimiter {
   takeFor(identity: Identity): Promise<Fields>;
 }
@@ -49,7 +49,7 @@ export class RateLimited extends AnswerError {
   }
 }
 
-/** A fixed window per key, told in the IETF RateLimit fields. */
+/** Fixed window per key, reported in the IETF RateLimit fields. */
 export function createRateLimiter({ name, limit, windowSeconds }: RateLimitOptions): RateLimiter {
   if (limit === 0) return { take: async () => ({}) };
   const buckets = new RateLimiterMemory({ points: limit, duration: windowSeconds });
@@ -71,8 +71,8 @@ export function createRateLimiter({ name, limit, windowSeconds }: RateLimitOptio
 }
 
 /**
- * Several limits of one caller, each with a key of its own; the answer tells them all. A request that one of them refuses
- * was counted by those before it.
+ * Several limits of one caller, each with its own key; the response reports all of them. A request rejected by one limit was
+ * counted by the limits before it.
  */
 export function combineLimits<I extends Identity>(
   limits: readonly { limiter: RateLimiter; keyOf(identity: I): string }[],

@@ -3,18 +3,18 @@ import type { AnyRoute, AuthKind, BodyOf, ParamsOf, QueryOf, RepliesOf, Reply } 
 import type { Logger } from '@pipeline/runtime';
 import type { z } from 'zod';
 
-/** Who calls. `key` names the credential in limits and logs; it is never the secret itself. */
+/** Identity of a caller. `key` identifies the credential in limits and logs; it is never the secret itself. */
 export interface Identity {
   readonly key: string;
 }
 
 /**
  * Reads the credentials of a request.
- * @throws AppError AUTH_REQUIRED where there are none, AUTH_FAILED where they are no good.
+ * @throws AppError AUTH_REQUIRED without credentials, AUTH_FAILED for invalid ones.
  */
 export type Authenticate<I extends Identity = Identity> = (request: IncomingMessage) => Promise<I> | I;
 
-/** The kinds of credentials that are checked before the handler; a signature covers the body, so its handler checks it. */
+/** Authentication kinds checked before the handler. A signature covers the body and is checked by its handler. */
 export type CheckedAuth = Exclude<AuthKind, 'none' | 'signature'>;
 
 export type Authenticators = { readonly [K in CheckedAuth]?: Authenticate };
@@ -25,7 +25,7 @@ type IdentityOf<A extends Authenticators, K extends AuthKind> = K extends keyof 
     : undefined
   : undefined;
 
-/** What a handler gets: everything is parsed, checked and allowed. */
+/** Input of a handler: parsed, validated and authorized. */
 export interface HandlerInput<T extends AnyRoute, I> {
   params: ParamsOf<T>;
   query: QueryOf<T>;
@@ -33,11 +33,11 @@ export interface HandlerInput<T extends AnyRoute, I> {
   identity: I;
   request: IncomingMessage;
   requestId: string;
-  /** The caller's address, as far as the proxy setting lets it be known. */
+  /** Address of the caller, according to the proxy setting. */
   address: string;
-  /** Fires when the caller has gone before the answer was complete. */
+  /** Aborted when the caller disconnects before the response is complete. */
   signal: AbortSignal;
-  /** Runs `work` once when the answer is complete or its connection has closed; at once if that was before. */
+  /** Runs `work` once when the response is complete or its connection has closed; immediately if it already has. */
   onClose(work: () => void): void;
   /** Adds the request id to every line. */
   log: Logger;
@@ -46,11 +46,11 @@ export interface HandlerInput<T extends AnyRoute, I> {
 type Content<R extends Reply> = R extends { streamed: true }
   ? { stream: (response: ServerResponse) => Promise<void> | void }
   : R extends { body: infer B extends z.ZodType }
-    ? // `json` is the body, serialised already: for hot lists that the store keeps as text.
+    ? // `json` is the serialized body, for lists that the store keeps as text.
       { body: z.input<B> } | { json: string }
     : { body?: undefined };
 
-/** One of the declared answers. Errors are thrown as AppError. */
+/** One of the declared responses. Errors are thrown as AppError. */
 export type HandlerAnswer<T extends AnyRoute> = {
   [S in keyof RepliesOf<T> & number]: {
     status: S;
@@ -62,7 +62,7 @@ export type Handler<T extends AnyRoute, I = undefined> = (
   input: HandlerInput<T, I>,
 ) => Promise<HandlerAnswer<T>> | HandlerAnswer<T>;
 
-/** A handler for every route, by id: one that is missing, or answers what is not declared, does not compile. */
+/** Handlers by route id. A missing handler or an undeclared response is a compile error. */
 export type HandlersOf<Routes extends readonly AnyRoute[], A extends Authenticators = Record<never, never>> = {
   [T in Routes[number] as T['id']]: Handler<T, IdentityOf<A, T['auth']>>;
 };

@@ -7,7 +7,7 @@ interface Parsed {
   identity: unknown;
 }
 
-/** HandlerInput; signal and log are made when a handler asks for them. */
+/** HandlerInput with lazily created signal and log. */
 export class Input implements Parsed {
   readonly params: unknown;
   readonly query: unknown;

@@ -2,10 +2,10 @@ import type { HttpMetrics } from './http-metrics.ts';
 import type { RequestScope } from './request-scope.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
-/** The status in log and metrics of a caller that left before its answer was complete. */
+/** Status in log and metrics for a caller that disconnected before the response was complete. */
 const CLIENT_GONE = 499;
 
-/** One log line and one count for each request, when its answer is complete or its caller has gone. */
+/** Writes one log line and one metric per request when the response is complete or the caller has disconnected. */
 export function observe(scope: RequestScope, metrics: HttpMetrics): void {
   const { request, response } = scope;
   scope.onClose(() => {
@@ -18,7 +18,7 @@ export function observe(scope: RequestScope, metrics: HttpMetrics): void {
     if (!scope.logs('info')) return;
     scope.log.info('request', {
       method,
-      // The query may carry what no log should: only the path is kept.
+      // The query may contain sensitive data: log the path only.
       path: request.path.slice(0, 500),
       route,
       status,

@@ -7,8 +7,8 @@ import type { Request, Response } from 'express';
 const SENT_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 
 /**
- * Requests under way on each connection. A response that waits behind another one of its connection (pipelining) does not
- * learn when the connection closes, so the connection is watched, by one listener for all of them.
+ * Requests in flight per connection. With pipelining, a response that waits behind another one gets no close event, so one
+ * listener per connection notifies all of them.
  */
 const underWay = new WeakMap<Socket, Set<() => void>>();
 
@@ -23,14 +23,14 @@ function requestsOn(socket: Socket): Set<() => void> {
   return added;
 }
 
-/** What one request carries through its stages. Costly parts are made when they are asked for. */
+/** State of one request across its stages. Expensive parts are created lazily. */
 export class RequestScope {
   readonly request: Request;
   readonly response: Response;
-  /** The caller's own id if it is short and plain, else a new one; it comes back as X-Request-Id. */
+  /** Request id of the caller if short and plain, otherwise a new one; returned as X-Request-Id. */
   readonly id: string;
   readonly begunAt = performance.now();
-  /** Headers of the answer, whatever it will be. */
+  /** Headers of every response of the request. */
   readonly headers: Record<string, string | readonly string[]>;
   route: AnyRoute | undefined;
   identityKey: string | undefined;
@@ -75,7 +75,7 @@ export class RequestScope {
     return this.#ownLog;
   }
 
-  /** Whether lines of that level are kept; cheaper than asking `log`. */
+  /** Returns whether the log level is enabled, without creating `log`. */
   logs(level: LogLevel): boolean {
     return this.#log.isEnabled(level);
   }

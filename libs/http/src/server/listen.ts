@@ -9,9 +9,9 @@ interface ListenOptions {
   host: string;
   /** 0 = any free port. */
   port: number;
-  /** The variable that moves the port, for the message when it is taken. */
+  /** Environment variable of the port, for the error message when the port is in use. */
   variable?: string;
-  /** How long close() waits for requests that are still being answered. */
+  /** Maximum time that close() waits for requests in flight. */
   drainMs?: number;
   timeouts?: Partial<Omit<RequestTimeouts, 'bodyMs'>>;
 }
@@ -21,9 +21,9 @@ const DRAIN_MS = 8_000;
 const LINGER_MS = 1_000;
 
 /**
- * Serves an app. close() stops accepting, lets connections go that ask nothing, waits for the answers that are under way and
- * cuts what is left after the deadline.
- * @throws StartError when the address cannot be had, naming the variable that changes it.
+ * Serves an app. close() stops accepting connections, closes idle ones, waits for requests in flight and destroys the remaining
+ * connections after the deadline.
+ * @throws StartError naming the environment variable when the address is not available.
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const { host, port, variable = 'PORT', drainMs = DRAIN_MS } = options;
@@ -38,7 +38,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     app,
   );
   let draining = false;
-  // Node counts a connection that has not asked yet as busy; clients open some in advance.
+  // Node counts a connection without a request as busy; clients open connections in advance.
   const silent = new Set<Socket>();
   server.on('connection', (socket) => {
     silent.add(socket);
@@ -55,7 +55,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     const response = answering.get(socket as Socket);
     const isBegun =
       response !== undefined && !response.writableFinished && (response.headersSent || response.req.complete);
-    // What is written here would be taken for the answer, or a part of it, that is under way.
+    // Data written here would be read as part of the response in flight.
     if (isBegun) socket.destroy();
     else refuse(error, socket as Socket);
   });
@@ -96,7 +96,7 @@ const REFUSALS: Readonly<Record<string, { code: ErrorCode; message: string; reas
 };
 const MALFORMED = { code: 'INVALID_INPUT', message: 'Malformed HTTP request', reason: 'Bad Request' } as const;
 
-/** Answers what is no HTTP at all, is too slow or has a head larger than 16 KiB, before any route is known; then closes. */
+/** Responds to invalid HTTP, slow requests and headers above 16 KiB before routing, then closes the connection. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -109,6 +109,6 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-  // The other side may never close; at once, it could lose the answer.
+  // The peer may never close; destroying the connection immediately could lose the response.
   void sleep(LINGER_MS).then(() => socket.destroy());
 }

@@ -1,12 +1,12 @@
-/** How long a client may take to send a request, in milliseconds. An answer may take as long as it needs. */
+/** Timeouts for receiving a request, in milliseconds. Responses have no timeout. */
 export interface RequestTimeouts {
-  /** The head, from the opening of the connection or the first byte of the request: 408, and the connection is closed. */
+  /** Request headers, from the opening of the connection or the first byte: returns 408 and closes the connection. */
   headMs: number;
-  /** The body: 408 of the route, and the connection is closed. */
+  /** Body: the route returns 408 and the connection is closed. */
   bodyMs: number;
-  /** The whole request, also where nobody reads the body: the connection is closed. Above the two others. */
+  /** Whole request, also when the body is not read: the connection is closed. Larger than the other two. */
   requestMs: number;
-  /** How often connections are checked for headMs and requestMs; they may be closed so much later. */
+  /** Interval of the checks for headMs and requestMs; connections may be closed later by this time. */
   checkMs: number;
 }
 

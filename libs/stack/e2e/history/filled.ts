@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type PostgresServer, startPostgres } from '@pipeline/local-postgres';
 import { migrateToLatest, openStore, type Store } from '@pipeline/store';
 import { FULL_HISTORY, type History, simulateHistory } from '@pipeline/testing/history';
-import { type PostgresServer, startPostgres } from '../../src/postgres.ts';
 import { LOG_PREFIX } from './plans.ts';
 
 /** Where the history ends, and where the clock of the store is held while it is asked about. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { Ports } from '../ports.ts';
-import type { StackState } from '../state.ts';
+import type { Ports } from '../data/ports.ts';
+import type { StackState } from '../data/state.ts';
 
 /** What the children are described from. */
 export interface ChildContext {

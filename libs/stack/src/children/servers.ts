@@ -7,7 +7,7 @@ export function postgres({ dataDir, ports, inherited }: ChildContext): ChildSpec
   const folder = join(dataDir, 'postgres');
   return {
     name: 'postgres',
-    argv: [join(ROOT, 'libs/stack/src/postgres-main.ts')],
+    argv: [join(ROOT, 'libs/local-postgres/src/main.ts')],
     env: { ...inherited, LOG_DIR: join(dataDir, 'logs'), POSTGRES_DIR: folder, POSTGRES_PORT: `${ports.postgres}` },
     readyFrom: addressFrom,
     logsItself: true,
@@ -22,7 +22,7 @@ export function sandbox({ dataDir, state, ports, inherited }: ChildContext): Chi
   const users = [{ ...bot, type: 'Bot' }, person, agent];
   return {
     name: 'sandbox',
-    argv: [join(ROOT, 'libs/vcs/src/sandbox/main.ts')],
+    argv: [join(ROOT, 'libs/sandbox-host/src/main.ts')],
     env: {
       ...inherited,
       SANDBOX_PORT: `${ports.sandbox}`,

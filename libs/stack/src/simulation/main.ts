@@ -3,7 +3,7 @@ import { parseSlug } from '@pipeline/domain';
 import { envInt, runPeriodically, runService } from '@pipeline/runtime';
 import { createGitHubHost } from '@pipeline/vcs';
 import { z } from 'zod';
-import { filesOf } from '../source-repo.ts';
+import { filesOf } from '../repos/source-repo.ts';
 import { Person } from './person.ts';
 import { seedIssues } from './seed.ts';
 

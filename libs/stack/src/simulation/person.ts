@@ -80,7 +80,7 @@ export class Person {
   async #reactionTo(stop: Stop, issue: HostIssue): Promise<ProjectionAction | null> {
     const marker = `${stop}-${this.#options.now().getTime()}`;
     if (stop === 'failure-blocked') {
-      return { type: 'postComment', body: '/svc:unblock the tool chain has been mended (simulation)', marker };
+      return { type: 'postComment', body: '/svc:unblock the tool chain has been repaired (simulation)', marker };
     }
     if (stop === 'needs-clarification') return this.#answer(issue, marker);
     const [pull] = await this.#options.host.findPullRequests(this.#options.repo, branchOf(issue.number));

@@ -36,7 +36,7 @@ export async function seedIssues({ host, repo, files, count, log, signal }: Seed
     const all = [...labels, ENQUEUE_LABEL];
     const action: ProjectionAction = { type: 'createIssue', title, body, labels: all, marker: title };
     const result = await host.execute(repo, 0, action, { mayHaveHappened: false, signal });
-    if (result.status !== 'ok') throw new Error(`the host rejected the issue "${title}":  ${result.message}`);
+    if (result.status !== 'ok') throw new Error(`the host rejected the issue "${title}": ${result.message}`);
     mine.set(title, result.created?.number ?? 0);
     log.info('issue opened', { issue: result.created?.number, title });
     await sleep(index === 0 ? FIRST_PAUSE_MS : PAUSE_MS, signal);

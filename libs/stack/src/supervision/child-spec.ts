@@ -34,6 +34,6 @@ export const messageIs =
 
 /** The preload that ends a child whose parent has died. */
 export const leashUrl = (parent: string | number, ...flags: string[]): string =>
-  `${new URL('../leash.ts', import.meta.url)}?${[...flags, `parent=${parent}`].join('&')}`;
+  `${new URL('./leash.ts', import.meta.url)}?${[...flags, `parent=${parent}`].join('&')}`;
 
 export const howEnded = ({ code, signal }: ChildEnd): string => (signal === null ? `exit code ${code}` : signal);

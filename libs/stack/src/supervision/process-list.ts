@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processIdentity } from '@pipeline/local-postgres';
 import { sleep } from '@pipeline/runtime';
 import { z } from 'zod';
-import { processIdentity } from '../data-owner.ts';
 
 const FILE = 'processes.json';
 

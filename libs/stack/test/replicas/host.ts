@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PEOPLE, type Person } from '@pipeline/engine/model';
-import { type SandboxHost, startSandbox } from '@pipeline/vcs';
+import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
 import { gitEnv } from '../../src/demo/git-env.ts';
 import type { Push } from './worker.ts';
 

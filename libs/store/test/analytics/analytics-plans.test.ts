@@ -28,23 +28,23 @@ const database = testDatabase();
 const END = new Date('2026-03-10T12:34:56Z');
 let history: History;
 
-/** A long past: what is asked for is a small part of it. */
+/** A long history, of which the queries need a small part. */
 beforeAll(async () => {
   database.clock.now = END;
   history = await simulateHistory(database.db, { tenants: 3, repos: 9, days: 300, issues: 2_500, seed: 1, end: END });
 }, 300_000);
 
-/** Those that grow with the history. Sums and deltas are folded; what is small is read as it stands. */
+/** Tables that grow with the history. Rollups and deltas are aggregated; small tables are read completely. */
 const GROWING =
   '^(transitions|issues|runs|agent_invocations|pull_requests|(pipeline_events|cost_events|issue_events)(_\\w+)?)$';
 
-/** Sums by the hour are kept for ever; who reads those of one organisation finds them by its repos. */
+/** Cost sums grow too; a query for one organisation finds them by its repos. */
 const SUMS = `${GROWING}|^cost_sums$`;
 
-/** Tables with a history that a statement read from one end to the other. */
+/** History tables that a statement scanned sequentially. */
 async function readWhole(read: (db: Db) => Promise<unknown>, tables = GROWING): Promise<string[]> {
   return inTransaction(database.db, async (tx) => {
-    // What parallel workers read is not counted here.
+    // Reads of parallel workers are not counted here.
     await sql`set local max_parallel_workers_per_gather = 0`.execute(tx);
     const before = await scans(tx, tables);
     await read(tx);
@@ -52,7 +52,7 @@ async function readWhole(read: (db: Db) => Promise<unknown>, tables = GROWING): 
   });
 }
 
-/** How often each was read whole by this connection, as far as it has not been reported yet. */
+/** Sequential scans by this connection that are not flushed to the statistics yet. */
 async function scans(db: Db, tables: string): Promise<Map<string, number>> {
   const { rows } = await sql<{ name: string; n: number }>`
     select c.relname as name, pg_stat_get_xact_numscans(c.oid) as n from pg_class c

@@ -54,7 +54,7 @@ describe('the watch', () => {
     expect([watch.isConnected, returns]).toEqual([true, 2]);
     expect(told).toEqual([
       'the store is connected',
-      'the store is unreachable: what needs it waits until that changes',
+      'the store is unreachable: dependent work waits for it',
       'the store is connected',
     ]);
   });

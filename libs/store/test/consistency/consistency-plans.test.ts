@@ -16,7 +16,7 @@ const KINDS = [
 ] as const satisfies StoredConsistencyKind[];
 const worlds: World[] = [];
 
-/** A long history: of every hundred issues 98 are done, one is blocked and one is worked on. */
+/** A long history: of every hundred issues 98 are done, one is blocked and one is in progress. */
 beforeAll(async () => {
   for (let n = 1; n <= REPOS; n += 1) worlds.push(await makeWorld(database, `acme/shop-${n}`));
   const repos = sql`(select tenant_id, id from repos) r`;
@@ -48,9 +48,9 @@ async function explain(kind: StoredConsistencyKind, scope: Scope): Promise<strin
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
-/** Every way in which the plan reads issues. */
+/** Every access path to issues in the plan. */
 const readsOfIssues = (plan: string) => [...plan.matchAll(/(\w[\w ]*?)(?: using (\w+))? on issues\b/g)];
-/** Pages that the whole statement touched: unlike the time, they do not depend on how busy the machine is. */
+/** Pages that the whole statement touched: unlike the time, they do not depend on the load of the machine. */
 function pages(plan: string): number {
   const [total = ''] = plan.match(/Buffers: .*/) ?? [];
   return [...total.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0);

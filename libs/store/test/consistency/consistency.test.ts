@@ -98,7 +98,7 @@ describe('si_linkage_gap', () => {
   });
 });
 
-/** Labels that say what the issue is, and ways in which they may not. */
+/** Correct labels of the issue, and incorrect variants. */
 function variants(row: { state: State; is_blocked: boolean; is_paused: boolean }) {
   const wanted = outputLabels({ state: row.state, isBlocked: row.is_blocked, isPaused: row.is_paused });
   const other = row.state === 'planning' ? 'svc:analyzing' : 'svc:planning';

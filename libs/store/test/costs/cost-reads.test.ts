@@ -26,7 +26,7 @@ async function foldAll(): Promise<void> {
   while ((await foldRollups(database.store.fleet)).more);
 }
 
-/** Every other delta is folded, the rest still waits. */
+/** Every other delta is aggregated, the rest is pending. */
 async function foldHalf(): Promise<void> {
   await sql`create table half as select id, tenant_id, repo_id, at, body from rollup_deltas where id % 2 = 0`.execute(
     database.db,
@@ -48,7 +48,7 @@ interface Booking {
   at: number;
 }
 
-/** Every booking in reach, one by one. */
+/** Every cost event in scope, one by one. */
 async function bookingsOf({ tenantId, repoIds }: OrgScope): Promise<Booking[]> {
   const { rows } = await sql<Booking>`
     select c.repo_id as "repoId", r.owner || '/' || r.name as repo, c.agent, c.run_id || '/' || c.invocation_index as call,
@@ -72,7 +72,7 @@ const naive = (bookings: readonly Booking[]): CostSums => ({
   todayUsd: sumOf(bookings, utcMidnight(END).getTime()),
 });
 
-/** A member, an owner, and one who reaches a repo that is disabled as well. */
+/** A member, an owner, and a member with a grant for a disabled repo. */
 async function scopesOf({ repos }: History): Promise<OrgScope[]> {
   const [first, second, third] = repos.filter(({ tenantId }) => tenantId === repos[0]?.tenantId);
   if (!first || !second || !third) throw new Error('three repos of one tenant are needed');

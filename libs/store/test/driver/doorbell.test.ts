@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((bell) => bell.close()));
 });
 
-/** Waits that end when the test says so, or with their signal. */
+/** Waits that end when the test ends them, or with their signal. */
 function heldSleep() {
   const waits: { ms: number; end: (whole: boolean) => void }[] = [];
   const sleep: typeof runtimeSleep = (ms, signal) =>
@@ -47,7 +47,7 @@ function openBell(applicationName = 'bell', directUrl = database.url, clock?: ()
   return { bell, end, logged };
 }
 
-/** Collects rings and waits for the next ones without a clock. */
+/** Collects notifications and waits for the next ones without a clock. */
 function collect(bell: Doorbell, channel: Parameters<Doorbell['on']>[0] = 'svc_tasks') {
   const rung: Rung[] = [];
   let waiting: (() => void) | undefined;
@@ -90,7 +90,7 @@ describe('notifications', () => {
     expect((await until(4)).at(-1)).toBeNull();
     await own.until(4);
     end(window);
-    // Two turns of the event loop: the window has seen that nothing gathered.
+    // Two turns of the event loop: the window has ended without notifications.
     await sql`select 1`.execute(database.store.fleet);
     bell.ring('svc_tasks', [6]);
     expect((await until(5)).at(-1)).toEqual([6]);

@@ -20,7 +20,7 @@ const sleep: typeof runtimeSleep = (_ms, signal) =>
     signal?.addEventListener('abort', () => resolve(false), { once: true });
   });
 
-/** A way to the server that acts as a frozen process does: the connection stays open, nothing is read or sent. */
+/** A proxy to the server that acts like a frozen process: the connection stays open, nothing is read or sent. */
 async function freezableWay(target: string) {
   const sockets: Socket[] = [];
   const server = createServer((near) => {

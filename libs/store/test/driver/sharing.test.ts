@@ -22,7 +22,7 @@ test('statements of one turn share a connection, and a failing one does not affe
 
 test('a later turn does not wait for a slow one', async () => {
   const { tenant } = database.store.quick;
-  await pidOf(tenant); // there is a connection by now: who waits for one is joined
+  await pidOf(tenant); // a connection exists now: a waiting statement would be joined
   const slow = expect(sql`select pg_sleep(30)`.execute(tenant)).rejects.toThrow('canceling statement');
   await new Promise(setImmediate);
   await pidOf(tenant);
@@ -55,7 +55,7 @@ test('statements wait together while all connections are in use, and release the
 
 test('a transaction is refused', async () => {
   await expect(inTransaction(database.store.quick.tenant, async (tx) => pidOf(tx))).rejects.toThrow(
-    'a transaction needs a connection of its own',
+    'a transaction requires a dedicated connection',
   );
   expect(await pidOf(database.store.quick.tenant)).toEqual(expect.any(Number));
 });

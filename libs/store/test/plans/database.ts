@@ -2,6 +2,6 @@ import { beforeAll } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { makeHistory } from './history.ts';
 
-/** The history that all tests of this folder read: to make it takes longer than all that is asked of it. */
+/** The history for all tests of this folder: creating it takes longer than all of them. */
 export const database = testDatabase();
 beforeAll(() => makeHistory(database), 240_000);

@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import { inTransaction, type Store, type Tx } from '../../src/index.ts';
 
 /**
- * A history big enough for the planner to choose as it does at work: 100,000 issues of 20 repos in 4 tenants, 400,000
- * events, 200,000 runs and projections. Most issues are done.
+ * A history large enough for realistic plans: 100,000 issues of 20 repos in 4 tenants, 400,000 events, 200,000 runs and
+ * projections. Most issues are done.
  */
 export async function makeHistory({ db }: TestDatabase): Promise<void> {
   await inTransaction(db, async (tx) => {
@@ -15,7 +15,7 @@ export async function makeHistory({ db }: TestDatabase): Promise<void> {
     await addOutcomes(tx);
   });
   await sql`vacuum analyze`.execute(db);
-  // What was read here is counted now, and not in the middle of a test.
+  // Flushes the statistics of these reads now, and not in the middle of a test.
   await sql`select pg_stat_force_next_flush()`.execute(db);
 }
 
@@ -88,7 +88,7 @@ async function addRecords(tx: Tx): Promise<void> {
     group by 1, 2`.execute(tx);
 }
 
-/** What became of issues and runs, and the KPIs of 400 days. */
+/** Ends of issues and runs, and the KPIs of 400 days. */
 async function addOutcomes(tx: Tx): Promise<void> {
   await sql`
     insert into pull_requests (tenant_id, repo_id, issue_id, number, title, body, url, head_ref, head_sha, base_ref, state,
@@ -110,12 +110,12 @@ async function addOutcomes(tx: Tx): Promise<void> {
       unnest('{block_rate,failure_blocked_rate,mean_cost_usd,mean_turns,cycle_time_p50}'::text[]) k`.execute(tx);
 }
 
-/** Rows from which on a table counts as one that grows with history. */
+/** Number of rows from which on a table counts as growing with history. */
 const BIG = 20_000;
 
 /**
- * The big tables that some work reads from end to end, by the server's own count: it sees every statement as it is run.
- * A partition counts by its own name.
+ * The large tables that an operation scans sequentially, by the server's statistics, which include every executed
+ * statement. A partition counts by its own name.
  */
 export async function scannedBy(database: TestDatabase, work: (store: Store) => Promise<unknown>): Promise<string[]> {
   const store = database.open({ poolSize: 1, fleetPoolSize: 1 });

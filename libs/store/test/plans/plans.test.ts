@@ -1,3 +1,3 @@
-// One file for Jest, so that the history is made once.
+// One file for Jest, so that the history is created once.
 import './monitor-reads.ts';
 import './metrics.ts';

@@ -13,7 +13,7 @@ const ALL = {
   from: new Date(END.getTime() - 7 * DAY_MS).toISOString(),
   to: new Date(END.getTime() + DAY_MS).toISOString(),
 };
-/** What an earlier release accepted of a call. */
+/** Values of a call that an earlier release accepted. */
 const POISON = Number.MAX_SAFE_INTEGER;
 
 beforeEach(() => {
@@ -25,10 +25,7 @@ async function foldAll(): Promise<void> {
   while ((await foldRollups(database.store.fleet)).more);
 }
 
-/**
- * Gives two calls of the history the token counts that an earlier release took, and tells the rollups as it did, by
- * deltas.
- */
+/** Sets the token counts of two calls to values that an earlier release accepted, with deltas for the rollups. */
 async function poison(): Promise<void> {
   await sql`
     with poisoned as (

@@ -164,7 +164,7 @@ describe('applyRoles', () => {
       const roles = ['owner', 'hosted_api', 'monitor'].map((kind) => `${prefix}_${kind}`);
       expect(await applyRoles(url, { prefix })).toEqual({ granted: [], missing: roles, owner: login });
       await expect(applyRoles(url, { prefix, passwords: { monitor: 'x' } })).rejects.toThrow(
-        `the role ${prefix}_monitor cannot be given its password by this login`,
+        `this login cannot set the password of the role ${prefix}_monitor`,
       );
       for (const role of roles) await execute(database.adminUrl, `create role ${role}`);
       expect(await applyRoles(url, { prefix })).toEqual({ granted: roles.slice(1), missing: [], owner: login });

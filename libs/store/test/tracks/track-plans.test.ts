@@ -44,11 +44,11 @@ beforeAll(async () => {
     insert into issue_edges (tenant_id, kind, child_repo_id, child_issue_number, parent_repo_id, parent_issue_number)
     select r.tenant_id, 'subtask', r.id, n, r.id, n / 10 from repos r, generate_series(1, 50) n`.execute(database.db);
   await sql`vacuum analyze repos, tracks, track_prompts, si_issues, issue_edges`.execute(database.db);
-  // What was looked at here is counted now, and not in the middle of a test.
+  // Flushes the statistics of these reads now, and not in the middle of a test.
   await sql`select pg_stat_force_next_flush()`.execute(database.db);
 }, 120_000);
 
-/** Pages of tables and indexes that a statement of the store looked at, in the second of two runs. */
+/** Pages of tables and indexes that a statement of the store touched, in the second of two runs. */
 async function pages(statement: (db: Db) => Promise<unknown>): Promise<number> {
   const looked = async () => {
     const { rows } = await sql<{ n: number }>`

@@ -8,7 +8,7 @@ import { makeWorld, type World } from '../consistency-world.ts';
 const database = testDatabase();
 const worlds: World[] = [];
 
-/** 40,000 issues: most are done, 760 entered their state a minute ago, 40 stand since yesterday. */
+/** 40,000 issues: most are done, 760 entered their state a minute ago, 40 yesterday. */
 beforeAll(async () => {
   for (let n = 1; n <= 10; n += 1) worlds.push(await makeWorld(database, `acme/shop-${n}`));
   for (const { tenantId, repo } of worlds) {

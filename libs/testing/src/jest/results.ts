@@ -2,8 +2,8 @@ import type { ConsoleBuffer } from '@jest/console';
 import { createEmptyTestResult, type SerializableError, type TestResult } from '@jest/test-result';
 import type { Circus } from '@jest/types';
 import { formatExecError, formatResultsErrors } from 'jest-message-util';
+import type { TestFile } from './file.ts';
 import { readableStack, withReadableStack } from './stacks.ts';
-import type { TestFile } from './test-file.ts';
 
 type Assertion = TestResult['testResults'][number];
 

@@ -1,7 +1,7 @@
 import type { Circus } from '@jest/types';
 import { expect } from 'expect';
 import { addEventHandler, getState, resetState, run } from 'jest-circus';
-import type { TestFile } from './test-file.ts';
+import type { TestFile } from './file.ts';
 
 /**
  * Lets `load` declare the tests of a file and runs them. An exception or rejection that nothing handles fails the test

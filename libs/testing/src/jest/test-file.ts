@@ -2,20 +2,14 @@ import { enableCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { BufferedConsole } from '@jest/console';
 import type { TestResult } from '@jest/test-result';
-import type { Config } from '@jest/types';
-import { closeLeftOpen } from '../closing.ts';
-import { COMPILE_CACHE } from '../compile-cache.ts';
+import { closeLeftOpen } from '../processes/closing.ts';
+import { COMPILE_CACHE } from '../processes/compile-cache.ts';
 import { startCoverage } from './coverage.ts';
+import type { TestFile } from './file.ts';
 import { testResult } from './results.ts';
 import { shareState } from './shared-state.ts';
 import { withReadableStack } from './stacks.ts';
 import { runSuite } from './suite.ts';
-
-export interface TestFile {
-  readonly path: string;
-  readonly config: Config.ProjectConfig;
-  readonly globalConfig: Config.GlobalConfig;
-}
 
 const GLOBALS = import.meta.resolve('./globals.ts');
 

@@ -12,6 +12,3 @@ export function createSignatureCheck(secret: string) {
     return webhooks.verify(body, signature);
   };
 }
-
-/** The header value for a body that is sent. */
-export const signBody = (secret: string, body: string): Promise<string> => new Webhooks({ secret }).sign(body);

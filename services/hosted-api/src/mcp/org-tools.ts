@@ -11,7 +11,7 @@ import {
 import { FINDING_STATUSES, RETRIEVAL_AGENTS, SEVERITIES } from '@pipeline/domain';
 import { costsOf, listRepoFindings, retrieveForOrg } from '@pipeline/engine';
 import { z } from 'zod';
-import { bootstrapOf, overviewFor } from '../reads.ts';
+import { bootstrapOf, overviewFor } from '../context/reads.ts';
 import { fitList, fitLists, fitPage, MAX_ITEMS } from './fit.ts';
 import { number, paging } from './issue-tools.ts';
 import { type AnyReadTool, readTool } from './tool.ts';

@@ -2,8 +2,8 @@ import type { AuthInfo, McpHttpHandler, McpServer } from '@modelcontextprotocol/
 import { CONTRACT_VERSION } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
 import { tellingOutages } from '@pipeline/store';
-import type { ConnectionIdentity } from '../connection-tokens.ts';
-import type { HostedContext } from '../context.ts';
+import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
+import type { HostedContext } from '../context/context.ts';
 import { issueTools } from './issue-tools.ts';
 import { orgTools } from './org-tools.ts';
 import type { AnyReadTool, ToolCall } from './tool.ts';

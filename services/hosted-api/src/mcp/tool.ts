@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ConnectionIdentity } from '../connection-tokens.ts';
-import type { HostedContext } from '../context.ts';
+import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
+import type { HostedContext } from '../context/context.ts';
 
 /** Who calls, and what the tools work with. */
 export interface ToolCall {

@@ -1,19 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { type AuthorizationProblem, programOf } from '../accounts/program.ts';
 import type { Page } from '../pages/layout.ts';
-import { type Program, programOf } from './program.ts';
-
-/** An authorization that ended before a person could decide, for the page that says so. */
-export interface AuthorizationProblem {
-  /** OAuth's code of the error, and what the library says of it: for developers. */
-  error: string;
-  description: string | undefined;
-  /** null = no program is known by that id. */
-  program: Program | null;
-  /** Where the program wants the answer; null = at no address that it has registered. */
-  redirect: string | null;
-}
 
 export interface ErrorPageDeps {
   /** Whether the person at this browser has a connection with that program. */

@@ -1,4 +1,4 @@
-import { type PublicAddress, SCOPE } from '../public-address.ts';
+import { type PublicAddress, SCOPE } from '../auth/public-address.ts';
 
 /** Addresses that mean the API: itself, with a slash behind it, and its MCP endpoint. */
 export function canonicalResource(value: string, { resource }: PublicAddress): string {

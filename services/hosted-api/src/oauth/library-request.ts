@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { sanitizeUrlText } from '@pipeline/http';
-import type { PublicAddress } from '../public-address.ts';
+import type { PublicAddress } from '../auth/public-address.ts';
 
 interface Rewritten {
   /** The caller's address, as far as proxies let it be known. */

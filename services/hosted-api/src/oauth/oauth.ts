@@ -3,16 +3,16 @@ import { addressKey, createLoginLimit, type LoginFailure, type LoginLimit } from
 import type { Logger } from '@pipeline/runtime';
 import { hasConnection, type Store } from '@pipeline/store';
 import type Provider from 'oidc-provider';
-import { BrowserSessions } from '../pages/browser-sessions.ts';
-import { storedCounter } from '../pages/login-limit.ts';
+import { BrowserSessions } from '../accounts/browser-sessions.ts';
+import { oauthKeys } from '../accounts/keys.ts';
+import { storedCounter } from '../accounts/login-limit.ts';
+import type { TokenLifetimes } from '../accounts/token-lifetimes.ts';
+import type { PublicAddress } from '../auth/public-address.ts';
+import { sharedRateLimiter } from '../auth/shared-rate-limit.ts';
 import { authorizationProblemPage } from '../pages/problem-page.ts';
-import type { PublicAddress } from '../public-address.ts';
-import { sharedRateLimiter } from '../shared-rate-limit.ts';
 import { type Consents, createConsents } from './consents.ts';
-import { oauthKeys } from './keys.ts';
 import { libraryRequest } from './library-request.ts';
 import { createProvider } from './provider.ts';
-import type { TokenLifetimes } from './settings.ts';
 import { TokenRequests } from './token-requests.ts';
 
 export interface OauthOptions {

@@ -1,13 +1,13 @@
 import { displayText } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import { SCOPE } from '../public-address.ts';
+import type { OauthKeys } from '../accounts/keys.ts';
+import { CODE_SECONDS, INTERACTION_SECONDS, type TokenLifetimes } from '../accounts/token-lifetimes.ts';
+import { SCOPE } from '../auth/public-address.ts';
 import { type AdapterDeps, adapters } from './adapters.ts';
 import { AuthorizationErrors, type ErrorPageDeps } from './authorization-errors.ts';
-import type { OauthKeys } from './keys.ts';
 import { askEachTime } from './policy.ts';
 import { redirectKind } from './registration.ts';
-import { CODE_SECONDS, INTERACTION_SECONDS, type TokenLifetimes } from './settings.ts';
 
 export const ROUTES = {
   authorization: '/oauth/authorize',

@@ -1,4 +1,4 @@
-import { programName } from './program.ts';
+import { programName } from '../accounts/program.ts';
 
 const MAX_REDIRECTS = 20;
 

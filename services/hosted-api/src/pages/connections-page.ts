@@ -13,12 +13,12 @@ export interface ConnectionsView {
 /** The programs that read in the name of a user, each with a way to end that. */
 export function connectionsPage({ account, connections, formToken, ended }: ConnectionsView): Page {
   const status = ended
-    ? html`<p class="status" role="status">The connection was ended. The program cannot read anything any more.</p>`
+    ? html`<p class="status" role="status">The connection was ended. The program no longer has access.</p>`
     : null;
   const intro =
     connections.length === 0
-      ? html`<p>No program reads the pipeline in your name (${account.email}).</p>`
-      : html`<p>These programs read the pipeline in your name (${account.email}).</p>`;
+      ? html`<p>No program reads the pipeline on your behalf (${account.email}).</p>`
+      : html`<p>These programs read the pipeline on your behalf (${account.email}).</p>`;
   return page(
     'Your connections',
     html`${status}${intro}
@@ -58,7 +58,7 @@ const facts = ({ organisation, ...times }: ConnectionEntry): Html => html`<dl>
 <dt>Reads the pipeline of</dt><dd>${organisation}</dd>
 <dt>Connected since</dt><dd>${moment(times.createdAt)}</dd>
 <dt>Last refreshed</dt><dd>${times.lastUsedAt ? moment(times.lastUsedAt) : 'never'}</dd>
-<dt>Ends by itself</dt><dd>${moment(times.expiresAt)}</dd>
+<dt>Expires</dt><dd>${moment(times.expiresAt)}</dd>
 </dl>`;
 
 const moment = (time: string): Html => html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;

@@ -1,6 +1,6 @@
 import type { Account, Organisation } from '@pipeline/store';
-import type { Program } from '../oauth/program.ts';
-import type { TokenLifetimes } from '../oauth/settings.ts';
+import type { Program } from '../accounts/program.ts';
+import type { TokenLifetimes } from '../accounts/token-lifetimes.ts';
 import { type Html, html } from './html.ts';
 import { alert, type Page, page } from './layout.ts';
 
@@ -22,9 +22,9 @@ export function consentPage(form: ConsentForm): Page {
   const [only] = organisations;
   const content = html`${problem ? alert(problem) : null}
 <section aria-labelledby="who">
-<h2 id="who">Who asks</h2>
+<h2 id="who">Requesting program</h2>
 ${origin(form)}
-<p>When you have decided, your browser goes to ${placeOf(form.redirect)}.</p>
+<p>After your decision, your browser is redirected to ${placeOf(form.redirect)}.</p>
 </section>
 ${only ? decision(form, only) : none()}
 ${anotherAccount(form)}`;
@@ -50,9 +50,9 @@ function decision(form: ConsentForm, only: Organisation): Html {
   const { uid, formToken, account, program, organisations, lifetimes, problem } = form;
   const isOnly = organisations.length === 1;
   const whose = isOnly
-    ? html`<p>${program.name} will be able to read the pipeline of <strong>${only.name}</strong> in your name
+    ? html`<p>${program.name} will be able to read the pipeline of <strong>${only.name}</strong> on your behalf
 (${account.email}):</p>`
-    : html`<p>${program.name} will be able to read the pipeline of one organisation in your name (${account.email}):</p>`;
+    : html`<p>${program.name} will be able to read the pipeline of one organisation on your behalf (${account.email}):</p>`;
   const choice = isOnly
     ? html`<input type="hidden" name="organisation" value="${only.externalId}">`
     : html`<fieldset${problem ? html` aria-describedby="problem"` : null}>
@@ -65,11 +65,11 @@ ${organisations.map(option)}
 ${whose}
 <ul>
 <li>the issues of the repositories that you can see, with their state and history,</li>
-<li>the work in progress and what agents found,</li>
-<li>what the work costs.</li>
+<li>the work in progress and the findings of agents,</li>
+<li>the cost of the work.</li>
 </ul>
-<p>It cannot change anything, and it never sees more than you do.</p>
-<p>The connection lasts until you end it under Your connections. It ends by itself after
+<p>It cannot change anything, and it cannot read more than you can.</p>
+<p>The connection lasts until you end it under Your connections. It expires after
 ${inWords(lifetimes.connectionSeconds)}, or when the program has not used it for ${inWords(lifetimes.refreshSeconds)}.</p>
 ${choice}
 <div class="row">

@@ -10,8 +10,8 @@ connections that you allow and can end.</p>
 <section aria-labelledby="people">
 <h2 id="people">For people</h2>
 <ul>
-<li><a href="/account/connections">Your connections</a>: which programs read in your name, and how to end that.</li>
-${monitorUrl ? html`<li><a href="${monitorUrl}">Monitor</a>: the view of operators.</li>` : null}
+<li><a href="/account/connections">Your connections</a>: programs that read on your behalf, and how to end their access.</li>
+${monitorUrl ? html`<li><a href="${monitorUrl}">Monitor</a>: for operators.</li>` : null}
 </ul>
 </section>
 <section aria-labelledby="programs">
@@ -19,9 +19,9 @@ ${monitorUrl ? html`<li><a href="${monitorUrl}">Monitor</a>: the view of operato
 <ul>
 <li><a href="/api/openapi.json">API description</a> (OpenAPI 3.1): every endpoint, parameter and error.</li>
 <li><a href="/.well-known/oauth-authorization-server">Authorization server</a>: the OAuth 2.1 endpoints for getting access.</li>
-<li>Assistants connect by the Model Context Protocol at <code>${origin}/api/mcp</code>.</li>
+<li>Assistants connect with the Model Context Protocol at <code>${origin}/api/mcp</code>.</li>
 </ul>
-<p>A program that calls the API without a token gets 401 and the address where it can register and ask you for access.</p>
+<p>A request without a token returns 401 with the address where the program can register and request access.</p>
 </section>`,
     { isHome: true },
   );
@@ -30,6 +30,6 @@ ${monitorUrl ? html`<li><a href="${monitorUrl}">Monitor</a>: the view of operato
 export const notFoundPage = (): Page =>
   page(
     'Page not found',
-    html`<p>There is nothing at this address. Check it for mistakes.</p>
+    html`<p>There is no page at this address.</p>
 <p><a href="/">Start page</a> · <a href="/account/connections">Your connections</a></p>`,
   );

@@ -1,4 +1,4 @@
-import type { Program } from '../oauth/program.ts';
+import type { Program } from '../accounts/program.ts';
 import { html } from './html.ts';
 import { alert, type Page, page } from './layout.ts';
 

@@ -1,5 +1,5 @@
 import { displayText } from '@pipeline/domain';
-import type { AuthorizationProblem } from '../oauth/authorization-errors.ts';
+import type { AuthorizationProblem } from '../accounts/program.ts';
 import { html } from './html.ts';
 import { alert, type Page, page } from './layout.ts';
 
@@ -8,21 +8,22 @@ const SENTENCES: Readonly<Record<string, string>> = {
   invalid_request: 'The request of the program is incomplete or contains a mistake.',
   invalid_client: 'This service does not know the program, or cannot read its description.',
   invalid_client_metadata: 'The description of the program contains a mistake.',
-  invalid_redirect_uri: 'The program wants the answer at an address that it has not registered.',
-  unauthorized_client: 'The program asked for a kind of access that it has not registered for.',
-  unsupported_response_type: 'The program asked for a kind of answer that this service does not give.',
-  unsupported_response_mode: 'The program asked for a kind of answer that this service does not give.',
-  invalid_scope: 'The program asked for a permission that does not exist here.',
-  invalid_target: 'The program asked for access to another service than this one.',
-  login_required: 'The program asked to connect without showing you a page. You have to log in and agree first.',
-  consent_required: 'The program asked to connect without showing you a page. You have to log in and agree first.',
-  interaction_required: 'The program asked to connect without showing you a page. You have to log in and agree first.',
+  invalid_redirect_uri: 'The program requested a redirect to an address that it has not registered.',
+  unauthorized_client: 'The program requested a grant type that it has not registered.',
+  unsupported_response_type: 'The program requested a response type that this service does not support.',
+  unsupported_response_mode: 'The program requested a response type that this service does not support.',
+  invalid_scope: 'The program requested a permission that does not exist.',
+  invalid_target: 'The program requested access to a different service.',
+  login_required: 'The program requested access without showing you a page. You have to log in and approve first.',
+  consent_required: 'The program requested access without showing you a page. You have to log in and approve first.',
+  interaction_required:
+    'The program requested access without showing you a page. You have to log in and approve first.',
   access_denied: 'Access was refused.',
-  temporarily_unavailable: 'This service cannot answer right now. Try again in a minute.',
+  temporarily_unavailable: 'This service is temporarily unavailable. Try again in a minute.',
   server_error: 'Something went wrong in this service. Try again in a minute.',
 };
-const OTHERWISE = 'The request of the program cannot be answered.';
-const TOO_MANY = 'Too many programs were described from this network in a short time. Try again in an hour.';
+const OTHERWISE = 'The request of the program cannot be processed.';
+const TOO_MANY = 'Too many programs were registered from this network in a short time. Try again in an hour.';
 
 /** What the library says when a metadata document may not be fetched now. */
 const FETCH_REFUSED = /fetch not allowed/;
@@ -37,7 +38,7 @@ export function authorizationProblemPage({ error, description, program, redirect
     ? html`<p>The request came from a program that calls itself <strong>${program.name}</strong>.</p>`
     : null;
   const where = redirect
-    ? html`<p>It wants the answer at <code>${displayText(redirect, ADDRESS_LENGTH)}</code>. Nothing was sent there.</p>`
+    ? html`<p>It requested a redirect to <code>${displayText(redirect, ADDRESS_LENGTH)}</code>. Nothing was sent there.</p>`
     : null;
   const detail = displayText([error, description].filter(Boolean).join(': '), DETAIL_LENGTH);
   return page(

@@ -1,6 +1,6 @@
+import type { PublicAddress } from '../auth/public-address.ts';
 import { type PageAnswer, show } from '../pages/answers.ts';
 import { homePage } from '../pages/home-page.ts';
-import type { PublicAddress } from '../public-address.ts';
 
 /** The page at the root of the service. */
 export const homeHandlers = ({ address, monitorUrl }: { address: PublicAddress; monitorUrl: string | undefined }) => {

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import type { mcpRoutes } from '@pipeline/contract';
 import type { HandlersOf } from '@pipeline/http';
-import type { ConnectionAuth, ConnectionIdentity } from '../connection-tokens.ts';
-import type { HostedContext } from '../context.ts';
+import type { ConnectionAuth, ConnectionIdentity } from '../auth/connection-tokens.ts';
+import type { HostedContext } from '../context/context.ts';
 import { isBatch, sanitizeMessage } from '../mcp/message.ts';
 import { McpEndpoint } from '../mcp/server.ts';
 

@@ -3,9 +3,9 @@ import { Bootstrap, IssueWhy, PipelineOverview, type readRoutes } from '@pipelin
 import { explainIssue, issuesTag, listIssues } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import type { z } from 'zod';
-import type { ConnectionAuth } from '../connection-tokens.ts';
-import type { HostedContext } from '../context.ts';
-import { bootstrapOf, overviewFor } from '../reads.ts';
+import type { ConnectionAuth } from '../auth/connection-tokens.ts';
+import type { HostedContext } from '../context/context.ts';
+import { bootstrapOf, overviewFor } from '../context/reads.ts';
 
 /** What a connection reads. Its scope comes from the check of its token; data may come from a replica. */
 export const readHandlers = (context: HostedContext): HandlersOf<typeof readRoutes, ConnectionAuth> => ({

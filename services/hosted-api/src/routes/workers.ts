@@ -1,9 +1,9 @@
 import type { workerRoutes } from '@pipeline/contract';
 import { heartbeat, registerWorker } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
-import type { HostedContext } from '../context.ts';
-import { requireReach } from '../repo-reach.ts';
-import type { WorkerAuth } from '../worker-tokens.ts';
+import { requireReach } from '../auth/repo-reach.ts';
+import type { WorkerAuth } from '../auth/worker-tokens.ts';
+import type { HostedContext } from '../context/context.ts';
 
 type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat'>;
 

@@ -1,7 +1,7 @@
 import { STATES, TASK_TYPES } from '@pipeline/domain';
 import { type Counts, type Figures, type Live, workerPools } from '@pipeline/engine';
 import type { Registry } from 'prom-client';
-import type { PolledValue } from '../polled-value.ts';
+import type { PolledValue } from '../polling/polled-value.ts';
 import { registerGauges, type Sample } from './gauges.ts';
 
 export interface PolledDashboard {

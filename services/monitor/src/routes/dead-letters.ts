@@ -5,8 +5,8 @@ import type { HandlersOf } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import { actorOf } from '../auth/actor.ts';
 import type { Authentication } from '../auth/authentication.ts';
-import type { DeadLetterCache } from '../parts/dead-letters.ts';
-import { isUuid } from '../uuid.ts';
+import type { DeadLetterCache } from '../features/dead-letters.ts';
+import { isUuid } from './parameters/uuid.ts';
 
 export interface DeadLetterDeps {
   engine: Engine;

@@ -4,7 +4,7 @@ import type { HandlersOf } from '@pipeline/http';
 import { type FloorWorker, workersOnFloor } from '@pipeline/store';
 import { actorOf } from '../auth/actor.ts';
 import type { Authentication } from '../auth/authentication.ts';
-import { readFloor } from '../worker-floor.ts';
+import { readFloor } from '../workers/floor.ts';
 
 type Handlers = HandlersOf<typeof workerOperationRoutes, Authentication>;
 

@@ -29,7 +29,7 @@ export class StreamLimit {
     const { perCredential, inAll } = this.#limits;
     const open = this.#open.get(key) ?? 0;
     if (perCredential > 0 && open >= perCredential) {
-      const message = `${open} event streams are open with these credentials: close one first`;
+      const message = `${open} event streams are open with these credentials; close one first`;
       throw new AnswerError('RATE_LIMITED', message, {
         'retry-after': `${RETRY_AFTER_S}`,
         ratelimit: `"streams";r=0;t=${RETRY_AFTER_S}`,

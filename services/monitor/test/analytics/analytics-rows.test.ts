@@ -3,9 +3,9 @@ import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { Registry } from 'prom-client';
-import { differencesCounter, rollupCheck } from '../../src/parts/rollups.ts';
-import { admit, type Bench, makeBench } from '../bench.ts';
-import { type Call, serveApp, serveConnected } from '../served-app.ts';
+import { differencesCounter, rollupCheck } from '../../src/features/rollups.ts';
+import { admit, type Bench, makeBench } from '../support/bench.ts';
+import { type Call, serveApp, serveConnected } from '../support/served-app.ts';
 
 const database = testDatabase();
 const STATES = '/api/pipeline/state-timeseries';

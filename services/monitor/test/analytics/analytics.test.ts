@@ -21,8 +21,8 @@ import {
   weeklyReliabilityOf,
 } from '@pipeline/testing/naive';
 import fc from 'fast-check';
-import { engineOn } from '../bench.ts';
-import { type Call, serveConnected } from '../served-app.ts';
+import { engineOn } from '../support/bench.ts';
+import { type Call, serveConnected } from '../support/served-app.ts';
 
 const database = testDatabase();
 const END = new Date('2026-03-10T12:34:56.789Z');

@@ -40,7 +40,7 @@ function classify({ end, failures }: IssueHistory, { touchedMore, touchedFewer }
 
 function lessonsOf({ end, failures, reviewCycles }: IssueHistory, drift: Drift): Record<string, string> | null {
   const lessons = {
-    ...(failures.length > 0 && end === 'merged' && { retry: 'Failed attempts were mended by trying again.' }),
+    ...(failures.length > 0 && end === 'merged' && { retry: 'Failed attempts succeeded when retried.' }),
     ...(reviewCycles > 0 && { review: `The review asked for changes ${reviewCycles} times: check before submitting.` }),
     ...(drift.touchedMore.length > 0 && { plan: `The plan missed ${drift.touchedMore.join(', ')}.` }),
   };

@@ -24,7 +24,7 @@ export const review: Step = async (context) => {
   const outside = planned ? files.filter((path) => !planned.includes(path)) : [];
   if (outside.length > 0)
     return outcome('needs-human', { reason: `Changed, but not planned: ${outside.join(', ')}. Is that meant?` });
-  if (scenario.human) return outcome('needs-human', { reason: 'A person is asked to look (demo:human).' });
+  if (scenario.human) return outcome('needs-human', { reason: 'A human review is requested (demo:human).' });
 
   const problems = [...(await incomplete(context, head)), ...(await untidy(context, head, files))];
   const conflicts = await checkout.conflicts(checkout.base, head);

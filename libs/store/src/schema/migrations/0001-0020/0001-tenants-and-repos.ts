@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Who owns what: tenants and users (reference tables on a distributed store), memberships, repos and their workflow.
- * Nothing has a trigger, an identity column or a key without its tenant, so that the schema can be distributed as it is.
+ * Ownership: tenants and users (reference tables on a distributed store), memberships, repos and their workflow.
+ * Nothing has a trigger, an identity column or a key without its tenant, so that the schema can be distributed as it
+ * is.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create schema if not exists pipeline`.execute(db);
@@ -56,7 +57,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, id),
       unique (tenant_id, slug_key)
     )`.execute(db);
-  // Webhooks and surface B know a repo by its slug alone; more than one tenant may have the same.
+  // Webhooks and surface B identify a repo by its slug alone; several tenants may have the same one.
   await sql`create index repos_by_slug on pipeline.repos (slug_key)`.execute(db);
   await sql`
     create table pipeline.repo_sync (

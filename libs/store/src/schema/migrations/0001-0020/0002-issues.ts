@@ -43,7 +43,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       unique (tenant_id, repo_id, issue_number),
       foreign key (tenant_id, repo_id) references pipeline.repos
     ) with (fillfactor = 80)`.execute(db);
-  // The self-healing loop looks for blocks whose backoff is over; few rows ever qualify.
+  // For the self-healing loop, which reads blocks with an expired backoff; few rows ever qualify.
   await sql`
     create index issues_auto_unblock_due on pipeline.issues (auto_unblock_at)
     where auto_unblock_at is not null`.execute(db);
@@ -134,7 +134,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`
     create index review_comments_of_issue on pipeline.review_comments (tenant_id, issue_id, created_at)`.execute(db);
-  // A comment or review is acted on once, whether a webhook or a poll brings it, and however often.
+  // A comment or review is handled once, however often webhooks and polls repeat it.
   await sql`
     create table pipeline.seen_remarks (
       tenant_id bigint not null,
@@ -169,7 +169,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, id),
       foreign key (tenant_id, repo_id) references pipeline.repos
     )`.execute(db);
-  // Asked at every approval: is anything still in the way?
+  // Read at every approval: are there blocking findings?
   await sql`
     create index findings_blocking on pipeline.findings (tenant_id, issue_id)
     where blocks_progress and status in ('open', 'accepted')`.execute(db);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * The queue. `tasks` holds live work only; every claim has a row in `runs`, which stays. Finishing deletes the task
+ * The queue. `tasks` holds live tasks only; every claim has a row in `runs`, which is kept. Finishing deletes the task
  * and closes the run, so the claim's index never grows with history.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -45,7 +45,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create unique index tasks_one_work_per_issue on pipeline.tasks (tenant_id, issue_id)
     where task_type in ('analyze', 'plan', 'develop', 'review', 'merge')`.execute(db);
-  // The claim: equality on tenant and type, then already in claiming order. Held and claimed rows are not in it.
+  // The claim: equality on tenant and type, then in claim order. Held and claimed rows are not in it.
   await sql`
     create index tasks_claim on pipeline.tasks (tenant_id, task_type, priority, turn, id)
     where status = 'pending' and held is null`.execute(db);
@@ -141,7 +141,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, id),
       unique (tenant_id, name)
     )`.execute(db);
-  // Local to the coordinator: a token must be unique over all tenants, for it names its tenant.
+  // Local to the coordinator: a token must be unique over all tenants, because it identifies its tenant.
   await sql`
     create table pipeline.worker_tokens (
       id uuid primary key,

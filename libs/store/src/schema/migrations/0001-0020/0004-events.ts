@@ -3,8 +3,8 @@ import { type Kysely, sql } from 'kysely';
 const MONTHS_AHEAD = 3;
 
 /**
- * Append-only history, partitioned by month. Keys must hold the time, so nothing else is unique here; rows are
- * written only behind the check of a claim or inside the transaction of the fact they tell.
+ * Append-only history, partitioned by month. Keys must contain the time, so nothing else is unique here; rows are
+ * written only after the check of a claim or inside the transaction of the fact.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const name of ['pipeline_event_id', 'issue_event_id', 'cost_event_id']) {
@@ -97,7 +97,7 @@ async function createMonth(db: Kysely<unknown>, table: string, ahead: number): P
 }
 
 /**
- * Writers put facts into the outbox, unordered, in the transaction of the fact. A sequencer gives them ids that
+ * Writers insert facts into the outbox, unordered, in the transaction of the fact. A sequencer assigns ids that
  * strictly increase in commit order.
  */
 async function createStream(db: Kysely<unknown>): Promise<void> {

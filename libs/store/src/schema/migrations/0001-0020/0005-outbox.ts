@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What goes out to the host (projections), what could not be done (dead letters), what came in (webhooks). */
+/** Host writes (projections), dead letters, and received webhooks. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create sequence pipeline.projection_id_seq`.execute(db);
   await sql`
@@ -28,7 +28,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       unique (tenant_id, idempotency_key),
       foreign key (tenant_id, repo_id) references pipeline.repos
     ) with (fillfactor = 80)`.execute(db);
-  // The executor's only question: which is the oldest entry of each lane that still waits or holds its lane.
+  // The executor's only query: the oldest entry of each lane that is pending or blocks its lane.
   await sql`
     create index projections_open on pipeline.projections (tenant_id, repo_id, issue_number, lane, id)
     where status in ('pending', 'failed')`.execute(db);
@@ -65,7 +65,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       foreign key (tenant_id, issue_id) references pipeline.issues
     )`.execute(db);
   await sql`create index dead_letters_by_id on pipeline.dead_letters (id)`.execute(db);
-  // Lists and counts ask for open letters only, newest first; resolved ones stay for the audit.
+  // Lists and counts read unresolved dead letters only, newest first; resolved ones are kept for the audit.
   await sql`
     create index dead_letters_open on pipeline.dead_letters (created_at desc, id) where resolved_at is null`.execute(
     db,
@@ -73,8 +73,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index dead_letters_open_of_issue on pipeline.dead_letters (tenant_id, issue_id)
     where resolved_at is null`.execute(db);
-  // The inbox. Local to the coordinator: a delivery is stored before anyone knows whose it is. Its key makes a
-  // repeated delivery a no-op; what it says is applied by the intake loop, which may ask the host.
+  // The inbox. Local to the coordinator: a delivery is stored before its tenant is known. Its key makes a redelivery a
+  // no-op; the intake loop, which may query the host, applies it.
   await sql`
     create table pipeline.webhook_deliveries (
       delivery_id text primary key,

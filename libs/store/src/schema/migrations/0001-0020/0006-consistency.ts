@@ -1,9 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What the consistency detectors read, and the indexes that keep their cost to what may be wrong, not to history. */
+/**
+ * Columns and indexes for the consistency detectors, which keep their cost proportional to possible findings, not to
+ * history.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // A column of its own, for an index over `state` would make every move of an issue a non-HOT update; this one
-  // changes only when an issue ends or comes back.
+  // A separate column, because an index over `state` would make every transition a non-HOT update; this one changes
+  // only when an issue ends or is reopened.
   await sql`
     alter table pipeline.issues
     add column is_open boolean not null generated always as (state <> 'done') stored`.execute(db);

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Alerts, and what the limits that raise them are measured by: spending, and time spent waiting for a quota. */
+/** Alerts, and the inputs of the limits that raise them: spending, and time spent waiting for a quota. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // No foreign key to tenants: number 0, which no tenant has, owns what concerns the whole deployment. A null there
-  // could stand in no key, and a real tenant would see what is not its own.
+  // No foreign key to tenants: number 0, which no tenant has, owns alerts of the whole deployment. A null could not be
+  // part of a key, and a real tenant would see alerts of others.
   await sql`
     create table pipeline.alerts (
       tenant_id bigint not null,
@@ -24,9 +24,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, id),
       unique (tenant_id, fingerprint)
     ) with (fillfactor = 80)`.execute(db);
-  // What is wrong now. Raising an alert again changes no column of it.
+  // Open alerts. Raising an alert again changes no column of it.
   await sql`create index alerts_open on pipeline.alerts (tenant_id, id) where resolved_at is null`.execute(db);
-  // One row for each tenant and UTC day, written by every booking: room on its page keeps those updates in place.
+  // One row for each tenant and UTC day, updated by every cost event: free space on its page keeps those updates in
+  // place.
   await sql`
     create table pipeline.daily_spend (
       tenant_id bigint not null references pipeline.tenants,
@@ -36,7 +37,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       told_percent integer,
       primary key (tenant_id, day)
     ) with (fillfactor = 50)`.execute(db);
-  // The loop of budgets looks at today, and at what people were told: days gone by do not slow it down.
+  // The budget loop reads today, and days with a reported threshold: past days do not slow it down.
   await sql`create index daily_spend_by_day on pipeline.daily_spend (day)`.execute(db);
   await sql`
     create index daily_spend_told on pipeline.daily_spend (tenant_id, day)

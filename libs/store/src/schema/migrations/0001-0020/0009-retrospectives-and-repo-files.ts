@@ -1,16 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What side tasks leave: retrospectives of issues, and the files and symbols of repos. */
+/** Results of side tasks: retrospectives of issues, and the files and symbols of repos. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // At most one of each is alive, so that what happens meanwhile adds no second one. A task is alive from its
-  // enqueueing to its report: one that is given back never meets another.
+  // At most one of each is live, so that later events add no second one. A task is live from its enqueueing to its
+  // report; one that is returned to the queue never conflicts with another.
   await sql`
     create unique index tasks_one_retrospect_per_issue on pipeline.tasks (tenant_id, issue_id)
     where task_type = 'retrospect'`.execute(db);
   await sql`
     create unique index tasks_one_scan_per_repo on pipeline.tasks (tenant_id, repo_id)
     where task_type = 'code-map-scan'`.execute(db);
-  // Known from the submission, before the pull request is: it is opened later, by the outbox.
+  // Known from the submission, before the pull request, which the outbox opens later.
   await sql`alter table pipeline.issues add column submitted_files text[] not null default '{}'`.execute(db);
   await sql`
     create table pipeline.retrospectives (
@@ -32,7 +32,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       foreign key (tenant_id, repo_id) references pipeline.repos,
       foreign key (tenant_id, issue_id) references pipeline.issues
     )`.execute(db);
-  // An issue that was reopened has several; the newest is the one that is shown. Ids are made in order of time.
+  // An issue that was reopened has several; the newest is shown. Ids are assigned in order of time.
   await sql`create index retrospectives_of_issue on pipeline.retrospectives (tenant_id, issue_id, id)`.execute(db);
   await sql`
     create table pipeline.repo_scans (
@@ -48,8 +48,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, repo_id),
       foreign key (tenant_id, repo_id) references pipeline.repos on delete cascade
     )`.execute(db);
-  // One row for each file, its symbols in it: retrieval ranks files, so a file is one document, and a scan that
-  // changes a file rewrites one row.
+  // One row per file, with its symbols: retrieval ranks files, so a file is one document, and a scan that changes a
+  // file rewrites one row.
   await sql`
     create table pipeline.repo_files (
       tenant_id bigint not null,

@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Restarts of agents, the log of what is done outside any repo, who made a workflow, and how long issues stand. */
+/**
+ * Restarts of agents, the audit log outside any repo, the author of a workflow, and the time of issues in their state.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   // Agents are named by the configuration and belong to no tenant.
   await sql`
@@ -11,7 +13,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       last_restart_at timestamptz,
       last_error text
     )`.execute(db);
-  // What concerns a repo is a pipeline event of that repo; this is the rest, such as users, tokens and agents.
+  // Actions on a repo are pipeline events of that repo; this table has the others, such as those on users, tokens and
+  // agents.
   await sql`create sequence pipeline.audit_log_id_seq`.execute(db);
   await sql`
     create table pipeline.audit_log (
@@ -29,8 +32,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     add column created_by text,
     add column activated_at timestamptz,
     add column activated_by text`.execute(db);
-  // Who stands too long, from the oldest on. By the hour, for an index over the time itself would make every move of
-  // an issue a non-HOT update; most moves of the quick states stay within an hour.
+  // Issues by time in state, oldest first. By the hour, because an index over the time itself would make every
+  // transition a non-HOT update; most transitions out of short states happen within an hour.
   await sql`
     alter table pipeline.issues
     add column standing_since_hour timestamptz generated always as (

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Connections: what programs may read in the name of a user, and how people log in. A token has no state of its own
- * but its age: it lives only while its connection does, so that one UPDATE of one row ends all of them.
- * The oauth tables are local to the coordinator: a token is unique over all tenants, for it names its tenant.
+ * Connections: what programs may read on behalf of a user, and logins of people. A token has no state but its age: it
+ * is valid only while its connection is, so that one UPDATE of one row ends all of them. The oauth tables are local to
+ * the coordinator: a token is unique over all tenants, because it identifies its tenant.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -16,7 +16,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       foreign key (tenant_id, user_id) references pipeline.memberships on delete cascade,
       foreign key (tenant_id, repo_id) references pipeline.repos on delete cascade
     )`.execute(db);
-  // Consent asks for the organisations of one user; the primary key leads with the tenant.
+  // Consent lists the organisations of one user; the primary key leads with the tenant.
   await sql`create index memberships_of_user on pipeline.memberships (user_id)`.execute(db);
   await sql`
     create table pipeline.oauth_clients (
@@ -26,7 +26,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       created_at timestamptz not null default pipeline.svc_now()
     )`.execute(db);
   await sql`create index oauth_clients_by_age on pipeline.oauth_clients (created_at)`.execute(db);
-  // No key to oauth_clients: a client that is known by its metadata document has no row there.
+  // No key to oauth_clients: a client with a metadata document has no row there.
   await sql`
     create table pipeline.oauth_connections (
       id text primary key,
@@ -59,7 +59,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`create index oauth_tokens_of_connection on pipeline.oauth_tokens (connection_id)`.execute(db);
   await sql`create index oauth_tokens_by_end on pipeline.oauth_tokens (expires_at)`.execute(db);
-  // What an authorization under way keeps between two requests of a browser.
+  // State of an authorization in progress between two requests of a browser.
   await sql`
     create table pipeline.oauth_artifacts (
       model text not null,
@@ -81,7 +81,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`create index user_sessions_of_user on pipeline.user_sessions (user_id)`.execute(db);
   await sql`create index user_sessions_by_end on pipeline.user_sessions (expires_at)`.execute(db);
-  // Attempts that all replicas count together: logins, registrations, token requests.
+  // Attempts counted across replicas: logins, registrations, token requests.
   await sql`
     create table pipeline.rate_limits (
       key text primary key,

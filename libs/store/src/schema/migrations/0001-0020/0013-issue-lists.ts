@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Lists and counts of issues, kept beside the issues themselves: a page is read from one covering index as text, its
- * total from a handful of counters. Both are written in the transaction of the change they show.
+ * Lists and counts of issues, stored beside the issues: a page is read from one covering index as text, its total from
+ * a handful of counters. Both are written in the transaction of the change.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // `body` is in the index and so bounded; a longer item is in `big_body`, which no index holds.
+  // `body` is in the index and so bounded; a longer item is in `big_body`, which is in no index.
   await sql`
     create table pipeline.issue_list (
       tenant_id bigint not null,
@@ -21,7 +21,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, repo_id, issue_number),
       foreign key (tenant_id, repo_id) references pipeline.repos
     ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02)`.execute(db);
-  // The default list, whole pages without a look at the table. Vacuum keeps it so.
+  // The default list: pages are index-only scans, as long as vacuum runs.
   await sql`
     create index issue_list_open on pipeline.issue_list (tenant_id, repo_id, state_entered_at, issue_number)
     include (body) where state <> 'done'`.execute(db);
@@ -42,7 +42,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     group by 1, 2, 3, 4, 5`.execute(db);
   await sql`
     create index findings_of_repo on pipeline.findings (tenant_id, repo_id, created_at desc, id)`.execute(db);
-  // What failed lately in a repo, and what it cost: both read by time.
+  // Recent failures and costs of a repo, both read by time.
   await sql`
     create index runs_failed_of_repo on pipeline.runs (tenant_id, repo_id, finished_at desc)
     where error_message is not null`.execute(db);
@@ -52,9 +52,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Changes only append deltas, so that writers of one repo never wait for each other; a fold adds them to the counts.
- * `writes` counts the deltas that were folded: with those that were not it is the revision of a repo's list, a sum, so
- * transactions that commit out of order cannot hide from it.
+ * Changes only append deltas, so that writers of one repo never wait for each other; an aggregation adds them to the
+ * counts. `writes` counts the aggregated deltas: plus the pending ones it is the revision of a repo's list, a sum,
+ * which includes transactions that commit out of order.
  */
 async function createCounts(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -87,7 +87,7 @@ async function createCounts(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
 }
 
-/** The items as the engine wrote them when this migration was made; from then on it keeps them itself. */
+/** The items as the engine wrote them at the time of this migration; from then on the engine writes them. */
 const fillList = (db: Kysely<unknown>) =>
   sql`
     insert into pipeline.issue_list (tenant_id, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at,

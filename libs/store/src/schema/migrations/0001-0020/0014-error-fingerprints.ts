@@ -3,7 +3,7 @@ import { fingerprintOf0014 } from './0014-fingerprint.ts';
 
 const BATCH = 1_000;
 
-/** Issues by the error that stopped them, so that a whole group is found at once. */
+/** Issues by the error that stopped them, to find a whole group. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table pipeline.issues add column error_fingerprint text`.execute(db);
   await fill(db);
@@ -13,7 +13,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     where error_fingerprint is not null`.execute(db);
 }
 
-/** Messages repeat, so each is worked out once. */
+/** Messages repeat, so each is computed once. */
 async function fill(db: Kysely<unknown>): Promise<void> {
   for (let after = ''; ; ) {
     const { rows } = await sql<{ last_error: string }>`

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * The outbox of the stream gets its order from the server: facts about one issue are written one after the other under
- * the lock of its row, so a number drawn there follows cause and effect, whatever the clocks of the writers say. What
- * waits in the outbox is a matter of milliseconds, so it is made anew. Heartbeats share the counter.
+ * The stream's outbox gets its order from the server: facts about one issue are written one after the other under the
+ * lock of its row, so a sequence number follows cause and effect, whatever the clocks of the writers. Rows stay in the
+ * outbox for milliseconds, so it is recreated. Heartbeats share the counter.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create sequence pipeline.stream_outbox_id_seq`.execute(db);

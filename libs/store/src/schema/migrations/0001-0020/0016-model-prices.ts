@@ -1,7 +1,7 @@
 /**
- * USD per million tokens: input, output, read from the cache, written to it. List prices of the providers when the
- * table was made; whoever pays others edits the table. `*` prices every model that nothing else names, like the
- * dearest of the usual ones, so that budgets hold also for what nobody has a price for.
+ * USD per million tokens: input, output, cache read, cache write. List prices of the providers at the time of the
+ * migration; an operator with other prices edits the table. `*` prices every other model, like the most expensive
+ * common one, so that budgets also apply to models without a price.
  */
 export const MODEL_PRICES_OF_0016: readonly (readonly [string, number, number, number, number])[] = [
   ['claude-opus-4*', 15, 75, 1.5, 18.75],

@@ -19,8 +19,8 @@ export const STATES_OF_0016: readonly string[] = [
 ];
 
 /**
- * Sums that analytics are read from, so that an answer costs the same after ten million events as after ten thousand.
- * Writers only append to `rollup_deltas`; a fold adds them to the sums. All of it is local to the coordinator of a
+ * Rollups for analytics, so that a query costs the same after ten million events as after ten thousand. Writers only
+ * append to `rollup_deltas`; an aggregation adds them to the rollups. All of it is local to the coordinator of a
  * distributed store, like the stream. Repo 0, tenant 0 = all of them.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -40,7 +40,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const [table, columns] of Object.entries(SUMS)) {
     await sql`create table pipeline.${sql.ref(table)} (${sql.raw(columns)}) with (fillfactor = 80)`.execute(db);
   }
-  // Days whose sums were compared with the rows of the history; a day before this migration gets its sums so.
+  // Days whose rollups were compared with the history; that also fills days before this migration.
   await sql.raw(CHECKS).execute(db);
   await createIndexes(db);
   // Which states an issue has been in, one bit each, in the order of the list of states.
@@ -55,7 +55,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createPrices(db);
 }
 
-/** Sums by minute are kept for days, sums by hour for as long as reports look back: see the retention of each. */
+/** Sums by minute are kept for days, sums by hour for the longest report: see the retention of each. */
 const SUMS = {
   state_minutes: `
     tenant_id bigint not null, repo_id bigint not null, state text not null, minute timestamptz not null,
@@ -94,12 +94,12 @@ const CHECKS = `
   )`;
 
 async function createIndexes(db: Kysely<unknown>): Promise<void> {
-  // Old rows are found without a tree that each fold would have to keep.
+  // Old rows are found without a B-tree that each aggregation would have to update.
   await sql`create index state_minutes_by_time on pipeline.state_minutes using brin (minute)`.execute(db);
   await sql`create index stay_hours_by_time on pipeline.stay_hours using brin (hour)`.execute(db);
   // By time, for the parts of a window that begin within a minute or an hour, and for what is recomputed.
   await sql`create index transitions_by_state on pipeline.transitions (to_state, at)`.execute(db);
-  // Few issues come back; who counts issues by their moves has to know which.
+  // Few issues are reopened; counting issues by their transitions must exclude repetitions.
   await sql`create index transitions_out_of_done on pipeline.transitions (at) where from_state = 'done'`.execute(db);
   await sql`create index issues_by_entry on pipeline.issues (created_at)`.execute(db);
   await sql`create index pull_requests_merged on pipeline.pull_requests (merged_at) where merged`.execute(db);
@@ -111,7 +111,7 @@ async function createIndexes(db: Kysely<unknown>): Promise<void> {
     create index pipeline_events_of_issue on pipeline.pipeline_events (tenant_id, issue_id, created_at, id)`.execute(
     db,
   );
-  // The frequent types are found near the head of any list; the others need a way of their own.
+  // The frequent types are found near the head of any list; the others need their own index.
   await sql`
     create index pipeline_events_of_type on pipeline.pipeline_events (tenant_id, event_type, created_at, id)
     where event_type not in ('state_transition', 'task_enqueued', 'task_claimed', 'task_completed', 'task_failed')`.execute(

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What becomes of findings, what is learnt about a repo, and how both are found again for an agent. */
+/** Findings and their decisions, knowledge about repos, and the search for both. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await extensions(db);
   await findings(db);
@@ -9,7 +9,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await searchable(db);
 }
 
-/** Both come with Postgres and are trusted: whoever may create in the database may create them. */
+/** Both come with Postgres and are trusted: the CREATE privilege on the database is sufficient. */
 const EXTENSIONS = ['pg_trgm', 'btree_gin'] as const;
 
 async function extensions(db: Kysely<unknown>): Promise<void> {
@@ -34,7 +34,7 @@ async function findings(db: Kysely<unknown>): Promise<void> {
       add column resolved_by_issue_id bigint,
       add column resolved_at timestamptz,
       add column dismissed_reason text`.execute(db);
-  // What is reported again is the same row. One that was superseded is history: its successor stands for it.
+  // A repeated report is the same row. A superseded finding is history, represented by its successor.
   await sql`
     create unique index findings_once on pipeline.findings (tenant_id, repo_id, fingerprint)
     where fingerprint is not null and status <> 'superseded'`.execute(db);
@@ -42,7 +42,7 @@ async function findings(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index findings_to_resolve on pipeline.findings (tenant_id, resolved_by_issue_id)
     where status in ('open', 'accepted')`.execute(db);
-  // A finding of the repo may be met while several issues are worked on; each lists it.
+  // A finding of the repo may be reported for several issues; each lists it.
   await sql`
     create table pipeline.finding_sightings (
       tenant_id bigint not null,
@@ -99,7 +99,7 @@ async function items(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, id),
       foreign key (tenant_id, repo_id) references pipeline.repos
     )`.execute(db);
-  // One that went stale comes back as a new one; what a person dismissed does not.
+  // A stale item is recorded again as a new one; one that a person dismissed is not.
   await sql`
     create unique index intelligence_items_once on pipeline.intelligence_items (tenant_id, repo_id, fingerprint)
     where dismissed_reason is null or dismissed_reason <> 'stale'`.execute(db);
@@ -114,8 +114,8 @@ async function items(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index intelligence_items_of_issue on pipeline.intelligence_items (tenant_id, source_issue_id)
     where source_issue_id is not null`.execute(db);
-  // Those that agents are given, and those that were left out, each by its own index: many of the second kind make no
-  // search for the first one slower.
+  // Items for agents, and omitted ones, each by its own index: many of the second kind do not slow the search for the
+  // first one.
   await sql`
     create index intelligence_items_usable on pipeline.intelligence_items using gin (repo_id, search) with (fastupdate = off)
     where status in ('approved', 'proposed', 'observed')`.execute(db);
@@ -162,8 +162,8 @@ async function items(db: Kysely<unknown>): Promise<void> {
 }
 
 async function embeddings(db: Kysely<unknown>): Promise<void> {
-  // Apart from the items, so that these stay short. `bits` are the signs of the vector's elements: what is near shares
-  // most of them, and comparing them costs a hundredth of the cosine.
+  // Separate from the items, so that these stay short. `bits` are the signs of the vector's elements: near vectors
+  // share most of them, and comparing them costs a hundredth of the cosine.
   await sql`
     create table pipeline.intelligence_embeddings (
       tenant_id bigint not null,
@@ -193,8 +193,8 @@ async function searchable(db: Kysely<unknown>): Promise<void> {
         || setweight(to_tsvector('english'::regconfig,
              ${sql.raw(words(names))} || ' ' || translate(${sql.raw(names)}, '[]",', '    ') || coalesce(summary, '')), 'B')
     ) stored`.execute(db);
-  // A scan writes thousands of rows at once, so their words are gathered before they are sorted in; what is gathered is
-  // read by each search, so it is kept small (kB).
+  // A scan writes thousands of rows at once, so their words are collected before they are sorted in; each search reads
+  // the pending list, so it is kept small (kB).
   await sql`
     create index repo_files_search on pipeline.repo_files using gin (repo_id, search)
     with (gin_pending_list_limit = 512)`.execute(db);

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Streams of self-improvement work, what their agents are told, and the issues that they made. */
+/** Streams of self-improvement work, their prompts, and their issues. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create sequence pipeline.track_id_seq`.execute(db);
-  // A deleted track keeps its row: issues that it made are still worked by its prompts.
+  // A deleted track keeps its row: its issues still use its prompts.
   await sql`
     create table pipeline.tracks (
       tenant_id bigint not null,
@@ -31,7 +31,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create unique index tracks_by_name on pipeline.tracks (tenant_id, repo_id, name)
     where deleted_at is null`.execute(db);
-  // The scheduler's only question; a track that is off or deleted has no next run.
+  // The scheduler's only query; a disabled or deleted track has no next run.
   await sql`
     create index tracks_due on pipeline.tracks (next_run_at, tenant_id, repo_id)
     where next_run_at is not null`.execute(db);
@@ -49,7 +49,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, track_id, version),
       foreign key (tenant_id, track_id) references pipeline.tracks
     )`.execute(db);
-  // An issue is asked for before the host has given it a number.
+  // An issue is requested before the host has assigned its number.
   await sql`
     alter table pipeline.si_issues
     add column id uuid not null default gen_random_uuid(),
@@ -62,6 +62,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table pipeline.si_issues alter column issue_number drop not null`.execute(db);
   await sql`
     create unique index si_issues_by_number on pipeline.si_issues (tenant_id, repo_id, issue_number)`.execute(db);
-  // Who was served lately: shares are told by it.
+  // Recent issues per track, for the shares.
   await sql`create index si_issues_recent on pipeline.si_issues (tenant_id, repo_id, created_at)`.execute(db);
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What self-improvement is for, what is proposed and applied to the tracks, and the weekly cycle that proposes. */
+/** Charters, proposed and applied changes of the tracks, and the weekly cycle. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table pipeline.strategy_charters (
@@ -15,7 +15,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       foreign key (tenant_id, repo_id) references pipeline.repos
     )`.execute(db);
   await createSnapshots(db);
-  // Its row is also the lock under which anything of the strategy of a repo changes.
+  // Its row is also the lock for all changes of a repo's strategy.
   await sql`
     create table pipeline.strategy_automation (
       tenant_id bigint not null,
@@ -27,7 +27,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, repo_id),
       foreign key (tenant_id, repo_id) references pipeline.repos
     )`.execute(db);
-  // The loop's only question.
+  // The loop's only query.
   await sql`
     create index strategy_automation_due on pipeline.strategy_automation (due_at)
     where enabled and due_at is not null`.execute(db);
@@ -48,7 +48,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, id),
       foreign key (tenant_id, repo_id) references pipeline.repos
     )`.execute(db);
-  // A cycle that failed is tried again in its week; one that ended is not.
+  // A failed cycle is retried in its week; an ended one is not.
   await sql`
     create unique index strategy_runs_once_a_week on pipeline.strategy_runs (tenant_id, repo_id, iso_week)
     where outcome <> 'failed'`.execute(db);
@@ -86,7 +86,7 @@ async function createSnapshots(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, repo_id, version),
       foreign key (tenant_id, repo_id) references pipeline.repos
     )`.execute(db);
-  // Lists ask for the status; what is superseded grows for ever.
+  // Lists filter by status; superseded snapshots grow without limit.
   await sql`
     create index strategy_snapshots_by_status on pipeline.strategy_snapshots (tenant_id, repo_id, status, version)`.execute(
     db,

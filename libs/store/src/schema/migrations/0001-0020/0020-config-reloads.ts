@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What each process made of the configuration last. A handful of rows, of the deployment and not of a tenant. */
+/** The last configuration reload of each process. A handful of rows, of the deployment and not of a tenant. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table pipeline.config_reloads (

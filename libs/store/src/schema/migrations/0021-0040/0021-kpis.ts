@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What the regression guard found, day by day, and what it and the figures of a repo are read from. */
+/** Daily KPIs of the regression guard, and indexes for its figures and those of a repo. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // One row for each day: the last look of the day holds.
+  // One row per day: the last evaluation of the day.
   await sql`
     create table pipeline.kpi_snapshots (
       tenant_id bigint not null,
@@ -23,7 +23,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ) with (fillfactor = 80)`.execute(db);
   await sql`create index kpi_snapshots_by_day on pipeline.kpi_snapshots (day)`.execute(db);
   await sql`alter table pipeline.pull_requests add column reverted_by integer`.execute(db);
-  // What happened in a repo within a window.
+  // Events of a repo within a window.
   await sql`create index transitions_of_repo on pipeline.transitions (tenant_id, repo_id, at)`.execute(db);
   await sql`
     create index pull_requests_merged_of_repo on pipeline.pull_requests (tenant_id, repo_id, merged_at)

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What is read about one issue or one run is found by an index, and issues are found over all repos. */
+/** Indexes for the data of one issue or one run, and for issues over all repos. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // A run is known by its number alone, which no other tenant's run has.
+  // A run is found by its number alone, which is unique across tenants.
   await sql`drop index pipeline.artefacts_of_run`.execute(db);
   await sql`create index artefacts_of_run on pipeline.artefacts (run_id, id)`.execute(db);
   await sql`create index artefacts_of_issue on pipeline.artefacts (tenant_id, issue_id, id)`.execute(db);
-  // The story of an issue has all letters and all writes to the host, not only those that are open.
+  // The timeline of an issue has all dead letters and all host writes, not only open ones.
   await sql`create index dead_letters_of_issue on pipeline.dead_letters (tenant_id, issue_id)`.execute(db);
   await sql`
     create index findings_of_issue on pipeline.findings (tenant_id, issue_id, created_at desc, id)`.execute(db);

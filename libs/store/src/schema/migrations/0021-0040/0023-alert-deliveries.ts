@@ -19,18 +19,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       finished_at timestamptz,
       primary key (tenant_id, id)
     )`.execute(db);
-  // The sender's only question. What is done leaves it.
+  // The sender's only query. Completed messages leave it.
   await sql`
     create index alert_deliveries_due on pipeline.alert_deliveries (next_attempt_at)
     where status = 'pending'`.execute(db);
-  // Whether a channel heard of an alert lately, and what it was told of this episode.
+  // Whether a channel was recently notified of an alert, and of this episode.
   await sql`
     create index alert_deliveries_of_alert
     on pipeline.alert_deliveries (tenant_id, fingerprint, channel, created_at)`.execute(db);
   await sql`create index alert_deliveries_by_age on pipeline.alert_deliveries (created_at)`.execute(db);
-  // Lists of alerts, newest first; the open ones are few, and the list of all looks from the end.
+  // Lists of alerts, newest first; the open ones are few, and the list of all is read from the end.
   await sql`create index alerts_by_sighting on pipeline.alerts (last_seen_at desc, id)`.execute(db);
-  // Detectors of loops ask over all tenants, by time.
+  // Detectors of loops read all tenants, by time.
   await sql`
     create index runs_failed_lately on pipeline.runs (finished_at)
     where error_fingerprint is not null`.execute(db);

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * What each task, run and move of an issue need not pay for. Repos and issues are never deleted, and whoever adds a row
- * has read or locked them in the same transaction: the server's own look costs a queue two fifths of its enqueue, and
- * locks the row of a repo that many write to. Nothing asks for the runs of a task, and what is claimed, one row for each
- * busy worker, is found by tasks_of_worker; without the leases in an index a heartbeat changes no index at all.
+ * Removes costs per task, run and transition. Repos and issues are never deleted, and every writer of such a row has
+ * read or locked them in the same transaction: the server's check costs a queue two fifths of its enqueue, and locks
+ * the row of a repo that many write to. No statement reads the runs of a task, and claimed tasks, one row per busy
+ * worker, are found by tasks_of_worker; without the leases in an index a heartbeat changes no index at all.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

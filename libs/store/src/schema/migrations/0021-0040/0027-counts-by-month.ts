@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * What has happened ever is read by the month: moves and tasks are counted by day and month, no longer by hour, so that
- * the totals of the metrics cost the same after years. What was counted is carried over.
+ * All-time totals are read by month: transitions and tasks are counted by day and month, no longer by hour, so that the
+ * totals of the metrics cost the same after years. Existing counts are carried over.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await carryOver(db, { from: 'transition_hours', to: 'transition_counts', of: ['from_state', 'to_state'] });

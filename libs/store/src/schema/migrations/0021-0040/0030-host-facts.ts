@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What the host's times and identities decide: the order of deliveries, which request is new, whose text counts. */
+/** Host times and actors, which decide the order of deliveries, new requests, and the author of a text. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Deliveries of one lane (an issue or a pull request) are handled in order, those of different lanes side by side.
+  // Deliveries of one lane (an issue or a pull request) are handled in order, those of different lanes concurrently.
   await sql`alter table pipeline.webhook_deliveries add column lane text not null default ''`.execute(db);
   // Read and written by the intake only, with the issue's row locked; an issue from before this migration has no row
-  // until the host reports something about it. All times but seen_at are the host's, which counts whole seconds.
+  // until the host reports something about it. All times but seen_at are the host's, in whole seconds.
   await sql`
     create table pipeline.issue_host_facts (
       tenant_id bigint not null,

@@ -1,0 +1,75 @@
+import type { VcsHost } from '@pipeline/domain';
+import type { admin } from '@pipeline/engine';
+import { Command } from 'commander';
+
+/** Options of every command. */
+export interface Flags {
+  json?: boolean;
+  /** Actor recorded in the audit log. */
+  as?: string;
+  reason?: string;
+}
+
+/** Context of a running command. */
+export interface Session {
+  /** Actor and store. */
+  admin: admin.Admin;
+  /** The use cases. */
+  use: typeof admin;
+  /** Returns the host client of a kind, using the credentials of the environment; null without credentials. */
+  hostOf(kind: string): Promise<VcsHost | null>;
+  /** Prompts for a password without echo, or reads it from standard input. */
+  readPassword(): Promise<string>;
+  /** Returns the text of a file; `-` = standard input. */
+  readText(file: string): Promise<string>;
+}
+
+/** Result of a command as JSON data and as text. */
+export interface Answer {
+  data: unknown;
+  text: string;
+  /** False = the check failed; the command exits with 1. */
+  ok?: boolean;
+}
+
+export type Deed = (session: Session) => Promise<Answer>;
+export type Run = (flags: Flags, deed: Deed) => Promise<void>;
+
+interface Leaf<O> {
+  /** Name and arguments: `create <id>`. */
+  usage: string;
+  description: string;
+  /** Whether the command has side effects; adds the options --as and --reason. */
+  writes: boolean;
+  /** Options of the command in the form of commander: flags, description. */
+  options?: [flags: string, description: string][];
+  deed(session: Session, args: string[], options: O): Promise<Answer>;
+}
+
+/** Adds an executable command. Omitted optional arguments are ''. */
+export function leaf<O = object>(parent: Command, run: Run, spec: Leaf<O>): void {
+  const command = new Command(spec.usage.split(' ')[0]).description(spec.description);
+  for (const argument of spec.usage.split(' ').slice(1)) command.argument(argument);
+  for (const [flags, description] of spec.options ?? []) {
+    if (description.startsWith('needed: ')) command.requiredOption(flags, description.slice('needed: '.length));
+    else command.option(flags, description);
+  }
+  if (spec.writes) {
+    command.option('--as <name>', 'actor recorded in the audit log (default: the operating system user)');
+    command.option('--reason <text>', 'reason recorded in the audit log');
+  }
+  command.option('--json', 'print the result and errors as JSON');
+  command.action(async () => {
+    const options = command.opts<Flags & O>();
+    const args = command.processedArgs.map((value) => (typeof value === 'string' ? value : ''));
+    await run(options, (session) => spec.deed(session, args, options));
+  });
+  parent.addCommand(command);
+}
+
+/** Adds a command group; without a subcommand it prints its help. */
+export function group(parent: Command, name: string, description: string): Command {
+  const command = new Command(name).description(description);
+  parent.addCommand(command);
+  return command;
+}

@@ -1,0 +1,14 @@
+/** Exit codes; the higher ones are those of sysexits.h. */
+export const EXIT = {
+  ok: 0,
+  /** The command was rejected; the message states the reason. */
+  refused: 1,
+  /** Invalid command line. */
+  usage: 2,
+  /** The database is not reachable; a retry may help. */
+  unavailable: 69,
+  /** Internal error. */
+  internal: 70,
+  /** Invalid setting or schema version. */
+  config: 78,
+} as const;

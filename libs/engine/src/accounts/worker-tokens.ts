@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { parseExpiry, requireSlug } from '@pipeline/domain';
+import {
+  insertWorkerToken,
+  listWorkerTokens as readTokens,
+  repoIdsOf,
+  revokeWorkerToken as revokeById,
+  revokeWorkerTokensNamed,
+  storeTime,
+} from '@pipeline/store';
+import { validate as isUuid } from 'uuid';
+import { type Admin, administer, audit, notFound, refuse } from '../context/admin.ts';
+import { hashToken } from '../context/token-hash.ts';
+import { requireOrg } from './orgs.ts';
+
+export interface NewWorkerToken {
+  org: string;
+  name: string;
+  /** Slugs of enabled repos; none = all of the organisation, including later ones. */
+  repos: readonly string[];
+  /** A duration from now (`30d`, `12h`) or an ISO 8601 date or time with its zone; null = it never expires. */
+  expires: string | null;
+}
+
+/**
+ * Creates a worker token. It is returned here only: the store has its SHA-256.
+ * @throws AppError NOT_FOUND, INVALID_INPUT.
+ */
+export async function createWorkerToken(admin: Admin, { org: orgId, name, repos, expires }: NewWorkerToken) {
+  const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
+  return administer(admin, async (tx) => {
+    const org = await requireOrg(tx, orgId);
+    const expiresAt = expires === null ? null : requireExpiry(expires, await storeTime(tx));
+    const repoIds: number[] = [];
+    for (const repo of repos) {
+      const [id] = await repoIdsOf(tx, org.id, [requireSlug(repo)]);
+      repoIds.push(id ?? refuse(`${orgId} has no enabled repo ${repo}`));
+    }
+    const scope = { tenantId: org.id, name, repoIds: repos.length === 0 ? null : repoIds, expiresAt };
+    const id = await insertWorkerToken(tx, { ...scope, tokenHash: hashToken(token) });
+    const subject = `worker token ${name} of org ${orgId}`;
+    await audit(tx, admin, { action: 'worker-token-create', subject, details: { id, repos, expiresAt } });
+    return { id, token, org: orgId, name, repos: repos.length === 0 ? null : repos, expiresAt };
+  });
+}
+
+/** @throws AppError INVALID_INPUT for a text that is neither a duration nor a time, or not in the future. */
+function requireExpiry(text: string, now: Date): string {
+  const at = parseExpiry(text, now);
+  if (at === null)
+    return refuse(`--expires must be a duration such as 30d or 12h, or a date such as 2027-01-31, got "${text}"`);
+  if (at <= now) return refuse(`--expires must be in the future, got "${text}"`);
+  return at.toISOString();
+}
+
+export async function listWorkerTokens({ engine }: Admin, orgId: string | null) {
+  const tenantId = orgId === null ? null : (await requireOrg(engine.store.tenant, orgId)).id;
+  const rows = await readTokens(engine.store.fleet, tenantId);
+  return rows.map(({ id, org, name, repos, created_at, expires_at, last_used_at, revoked_at }) => ({
+    id,
+    org,
+    name,
+    repos,
+    createdAt: created_at,
+    expiresAt: expires_at,
+    lastUsedAt: last_used_at,
+    revokedAt: revoked_at,
+  }));
+}
+
+/** Revokes one token; it ends within two seconds. @throws AppError NOT_FOUND. */
+export function revokeWorkerToken(admin: Admin, id: string) {
+  return administer(admin, async (tx) => {
+    if (!isUuid(id) || !(await revokeById(tx, id)))
+      notFound(`there is no live worker token ${id}; pipeline admin worker-token list shows all`);
+    await audit(tx, admin, { action: 'worker-token-revoke', subject: `worker token ${id}` });
+    return { revoked: 1 };
+  });
+}
+
+/** Revokes all live tokens of that name. @throws AppError NOT_FOUND. */
+export function revokeWorkerTokens(admin: Admin, { org: orgId, name }: { org: string; name: string }) {
+  return administer(admin, async (tx) => {
+    const org = await requireOrg(tx, orgId);
+    const revoked = await revokeWorkerTokensNamed(tx, org.id, name);
+    if (revoked === 0) notFound(`tenant "${orgId}" has no live worker token named "${name}"`);
+    const subject = `worker token ${name} of org ${orgId}`;
+    await audit(tx, admin, { action: 'worker-token-revoke', subject, details: { revoked } });
+    return { revoked };
+  });
+}

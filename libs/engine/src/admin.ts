@@ -1,0 +1,22 @@
+export { listAudit } from './accounts/audit.ts';
+export { endConnection, endConnectionsOf, listConnections } from './accounts/connections.ts';
+export { addMember, changeRole, listGrants, removeMember } from './accounts/members.ts';
+export { createOrg, listOrgs, showOrg } from './accounts/orgs.ts';
+export { createUser, disableUser, listUsers, setPassword } from './accounts/users.ts';
+export {
+  createWorkerToken,
+  listWorkerTokens,
+  revokeWorkerToken,
+  revokeWorkerTokens,
+} from './accounts/worker-tokens.ts';
+export { type Admin, machineUser } from './context/admin.ts';
+export { listModelPrices, removeModelPrice, setModelPrice } from './costs/model-prices.ts';
+export { changeGrant } from './repos/grants.ts';
+export { enableRepo, examineRepo, listRepos } from './repos/repos.ts';
+export {
+  activateWorkflow,
+  checkWorkflowFor,
+  listWorkflows,
+  putWorkflow,
+  showWorkflow,
+} from './workflow/workflow-versions.ts';

@@ -1,0 +1,138 @@
+import {
+  AGENT_OF,
+  type Alert,
+  type MetricWindowDays,
+  type PipelineMetrics,
+  type State,
+  TASK_TYPES,
+  type TaskType,
+} from '@pipeline/domain';
+import {
+  type CostSums,
+  durationEstimates,
+  type FleetRepo,
+  type FloorWorker,
+  fleetRepos,
+  fleetStateCounts,
+  type IssueInFlight,
+  issuesInFlight,
+  openAlerts,
+  openLettersByRepo,
+  type QueuedWork,
+  queuedWork,
+  type StateCount,
+  taskTypesThatRan,
+  workersOnFloor,
+  writeQueueByRepo,
+} from '@pipeline/store';
+import type { Engine } from '../context/context.ts';
+import { tenantBudgets } from '../costs/tenant-budgets.ts';
+import { costByWindow, readSpending } from './costs.ts';
+import { readPipelineMetrics } from './pipeline-metrics.ts';
+
+/** Common fields of the dashboard's sections: rows of one repo. */
+export interface OfRepo {
+  tenantId: number;
+  repoId: number;
+}
+
+export const repoKey = ({ tenantId, repoId }: OfRepo): string => `${tenantId}/${repoId}`;
+
+/** Issues by state. Costs the counters, so it may be read every few seconds. */
+export interface Counts {
+  repos: FleetRepo[];
+  counts: StateCount[];
+}
+
+export async function readCounts({ store }: Engine): Promise<Counts> {
+  return { repos: await fleetRepos(store.fleet), counts: await fleetStateCounts(store.fleet) };
+}
+
+/** Live data: tasks, workers, dead letters, host writes, alerts; and costs. */
+export interface Live {
+  work: (QueuedWork & { medianMs: number | null; samples: number })[];
+  inFlight: IssueInFlight[];
+  workers: FloorWorker[];
+  letters: (OfRepo & { n: number })[];
+  writes: (OfRepo & { status: 'pending' | 'failed'; count: number })[];
+  alerts: Alert[];
+  costs: CostSums;
+  /** Since midnight UTC, by repo. */
+  agentSpend: { tenantId: number; agent: string; usd: number }[];
+  /** Agents with any run or cost, ever, in the order of their task types. */
+  agentsThatRan: string[];
+  budgets: Awaited<ReturnType<typeof tenantBudgets>>;
+}
+
+const MAX_ALERTS = 500;
+const ALL = { tenantId: null, repoId: null };
+
+/**
+ * Cost is proportional to live rows and rollups, not to history. Reads one after the other: no request waits for it.
+ */
+export async function readLive(engine: Engine): Promise<Live> {
+  const { fleet } = engine.store;
+  const work = await queuedWork(fleet);
+  const { rows: spent } = await readSpending(fleet, ALL);
+  return {
+    work: await withEstimates(fleet, work),
+    inFlight: await issuesInFlight(fleet),
+    workers: await workersOnFloor(fleet, engine.settings()),
+    letters: await openLettersByRepo(fleet),
+    writes: await writeQueueByRepo(fleet),
+    alerts: await openAlerts(fleet, MAX_ALERTS),
+    costs: costByWindow(spent),
+    agentSpend: spent
+      .filter(({ span }) => span === 'todayUsd')
+      .map(({ tenant_id: tenantId, agent, usd }) => ({ tenantId, agent, usd })),
+    agentsThatRan: agentsAmong([
+      ...spent.map(({ agent }) => agent),
+      ...work.filter(({ claimed }) => claimed > 0).map(({ taskType }) => AGENT_OF[taskType]),
+      ...(await taskTypesThatRan(fleet)).map((taskType) => AGENT_OF[taskType]),
+    ]),
+    budgets: await tenantBudgets(engine),
+  };
+}
+
+const AGENTS = [...new Set(TASK_TYPES.map((taskType) => AGENT_OF[taskType]))];
+const agentsAmong = (names: readonly string[]): string[] => AGENTS.filter((agent) => names.includes(agent));
+
+async function withEstimates(fleet: Engine['store']['fleet'], work: QueuedWork[]): Promise<Live['work']> {
+  const key = (of: OfRepo & { agent: string }) => `${repoKey(of)}/${of.agent}`;
+  const executor = ({ tenantId, repoId, taskType }: OfRepo & { taskType: TaskType }) => {
+    return { tenantId, repoId, agent: AGENT_OF[taskType] };
+  };
+  const wanted = new Map(work.map((of) => [key(executor(of)), executor(of)]));
+  const found = await durationEstimates(fleet, [...wanted.values()]);
+  const byKey = new Map(found.map((estimate) => [key(estimate), estimate]));
+  return work.map((of) => {
+    const estimate = byKey.get(key(executor(of)));
+    return { ...of, medianMs: estimate?.medianMs ?? null, samples: estimate?.samples ?? 0 };
+  });
+}
+
+/** The figures of repos over each window, by the key of the repo. */
+export type Figures = Record<MetricWindowDays, ReadonlyMap<string, PipelineMetrics>>;
+
+/** Statements for each enabled repo, one after the other, over its recent events. */
+export async function readFigures({ store }: Engine): Promise<Figures> {
+  const of = async (days: MetricWindowDays) =>
+    new Map((await readPipelineMetrics(store, days)).map((repo) => [repoKey(repo), repo.metrics]));
+  return { 7: await of(7), 30: await of(30) };
+}
+
+/** Sums up counts of states. */
+export const countOf = (counts: readonly StateCount[], states: readonly State[]): number =>
+  counts.reduce((sum, { state, n }) => (states.includes(state) ? sum + n : sum), 0);
+
+/** Display name of each repo: its slug, with the tenant if the slug is ambiguous. */
+export function namesOf(repos: readonly FleetRepo[]): Map<string, string> {
+  const bySlug = Map.groupBy(repos, ({ owner, name }) => `${owner}/${name}`.toLowerCase());
+  return new Map(
+    repos.map((repo) => {
+      const slug = `${repo.owner}/${repo.name}`;
+      const isShared = (bySlug.get(slug.toLowerCase())?.length ?? 0) > 1;
+      return [repoKey(repo), isShared ? `${slug}@${repo.tenant}` : slug];
+    }),
+  );
+}

@@ -1,0 +1,56 @@
+import { userInfo } from 'node:os';
+import { AppError } from '@pipeline/domain';
+import { insertAuditEntry, inTransaction, type OwnedRepo, type Tx } from '@pipeline/store';
+import type { Engine, Unit } from './context.ts';
+
+/** The administrator, by the recorded name. Every admin use case is one transaction. */
+export interface Admin {
+  engine: Engine;
+  actor: string;
+  reason: string | null;
+}
+
+/** The OS user, or its number if it has no name, as in a container that runs under any user. */
+export function machineUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** A transaction over data of no single tenant, such as users. */
+export const administer = <T>({ engine }: Admin, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  inTransaction(engine.store.tenant, work);
+
+/** Records an action without a repo, in its transaction. */
+export const audit = (
+  tx: Tx,
+  { actor, reason }: Admin,
+  deed: { action: string; subject: string; details?: Record<string, unknown> },
+): Promise<void> => insertAuditEntry(tx, { actorType: 'operator', actorId: actor, reason, details: {}, ...deed });
+
+/** Records an action on a repo, among the events of that repo. */
+export function recordRepoDeed(
+  unit: Unit,
+  { actor, reason }: Admin,
+  repo: OwnedRepo,
+  deed: { action: string } & Record<string, unknown>,
+): void {
+  unit.records.pipelineEvents.push({
+    repoId: repo.id,
+    issueId: null,
+    issueNumber: null,
+    eventType: 'operator_action',
+    agent: actor,
+    payload: { ...deed, actorId: actor, reason },
+  });
+}
+
+export const refuse = (message: string): never => {
+  throw new AppError('INVALID_INPUT', message);
+};
+
+export const notFound = (message: string): never => {
+  throw new AppError('NOT_FOUND', message);
+};

@@ -1,0 +1,156 @@
+import type { EmbeddingEndpoint, Settings } from '@pipeline/domain';
+import {
+  assertLeader,
+  type Fence,
+  insertRecords,
+  inTransaction,
+  LeadershipLostError,
+  noRecords,
+  type Records,
+  refreshIssueList,
+  type Send,
+  type Store,
+  type Tx,
+} from '@pipeline/store';
+
+/** The channels that the engine notifies after a commit. */
+export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
+
+/** Computes vectors of texts; near vectors have near meanings. */
+export interface Embedder {
+  /**
+   * @returns one vector of length 1 for each text, in order.
+   * @throws EmbeddingError when the endpoint is unavailable, slow or returns an invalid response; for 30 s after that
+   * without a request.
+   */
+  embed(texts: readonly string[], endpoint: EmbeddingEndpoint): Promise<number[][]>;
+}
+
+/** Dependencies of every use case. Created once in main; has no state of its own. */
+export interface Engine {
+  store: Store;
+  /** Notifies listeners after a commit; the notification carries no data. */
+  ring(bell: Bell, tenantId: number): void;
+  /** The current settings; they may change between two calls. */
+  settings(): Settings;
+  /** 0 <= random < 1, for the jitter of backoffs. */
+  random(): number;
+  /** For semantic search of intelligence; without it there is none. */
+  embedder?: Embedder;
+  /** Set by `fencedBy`: the leadership that all writes require. */
+  fence?: Fence;
+}
+
+/** One transaction of one tenant, and the channels to notify after its commit. */
+export interface Unit {
+  tx: Tx;
+  /** Sends a statement whose result is not needed here, without waiting for it. If it fails, the transaction fails. */
+  send: Send;
+  tenantId: number;
+  settings: Settings;
+  random(): number;
+  ring(bell: Bell): void;
+  /** Log entries; written by one statement at the end. */
+  records: Records;
+  /** Issues, locked here, whose list row and counts are rewritten at the end. */
+  relisted: Relisted;
+  /** USD recorded in this transaction and not yet added to the tenant's day. */
+  bookedUsd: number;
+  /**
+   * Defers writes of contended rows of the tenant (the day's spending, alerts) to the end of the transaction, after
+   * everything else.
+   */
+  atEnd(work: () => Promise<void>): void;
+}
+
+interface Relisted {
+  changed: Set<number>;
+  /** Issues with changes of status or cost only, which lists need not show immediately. */
+  passing: Set<number>;
+}
+
+/**
+ * Runs a use case as one transaction. The work may run again after a deadlock, so it must have no effect but its
+ * statements; notifications are sent once, after the commit.
+ */
+export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit: Unit) => Promise<T>): Promise<T> {
+  let bells = new Set<Bell>();
+  const result = await inFencedTransaction(engine, async (tx, send) => {
+    bells = new Set();
+    const atEnd: (() => Promise<void>)[] = [];
+    const relisted: Relisted = { changed: new Set(), passing: new Set() };
+    const unit: Unit = {
+      tx,
+      send,
+      tenantId,
+      settings: engine.settings(),
+      random: engine.random,
+      ring: (bell) => void bells.add(bell),
+      records: noRecords(),
+      relisted,
+      bookedUsd: 0,
+      atEnd: (more) => void atEnd.push(more),
+    };
+    const done = await work(unit);
+    send(insertRecords(tx, tenantId, unit.records));
+    send(relist(tx, tenantId, relisted));
+    if (atEnd.length === 0) return done;
+    unit.records = noRecords();
+    for (const each of atEnd) await each();
+    send(insertRecords(tx, tenantId, unit.records));
+    return done;
+  });
+  for (const bell of bells) engine.ring(bell, tenantId);
+  return result;
+}
+
+/**
+ * A transaction of the tenant pool. For an engine with a fence it fails once another process leads; the check is
+ * pipelined and costs no round trip.
+ */
+export function inFencedTransaction<T>(engine: Engine, work: (tx: Tx, send: Send) => Promise<T>): Promise<T> {
+  const { fence } = engine;
+  return inTransaction(engine.store.tenant, (tx, send) => {
+    if (fence) send(assertLeader(tx, fence));
+    return work(tx, send);
+  });
+}
+
+/**
+ * The same engine for work that only the leader does. Its transactions fail when another process has taken over, and
+ * every access to the store fails when this process can no longer be sure that it leads, such as after a freeze.
+ */
+export const fencedBy = (engine: Engine, fence: Fence): Engine => ({
+  ...engine,
+  fence,
+  store: fencedStore(engine.store, fence),
+});
+
+function fencedStore(store: Store, fence: Fence): Store {
+  const whileHeld = <T>(value: T): T => {
+    if (!fence.isHeld()) throw new LeadershipLostError(fence.name);
+    return value;
+  };
+  return {
+    get tenant() {
+      return whileHeld(store.tenant);
+    },
+    get fleet() {
+      return whileHeld(store.fleet);
+    },
+    get read() {
+      return whileHeld(store.read);
+    },
+    get quick() {
+      return whileHeld(store.quick);
+    },
+    ping: () => store.ping(),
+    close: () => store.close(),
+  };
+}
+
+/** One statement, whatever a use case did to an issue. */
+async function relist(tx: Tx, tenantId: number, { changed, passing }: Relisted): Promise<void> {
+  const isPassing = changed.size === 0;
+  await refreshIssueList(tx, tenantId, isPassing ? [...passing] : [...changed], isPassing);
+}

@@ -1,0 +1,61 @@
+import { DEFAULT_WORKFLOW, type WorkflowSnapshot } from '@pipeline/domain';
+import {
+  contextOfIssue,
+  type IssueRow,
+  type PullRequestRow,
+  type RepoRow,
+  type RunRow,
+  type TaskRow,
+} from '@pipeline/store';
+import type { Unit } from './context.ts';
+
+/** Names one issue of one tenant. */
+export interface IssueKey {
+  tenantId: number;
+  issueId: number;
+}
+
+/** A valid claim: its run and its issue are locked until the transaction ends. */
+export interface HeldClaim {
+  run: RunRow;
+  issue: IssueRow | undefined;
+}
+
+/** The fields of a work task that the host and the API show. */
+export type WorkTask = Pick<TaskRow, 'attempt' | 'max_attempts' | 'held'>;
+
+/** A locked issue with all data that a decision about it depends on. */
+export interface Subject {
+  issue: IssueRow;
+  repo: RepoRow;
+  workflow: WorkflowSnapshot;
+  /** The pipeline's own open pull request; never another person's. */
+  pr: PullRequestRow | undefined;
+  openBlockers: number;
+  openDependencies: number;
+  /** Setting `review.dismissStale` when the context was read. */
+  dismissStale: boolean;
+}
+
+/** The cause of a change, as recorded in events and transitions. */
+export interface Actor {
+  type: 'agent' | 'workflow-engine' | 'operator' | 'system';
+  id: string | null;
+  /** Agent of the outcome; null for people and loops. */
+  agent: string | null;
+  reason?: string | null;
+  /** Links the changes of one bulk call. */
+  bulkId?: string;
+}
+
+export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };
+
+/**
+ * Reads the rest of the context of an issue whose row the caller has locked: one statement. The caller is about to
+ * change the issue, so its list row is marked to be rewritten.
+ */
+export async function subjectOf(unit: Unit, issue: IssueRow): Promise<Subject> {
+  unit.relisted.changed.add(issue.id);
+  const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
+  return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW, dismissStale: unit.settings.review.dismissStale };
+}

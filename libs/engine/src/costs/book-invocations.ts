@@ -1,0 +1,79 @@
+import { callCostUsd, formatSlug, type Invocation, priceOf } from '@pipeline/domain';
+import {
+  addCost,
+  callsOfRun,
+  growthOf,
+  insertCostEvents,
+  modelPrices,
+  repoById,
+  upsertInvocations,
+} from '@pipeline/store';
+import type { Unit } from '../context/context.ts';
+import type { HeldClaim } from '../context/issue-context.ts';
+import { emit } from '../records/records.ts';
+import { spendOnDay, tellOfIssue } from './budgets.ts';
+
+/**
+ * Records the cost of a run's model calls so far. Numbers are cumulative, so only the difference to the recorded values
+ * becomes a cost event, and a repeated or late report adds nothing twice. The caller has locked issue and run. Budget
+ * thresholds are reported at the end of the transaction.
+ * @returns the issue with its new cost.
+ */
+export async function bookInvocations(
+  unit: Unit,
+  { run, issue }: HeldClaim,
+  invocations: readonly Invocation[],
+): Promise<HeldClaim['issue']> {
+  if (invocations.length === 0) return issue;
+  const { tx, tenantId } = unit;
+  const newest = await priced(unit, [...new Map(invocations.map((item) => [item.index, item])).values()]);
+  const booked = await callsOfRun(tx, tenantId, run.id);
+  await upsertInvocations(tx, tenantId, run.id, newest);
+  const told = newest.map((item) => {
+    const before = booked.get(item.index);
+    // A call keeps the name under which it was first recorded.
+    const { model, provider } = before ?? item;
+    const usd = Math.max(0, item.costUsd - (before?.cost_usd ?? 0));
+    return { index: item.index, model, provider, usd, call: growthOf(item, before) };
+  });
+  for (const { index: _, ...cost } of told) unit.records.costs.push({ repoId: run.repo_id, agent: run.agent, ...cost });
+  const grown = told.filter(({ usd }) => usd > 0);
+  if (grown.length === 0) return issue;
+  await insertCostEvents(
+    tx,
+    grown.map(({ index, model, usd }) => ({
+      tenant_id: tenantId,
+      repo_id: run.repo_id,
+      issue_id: run.issue_id,
+      run_id: run.id,
+      invocation_index: index,
+      agent: run.agent,
+      model,
+      amount_usd: usd,
+    })),
+  );
+  const added = grown.reduce((sum, { usd }) => sum + usd, 0);
+  const total = await addCost(tx, tenantId, { runId: run.id, issueId: run.issue_id }, added);
+  unit.bookedUsd += added;
+  const after = issue && total !== null ? { ...issue, cost_usd: total } : issue;
+  if (after) unit.atEnd(() => tellOfIssue(unit, after));
+  unit.atEnd(() => spendOnDay(unit, { repoId: run.repo_id, usd: added }));
+  if (total === null || run.issue_id === null) return after;
+  unit.relisted.passing.add(run.issue_id);
+  const repo = await repoById(tx, tenantId, run.repo_id);
+  emit(unit, 'cost-update', {
+    issueNumber: run.issue_number,
+    repo: formatSlug(repo),
+    costUsd: total,
+    agent: run.agent,
+  });
+  return after;
+}
+
+type PricedCall = Invocation & { costUsd: number };
+
+/** Calls with their cost: the reported one, else computed from the price table, which is read only then. */
+async function priced({ tx }: Unit, calls: readonly Invocation[]): Promise<PricedCall[]> {
+  const prices = calls.some(({ costUsd }) => costUsd === null) ? await modelPrices(tx) : [];
+  return calls.map((call) => ({ ...call, costUsd: call.costUsd ?? callCostUsd(priceOf(prices, call.model), call) }));
+}

@@ -1,0 +1,135 @@
+import { branchOf, type ExecuteResult, formatSlug, type ProjectionAction } from '@pipeline/domain';
+import {
+  actedAt,
+  lockIssueByNumber,
+  lockWorkTask,
+  markMerged,
+  openedPullRequest,
+  resolveEdgesOf,
+  storeNow,
+  updatePullRequest,
+  upsertEdge,
+  wouldCycle,
+} from '@pipeline/store';
+import type { Unit } from '../context/context.ts';
+import { ENGINE, type Subject, subjectOf } from '../context/issue-context.ts';
+import { noteMerge } from '../knowledge/code-map.ts';
+import { projectIssue } from '../outbox/project.ts';
+import { recordPipelineEvent } from '../records/records.ts';
+import { enqueueWork } from '../tasks/work-tasks.ts';
+import { admitNew } from '../workflow/admit.ts';
+import { moveBy } from '../workflow/move.ts';
+
+type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
+type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { type: T }>;
+
+/** The pull request was opened: links it to the issue, whose review may begin. */
+export async function onOpenedPullRequest(
+  unit: Unit,
+  subject: Subject,
+  action: ActionOf<'createPR'>,
+  created: Created,
+): Promise<void> {
+  if (created?.number === undefined) throw new Error('the host opened a pull request without a number');
+  const { issue } = subject;
+  await openedPullRequest(unit.tx, unit.tenantId, {
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    number: created.number,
+    url: created.url ?? '',
+    headRepo: formatSlug(subject.repo),
+    headSha: created.sha ?? '',
+    headRef: action.head || branchOf(issue.issue_number),
+    baseRef: action.base,
+    title: action.title,
+    body: action.body,
+    changedFiles: issue.submitted_files,
+  });
+  recordPipelineEvent(unit, subject, {
+    eventType: 'pr_opened',
+    agent: 'developer',
+    payload: { prNumber: created.number },
+  });
+  if (issue.state !== 'in-review' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
+  const now = await subjectOf(unit, issue);
+  const task = await enqueueWork(unit, now, { taskType: 'review' });
+  if (task.held === 'budget') await projectIssue(unit, now, [], task);
+}
+
+/** The host has closed the issue at this time: later requests count from then on. */
+export async function onClosed(unit: Unit, { issue }: Subject, created: Created): Promise<void> {
+  if (issue.state === 'done' && created?.at) await actedAt(unit.tx, issue, created.at);
+}
+
+/** The old branch is gone: the new task may begin. */
+export async function onDeletedBranch(unit: Unit, subject: Subject): Promise<void> {
+  const { issue } = subject;
+  if (issue.state !== 'ready-for-dev' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
+  const task = await enqueueWork(unit, subject, { taskType: 'develop' });
+  if (task.held === 'budget') await projectIssue(unit, subject, [], task);
+}
+
+/** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge decides. */
+export async function onMerged(
+  unit: Unit,
+  subject: Subject,
+  action: ActionOf<'mergePR'>,
+  sha: string | null,
+): Promise<void> {
+  const { issue } = subject;
+  await markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha });
+  await noteMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
+  if (issue.state === 'done') return;
+  const trigger = issue.state === 'merge-pending' ? 'merged' : 'host-merged';
+  await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger }, actor: ENGINE });
+}
+
+type Refused = Extract<ExecuteResult, { status: 'refused' }>;
+
+/**
+ * The host refuses the merge with a reason. If it names another head than the known one, a push was missed: the issue
+ * moves as after a push. A merge that is no longer wanted changes nothing.
+ */
+export async function onMergeRefused(unit: Unit, subject: Subject, { kind, headSha, message }: Refused): Promise<void> {
+  if (subject.issue.state !== 'merge-pending') return;
+  const actor = { ...ENGINE, reason: message };
+  if (kind === 'not-ready' && headSha !== undefined && subject.pr && subject.pr.head_sha !== headSha) {
+    await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, { head_sha: headSha });
+    const pr = { ...subject.pr, head_sha: headSha };
+    await moveBy(unit, { ...subject, pr }, { cause: { trigger: 'head-moved' }, actor });
+  } else if (kind !== 'other') await moveBy(unit, subject, { cause: { trigger: kind }, actor });
+}
+
+/** A subtask was created on the host. It is admitted like any other issue; the epic waits for it from now on. */
+export async function onCreatedIssue(
+  unit: Unit,
+  subject: Subject,
+  action: ActionOf<'createIssue'>,
+  created: Created,
+): Promise<void> {
+  if (created?.number === undefined) throw new Error('the host created an issue without a number');
+  const { issue } = subject;
+  const epic = { repoId: issue.repo_id, number: issue.issue_number, issueId: issue.id };
+  const child = { repoId: issue.repo_id, number: created.number, issueId: null };
+  await upsertEdge(unit.tx, unit.tenantId, { kind: 'subtask', child, parent: epic });
+  const at = created.at ?? (await storeNow(unit.tx));
+  const isNew = await admitNew(unit, issue.repo_id, {
+    number: created.number,
+    title: action.title,
+    body: action.body,
+    url: created.url ?? '',
+    labels: action.labels,
+    author: null,
+    createdAt: at,
+    updatedAt: at,
+  });
+  // An existing issue shows its epic from now on.
+  const known = isNew ? undefined : await lockIssueByNumber(unit.tx, unit.tenantId, issue.repo_id, created.number);
+  if (!known) return;
+  unit.relisted.changed.add(known.id);
+  // A poll admitted it, with dependencies, before its epic was known to wait for it: they are parsed again, and the
+  // cycle is reported.
+  if (await wouldCycle(unit.tx, unit.tenantId, epic, child)) {
+    await resolveEdgesOf(unit.tx, unit.tenantId, child, 'circle');
+  }
+}

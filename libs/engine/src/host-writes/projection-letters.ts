@@ -1,0 +1,47 @@
+import type { ProjectionAction, State } from '@pipeline/domain';
+import { insertDeadLetter, type ProjectionRow } from '@pipeline/store';
+import type { Unit } from '../context/context.ts';
+import { ENGINE, type Subject } from '../context/issue-context.ts';
+import { recordPipelineEvent } from '../records/records.ts';
+
+/** Operations on which a transition depends: without them the issue would wait permanently. */
+const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
+  createPR: 'in-review',
+  mergePR: 'done',
+  deleteBranch: 'ready-for-dev',
+  createIssue: 'waiting-for-subtasks',
+};
+
+/** Whether an issue waits for the host to execute this. */
+export const isAwaited = ({ type }: ProjectionAction): boolean => TARGET_OF[type] !== undefined;
+
+/**
+ * Inserts a dead letter for an entry that will not be sent again automatically, if the issue waits for it or for
+ * entries behind it in its lane. No issue waits for labels and comments.
+ */
+export async function buryProjection(
+  unit: Unit,
+  subject: Subject,
+  projection: ProjectionRow,
+  error: string,
+): Promise<void> {
+  const { issue } = subject;
+  const { action, lane } = projection;
+  if (issue.state === 'done' || lane === 'labels' || lane === 'talk') return;
+  const deadLetterId = await insertDeadLetter(unit.tx, unit.tenantId, {
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    issueNumber: issue.issue_number,
+    fromState: issue.state as State,
+    targetState: TARGET_OF[action.type] ?? issue.state,
+    agentName: null,
+    error: `${action.type}: ${error}`,
+    cause: { kind: 'projection', projectionId: projection.id },
+  });
+  recordPipelineEvent(unit, subject, {
+    eventType: 'dead_letter_created',
+    agent: ENGINE.type,
+    payload: { deadLetterId },
+  });
+  unit.ring('svc_cache');
+}

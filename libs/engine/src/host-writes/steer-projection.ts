@@ -1,0 +1,50 @@
+import { AppError } from '@pipeline/domain';
+import {
+  locateProjection,
+  lockIssue,
+  lockProjection,
+  type ProjectionRow,
+  retryProjection,
+  updateProjection,
+} from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Actor, type Subject, subjectOf } from '../context/issue-context.ts';
+import { recordOperation } from '../records/records.ts';
+import { onSeedSteered } from '../tracks/seeds.ts';
+import { buryProjection, isAwaited } from './projection-letters.ts';
+
+/**
+ * An operator's actions on an outbox entry: send it again from its first attempt on, or discard it so that its lane
+ * continues. Either is possible from any status. An entry that was sent before is in doubt: the next attempt reads the
+ * host before it writes, so a repeated retry creates nothing twice.
+ * @throws AppError NOT_FOUND for an unknown entry.
+ */
+export async function steerProjection(
+  engine: Engine,
+  id: number,
+  to: 'retry' | 'discard',
+  actor: Actor,
+): Promise<void> {
+  const place = await locateProjection(engine.store.fleet, id);
+  if (!place) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
+  await inTenant(engine, place.tenant_id, async (unit) => {
+    const issue = place.issue_id === null ? undefined : await lockIssue(unit.tx, unit.tenantId, place.issue_id);
+    const projection = await lockProjection(unit.tx, unit.tenantId, id);
+    if (!projection) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
+    if (to === 'retry') await retryProjection(unit.tx, projection);
+    else await discard(unit, projection, issue && (await subjectOf(unit, issue)));
+    await onSeedSteered(unit, projection, to);
+    unit.ring('svc_projections');
+    const { repo_id, issue_number } = projection;
+    const about = issue ?? { id: null, repo_id, issue_number: issue_number || null };
+    recordOperation(unit, { issue: about }, actor, { action: `projection-${to}`, projectionId: id });
+  });
+}
+
+/** An issue that waited for it gets a dead letter; a failed entry has created one when it failed. */
+async function discard(unit: Unit, projection: ProjectionRow, subject: Subject | undefined): Promise<void> {
+  await updateProjection(unit.tx, unit.tenantId, projection.id, { status: 'discarded', retry_after: null });
+  if (subject && projection.status === 'pending' && isAwaited(projection.action)) {
+    await buryProjection(unit, subject, projection, 'discarded by an operator');
+  }
+}

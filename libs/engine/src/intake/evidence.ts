@@ -1,0 +1,147 @@
+import {
+  compareStamps,
+  ENQUEUE_LABEL,
+  type HostHistory,
+  type HostIssue,
+  sameText,
+  textEditors,
+  textHash,
+} from '@pipeline/domain';
+import { findIssue, type HostFactsRow, hostFactsOf } from '@pipeline/store';
+import { type HostWord, nothingAsked } from '../workflow/text-dependencies.ts';
+import { firstFacts, type IssueEvent } from './host-facts.ts';
+import type { Intake } from './intake-context.ts';
+import { askAboutParents } from './parents-on-host.ts';
+
+/** Which parts of a text may reach agents, and who accepted or changed it; null = unknown. */
+export interface TextVerdict {
+  title: boolean;
+  body: boolean;
+  acceptedBy: string | null;
+  changedBy: string | null;
+}
+
+/** Host data that was read before the transaction in which an event is applied. */
+export interface Evidence {
+  /** Login of the pipeline's own identity. */
+  self: string;
+  /** null = not needed, as far as was known before the transaction. */
+  history: HostHistory | null;
+  /** null = the current text is the stored one. */
+  text: TextVerdict | null;
+  /** The host state of the issues that the text newly names. */
+  asked: HostWord;
+}
+
+type Known = NonNullable<Awaited<ReturnType<typeof findIssue>>>;
+
+/**
+ * Reads the host data that the event's effect depends on. An event that changes nothing costs no request to the host.
+ */
+export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Evidence> {
+  const { engine, repo, host } = intake;
+  const { issue } = event;
+  const self = await host.login();
+  const known = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
+  if (!known) return admissionEvidence(intake, event, self);
+  const facts = (await hostFactsOf(engine.store.tenant, repo.tenant_id, known.id)) ?? firstFacts(known);
+  const differs = !sameText(issue, known);
+  const needed = known.state === 'done' ? mayBeRequest(event, facts) : differs && needsEditor(event, facts);
+  const history = needed ? await historyOf(intake, issue.number) : null;
+  const text = differs ? await verdictOn(intake, event, { self, history, known, facts }) : null;
+  const counts = issue.state === 'open' && (text?.body || known.state === 'done');
+  const asked = counts
+    ? await askAboutParents(intake, issue, known.state === 'done' ? null : known.body)
+    : nothingAsked;
+  return { self, history, text, asked };
+}
+
+async function admissionEvidence(intake: Intake, event: IssueEvent, self: string): Promise<Evidence> {
+  if (!wantsIn(event.issue)) return { self, history: null, text: null, asked: nothingAsked };
+  const text = await verdictOnNew(intake, event, self);
+  const asked = text.title && text.body ? await askAboutParents(intake, event.issue, null) : nothingAsked;
+  return { self, history: null, text, asked };
+}
+
+export const wantsIn = (issue: HostIssue): boolean => issue.state === 'open' && issue.labels.includes(ENQUEUE_LABEL);
+
+/** Whether a person added the label for intake with this event: its text is the enqueued one. */
+const isEnqueue = ({ action, label, sender }: IssueEvent): boolean =>
+  sender !== null && action === 'labeled' && label === ENQUEUE_LABEL;
+
+/** Signs of a request to work on an issue that is done, in data that is not older than the last applied event. */
+export function mayBeRequest(event: IssueEvent, facts: Pick<HostFactsRow, 'acted_at'>): boolean {
+  const { action, issue, label } = event;
+  if (compareStamps(issue.updatedAt, facts.acted_at) < 0) return false;
+  if (action === 'seen') return issue.state === 'open' || issue.labels.includes(ENQUEUE_LABEL);
+  return action === 'reopened' || (action === 'labeled' && label === ENQUEUE_LABEL);
+}
+
+/** Polls do not report who changed a text; a stored change needs to be read again only for a new label. */
+function needsEditor({ action, issue }: IssueEvent, facts: HostFactsRow): boolean {
+  if (action !== 'seen') return false;
+  return facts.changed_sha256 !== textHash(issue) || issue.labels.includes(ENQUEUE_LABEL);
+}
+
+interface Around {
+  self: string;
+  history: HostHistory | null;
+  known: Known;
+  facts: HostFactsRow;
+}
+
+async function verdictOn(intake: Intake, event: IssueEvent, around: Around): Promise<TextVerdict> {
+  const { action, issue, sender } = event;
+  if (isEnqueue(event)) return accepted(sender);
+  if (action === 'edited') {
+    const { changed = [] } = event;
+    if (!(await isWriter(intake, sender, around.self))) return refused(sender);
+    return { title: changed.includes('title'), body: changed.includes('body'), acceptedBy: sender, changedBy: null };
+  }
+  if (action !== 'seen') return refused(null);
+  if (!around.history) return refused(around.facts.changed_by);
+  return verdictByHistory(intake, issue, { self: around.self, history: around.history });
+}
+
+const accepted = (by: string | null): TextVerdict => ({ title: true, body: true, acceptedBy: by, changedBy: null });
+const refused = (by: string | null): TextVerdict => ({ title: false, body: false, acceptedBy: null, changedBy: by });
+
+/**
+ * For an issue without a record. The label for intake enqueues the text at that time; later changes by somebody without
+ * write permission are not enqueued.
+ */
+async function verdictOnNew(intake: Intake, event: IssueEvent, self: string): Promise<TextVerdict> {
+  const { issue } = event;
+  if (event.action === 'opened' || isEnqueue(event)) return accepted(event.sender);
+  if (await isWriter(intake, issue.author, self)) return accepted(issue.author);
+  return verdictByHistory(intake, issue, { self, history: await historyOf(intake, issue.number) });
+}
+
+/** An issue that does not exist on the host has no history. */
+const historyOf = async ({ host, repo }: Intake, number: number): Promise<HostHistory> =>
+  (await host.historyOf(repo, number)) ?? { events: [], bodyEdit: null };
+
+/**
+ * Write permission decides, as for commands. A poll does not report the author of a text; the host's log does. An
+ * editor whom the log does not name is treated as the author.
+ */
+async function verdictByHistory(
+  intake: Intake,
+  issue: HostIssue,
+  { self, history }: { self: string; history: HostHistory },
+): Promise<TextVerdict> {
+  const { enqueuedBy, title, body } = textEditors(history);
+  const isTrusted = async (editor: { login: string | null } | null) =>
+    editor === null || (await isWriter(intake, editor.login ?? issue.author, self));
+  const [isTitle, isBody] = [await isTrusted(title), await isTrusted(body)];
+  const untrusted = isTitle ? body : title;
+  const changedBy = isTitle && isBody ? null : (untrusted?.login ?? issue.author);
+  return { title: isTitle, body: isBody, acceptedBy: body?.login ?? title?.login ?? enqueuedBy, changedBy };
+}
+
+async function isWriter({ host, repo }: Intake, login: string | null, self: string): Promise<boolean> {
+  if (login === null) return false;
+  if (login === self) return true;
+  const permission = await host.permissionOf(repo, login);
+  return permission === 'admin' || permission === 'write';
+}

@@ -1,0 +1,54 @@
+import { compareStamps, type HostEvent, PAUSED_LABEL, textHash } from '@pipeline/domain';
+import { CLOCKS_DIFFER_MS, type HostFactsRow, hostFactsOf, type IssueRow } from '@pipeline/store';
+import type { Unit } from '../context/context.ts';
+
+export type IssueEvent = Extract<HostEvent, { kind: 'issue' }>;
+
+type StoredIssue = Omit<IssueRow, 'ms_in_state'>;
+
+/** The applied host facts of a locked issue. */
+export async function factsOf(unit: Unit, issue: StoredIssue): Promise<HostFactsRow> {
+  return (await hostFactsOf(unit.tx, unit.tenantId, issue.id)) ?? firstFacts(issue);
+}
+
+/** For an issue without a row: derived from its own row. */
+export function firstFacts(issue: StoredIssue): HostFactsRow {
+  const doneAt = new Date(Date.parse(issue.state_entered_at) + CLOCKS_DIFFER_MS).toISOString();
+  return {
+    tenant_id: issue.tenant_id,
+    issue_id: issue.id,
+    acted_at: issue.state === 'done' ? doneAt : null,
+    acted_event_id: null,
+    state_at: null,
+    labels_at: null,
+    label_times: {},
+    pause_at: null,
+    command_at: null,
+    text_sha256: textHash(issue),
+    text_at: issue.host_updated_at,
+    text_accepted_by: null,
+    changed_title: null,
+    changed_body: null,
+    changed_sha256: null,
+    changed_by: null,
+    changed_at: null,
+    seen_at: null,
+  };
+}
+
+/** The later of two times; null is before every time. */
+export const latest = (one: string | null, other: string | null): string | null =>
+  compareStamps(one, other) >= 0 ? one : other;
+
+/** When the host last changed a label, as far as that was applied. */
+export function labelTime({ labels_at, label_times, pause_at }: HostFactsRow, label: string): string | null {
+  const known = latest(labels_at, label_times[label] ?? null);
+  return label === PAUSED_LABEL ? latest(known, pause_at) : known;
+}
+
+/**
+ * When the issue was opened or closed according to the event; for an open one only the time of its last change is
+ * known.
+ */
+export const stateTime = ({ issue }: IssueEvent): string =>
+  issue.state === 'closed' ? (issue.closedAt ?? issue.updatedAt) : issue.updatedAt;

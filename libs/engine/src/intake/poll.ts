@@ -1,0 +1,109 @@
+import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
+import { findIssue, findPullRequest, oldestHostUpdate, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
+import { inFencedTransaction } from '../context/context.ts';
+import { takeHostEvent } from './host-event.ts';
+import type { Intake } from './intake-context.ts';
+import { takeIssue } from './issue.ts';
+import { takePullRequest } from './pull-request.ts';
+
+/**
+ * Changes this much older than the newest known one are read again: the host's times have a resolution of one second.
+ */
+const OVERLAP_MS = 2_000;
+
+/**
+ * Reads and applies changes on the host since the last poll, comments and pull requests included. The first poll of a
+ * repo is its back-fill: all open issues with an intake request. An unchanged repo costs one conditional request. The
+ * cursor moves only when everything before it was applied.
+ * @returns how many issues were read.
+ */
+export async function pollRepo(intake: Intake, now: () => Date): Promise<number> {
+  const { engine, repo, host } = intake;
+  const db = engine.store.tenant;
+  const sync = await syncStateOf(db, repo.tenant_id, repo.id);
+  const since = sync.cursor;
+  const startedAt = new Date(now().getTime() - OVERLAP_MS).toISOString();
+  const begin = since ?? (await firstCursor(intake, startedAt));
+  const readAt = await storeNow(db);
+  const answer = await host.listIssues(
+    repo,
+    since === null
+      ? { state: 'open', labels: [ENQUEUE_LABEL] }
+      : { state: 'all', since, ...(sync.etag !== null && { etag: sync.etag }) },
+  );
+  if (answer === null) return 0;
+  const later: Changed[] = [];
+  for (const issue of answer.issues) {
+    if ((await takeSeenIssue(intake, issue, { since, readAt })) === 'later') later.push(issue);
+  }
+  for (const changed of answer.changedPullRequests) {
+    if ((await takeSeenPullRequest(intake, changed.number)) === 'later') later.push(changed);
+  }
+  const cursor = since === null ? begin : cursorAfter(answer.issues, later, since);
+  const etag = cursor === since && later.length === 0 ? answer.etag : null;
+  await inFencedTransaction(engine, (tx) => saveSyncState(tx, repo.tenant_id, repo.id, { etag, cursor, error: null }));
+  return answer.issues.length;
+}
+
+/**
+ * A back-fill reads open issues only. Issues that webhooks had admitted before may have been closed without a delivery,
+ * so the next poll begins at the oldest last change of them.
+ */
+async function firstCursor({ engine, repo }: Intake, startedAt: string): Promise<string> {
+  const oldest = await oldestHostUpdate(engine.store.tenant, repo.tenant_id, repo.id);
+  if (oldest === null) return startedAt;
+  return new Date(Math.min(Date.parse(startedAt), Date.parse(oldest) - OVERLAP_MS)).toISOString();
+}
+
+type Changed = Pick<HostIssue, 'number' | 'updatedAt'>;
+
+/**
+ * Never moves back: re-reading an overlap leaves the cursor, and so the etag, unchanged. Nor does it pass an issue that
+ * must be read again.
+ */
+function cursorAfter(issues: readonly Changed[], later: readonly Changed[], since: string): string {
+  const before = ({ updatedAt }: Changed) => Date.parse(updatedAt) - OVERLAP_MS;
+  const newest = Math.max(...issues.map(before));
+  return new Date(Math.max(Math.min(newest, ...later.map(before)), Date.parse(since))).toISOString();
+}
+
+async function takeSeenIssue(
+  intake: Intake,
+  issue: HostIssue,
+  { since, readAt }: { since: string | null; readAt: string },
+): Promise<'taken' | 'later'> {
+  const { engine, repo, host } = intake;
+  const before = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
+  const seen = { kind: 'issue', action: 'seen', repo, issue, sender: null, label: null, readAt } as const;
+  const taken = await takeIssue(intake, seen);
+  if (!before || Date.parse(before.host_updated_at) === Date.parse(issue.updatedAt)) return taken;
+  for (const comment of await host.listComments(repo, issue.number, since ?? undefined)) {
+    await takeHostEvent(intake, {
+      kind: 'comment',
+      repo,
+      issueNumber: issue.number,
+      onPullRequest: false,
+      comment,
+      issueAuthor: issue.author,
+      sender: comment.author,
+    });
+  }
+  return taken;
+}
+
+async function takeSeenPullRequest(intake: Intake, number: number): Promise<'taken' | 'later'> {
+  const { engine, repo, host } = intake;
+  const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
+  if (known?.merged) return 'taken';
+  const readAt = await storeNow(engine.store.tenant);
+  const pullRequest = await host.getPullRequest(repo, number);
+  if (!pullRequest) return 'taken';
+  const seen = { kind: 'pull-request', action: 'seen', repo, pullRequest, sender: null, readAt } as const;
+  const taken = await takePullRequest(intake, seen);
+  // Reviews of pull requests that are not the pipeline's own move nothing.
+  if (!known?.agent_authored || pullRequest.state === 'closed') return taken;
+  for (const review of await host.listReviews(repo, number)) {
+    await takeHostEvent(intake, { kind: 'review', repo, prNumber: number, review, sender: review.author });
+  }
+  return taken;
+}

@@ -1,0 +1,31 @@
+import { ENQUEUE_LABEL, inertText, type ProjectionAction } from '@pipeline/domain';
+import { insertProjections, type RepoRow } from '@pipeline/store';
+import type { Unit } from '../context/context.ts';
+import type { TextVerdict } from './evidence.ts';
+import type { IssueEvent } from './host-facts.ts';
+
+/**
+ * Refuses an issue whose text was changed by somebody without write permission after the label for intake was added:
+ * removes the label and comments the reason. Once for each state of the issue, however often polls read it.
+ */
+export function refuseEnqueue(unit: Unit, repo: RepoRow, { issue }: IssueEvent, { changedBy }: TextVerdict): void {
+  const who = changedBy === null ? 'somebody' : inertText(changedBy, 100).replace(/\s+/g, ' ');
+  const marker = `refused-${issue.updatedAt}`;
+  const body =
+    `The text of this issue was changed by ${who} after \`${ENQUEUE_LABEL}\` was added, so it was not enqueued. ` +
+    'Check the text and add the label again.';
+  const actions: ProjectionAction[] = [
+    { type: 'removeLabels', labels: [ENQUEUE_LABEL] },
+    { type: 'postComment', body, marker },
+  ];
+  const items = actions.map((action) => ({
+    repoId: repo.id,
+    issueId: null,
+    issueNumber: issue.number,
+    clientType: repo.vcs_host,
+    action,
+    idempotencyKey: `${repo.id}#${issue.number} ${marker} ${action.type}`,
+  }));
+  unit.send(insertProjections(unit.tx, unit.tenantId, items));
+  unit.ring('svc_projections');
+}

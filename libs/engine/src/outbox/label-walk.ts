@@ -1,0 +1,78 @@
+import { labelSwap, outputLabels, PAUSED_LABEL, type State } from '@pipeline/domain';
+import {
+  hasOpenProjections,
+  type IssueRow,
+  lockIssue,
+  openIssuesAfter,
+  showIssue,
+  type WalkedIssue,
+  type WalkPlace,
+} from '@pipeline/store';
+import { type Engine, inTenant } from '../context/context.ts';
+import { subjectOf } from '../context/issue-context.ts';
+import { queueProjections } from './project.ts';
+
+/** Maximum number of issues that one tick reads, and of host writes that it may cause. */
+const LOOKED_AT = 500;
+const MENDED_AT_ONCE = 20;
+const WALK_MS = 60 * 60_000;
+
+/**
+ * Scans all open issues, once an hour at most, and restores labels on the host that somebody has changed. The host's
+ * labels are those stored by polls and webhooks. `svc:paused` is not changed, because people set it and the intake
+ * applies it; issues with outbox entries are skipped, because those may restore the labels already. Its cursor is in
+ * memory only: a new leader starts over, and repairs nothing twice.
+ */
+export class LabelWalk {
+  readonly #engine: Engine;
+  readonly #now: () => Date;
+  #after: WalkPlace | null = null;
+  #begunAt = Number.NEGATIVE_INFINITY;
+
+  constructor(engine: Engine, now: () => Date) {
+    this.#engine = engine;
+    this.#now = now;
+  }
+
+  /**
+   * @param engine has the fence of the leader; default: the engine of the constructor.
+   * @returns how many issues were repaired, and whether there are more to read now.
+   */
+  async step(engine: Engine = this.#engine): Promise<{ mended: number; more: boolean }> {
+    if (this.#after === null) {
+      const now = this.#now().getTime();
+      if (now - this.#begunAt < WALK_MS) return { mended: 0, more: false };
+      this.#begunAt = now;
+    }
+    const page = await openIssuesAfter(engine.store.fleet, this.#after, LOOKED_AT);
+    let mended = 0;
+    for (const issue of page) {
+      if (mended >= MENDED_AT_ONCE) return { mended, more: false };
+      this.#after = issue;
+      if (driftOf(issue) && (await mend(engine, issue))) mended += 1;
+    }
+    const more = page.length === LOOKED_AT;
+    if (!more) this.#after = null;
+    return { mended, more };
+  }
+}
+
+function mend(engine: Engine, { tenant_id, id }: WalkedIssue): Promise<boolean> {
+  return inTenant(engine, tenant_id, async (unit) => {
+    const issue = await lockIssue(unit.tx, tenant_id, id);
+    const swap = issue && driftOf(issue);
+    if (!issue || !swap || issue.state === 'done' || (await hasOpenProjections(unit.tx, issue, ['pending', 'failed'])))
+      return false;
+    queueProjections(unit, await subjectOf(unit, issue), [{ type: 'swapLabels', ...swap }]);
+    const labels = [...issue.labels.filter((label) => !swap.remove.includes(label)), ...swap.add];
+    await showIssue(unit.tx, issue, { labels, statusComment: issue.status_comment_body });
+    return true;
+  });
+}
+
+/** The change that restores the host's labels; null when they are correct, `svc:paused` aside. */
+function driftOf(issue: Pick<IssueRow, 'state' | 'is_blocked' | 'labels'>) {
+  const isPaused = issue.labels.includes(PAUSED_LABEL);
+  const wanted = outputLabels({ state: issue.state as State, isBlocked: issue.is_blocked, isPaused });
+  return labelSwap(issue.labels, wanted);
+}

@@ -1,0 +1,72 @@
+import { type Decision, labelSwap, outputLabels, type ProjectionAction, type State } from '@pipeline/domain';
+import { insertProjections, lockWorkTask, pullRequestsOf, showIssue } from '@pipeline/store';
+import { v7 as uuidv7 } from 'uuid';
+import type { Unit } from '../context/context.ts';
+import type { Subject, WorkTask } from '../context/issue-context.ts';
+import { statusCommentOf } from './status-comment.ts';
+
+/** The single status comment per issue; found again on the host by this marker. */
+const STATUS_MARKER = 'status';
+
+/**
+ * Appends all outdated host state of an issue to the outbox: first the writes of the outcome, then the labels that
+ * follow from state and flags, then the status comment. Nothing is written that the host already shows.
+ * @param task the work task of the issue; read if it is not given.
+ */
+export async function projectIssue(
+  unit: Unit,
+  subject: Subject,
+  asked: readonly ProjectionAction[] = [],
+  task?: WorkTask | null,
+): Promise<void> {
+  const { issue } = subject;
+  const wanted = outputLabels({ state: issue.state as State, isBlocked: issue.is_blocked, isPaused: issue.is_paused });
+  const swap = labelSwap(issue.labels, wanted);
+  const comment = await changedComment(unit, subject, task);
+  const actions = [...asked];
+  if (swap) actions.push({ type: 'swapLabels', ...swap });
+  if (comment) actions.push(comment);
+  queueProjections(unit, subject, actions);
+  if (!swap && !comment) return;
+  const kept = swap ? issue.labels.filter((label) => !swap.remove.includes(label)) : issue.labels;
+  const labels = [...kept, ...(swap?.add ?? [])];
+  const shown = { labels, statusComment: comment?.body ?? issue.status_comment_body };
+  unit.send(showIssue(unit.tx, issue, shown));
+}
+
+/** Appends entries to the outbox of an issue, in order. A pending status comment is rewritten instead. */
+export function queueProjections(unit: Unit, subject: Subject, actions: readonly ProjectionAction[]): void {
+  if (actions.length === 0) return;
+  const { issue, repo } = subject;
+  const items = actions.map((action) => ({
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    issueNumber: issue.issue_number,
+    clientType: repo.vcs_host,
+    action,
+    idempotencyKey: uuidv7(),
+  }));
+  unit.send(insertProjections(unit.tx, unit.tenantId, items));
+  unit.ring('svc_projections');
+}
+
+/** The current status comment; null when the host shows it, or will. */
+async function changedComment(
+  unit: Unit,
+  subject: Subject,
+  task: WorkTask | null | undefined,
+): Promise<Extract<ProjectionAction, { type: 'updateComment' }> | null> {
+  const known = task === undefined ? await lockWorkTask(unit.tx, unit.tenantId, subject.issue.id) : task;
+  const body = await statusCommentOf(unit, subject, known ?? null);
+  return body === subject.issue.status_comment_body ? null : { type: 'updateComment', marker: STATUS_MARKER, body };
+}
+
+/** The close or reopening on the host, if a transition into or out of `done` did not start there. */
+export async function closingActions(unit: Unit, subject: Subject, decision: Decision): Promise<ProjectionAction[]> {
+  if (decision.kind !== 'move') return [];
+  if (decision.from === 'done' && decision.trigger === 'operator') return [{ type: 'reopenIssue' }];
+  if (decision.to !== 'done' || decision.trigger === 'host-closed') return [];
+  const prs = await pullRequestsOf(unit.tx, unit.tenantId, subject.issue.id);
+  const merged = prs.some((pr) => pr.merged) || decision.trigger === 'subtasks-done';
+  return [{ type: 'closeIssue', reason: merged ? 'completed' : 'not_planned', comment: null }];
+}

@@ -1,0 +1,113 @@
+import { formatSlug, type WorkerStatus } from '@pipeline/domain';
+import {
+  closePeriods,
+  lockWorker,
+  lockWorkers,
+  openPeriod,
+  type PresentWorker,
+  presentWorkers,
+  retireWorker,
+  updateWorker,
+  type WorkerRow,
+} from '@pipeline/store';
+import type { Unit } from '../context/context.ts';
+import { emit } from '../records/records.ts';
+
+/** One function per fact: a worker's status is written to the live stream in the transaction that changes it. */
+function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
+  const [only, ...others] = worker.repos;
+  const served = only !== undefined && others.length === 0 ? only : null;
+  emit(unit, 'worker-status', {
+    workerId: worker.id,
+    repo: claim?.task_type ? formatSlug(claim) : served,
+    status,
+    issueNumber: claim?.issue_number || null,
+    taskType: claim?.task_type ?? null,
+  });
+}
+
+interface Heard {
+  /** The workers themselves sent a request; otherwise offline ones stay offline. */
+  alive: boolean;
+  /** Whether they report that they end with the current task; null = unchanged. */
+  finishing?: boolean | null;
+}
+
+/**
+ * Updates the status of workers from their tasks and drain flags. Called wherever those change, last in the
+ * transaction: the locks of workers come after all others.
+ * @returns the known ones, locked, by id.
+ */
+export async function reviewWorkers(
+  unit: Unit,
+  workerIds: readonly string[],
+  { alive, finishing = null }: Heard,
+): Promise<Map<string, WorkerRow>> {
+  const { tx, tenantId } = unit;
+  const [before, now] = await Promise.all([
+    lockWorkers(tx, tenantId, workerIds),
+    presentWorkers(tx, tenantId, workerIds, { alive, finishing }),
+  ]);
+  const present = new Map(now.map((worker) => [worker.id, worker]));
+  const reviewed = new Map(before.map((worker) => [worker.id, worker]));
+  for (const worker of before) {
+    const after = present.get(worker.id);
+    if (!after) continue;
+    reviewed.set(worker.id, { ...worker, status: after.status, finishing: after.finishing });
+    if (worker.status === 'offline') await noteReturn(unit, worker.id);
+    if (after.status !== worker.status) tell(unit, worker, after.status, after);
+  }
+  return reviewed;
+}
+
+/** The same for one. @returns undefined for a worker that is unknown. */
+export const reviewWorker = async (unit: Unit, workerId: string, heard: Heard): Promise<WorkerRow | undefined> =>
+  (await reviewWorkers(unit, [workerId], heard)).get(workerId);
+
+async function noteReturn(unit: Unit, workerId: string): Promise<void> {
+  await closePeriods(unit.tx, unit.tenantId, workerId, { kinds: ['silent'] });
+  await openPeriod(unit.tx, unit.tenantId, workerId, { kind: 'online' });
+}
+
+/** A worker was registered; `before` is its previous locked row. Its previous tasks are reclaimed elsewhere. */
+export async function noteRegistration(unit: Unit, worker: WorkerRow, before: WorkerRow | undefined): Promise<void> {
+  const { tx, tenantId } = unit;
+  if (before?.stalled_since) await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'] });
+  if (!before || before.status === 'offline') await noteReturn(unit, worker.id);
+  if (worker.status !== before?.status) tell(unit, worker, worker.status);
+}
+
+/** A worker fell silent; it is locked. It was present until its last request. */
+export async function noteSilence(unit: Unit, worker: WorkerRow, offlineSince: string): Promise<void> {
+  const { tx, tenantId } = unit;
+  await updateWorker(tx, tenantId, worker.id, { status: 'offline', stalled_since: null });
+  const end = worker.last_heartbeat_at;
+  await closePeriods(tx, tenantId, worker.id, { kinds: ['online'], ...(end !== null && { at: end }) });
+  await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'], at: offlineSince });
+  await openPeriod(tx, tenantId, worker.id, { kind: 'silent', startedAt: offlineSince });
+  tell(unit, worker, 'offline');
+}
+
+/** A worker left, or was silent for so long that it counts as gone; it is locked. */
+export async function noteDeparture(unit: Unit, worker: WorkerRow): Promise<void> {
+  await retireWorker(unit.tx, unit.tenantId, worker.id);
+  await closePeriods(unit.tx, unit.tenantId, worker.id, { kinds: ['online', 'silent', 'stalled'] });
+  if (worker.status !== 'offline') tell(unit, worker, 'offline');
+}
+
+/** A task without progress was reclaimed from a worker, which counts as stalled until it has released it. */
+export async function noteStall(unit: Unit, workerId: string, since: string): Promise<void> {
+  const { tx, tenantId } = unit;
+  const worker = await lockWorker(tx, tenantId, workerId);
+  if (!worker || worker.status === 'offline') return;
+  await updateWorker(tx, tenantId, workerId, { stalled_since: since });
+  await openPeriod(tx, tenantId, workerId, { kind: 'stalled', startedAt: since });
+}
+
+/** A stalled worker has released all reclaimed tasks. */
+export async function noteRecovery(unit: Unit, workerId: string): Promise<void> {
+  const { tx, tenantId } = unit;
+  if (!(await lockWorker(tx, tenantId, workerId))) return;
+  await updateWorker(tx, tenantId, workerId, { stalled_since: null });
+  await closePeriods(tx, tenantId, workerId, { kinds: ['stalled'] });
+}

@@ -1,0 +1,54 @@
+import { formatSlug } from '@pipeline/domain';
+import { dueAutoUnblocks, lockIssue, updateIssue } from '@pipeline/store';
+import { type Engine, inTenant } from '../context/context.ts';
+import { type Actor, subjectOf } from '../context/issue-context.ts';
+import { moveBy } from '../workflow/move.ts';
+
+const BATCH = 500;
+const healer = (reason: string): Actor => ({ type: 'system', id: 'auto-unblock', agent: null, reason });
+const TRANSIENT = healer('transient failure, backoff over');
+const QUOTA = healer('wait for a quota over');
+
+/**
+ * Lifts transient blocks with an expired backoff, each at most `maxAutoUnblocksPerIssue` times (interface: automatic
+ * unblock). The settings are read again, so disabling it applies to due blocks. A quota block is lifted whenever its
+ * wait is over, without a maximum: the task is tried once, and the issue is blocked again while the quota lasts.
+ * @param onLifted called with the repo of each, after its commit.
+ * @returns how many were lifted.
+ */
+export async function autoUnblock(engine: Engine, onLifted?: (repo: string) => void): Promise<number> {
+  let lifted = 0;
+  for (const { tenant_id, id } of await dueAutoUnblocks(engine.store.fleet, BATCH)) {
+    const repo = await lift(engine, tenant_id, id);
+    if (repo === null) continue;
+    lifted += 1;
+    onLifted?.(repo);
+  }
+  return lifted;
+}
+
+function lift(engine: Engine, tenantId: number, issueId: number): Promise<string | null> {
+  return inTenant(engine, tenantId, async (unit) => {
+    const issue = await lockIssue(unit.tx, tenantId, issueId);
+    if (!issue || issue.auto_unblock_at === null) return null;
+    if (issue.state === 'failure-blocked' && issue.block_classification === 'quota') {
+      const over = { auto_unblock_at: null };
+      await updateIssue(unit.tx, tenantId, issueId, over);
+      const subject = await subjectOf(unit, { ...issue, ...over });
+      await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: QUOTA });
+      return formatSlug(subject.repo);
+    }
+    const { autoUnblockTransient, maxAutoUnblocksPerIssue } = unit.settings.selfHealing;
+    const allowed = autoUnblockTransient && issue.auto_unblock_count < maxAutoUnblocksPerIssue;
+    if (!allowed || issue.state !== 'failure-blocked') {
+      await updateIssue(unit.tx, tenantId, issueId, { auto_unblock_at: null });
+      return null;
+    }
+    const count = issue.auto_unblock_count + 1;
+    const counted = { auto_unblock_count: count, auto_unblock_at: null };
+    await updateIssue(unit.tx, tenantId, issueId, counted);
+    const subject = await subjectOf(unit, { ...issue, ...counted });
+    await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: TRANSIENT });
+    return formatSlug(subject.repo);
+  });
+}

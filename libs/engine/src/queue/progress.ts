@@ -1,0 +1,57 @@
+import { formatSlug, type Invocation, isSideTask } from '@pipeline/domain';
+import { insertMessages, type MessageInput, repoById, updateIssue, updateTask } from '@pipeline/store';
+import type { Engine } from '../context/context.ts';
+import { bookInvocations } from '../costs/book-invocations.ts';
+import { emit, recordIssueEvent } from '../records/records.ts';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
+
+export interface Progress {
+  status: string;
+  details: Record<string, unknown> | null;
+  invocations: Invocation[];
+}
+
+/** Records the progress of a task: the issue's current status, a timeline entry, and its cost so far. */
+export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise<void> {
+  return behindClaim(engine, ref, async (unit, { run, issue }) => {
+    await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
+    await bookInvocations(unit, { run, issue }, said.invocations);
+    if (!issue) return;
+    const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
+    recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
+    // Only tasks that move the issue set its status.
+    if (isSideTask(run.task_type)) return;
+    await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
+    unit.relisted.passing.add(issue.id);
+    const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
+    emit(unit, 'issue-status', {
+      issueNumber: issue.issue_number,
+      repo: formatSlug(repo),
+      status: said.status,
+      actorType: 'agent',
+      state: issue.state,
+    });
+  });
+}
+
+/** Octets are not counted: the wire bounds the whole batch, this bounds one message for its readers. */
+const MAX_CONTENT = 65_536;
+
+/** Stores messages of an agent. A message sent twice is stored once. @returns how many were stored. */
+export function recordMessages(
+  engine: Engine,
+  ref: ClaimRef,
+  items: readonly Omit<MessageInput, 'truncated'>[],
+): Promise<number> {
+  return behindClaim(engine, ref, async (unit, { run }) => {
+    await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
+    await insertMessages(unit.tx, unit.tenantId, run, items.map(cut));
+    return items.length;
+  });
+}
+
+const cut = (item: Omit<MessageInput, 'truncated'>): MessageInput => ({
+  ...item,
+  content: item.content?.slice(0, MAX_CONTENT) ?? null,
+  truncated: (item.content?.length ?? 0) > MAX_CONTENT,
+});

@@ -1,0 +1,183 @@
+import { AppError, type ErrorClass, isSideTask, MINUTE_MS, type TaskType } from '@pipeline/domain';
+import {
+  claimsOfWorker,
+  closeRun,
+  deleteTask,
+  dueHeldTasks,
+  expiredClaims,
+  type IssueRow,
+  type LockedClaim,
+  lockClaimedTask,
+  lockIssue,
+  lockRun,
+  putBackTask,
+  releaseHeldTask,
+  stalledClaims,
+  type TaskRef,
+  updateIssue,
+} from '@pipeline/store';
+import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { ENGINE, type HeldClaim, subjectOf } from '../context/issue-context.ts';
+import { standingHold } from '../costs/budgets.ts';
+import { projectIssue } from '../outbox/project.ts';
+import { noteStall, reviewWorker } from '../presence/worker-status.ts';
+import { recordTaskEvent } from '../records/records.ts';
+import { giveUpSide, subjectOfRun } from '../tasks/side-tasks.ts';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
+import { giveUp } from './fail.ts';
+
+const BATCH = 500;
+
+/**
+ * Reclaims tasks whose lease has expired, or that were not started in time. Candidates are read without a lock; each is
+ * checked again under its locks and handled in its own transaction, so any number of processes may run this.
+ * @returns how many were reclaimed.
+ */
+export async function reclaimExpired(engine: Engine): Promise<number> {
+  const candidates = await expiredClaims(engine.store.fleet, engine.settings().claimToStartMs, BATCH);
+  return reclaimEach(engine, candidates, { why: 'the worker fell silent', when: (task) => task.overdue });
+}
+
+/**
+ * Reclaims tasks of workers that are present but make no progress: no progress, record or start for the stall limit.
+ * The worker counts as stalled until it has released the task.
+ * @returns how many were reclaimed.
+ */
+export async function reclaimStalled(engine: Engine): Promise<number> {
+  const { stallMs } = engine.settings();
+  const candidates = await stalledClaims(engine.store.fleet, stallMs, BATCH);
+  return reclaimEach(engine, candidates, {
+    why: `the agent made no progress for ${Math.round(stallMs / MINUTE_MS)} minutes`,
+    when: (task) => task.stalled_since !== null,
+    errorClass: 'unknown',
+  });
+}
+
+async function reclaimEach(engine: Engine, candidates: readonly TaskRef[], how: TakeBack): Promise<number> {
+  let taken = 0;
+  for (const { tenant_id, id, run_id, issue_id } of candidates) {
+    if (run_id === null) continue;
+    if (await reclaim(engine, tenant_id, { taskId: id, runId: run_id, issueId: issue_id }, how)) taken += 1;
+  }
+  return taken;
+}
+
+export interface HeldTask {
+  taskId: string;
+  runId: number;
+  issueId: number | null;
+}
+
+export interface TakeBack {
+  /** Recorded in the timeline, and shown to people if it was the last attempt. */
+  why: string;
+  /** Decides about the claim under its lock. */
+  when: (task: LockedClaim) => boolean;
+  /** The error class if it was the last attempt; default transient. */
+  errorClass?: ErrorClass;
+  /** Repeats the last attempt instead of blocking the issue, for a person's request. */
+  again?: boolean;
+}
+
+/**
+ * Returns one claimed task to the queue as attempt + 1, or blocks its issue after the last attempt.
+ * @returns false when the claim is no longer valid, or does not meet the condition.
+ */
+export const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: TakeBack): Promise<boolean> =>
+  inTenant(engine, tenantId, async (unit) => (await takeBack(unit, claim, how)) !== null);
+
+/** The same inside a transaction that holds no lock yet. @returns the task as it was, or null. */
+export async function takeBack(unit: Unit, claim: HeldTask, how: TakeBack): Promise<LockedClaim | null> {
+  const { tx, tenantId } = unit;
+  const { why } = how;
+  const issue = claim.issueId === null ? undefined : await lockIssue(tx, tenantId, claim.issueId);
+  const run = await lockRun(tx, tenantId, claim.runId);
+  const task = await lockClaimedTask(tx, tenantId, claim, unit.settings);
+  if (!run || !task || !how.when(task)) return null;
+  if (issue) unit.relisted.changed.add(issue.id);
+  const errorClass = how.errorClass ?? 'transient';
+  const fingerprint = task.stalled_since === null ? 'worker-lost' : 'no-progress';
+  await closeRun(tx, tenantId, run.id, { status: 'lost', error: { message: why, class: errorClass, fingerprint } });
+  const taskType = task.task_type as TaskType;
+  const fact = { taskId: task.id, taskType, attempt: task.attempt, workerId: run.worker_id, error: why };
+  if (issue || isSideTask(taskType)) recordTaskEvent(unit, subjectOfRun(run, issue), 'task_reclaimed', fact);
+  await putBackOrGiveUp(unit, { run, issue, task }, { ...how, errorClass });
+  await reviewWorker(unit, run.worker_id, { alive: false });
+  if (task.stalled_since !== null) await noteStall(unit, run.worker_id, task.stalled_since);
+  return task;
+}
+
+async function putBackOrGiveUp(
+  unit: Unit,
+  { run, issue, task }: HeldClaim & { task: LockedClaim },
+  { why, errorClass, again = false }: TakeBack & { errorClass: ErrorClass },
+): Promise<void> {
+  const taskType = task.task_type;
+  const isLast = task.attempt + 1 >= task.max_attempts;
+  if (isLast && !again && isSideTask(taskType)) {
+    await deleteTask(unit.tx, unit.tenantId, task.id);
+    unit.ring('svc_tasks');
+    return giveUpSide(unit, { run, issue }, why);
+  }
+  if (isLast && !again && issue) {
+    await deleteTask(unit.tx, unit.tenantId, task.id);
+    return giveUp(unit, await subjectOf(unit, issue), { errorMessage: why, errorClass, taskType, actor: ENGINE });
+  }
+  const attempt = isLast && again ? task.attempt : task.attempt + 1;
+  await putBack(unit, issue, { task, attempt, why });
+}
+
+async function putBack(
+  unit: Unit,
+  issue: IssueRow | undefined,
+  { task, attempt, why }: { task: LockedClaim; attempt: number; why: string },
+): Promise<void> {
+  const { tx, tenantId } = unit;
+  if (issue && !isSideTask(task.task_type)) await updateIssue(tx, tenantId, issue.id, { last_error: why });
+  await putBackTask(tx, tenantId, task.id, { attempt, held: await standingHold(unit, issue) });
+  unit.ring('svc_tasks');
+}
+
+/**
+ * Returns a claim whose worker left before it got the response. Uses no attempt.
+ * @returns false when the claim is no longer valid.
+ */
+export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolean> {
+  try {
+    await behindClaim(engine, ref, async (unit, { run, issue }) => {
+      const { tx, tenantId } = unit;
+      await closeRun(tx, tenantId, run.id, { status: 'lost' });
+      const held = await standingHold(unit, issue);
+      await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, held });
+      if (held === 'budget' && issue) await projectIssue(unit, await subjectOf(unit, issue));
+      if (issue) unit.relisted.changed.add(issue.id);
+      unit.ring('svc_tasks');
+      await reviewWorker(unit, run.worker_id, { alive: false });
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && ['CLAIM_LOST', 'TASK_CANCELLED'].includes(error.code)) return false;
+    throw error;
+  }
+}
+
+/** Releases held tasks whose backoff, quota wait or handover is over. @returns how many became claimable. */
+export async function releaseDue(engine: Engine): Promise<number> {
+  const due = await dueHeldTasks(engine.store.fleet, BATCH);
+  const { perIssueUsd } = engine.settings().costLimits;
+  let released = 0;
+  for (const { tenant_id, id } of due) {
+    if (!(await releaseHeldTask(engine.store.tenant, tenant_id, id, perIssueUsd))) continue;
+    released += 1;
+    engine.ring('svc_tasks', tenant_id);
+  }
+  return released;
+}
+
+/** Takes back every claim that a worker holds, each in a transaction of its own. */
+export async function takeBackAll(engine: Engine, tenantId: number, workerId: string, why: string): Promise<void> {
+  for (const { id, run_id, issue_id } of await claimsOfWorker(engine.store.tenant, tenantId, workerId)) {
+    if (run_id === null) continue;
+    await reclaim(engine, tenantId, { taskId: id, runId: run_id, issueId: issue_id }, { why, when: () => true });
+  }
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import {
+  AGENT_OF,
+  AppError,
+  type ArtefactInput,
+  type FindingInput,
+  type IntelligenceInput,
+  type Invocation,
+  isSideTask,
+  OUTCOMES_OF,
+  type Outcome,
+  type State,
+  type TaskType,
+} from '@pipeline/domain';
+import {
+  closeRun,
+  deleteTask,
+  type IssueRow,
+  insertArtefacts,
+  ownPullRequest,
+  type RecordOwner,
+  type RunRow,
+} from '@pipeline/store';
+import type { Engine, Unit } from '../context/context.ts';
+import { type Actor, type HeldClaim, subjectOf } from '../context/issue-context.ts';
+import { bookInvocations } from '../costs/book-invocations.ts';
+import { keepCodeMap } from '../knowledge/code-map.ts';
+import { keepFindings } from '../knowledge/keep-findings.ts';
+import { keepIntelligence } from '../knowledge/observe.ts';
+import { keepRetrospective } from '../knowledge/retrospects.ts';
+import { reviewWorker } from '../presence/worker-status.ts';
+import { recordTaskEvent } from '../records/records.ts';
+import { subjectOfRun } from '../tasks/side-tasks.ts';
+import { claimEnded } from '../tasks/work-tasks.ts';
+import { moveBy } from '../workflow/move.ts';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
+import { applyResult } from './results.ts';
+
+export type Report = Outcome & {
+  artefacts: ArtefactInput[];
+  findings: FindingInput[];
+  intelligence?: IntelligenceInput[];
+  invocations: Invocation[];
+};
+
+export interface ReportAnswer {
+  ok: true;
+  requeued: false;
+  attempt: number;
+  /** The issue's current state; null for a task without an issue. */
+  state: State | null;
+}
+
+/**
+ * Applies the outcome of a task in one transaction: deletes the task, closes its run, stores costs and records, and
+ * applies the decision or writes a dead letter. The same token and body again return the same response and change
+ * nothing.
+ * @throws AppError CLAIM_LOST, TASK_CANCELLED, or INVALID_ARGUMENT for an outcome that a task of this type cannot have.
+ */
+export function report(engine: Engine, ref: ClaimRef, body: Report): Promise<ReportAnswer> {
+  const hash = hashReport(body);
+  return behindClaim(
+    engine,
+    ref,
+    async (unit, claim) => {
+      requireOutcomeOf(claim.run.task_type as TaskType, body);
+      const state = await applyReport(unit, claim, body);
+      const answer: ReportAnswer = { ok: true, requeued: false, attempt: claim.run.attempt, state };
+      const end = { status: 'finished' as const, outcome: body.outcome, report: { hash, answer } };
+      unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, end));
+      await reviewWorker(unit, claim.run.worker_id, { alive: true });
+      return answer;
+    },
+    { invocations: body.invocations, repeated: (run) => givenBefore<ReportAnswer>(run, hash) },
+  );
+}
+
+/** Two reports are equal when their parsed bodies are; workers repeat a report without a response. */
+export const hashReport = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
+
+export const givenBefore = <T>(run: RunRow, hash: string): T | undefined =>
+  run.report_hash === hash ? (run.report_answer as unknown as T) : undefined;
+
+function requireOutcomeOf(taskType: TaskType, { outcome }: Report): void {
+  const allowed = OUTCOMES_OF[taskType];
+  if (allowed.includes(outcome)) return;
+  throw new AppError(
+    'INVALID_ARGUMENT',
+    `A ${taskType} task cannot end as ${outcome}; it may be: ${allowed.join(', ')}`,
+  );
+}
+
+async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<State | null> {
+  const { run } = claim;
+  const { tx, tenantId } = unit;
+  const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
+  unit.send(deleteTask(tx, tenantId, run.task_id));
+  const issue = await bookInvocations(unit, claim, body.invocations);
+  const owner = await keepRecords(unit, run, issue, body);
+  const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;
+  if (issue || body.outcome === 'scanned') {
+    recordTaskEvent(unit, subjectOfRun(run, issue), 'task_completed', { taskId, taskType, attempt, workerId });
+    // The repo may have a limit of claims; the next one can begin.
+    if (isSideTask(taskType)) unit.ring('svc_tasks');
+  }
+  if (body.outcome === 'scanned') await keepCodeMap(unit, run, body.result);
+  const retrospectiveId =
+    issue && body.outcome === 'retrospective' ? await keepRetrospective(unit, { run, issue }, body.result) : null;
+  const told = { items: body.intelligence ?? [], retrospectiveId };
+  await keepIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, told);
+  if (!issue) return null;
+  if (isSideTask(taskType)) return issue.state;
+  const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), {
+    reported: body,
+    claimedHead: run.head_sha,
+  });
+  claimEnded(unit, subject);
+  const question = outcome.outcome === 'needs-clarification' ? outcome.result.question : null;
+  const moved = await moveBy(unit, subject, {
+    cause: { trigger: outcome.outcome, outcome, headSha: headReadBy(run, body) },
+    actor: actor,
+    stop: { question },
+  });
+  return moved.subject.issue.state as State;
+}
+
+/** The commit of a verdict; null when the reviewer reports another one than its task named. */
+function headReadBy({ head_sha: head }: RunRow, body: Report): string | null {
+  const named = body.outcome === 'approved' ? body.result.headSha : undefined;
+  return named === undefined || head?.startsWith(named) ? head : null;
+}
+
+async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined, body: Report): Promise<RecordOwner> {
+  const { tx, tenantId } = unit;
+  const { artefacts, findings } = body;
+  const leaves = artefacts.length + findings.length + (body.intelligence?.length ?? 0);
+  const pr = issue && leaves > 0 ? await ownPullRequest(tx, tenantId, issue.id) : undefined;
+  const owner = {
+    runId: run.id,
+    repoId: run.repo_id,
+    issueId: run.issue_id,
+    prId: pr?.id ?? null,
+    prNumber: pr?.number ?? null,
+    agent: run.agent,
+  };
+  await insertArtefacts(tx, tenantId, owner, artefacts);
+  await keepFindings(unit, owner, issue, findings);
+  return owner;
+}

@@ -1,0 +1,107 @@
+import { type Outcome, parseIssueRef, type Slug } from '@pipeline/domain';
+import {
+  clearReviewRemarks,
+  findIssue,
+  insertRemarks,
+  repoByKey,
+  updateIssue,
+  updatePullRequest,
+  upsertEdge,
+  wouldCycle,
+} from '@pipeline/store';
+import type { Unit } from '../context/context.ts';
+import type { Subject } from '../context/issue-context.ts';
+
+type Result<N extends Outcome['outcome']> = Extract<Outcome, { outcome: N }>['result'];
+
+/**
+ * Stores the data of an outcome before the decision.
+ * @param claimedHead the head of the pull request when the task was claimed; null = unknown.
+ * @returns the issue context with this data, and the outcome, which becomes a question to a person if its dependencies
+ * cannot be waited for.
+ */
+export async function applyResult(
+  unit: Unit,
+  subject: Subject,
+  { reported, claimedHead }: { reported: Outcome; claimedHead: string | null },
+): Promise<{ subject: Subject; outcome: Outcome }> {
+  switch (reported.outcome) {
+    case 'planned':
+      return { subject: await keepPlan(unit, subject, reported.result), outcome: reported };
+    case 'submitted':
+      return { subject: await keepSubmission(unit, subject, reported.result, claimedHead), outcome: reported };
+    case 'changes-requested':
+      await keepReview(unit, subject, reported.result);
+      return { subject, outcome: reported };
+    case 'depends':
+      return { subject, outcome: await keepDependencies(unit, subject, reported) };
+    default:
+      return { subject, outcome: reported };
+  }
+}
+
+async function keepPlan(unit: Unit, subject: Subject, { plan, plannedFiles }: Result<'planned'>): Promise<Subject> {
+  const change = { plan, planned_files: plannedFiles };
+  await updateIssue(unit.tx, unit.tenantId, subject.issue.id, change);
+  return { ...subject, issue: { ...subject.issue, ...change } };
+}
+
+/**
+ * A new submission settles the last round of review, and updates the head of the open pull request. A head that the
+ * host has reported since the claim is newer than the worker's, so it stays.
+ */
+async function keepSubmission(
+  unit: Unit,
+  subject: Subject,
+  result: Result<'submitted'>,
+  claimedHead: string | null,
+): Promise<Subject> {
+  await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
+  const submitted = { submitted_files: result.changedFiles };
+  await updateIssue(unit.tx, unit.tenantId, subject.issue.id, submitted);
+  const issue = { ...subject.issue, ...submitted };
+  if (subject.pr?.head_ref !== result.branch) return { ...subject, issue };
+  const isReported = claimedHead !== null && subject.pr.head_sha !== claimedHead;
+  const headSha = isReported ? subject.pr.head_sha : result.headSha;
+  const change = { head_sha: headSha, changed_files: result.changedFiles };
+  await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, change);
+  return { ...subject, issue, pr: { ...subject.pr, ...change } };
+}
+
+async function keepReview(unit: Unit, subject: Subject, result: Result<'changes-requested'>): Promise<void> {
+  const author = 'reviewer';
+  await insertRemarks(unit.tx, unit.tenantId, subject.issue.id, [
+    { kind: 'review', author, body: result.body },
+    ...result.comments.map((comment) => ({ kind: 'review' as const, author, ...comment })),
+  ]);
+}
+
+async function keepDependencies(
+  unit: Unit,
+  subject: Subject,
+  reported: Extract<Outcome, { outcome: 'depends' }>,
+): Promise<Outcome> {
+  const { issue, repo } = subject;
+  const child = { repoId: issue.repo_id, number: issue.issue_number, issueId: issue.id };
+  for (const reference of reported.result.on) {
+    const parent = await parentOf(unit, repo, reference);
+    if (!parent)
+      return ask(`It depends on "${reference}", which names no issue of an enabled repository. Which one is meant?`);
+    const self = parent.repoId === child.repoId && parent.number === child.number;
+    if (self || (await wouldCycle(unit.tx, unit.tenantId, child, parent))) {
+      return ask(`It depends on ${reference}, which in turn waits for this issue. Which of the two comes first?`);
+    }
+    await upsertEdge(unit.tx, unit.tenantId, { kind: 'depends_on', child, parent });
+  }
+  return reported;
+}
+
+const ask = (question: string): Outcome => ({ outcome: 'needs-clarification', result: { question } });
+
+async function parentOf(unit: Unit, home: Slug, reference: string) {
+  const ref = parseIssueRef(reference, home);
+  const repo = ref && (await repoByKey(unit.tx, unit.tenantId, ref.repo));
+  if (!ref || !repo) return null;
+  const issue = await findIssue(unit.tx, unit.tenantId, repo.id, ref.number);
+  return { repoId: repo.id, number: ref.number, issueId: issue?.id ?? null };
+}

@@ -1,0 +1,40 @@
+import {
+  AppError,
+  formatSlug,
+  permissionsFor,
+  type RepoAccess,
+  type RepoAccessIssuer,
+  type TaskType,
+} from '@pipeline/domain';
+import { type RepoRow, repoById } from '@pipeline/store';
+import type { Engine } from '../context/context.ts';
+import { behindClaim, type ClaimRef } from './claim-gate.ts';
+
+/** Issues credentials for the repos of a kind of host; null = not configured. */
+export type IssuerOf = (repo: RepoRow) => RepoAccessIssuer | null;
+
+export interface TaskAccess extends RepoAccess {
+  repo: string;
+  cloneUrl: string;
+}
+
+/**
+ * Git credentials for the holder of a claim: for the repo of its task only, with the permissions of that task type. The
+ * claim is checked first; the host is queried after that transaction, never inside it.
+ * @throws AppError CLAIM_LOST, TASK_CANCELLED, CREDENTIALS_UNAVAILABLE; and what the issuer throws.
+ */
+export async function accessForTask(engine: Engine, ref: ClaimRef, issuerOf: IssuerOf): Promise<TaskAccess> {
+  const { repo, taskType } = await behindClaim(engine, ref, async (unit, { run }) => ({
+    repo: await repoById(unit.tx, unit.tenantId, run.repo_id),
+    taskType: run.task_type as TaskType,
+  }));
+  const slug = formatSlug(repo);
+  const issuer = issuerOf(repo);
+  if (!issuer) {
+    const why = `No app is configured for the host of ${slug} (${repo.vcs_host})`;
+    throw new AppError('CREDENTIALS_UNAVAILABLE', `${why}: use the git credentials of the worker machine`);
+  }
+  const { installation_id: installationId } = repo;
+  const wish = { repo, installationId, permissions: permissionsFor(taskType) };
+  return { ...(await issuer.accessTo(wish)), repo: slug, cloneUrl: repo.clone_url };
+}

@@ -1,0 +1,107 @@
+import { type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
+import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, type TaskRow, updateRun } from '@pipeline/store';
+import { v7 as uuidv7 } from 'uuid';
+import type { Unit } from '../context/context.ts';
+import type { Subject, WorkTask } from '../context/issue-context.ts';
+import { standingHold } from '../costs/budgets.ts';
+import { recordTaskEvent } from '../records/records.ts';
+
+/** A withdrawn claim whose worker may still be working. */
+type Lingering = NonNullable<Awaited<ReturnType<typeof lingeringRun>>>;
+
+/** The task of an issue, locked, and a worker that may still be working on a withdrawn one. */
+export interface StandingWork {
+  task: TaskRow | undefined;
+  lingering: Lingering | undefined;
+}
+
+export async function standingWork({ tx, tenantId }: Unit, issueId: number): Promise<StandingWork> {
+  const [task, lingering] = await Promise.all([
+    lockWorkTask(tx, tenantId, issueId),
+    lingeringRun(tx, tenantId, issueId),
+  ]);
+  return { task, lingering };
+}
+
+/**
+ * Replaces the task of an issue by the one its state requires. A claimed task is withdrawn: its run is closed as
+ * cancelled, and its worker is notified at its next request. @returns the new task.
+ */
+export async function replaceWorkTask(
+  unit: Unit,
+  subject: Subject,
+  taskType: WorkTaskType | null,
+  { task, lingering }: StandingWork,
+): Promise<WorkTask | null> {
+  const { tx, tenantId } = unit;
+  if (task) unit.send(deleteTask(tx, tenantId, task.id));
+  if (task?.run_id == null) return taskType && enqueueWork(unit, subject, { taskType, lingering });
+  unit.send(updateRun(tx, tenantId, task.run_id, { status: 'cancelled' }));
+  claimEnded(unit, subject);
+  // The closed run is the one whose worker may still be working.
+  return taskType && enqueueWork(unit, subject, { taskType });
+}
+
+/** A claim may wait for the one that ended: in a limited repo the next one can begin. */
+export function claimEnded(unit: Unit, { repo }: Pick<Subject, 'repo'>): void {
+  if (repo.pool_size !== null) unit.ring('svc_tasks');
+}
+
+interface WorkOrder {
+  taskType: WorkTaskType;
+  /** A further attempt of the same task. */
+  retry?: { workId: string; attempt: number; held: Hold; delayMs: number };
+  /** Read when it is not given. */
+  lingering?: Lingering | undefined;
+}
+
+/**
+ * Adds the work task of an issue; the one-per-issue index refuses a second one. While a worker may still be working on
+ * a withdrawn task, the new one is held, so that two agents never work on one branch. The issue's row is current.
+ */
+export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder): Promise<WorkTask> {
+  const { issue } = subject;
+  const id = uuidv7();
+  const lingering = 'lingering' in order ? order.lingering : await lingeringRun(unit.tx, unit.tenantId, issue.id);
+  const standing = await standingHold(unit, issue);
+  const { held, delayMs } = holdOf(order, standing, lingering?.left_ms);
+  const task = { attempt: order.retry?.attempt ?? 0, max_attempts: unit.settings.maxAttempts, held };
+  const row = {
+    id,
+    workId: order.retry?.workId ?? id,
+    repoId: issue.repo_id,
+    issueId: issue.id,
+    issueNumber: issue.issue_number,
+    taskType: order.taskType,
+    priority: priorityOf(order.taskType, issue.labels.includes(URGENT_LABEL)),
+    attempt: task.attempt,
+    maxAttempts: task.max_attempts,
+    held,
+    runAfterMs: delayMs,
+    handoverRunId: lingering?.id ?? null,
+  };
+  unit.send(enqueueTasks(unit.tx, unit.tenantId, [row]));
+  recordTaskEvent(unit, subject, 'task_enqueued', {
+    taskId: id,
+    taskType: order.taskType,
+    attempt: task.attempt,
+  });
+  if (held === null) unit.ring('svc_tasks');
+  return task;
+}
+
+/**
+ * A pause takes precedence over every other hold, a worker that may still be working over a budget; the end of another
+ * hold is kept.
+ */
+function holdOf(
+  order: WorkOrder,
+  standing: 'paused' | 'budget' | null,
+  lingersMs: number | undefined,
+): { held: Hold | null; delayMs: number | null } {
+  const delayMs = lingersMs ?? order.retry?.delayMs ?? null;
+  if (standing === 'paused') return { held: 'paused', delayMs };
+  if (lingersMs !== undefined) return { held: 'handover', delayMs };
+  if (standing !== null) return { held: standing, delayMs };
+  return { held: order.retry?.held ?? null, delayMs };
+}

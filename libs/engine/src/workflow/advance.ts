@@ -1,0 +1,185 @@
+import {
+  type Approval,
+  autoUnblockDelayMs,
+  type Decision,
+  type ErrorClass,
+  fingerprint,
+  type ProjectionAction,
+  stateBit,
+} from '@pipeline/domain';
+import {
+  actedNow,
+  enterState,
+  type IssueRow,
+  type PullRequestRow,
+  resolveEdgesAtEnd,
+  setApproval,
+  settleSiIssue,
+  updateIssue,
+  withdrawProjections,
+} from '@pipeline/store';
+import type { Unit } from '../context/context.ts';
+import type { Actor, Subject } from '../context/issue-context.ts';
+import { settleFindings } from '../knowledge/keep-findings.ts';
+import { lookBack } from '../knowledge/retrospects.ts';
+import { closingActions, projectIssue, queueProjections } from '../outbox/project.ts';
+import { recordPipelineEvent, recordTransition } from '../records/records.ts';
+import { replaceWorkTask, standingWork } from '../tasks/work-tasks.ts';
+
+/** Data that a stop stores on the issue beside its state. */
+export interface Stop {
+  blockClassification?: ErrorClass | null;
+  question?: string | null;
+  lastError?: string | null;
+  /** Milliseconds until a quota block is lifted for a retry. */
+  quotaMs?: number;
+}
+
+export interface Carrier {
+  actor: Actor;
+  stop?: Stop;
+  /** The issue leaves the state immediately: its task is not created and the host is not shown the state. */
+  passing?: true;
+  /** For an approval on the host: the id of its review. */
+  reviewId?: number;
+}
+
+/**
+ * Applies a decision inside the caller's transaction: issue row, transition, events, next task, host writes. The
+ * issue's row is locked, so no other transaction moves it. Nothing else in the product writes an issue's state.
+ * @returns the issue context after the change.
+ */
+export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
+  const [moved, work] = await Promise.all([
+    decision.kind === 'move' ? move(unit, subject, decision, by) : stay(unit, subject, decision, by),
+    by.passing ? null : standingWork(unit, subject.issue.id),
+  ]);
+  // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
+  if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
+  if (decision.approval && subject.pr) recordApproval(unit, subject.pr, decision.approval, by);
+  const closing = await closingActions(unit, moved, decision);
+  const asked = [...decision.projections, ...closing];
+  if (work === null) {
+    queueProjections(unit, moved, asked);
+    return moved;
+  }
+  const task = await replaceWorkTask(unit, moved, decision.nextTask, work);
+  await projectIssue(unit, moved, asked, task);
+  return moved;
+}
+
+/** Records the approved commit and its approver: the merge names it. */
+function recordApproval(unit: Unit, pr: PullRequestRow, { sha, source }: Approval, { actor, reviewId }: Carrier): void {
+  const by = (source === 'agent' ? actor.agent : actor.id) ?? actor.type;
+  unit.send(setApproval(unit.tx, unit.tenantId, pr.id, { sha, source, by, reviewId: reviewId ?? null }));
+}
+
+/**
+ * Discards host writes that only the left state wanted: a merge of an issue that was sent back or cancelled, subtasks
+ * of an issue that is no longer split, the close of a reopened one.
+ */
+function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decision): void {
+  const unwanted: ProjectionAction['type'][] = [];
+  if (from === 'merge-pending' && trigger !== 'merged') unwanted.push('mergePR');
+  if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
+  if (from === 'in-review' && to === 'done') unwanted.push('createPR');
+  if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
+  // If it was closed on the host before the reopening was written there, it would otherwise stay open.
+  if (to === 'done') unwanted.push('reopenIssue');
+  if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
+}
+
+async function move(unit: Unit, subject: Subject, decision: Decision, { actor, stop = {} }: Carrier): Promise<Subject> {
+  const { issue } = subject;
+  const forced = decision.trigger === 'operator';
+  recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
+  const change = {
+    state: decision.to,
+    is_blocked: decision.isBlocked,
+    block_reason: decision.blockReason,
+    block_classification: decision.isBlocked ? (stop.blockClassification ?? null) : null,
+    blocked_from_state: decision.blockedFromState,
+    question: decision.to === 'needs-clarification' ? (stop.question ?? issue.question) : null,
+    ...lastErrorOf(issue, stop),
+    is_paused: issue.is_paused && decision.to !== 'done',
+    reached_states: issue.reached_states | stateBit(decision.to),
+    quota_waited_ms: isStillWaiting(decision, actor) ? issue.quota_waited_ms : 0,
+  };
+  const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);
+  const entered = await enterState(unit.tx, issue, change, liftMs);
+  const moved = { ...subject, issue: { ...issue, ...change, ...entered } };
+  if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
+  if (decision.to === 'done' || issue.state === 'done') {
+    const place = { repoId: issue.repo_id, number: issue.issue_number };
+    await settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done');
+  }
+  if (decision.to === 'done') {
+    unit.send(actedNow(unit.tx, issue));
+    const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
+    await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
+    const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';
+    await settleFindings(unit, moved);
+    await lookBack(unit, moved, { merged, wasPaused: issue.is_paused });
+  }
+  return moved;
+}
+
+/** The displayed error, and its fingerprint. */
+function lastErrorOf(issue: IssueRow, { lastError }: Stop) {
+  if (lastError === undefined) return { last_error: issue.last_error, error_fingerprint: issue.error_fingerprint };
+  return { last_error: lastError, error_fingerprint: lastError === null ? null : fingerprint(lastError) };
+}
+
+/**
+ * Milliseconds until a transient block is lifted automatically; null for any other, or after the maximum number of
+ * lifts.
+ */
+function autoUnblockIn(
+  unit: Unit,
+  issue: IssueRow,
+  after: { state: string; block_classification: string | null },
+): number | null {
+  const { autoUnblockTransient, maxAutoUnblocksPerIssue } = unit.settings.selfHealing;
+  const transient = after.state === 'failure-blocked' && after.block_classification === 'transient';
+  if (!transient || !autoUnblockTransient || issue.auto_unblock_count >= maxAutoUnblocksPerIssue) return null;
+  return autoUnblockDelayMs(issue.auto_unblock_count);
+}
+
+/** A quota block and its retry: only an outcome, or a person, resets the waiting time. */
+const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
+  trigger === 'exhausted' || (trigger === 'unblocked' && actor.type !== 'operator');
+
+/** Transitions to done on which the result was accepted. */
+const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];
+
+/** Blocks that are lifted automatically. */
+const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
+
+/**
+ * Another failure in a stop: the state stays, the newest reason replaces the old one and may cancel the automatic lift.
+ */
+async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: Carrier): Promise<Subject> {
+  if (!stop) return subject;
+  const { issue } = subject;
+  const change = {
+    block_reason: decision.blockReason,
+    block_classification: stop.blockClassification ?? issue.block_classification,
+    ...lastErrorOf(issue, { lastError: stop.lastError ?? issue.last_error }),
+  };
+  const lifted = LIFTED.includes(change.block_classification) ? {} : { auto_unblock_at: null };
+  unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, { ...change, ...lifted }));
+  return { ...subject, issue: { ...issue, ...change, ...lifted } };
+}
+
+function recordBlock(unit: Unit, moved: Subject, reasonBefore: string | null, actor: Actor): void {
+  const { issue } = moved;
+  recordPipelineEvent(unit, moved, {
+    eventType: issue.is_blocked ? 'issue_blocked' : 'issue_unblocked',
+    agent: actor.agent ?? actor.type,
+    payload: {
+      blockReason: issue.is_blocked ? issue.block_reason : reasonBefore,
+      classification: issue.block_classification,
+      automatic: actor.type !== 'operator',
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import { type Approval, type Cause, type Decision, decide, type Refusal, type State } from '@pipeline/domain';
+import type { PullRequestRow } from '@pipeline/store';
+import type { Subject } from '../context/issue-context.ts';
+
+/**
+ * Decides what a cause does to a locked issue, by the rules of its workflow. Pure: reads and writes nothing.
+ * @returns the decision, or the refusal with its reason when the workflow has no edge for the cause.
+ */
+export function decideFor(subject: Subject, cause: Cause): Decision | Refusal {
+  const { issue, pr } = subject;
+  return decide(
+    subject.workflow,
+    {
+      number: issue.issue_number,
+      state: issue.state as State,
+      blockedFromState: issue.blocked_from_state as State | null,
+      blockReason: issue.block_reason,
+      pr: pr ? { number: pr.number, headSha: pr.head_sha, headRef: pr.head_ref, approval: approvalOf(pr) } : null,
+      dismissStale: subject.dismissStale,
+      openBlockers: subject.openBlockers,
+      defaultBranch: subject.repo.default_branch,
+    },
+    cause,
+  );
+}
+
+function approvalOf({ approved_sha: sha, approved_source: source }: PullRequestRow): Approval | null {
+  return sha === null ? null : { sha, source: source === 'person' ? 'person' : 'agent' };
+}

@@ -1,0 +1,278 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
+import { fail, type Readings, runDetectors } from '@pipeline/engine';
+import { insertDeadLetter, inTransaction, resolveDeadLetter } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
+import { type Bench, hostIssue, makeBench, refOf, take, tell } from '../harness.ts';
+
+const database = testDatabase();
+const START = Date.parse('2026-03-01T00:00:00Z');
+let bench: Bench;
+let alerts: Settings['alerts'];
+let round = 0;
+
+const at = (minutes: number): void => {
+  database.clock.now = new Date(START + minutes * 60_000);
+};
+const NOTHING: Readings = { driftByRepo: null, limitedMinutes: new Map() };
+const look = async (readings: Partial<Readings> = {}, refresh = false) => {
+  const engine = { ...bench.engine, settings: () => ({ ...DEFAULT_SETTINGS, alerts }) };
+  expect(await runDetectors(engine, { ...NOTHING, ...readings }, { refresh })).toEqual([]);
+};
+const open = async () => {
+  const rows = database.db.selectFrom('alerts').selectAll().where('resolved_at', 'is', null);
+  return (await rows.orderBy('fingerprint').execute()).map(({ detector, message, count }) => ({
+    detector,
+    message,
+    count,
+  }));
+};
+const detectors = async () => (await open()).map(({ detector }) => detector);
+const slug = () => `detect/shop-${round}`;
+
+beforeEach(async () => {
+  round += 1;
+  at(0);
+  alerts = DEFAULT_SETTINGS.alerts;
+  await sql`truncate issues, tasks, runs, alerts, dead_letters, projections, daily_spend, workers cascade`.execute(
+    database.db,
+  );
+  bench = await makeBench(database.store, { slug: slug() });
+});
+
+/** The worker of the bench keeps sending heartbeats, so that only the tested problem exists. */
+const worker = (change: object) => database.db.updateTable('workers').set(change).execute();
+const heard = () => worker({ last_heartbeat_at: database.clock.now?.toISOString() });
+/** The host has executed all writes. */
+const written = () => database.db.updateTable('projections').set({ status: 'complete' }).execute();
+
+describe('detectors', () => {
+  test('find nothing without problems', async () => {
+    await tell(bench, hostIssue(1));
+    await look();
+    expect(await open()).toEqual([]);
+  });
+
+  test('worker_stalled: a silent worker, until its next request or its leave', async () => {
+    at(4);
+    await look();
+    expect(await open()).toEqual([]);
+    at(5);
+    await look();
+    await look();
+    expect(await open()).toEqual([
+      { detector: 'worker_stalled', message: 'worker w1 has been silent for 5 min and did not sign off', count: 1 },
+    ]);
+    await heard();
+    await look();
+    expect(await open()).toEqual([]);
+    at(20);
+    await worker({ left_at: '2026-03-01T00:15:00.000Z' });
+    await look();
+    expect(await open()).toEqual([]);
+  });
+
+  test('queue_age: tasks that are not claimed, by repo, without held ones', async () => {
+    await tell(bench, hostIssue(1));
+    await tell(bench, hostIssue(2));
+    await written();
+    at(59);
+    await heard();
+    await look();
+    expect(await open()).toEqual([]);
+    at(60);
+    await heard();
+    await look();
+    expect((await open())[0]).toMatchObject({
+      detector: 'queue_age',
+      message: `2 tasks of ${slug()} are pending, the oldest for 60 min: check that a worker serves them`,
+    });
+    await database.db.updateTable('tasks').set({ held: 'paused' }).execute();
+    await look();
+    expect(await open()).toEqual([]);
+  });
+
+  test('claim_stalled: a task that has been claimed for too long', async () => {
+    await tell(bench, hostIssue(3));
+    await take(bench);
+    await written();
+    at(120);
+    await heard();
+    await look();
+    expect(await open()).toEqual([
+      { detector: 'claim_stalled', message: `analyze of ${slug()}#3 has been claimed for 120 min`, count: 1 },
+    ]);
+  });
+
+  test('no_progress: an issue without task, dead letter, pending write or pause', async () => {
+    await tell(bench, hostIssue(4));
+    await database.db.deleteFrom('tasks').execute();
+    await written();
+    at(14);
+    await look();
+    // The index contains the hour of its state, not the minute.
+    at(60);
+    await heard();
+    await look();
+    expect(await open()).toEqual([
+      {
+        detector: 'no_progress',
+        message: `${slug()}#4 has been in analyzing for 60 min without a task: retry it`,
+        count: 1,
+      },
+    ]);
+    const issue = await database.db.selectFrom('issues').select('id').executeTakeFirstOrThrow();
+    const letter = await inTransaction(database.store.tenant, (tx) =>
+      insertDeadLetter(tx, bench.tenantId, {
+        ...{
+          repoId: bench.repo.id,
+          issueId: issue.id,
+          issueNumber: 4,
+          fromState: 'analyzing',
+          targetState: 'planning',
+        },
+        ...{ agentName: null, error: 'no edge', cause: { kind: 'projection', projectionId: 1 } },
+      }),
+    );
+    await look();
+    expect(await detectors()).toEqual([]);
+    await inTransaction(database.store.tenant, (tx) =>
+      resolveDeadLetter(tx, bench.tenantId, letter, { actor: 'olga', resolution: 'resolved' }),
+    );
+    await look();
+    expect(await detectors()).toEqual(['no_progress']);
+    await database.db.updateTable('issues').set({ is_paused: true }).execute();
+    await look();
+    expect(await detectors()).toEqual([]);
+  });
+
+  test('failure_loop: one error repeatedly within an hour', async () => {
+    for (let n = 1; n <= 5; n += 1) {
+      await tell(bench, hostIssue(n));
+      const task = await take(bench);
+      await look();
+      expect(await detectors()).toEqual([]);
+      const failure = { errorMessage: `cannot reach host-${n}:443`, errorClass: 'unknown', invocations: [] } as const;
+      await fail(bench.engine, refOf(bench, task), failure as never);
+    }
+    await look();
+    expect((await open())[0]).toMatchObject({
+      detector: 'failure_loop',
+      message: expect.stringMatching(/^5 runs of detect\/shop-\d+ failed within an hour with: cannot reach/),
+    });
+    at(61);
+    await heard();
+    await look();
+    expect(await detectors()).not.toContain('failure_loop');
+  });
+
+  test('dead_letter_growth: new dead letters within an hour, resolved or not', async () => {
+    await tell(bench, hostIssue(1));
+    const issue = await database.db.selectFrom('issues').select('id').executeTakeFirstOrThrow();
+    for (let n = 1; n <= 5; n += 1) {
+      await look();
+      expect(await detectors()).toEqual([]);
+      await inTransaction(database.store.tenant, (tx) =>
+        insertDeadLetter(tx, bench.tenantId, {
+          ...{ repoId: bench.repo.id, issueId: issue.id, issueNumber: 1, fromState: null, targetState: 'planning' },
+          ...{ agentName: null, error: 'no edge', cause: { kind: 'projection', projectionId: n } },
+        }),
+      );
+    }
+    await look();
+    expect(await detectors()).toEqual(['dead_letter_growth']);
+  });
+
+  test('projection_backlog: a pending host write', async () => {
+    await tell(bench, hostIssue(1));
+    at(15);
+    await heard();
+    await look();
+    expect((await open())[0]).toMatchObject({
+      detector: 'projection_backlog',
+      message: expect.stringMatching(/^\d+ host writes of detect\/shop-\d+ are pending, the oldest for 15 min$/),
+    });
+    await written();
+    await look();
+    expect(await detectors()).toEqual([]);
+  });
+
+  test('cost_anomaly: a day far beyond the mean of the week, from a minimum on', async () => {
+    const spend = (day: string, usd: number) =>
+      database.db
+        .insertInto('daily_spend')
+        .values({ tenant_id: bench.tenantId, day, spent_usd: usd, last_repo_id: bench.repo.id })
+        .onConflict((c) => c.columns(['tenant_id', 'day']).doUpdateSet({ spent_usd: usd }))
+        .execute();
+    for (const day of ['2026-02-23', '2026-02-24']) await spend(day, 14);
+    await spend('2026-03-01', 100);
+    await look();
+    expect(await open()).toEqual([]);
+    await spend('2026-02-28', 14);
+    await spend('2026-03-01', 18);
+    await look();
+    expect(await open()).toEqual([]);
+    await spend('2026-03-01', 18.01);
+    await look();
+    expect((await open())[0]).toMatchObject({
+      detector: 'cost_anomaly',
+      message: '$18.01 spent today, more than 3 times the daily mean of $6.00',
+    });
+    alerts = { ...alerts, costAnomalyMinUsd: 50 };
+    await look();
+    expect(await open()).toEqual([]);
+  });
+
+  test('label_drift and vcs_rate_limit: from memory; unchanged before the first check', async () => {
+    const drift = new Map([[slug(), 10]]);
+    await look({ driftByRepo: drift, limitedMinutes: new Map([['github', 7]]) });
+    expect(await open()).toEqual([
+      {
+        detector: 'label_drift',
+        message: `10 issues of ${slug()} have labels on the host that differ from their state`,
+        count: 1,
+      },
+      {
+        detector: 'vcs_rate_limit',
+        message: 'github rejects all requests because of its rate limit for another 7 min',
+        count: 1,
+      },
+    ]);
+    await look({ driftByRepo: null, limitedMinutes: new Map([['github', 4]]) });
+    expect(await detectors()).toEqual(['label_drift']);
+    await look({ driftByRepo: new Map([[slug(), 9]]) });
+    expect(await open()).toEqual([]);
+  });
+});
+
+test('a threshold of null disables a detector, and resolves its alerts', async () => {
+  at(5);
+  await look();
+  expect(await detectors()).toEqual(['worker_stalled']);
+  alerts = { ...alerts, workerSilentMinutes: null };
+  await look();
+  expect(await open()).toEqual([]);
+});
+
+test('an open alert is rewritten only to refresh its value', async () => {
+  at(5);
+  await look();
+  at(9);
+  await look();
+  expect((await open())[0]).toMatchObject({ count: 1, message: expect.stringContaining('5 min') });
+  await look({}, true);
+  expect((await open())[0]).toMatchObject({ count: 2, message: expect.stringContaining('9 min') });
+});
+
+test('a failing detector does not affect the others, and is named', async () => {
+  at(5);
+  await database.db.schema.alterTable('daily_spend').renameTo('daily_spend_away').execute();
+  try {
+    const failed = await runDetectors(bench.engine, NOTHING, { refresh: false });
+    expect(failed.map(({ detector }) => detector)).toEqual(['cost_anomaly']);
+    expect(await detectors()).toEqual(['worker_stalled']);
+  } finally {
+    await database.db.schema.alterTable('daily_spend_away').renameTo('daily_spend').execute();
+  }
+});

@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  DAY_MS,
+  type History as Facts,
+  METRIC_WINDOWS_DAYS,
+  METRICS,
+  type MetricWindowDays,
+  type PipelineMetrics,
+  roundToTenth,
+} from '@pipeline/domain';
+import { type RepoMetrics, readPipelineMetrics } from '@pipeline/engine';
+import { factsOf, testDatabase } from '@pipeline/testing';
+import { simulateHistory } from '@pipeline/testing/history';
+import { makeBench } from '../harness.ts';
+
+const database = testDatabase();
+const END = new Date('2026-06-17T12:00:00Z');
+
+/** The definition of each field, and its rounding for display. */
+const FOLLOWS: Partial<Record<keyof PipelineMetrics, [id: string, round?: (value: number) => number]>> = {
+  openIssues: ['open_issues'],
+  inFlight: ['in_flight'],
+  inProgress: ['in_progress'],
+  blocked: ['blocked'],
+  awaitingReview: ['awaiting_review'],
+  throughput: ['throughput'],
+  cycleTimeMinutes: ['cycle_time', roundToTenth],
+  successRatePct: ['success_rate'],
+  reviewPassRatio: ['review_pass_rate'],
+  timeToFirstPrMs: ['time_to_first_pr', Math.round],
+  avgReviewCycles: ['avg_review_cycles'],
+  prRevertRatio: ['pr_revert_rate'],
+  agentAttributionRatio: ['agent_attribution'],
+  autonomousMergePct: ['autonomous_merge_rate'],
+  costTodayUsd: ['cost_today'],
+  costWindowUsd: ['cost'],
+  dlqDepth: ['dlq_depth'],
+  pendingTaskCount: ['pending_tasks'],
+  avgQueueWaitMs: ['avg_queue_wait', Math.round],
+  oldestPendingAgeMs: ['oldest_pending_age', Math.round],
+  projectedDrainMs: ['projected_drain'],
+  vcsWriteQueueDepth: ['write_queue'],
+};
+
+const found = new Map<MetricWindowDays, RepoMetrics[]>();
+const facts = new Map<number, Facts>();
+
+beforeAll(async () => {
+  await simulateHistory(database.db, { tenants: 2, repos: 4, days: 60, issues: 600, seed: 41, end: END });
+  database.clock.now = END;
+  await makeBench(database.store, { slug: 'quiet/empty' });
+  for (const days of METRIC_WINDOWS_DAYS) found.set(days, await readPipelineMetrics(database.store, days));
+  for (const { repoId } of found.get(7) ?? []) facts.set(repoId, await factsOf(database.db, repoId));
+}, 60_000);
+
+describe.each(METRIC_WINDOWS_DAYS)('over %i days', (days) => {
+  test.each(Object.entries(FOLLOWS))('%s equals its definition over the rows', (field, [id, round = (n) => n]) => {
+    const metric = METRICS.find((each) => each.id === id);
+    if (!metric) throw new Error(`there is no metric ${id}`);
+    let told = 0;
+    for (const { repoId, metrics } of found.get(days) ?? []) {
+      const period = { now: END.getTime(), from: END.getTime() - days * DAY_MS };
+      const naive = metric.compute(facts.get(repoId) as Facts, period) as number | null;
+      const value = metrics[field as keyof PipelineMetrics] as number | null;
+      if (naive === null) expect([metrics.repo, value]).toEqual([metrics.repo, null]);
+      else expect(value).toBeCloseTo(round(naive), 6);
+      if (value) told += 1;
+    }
+    expect(told).toBeGreaterThan(0);
+  });
+
+  test('has the sample sizes of the rates', () => {
+    for (const { repoId, metrics } of found.get(days) ?? []) {
+      const from = END.getTime() - days * DAY_MS;
+      const merged = facts.get(repoId)?.pullRequests.filter(({ mergedAt }) => mergedAt !== null && mergedAt >= from);
+      expect(metrics.sampleSizes.merged).toBe(merged?.length);
+      const failed = facts.get(repoId)?.projections.filter(({ status }) => status === 'failed');
+      expect(metrics.vcsWriteQueueFailed).toBe(failed?.length);
+      expect(metrics.sampleSizes.resolved === 0).toBe(metrics.successRatePct === null);
+    }
+  });
+});
+
+test('has sums and counts of 0, and rates, means and medians of null, for an empty repo', () => {
+  const empty = found.get(7)?.find(({ metrics }) => metrics.repo === 'quiet/empty');
+  expect(empty?.metrics).toEqual({
+    repo: 'quiet/empty',
+    windowDays: 7,
+    computedAt: END.toISOString(),
+    openIssues: 0,
+    inFlight: 0,
+    inProgress: 0,
+    blocked: 0,
+    awaitingReview: 0,
+    throughput: 0,
+    cycleTimeMinutes: null,
+    successRatePct: null,
+    reviewPassRatio: null,
+    timeToFirstPrMs: null,
+    avgReviewCycles: null,
+    prRevertRatio: null,
+    agentAttributionRatio: null,
+    autonomousMergePct: null,
+    costTodayUsd: 0,
+    costWindowUsd: 0,
+    dlqDepth: 0,
+    pendingTaskCount: 0,
+    avgQueueWaitMs: null,
+    oldestPendingAgeMs: null,
+    projectedDrainMs: null,
+    vcsWriteQueueDepth: 0,
+    vcsWriteQueueFailed: 0,
+    sampleSizes: { resolved: 0, merged: 0 },
+  });
+});

@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEFAULT_SETTINGS, type Invocation } from '@pipeline/domain';
+import {
+  checkNextDay,
+  costByModel,
+  foldSums,
+  progress,
+  spendingSummary,
+  stateTimeseries,
+  tenantBudgets,
+  throughput,
+} from '@pipeline/engine';
+import { testDatabase } from '@pipeline/testing';
+import { clearHistory } from '@pipeline/testing/history';
+import { sql } from 'kysely';
+import { type Bench, hostIssue, makeBench, paid, refOf, take, tell, wrongSums } from '../harness.ts';
+
+const database = testDatabase();
+const at = (time: string) => {
+  database.clock.now = new Date(`2026-03-${time}Z`);
+};
+let bench: Bench;
+
+beforeEach(async () => {
+  at('05T09:00:00');
+  bench = await makeBench(database.store);
+});
+afterEach(async () => {
+  await clearHistory(database.db);
+  await sql`truncate rollup_checks`.execute(database.db);
+});
+
+const call = (more: Partial<Invocation>): Invocation => ({ ...paid(0), ...more });
+const said = (invocations: Invocation[]) => ({ status: 'at it', details: null, invocations });
+
+test('changes show in the rollups immediately, and the rollups agree with the history the day after', async () => {
+  await tell(bench, hostIssue(1));
+  at('05T09:10:00');
+  const task = await take(bench);
+  const states = async () => {
+    const { buckets } = await stateTimeseries(bench.engine, { window: '1h', buckets: 4 });
+    return buckets.map((bucket) => [bucket.states.analyzing, bucket.states.planning]);
+  };
+  expect(await states()).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 0],
+    [1, 0],
+  ]);
+  await progress(bench.engine, refOf(bench, task), said([call({ costUsd: 1 })]));
+  expect((await spendingSummary(bench.engine, {})).todayUsd).toBe(1);
+  at('06T01:00:00');
+  expect(await foldSums(bench.engine)).toBe(false);
+  expect(await wrongSums(database)).toEqual({});
+  expect((await throughput(bench.engine, { since: '24h' })).count).toBe(0);
+});
+
+describe('the recomputation of days', () => {
+  test('goes back to the first issue, then checks each finished day once', async () => {
+    await tell(bench, hostIssue(1));
+    at('07T12:00:00');
+    const days = async () => {
+      const seen: [string, boolean][] = [];
+      for (let next = await checkNextDay(bench.engine); next; next = await checkNextDay(bench.engine)) {
+        expect(next.off).toEqual([]);
+        seen.push([next.day, next.known]);
+      }
+      return seen;
+    };
+    expect(await days()).toEqual([
+      ['2026-03-07', false],
+      ['2026-03-06', false],
+      ['2026-03-05', false],
+    ]);
+    expect(await days()).toEqual([]);
+    at('08T00:05:00');
+    expect(await days()).toEqual([
+      ['2026-03-08', false],
+      ['2026-03-07', true],
+    ]);
+  });
+
+  test('deletes hourly costs that no window reads, and keeps days and months', async () => {
+    const booked = (grain: string, day: string) =>
+      sql`
+      insert into cost_sums (tenant_id, repo_id, agent, model, provider, grain, at, usd, invocations, input_tokens,
+        output_tokens, cache_read_tokens, cache_write_tokens, max_turns, no_progress)
+      values (9, 9, 'developer', 'm', 'p', ${grain}, ${`${day}T00:00:00Z`}, 1, 1, 0, 0, 0, 0, 0, 0)`.execute(
+        database.db,
+      );
+    for (const grain of ['hour', 'day', 'month']) await booked(grain, '2026-01-01');
+    await booked('hour', '2026-02-01');
+    while (await checkNextDay(bench.engine));
+    const { rows } = await sql`
+      select grain, at::date::text as day from cost_sums where tenant_id = 9 order by at, grain`.execute(database.db);
+    expect(rows).toEqual([
+      { grain: 'day', day: '2026-01-01' },
+      { grain: 'month', day: '2026-01-01' },
+      { grain: 'hour', day: '2026-02-01' },
+    ]);
+  });
+
+  test('creates the rollups of a history from before the upgrade', async () => {
+    await tell(bench, hostIssue(1));
+    await sql`truncate rollup_deltas`.execute(database.db);
+    expect(await wrongSums(database)).toHaveProperty('state_minutes');
+    const made = await checkNextDay(bench.engine);
+    expect(made).toMatchObject({ day: '2026-03-05', known: false });
+    expect(made?.off.map(({ table }) => table)).toContain('event_counts');
+    expect(await wrongSums(database)).toEqual({});
+  });
+
+  test('reports and repairs differences of a known day', async () => {
+    await tell(bench, hostIssue(1));
+    await foldSums(bench.engine);
+    await checkNextDay(bench.engine);
+    await sql`update transition_counts set n = n + 3`.execute(database.db);
+    at('06T00:05:00');
+    await checkNextDay(bench.engine);
+    expect(await checkNextDay(bench.engine)).toMatchObject({
+      day: '2026-03-05',
+      known: true,
+      off: [
+        {
+          table: 'transition_counts',
+          wrong: 2,
+          examples: [
+            { grain: 'day', n: -3 },
+            { grain: 'month', n: -3 },
+          ],
+        },
+      ],
+    });
+    expect(await wrongSums(database)).toEqual({});
+  });
+});
+
+describe('costs', () => {
+  beforeEach(() => tell(bench, hostIssue(1)));
+
+  test('of a call without a cost are computed from its tokens, by the row * for an unknown model', async () => {
+    const task = await take(bench);
+    const tokens = { inputTokens: 1_000_000, outputTokens: 100_000, cacheReadTokens: 1_000_000, cacheWriteTokens: 0 };
+    const unpriced = (index: number, model: string) => call({ index, model, costUsd: null, ...tokens });
+    await sql`update model_prices set input_usd = 2 where pattern = 'claude-sonnet-4*'`.execute(database.db);
+    await progress(
+      bench.engine,
+      refOf(bench, task),
+      said([
+        unpriced(0, 'claude-sonnet-4-5'),
+        unpriced(1, 'house-model'),
+        call({ index: 2, model: 'house-model', costUsd: 0 }),
+      ]),
+    );
+    const { models, totalUsd } = await costByModel(bench.engine, { window: '24h' });
+    const usd = Object.fromEntries(models.map((one) => [one.model, one.usd]));
+    expect(usd).toEqual({ 'claude-sonnet-4-5': 2 + 1.5 + 0.3, 'house-model': 15 + 7.5 + 1.5 });
+    expect(totalUsd).toBe(27.8);
+    await sql`update model_prices set input_usd = 3 where pattern = 'claude-sonnet-4*'`.execute(database.db);
+  });
+
+  test('of a repeatedly reported call belong to the time of recording, tokens and reasons to its beginning', async () => {
+    at('05T09:59:40');
+    const ref = refOf(bench, await take(bench));
+    await progress(bench.engine, ref, said([call({ costUsd: 1, inputTokens: 10 })]));
+    at('05T10:00:10');
+    await progress(bench.engine, ref, said([call({ costUsd: 3, inputTokens: 50, stopReason: 'max_turns' })]));
+    await progress(bench.engine, ref, said([call({ costUsd: 2, inputTokens: 20, stopReason: 'max_turns' })]));
+    await foldSums(bench.engine);
+    expect(await wrongSums(database)).toEqual({});
+    const last = async (window: '1h' | '24h') => (await costByModel(bench.engine, { window })).models;
+    expect(await last('24h')).toMatchObject([{ usd: 3, inputTokens: 50, invocations: 1, maxTurnsRate: 100 }]);
+    at('05T10:59:50');
+    expect(await last('1h')).toMatchObject([{ usd: 2, inputTokens: 0, invocations: 0, maxTurnsRate: 0 }]);
+  });
+
+  test('are shown per tenant with its budget', async () => {
+    await makeBench(database.store, { slug: 'idle/shop' });
+    const task = await take(bench);
+    await progress(bench.engine, refOf(bench, task), said([call({ costUsd: 9 })]));
+    const limits = { dailyUsd: 10, monthlyUsd: null, perIssueUsd: null };
+    const engine = { ...bench.engine, settings: () => ({ ...DEFAULT_SETTINGS, costLimits: limits }) };
+    const { tenants, ...totals } = await tenantBudgets(engine);
+    expect(totals).toEqual({ totalSpentTodayUsd: 9, totalSpentMonthUsd: 9, generatedAt: '2026-03-05T09:00:00.000Z' });
+    expect(tenants).toMatchObject([
+      { externalId: 'acme', spentTodayUsd: 9, percentUsedDaily: 90, status: 'warning', inFlightIssues: 1 },
+      { externalId: 'idle', spentTodayUsd: 0, percentUsedDaily: 0, status: 'ok', inFlightIssues: 0 },
+    ]);
+    // Four days and nine hours of 31 days.
+    expect(tenants[0]).toMatchObject({ projectedMonthUsd: 63.7714, resetAt: '2026-03-06T00:00:00.000Z' });
+  });
+});

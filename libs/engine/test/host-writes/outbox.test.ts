@@ -1,0 +1,169 @@
+import { describe, expect, test } from '@jest/globals';
+import { beginSending, retryDeadLetter, sendable } from '@pipeline/engine';
+import { drain, finish, goodOutcome, take, workUntil } from '../harness.ts';
+import { OLGA, Stage } from '../stage.ts';
+
+const bench = new Stage();
+
+const mine = async () =>
+  (await sendable(bench.engine, 'sandbox', 100)).filter((entry) => entry.tenant_id === bench.tenantId);
+/** Moves the issue to merge-pending, with the merge still in the outbox. */
+const askForMerge = async () => {
+  await workUntil(bench, 'merge-pending');
+  await drain(bench);
+  await finish(bench, await take(bench), goodOutcome('merge', 1));
+};
+
+describe('the outbox', () => {
+  test('sends one entry per lane of an issue at a time, oldest first', async () => {
+    expect(await mine()).toHaveLength(2);
+    const lanes = (await bench.entries()).map((entry) => entry.lane);
+    expect(new Set(lanes)).toEqual(new Set(['labels', 'talk']));
+  });
+
+  test('blocks only the lane of a failed entry', async () => {
+    bench.refuse('no');
+    const [head] = await mine();
+    await bench.send(head?.id ?? 0);
+    const failed = (await bench.entries()).find((entry) => entry.status === 'failed');
+    await finish(bench, await take(bench), goodOutcome('analyze', 1));
+    const open = await Promise.all(
+      (await mine()).map(async ({ id }) => (await bench.entries()).find((e) => e.id === id)?.lane),
+    );
+    expect(open).not.toContain(failed?.lane);
+    expect(open.length).toBeGreaterThan(0);
+  });
+
+  test("waits for the host's rate limit without using an attempt", async () => {
+    const retryAt = '2026-03-01T00:10:00.000Z';
+    bench.host.nextResults.push({ status: 'rate-limited', retryAt, message: 'slow down' });
+    const [head] = await mine();
+    await bench.send(head?.id ?? 0);
+    const entry = (await bench.entries()).find(({ id }) => id === head?.id);
+    expect(entry).toMatchObject({ status: 'pending', attempts: 0, retry_after: retryAt });
+    bench.pass(601);
+    expect((await mine()).map(({ id }) => id)).toContain(head?.id);
+  });
+
+  test('marks the next attempt after one that was interrupted or ended in doubt', async () => {
+    bench.host.nextResults.push({ status: 'failed', message: 'socket hang up', ambiguous: true });
+    const [head] = await mine();
+    await bench.send(head?.id ?? 0);
+    bench.pass(40);
+    const again = await beginSending(bench.engine, bench.tenantId, head?.id ?? 0);
+    expect(again?.mayHaveHappened).toBe(true);
+    const afterCrash = await beginSending(bench.engine, bench.tenantId, head?.id ?? 0);
+    expect(afterCrash?.mayHaveHappened).toBe(true);
+  });
+
+  test('gives up after eight attempts', async () => {
+    const [head] = await mine();
+    for (let i = 0; i < 8; i += 1) {
+      bench.host.nextResults.push({ status: 'failed', message: 'down', ambiguous: false });
+      await bench.send(head?.id ?? 0);
+      bench.pass(4_000);
+    }
+    expect((await bench.entries()).find(({ id }) => id === head?.id)).toMatchObject({ status: 'failed', attempts: 8 });
+  });
+
+  test('rewrites a pending status comment instead of adding another', async () => {
+    await finish(bench, await take(bench), goodOutcome('analyze', 1));
+    await finish(bench, await take(bench), goodOutcome('plan', 1));
+    const talk = (await bench.entries()).filter((entry) => entry.lane === 'talk');
+    expect(talk).toHaveLength(1);
+    expect(JSON.stringify(talk[0]?.action)).toContain('make the change');
+  });
+});
+
+describe("the host's response to a merge", () => {
+  test.each([
+    ['conflict', 'changes-requested', 'develop'],
+    ['not-ready', 'in-review', 'review'],
+  ] as const)('%s sends the issue to %s with a task', async (kind, state, taskType) => {
+    await askForMerge();
+    bench.host.nextResults.push({ status: 'refused', httpStatus: 405, message: 'no', kind });
+    await drainMergeFirst();
+    expect((await bench.issue()).state).toBe(state);
+    expect((await take(bench)).taskType).toBe(taskType);
+    expect(await bench.letters()).toEqual([]);
+  });
+
+  test('protected requests a person', async () => {
+    await askForMerge();
+    bench.host.nextResults.push({ status: 'refused', httpStatus: 405, message: 'review required', kind: 'protected' });
+    await drainMergeFirst();
+    expect((await bench.issue()).state).toBe('human-review-ready');
+  });
+
+  test('any other refusal is a dead letter; its retry sends the merge again and ends the issue', async () => {
+    await askForMerge();
+    bench.host.nextResults.push({ status: 'refused', httpStatus: 403, message: 'forbidden', kind: 'other' });
+    await drainMergeFirst();
+    expect((await bench.issue()).state).toBe('merge-pending');
+    const [letter] = await bench.letters();
+    expect(letter).toMatchObject({ from_state: 'merge-pending', target_state: 'done', error: 'mergePR: forbidden' });
+    expect(await retryDeadLetter(bench.engine, letter?.id ?? '', OLGA)).toBe('merge-pending');
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('done');
+    expect(await bench.letters()).toEqual([]);
+  });
+});
+
+/** The planned result is for the merge, so the other lanes are sent first. */
+async function drainMergeFirst(): Promise<void> {
+  const planned = bench.host.nextResults.splice(0);
+  for (const { id } of await mine()) {
+    const entry = (await bench.entries()).find((e) => e.id === id);
+    if (entry?.lane === 'pr') bench.host.nextResults.push(...planned);
+    await bench.send(id);
+  }
+}
+
+describe('a dead letter', () => {
+  /** A stored cause that the workflow refuses: an approval of an issue that is not in review. */
+  const bury = async () => {
+    const task = await take(bench);
+    await bench.database.db
+      .updateTable('issues')
+      .set({ state: 'new' })
+      .where('tenant_id', '=', bench.tenantId)
+      .execute();
+    await finish(bench, task, goodOutcome('analyze', 1));
+    const [letter] = await bench.letters();
+    if (!letter) throw new Error('no letter');
+    return letter;
+  };
+
+  test('records a transition without an edge, and the issue stays where it was', async () => {
+    expect(await bury()).toMatchObject({
+      from_state: 'new',
+      error: 'no edge leaves new on analyzed',
+      agent_name: 'analyzer',
+    });
+    expect((await bench.issue()).state).toBe('new');
+  });
+
+  test('stays when refused again; a retry makes the transition once it is possible', async () => {
+    const { id } = await bury();
+    expect(await retryDeadLetter(bench.engine, id, OLGA)).toBeUndefined();
+    await bench.database.db
+      .updateTable('issues')
+      .set({ state: 'analyzing' })
+      .where('tenant_id', '=', bench.tenantId)
+      .execute();
+    expect(await retryDeadLetter(bench.engine, id, OLGA)).toBe('planning');
+    await expect(retryDeadLetter(bench.engine, id, OLGA)).rejects.toMatchObject({ code: 'DEAD_LETTER_NOT_FOUND' });
+  });
+
+  test('is retried once by two concurrent calls', async () => {
+    const { id } = await bury();
+    await bench.database.db
+      .updateTable('issues')
+      .set({ state: 'analyzing' })
+      .where('tenant_id', '=', bench.tenantId)
+      .execute();
+    const both = await Promise.allSettled([1, 2].map(() => retryDeadLetter(bench.engine, id, OLGA)));
+    expect(both.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await take(bench)).taskType).toBe('plan');
+  });
+});

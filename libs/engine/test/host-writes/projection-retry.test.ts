@@ -1,0 +1,126 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ProjectionAction } from '@pipeline/domain';
+import { act, beginSending, settle, steerProjection } from '@pipeline/engine';
+import { insertProjections, inTransaction, updateIssue } from '@pipeline/store';
+import { drain, workUntil } from '../harness.ts';
+import { OLGA, Stage } from '../stage.ts';
+
+const bench = new Stage();
+const OK = {
+  status: 'ok' as const,
+  repeated: false,
+  created: { number: 3, url: 'http://host/3', sha: 'b'.repeat(40) },
+};
+
+const put = (change: Parameters<typeof updateIssue>[3]) =>
+  bench.issue().then(({ id }) => updateIssue(bench.database.db as never, bench.tenantId, id, change));
+
+/** Adds an entry for the issue, sends it once and retries it. @returns its id. */
+async function completeAndRetry(action: ProjectionAction): Promise<number> {
+  const { id, repo_id } = await bench.issue();
+  const item = { repoId: repo_id, issueId: id, issueNumber: 1, clientType: 'sandbox', action, idempotencyKey: 'one' };
+  await inTransaction(bench.database.store.tenant, (tx) => insertProjections(tx, bench.tenantId, [item]));
+  const entry = await bench.entry(action.type);
+  const sending = await beginSending(bench.engine, bench.tenantId, entry.id);
+  if (!sending) throw new Error('not pending');
+  await settle(bench.engine, sending, OK);
+  await steerProjection(bench.engine, entry.id, 'retry', OLGA);
+  return entry.id;
+}
+const sendAgain = async (id: number) =>
+  (await beginSending(bench.engine, bench.tenantId, id))?.projection.action ?? null;
+const statusOf = async (id: number) => (await bench.entries()).find((entry) => entry.id === id)?.status;
+
+describe('labels', () => {
+  test('are those of the current state when an entry is sent late', async () => {
+    const { id } = await bench.entry('swapLabels');
+    expect((await bench.entry('swapLabels')).action).toMatchObject({ add: ['svc:analyzing'] });
+    await bench.work();
+    expect(await bench.issue()).toMatchObject({ state: 'planning' });
+    expect(await sendAgain(id)).toEqual({
+      type: 'swapLabels',
+      remove: ['svc:enqueue', 'svc:analyzing'],
+      add: ['svc:planning'],
+    });
+  });
+
+  test('of an earlier state are not written when a completed entry is retried', async () => {
+    await drain(bench);
+    const first = (await bench.entries()).find(({ action }) => action.type === 'swapLabels');
+    await bench.work();
+    await drain(bench);
+    await act(bench.engine, await bench.key(), 'pause', OLGA);
+    await steerProjection(bench.engine, first?.id ?? 0, 'retry', OLGA);
+    expect(await sendAgain(first?.id ?? 0)).toEqual({
+      type: 'swapLabels',
+      remove: ['svc:analyzing'],
+      add: ['svc:planning'],
+    });
+  });
+});
+
+describe('a completed entry that is retried', () => {
+  const comment = { title: 'T', body: 'B', labels: [], marker: 'm' };
+  test.each<ProjectionAction>([
+    { type: 'addLabels', labels: ['svc:enqueue'] },
+    { type: 'addLabels', labels: ['svc:in-review'] },
+    { type: 'removeLabels', labels: ['svc:enqueue'] },
+    { type: 'removeLabels', labels: ['svc:analyzing'] },
+    { type: 'closeIssue', reason: 'completed', comment: null },
+    { type: 'createIssue', ...comment },
+    { type: 'createPR', head: 'h', base: 'main', title: 'T', body: 'B', draft: false, marker: 'm' },
+    { type: 'mergePR', prNumber: 3, method: 'squash', expectedHeadSha: 'a'.repeat(40) },
+    { type: 'closePR', prNumber: 3, comment: null },
+    { type: 'deleteBranch', branch: 'svc/issue-1' },
+  ])('completes without a write when the store no longer wants $type', async (action) => {
+    const id = await completeAndRetry(action);
+    expect(await sendAgain(id)).toBeNull();
+    expect(await statusOf(id)).toBe('complete');
+  });
+
+  test.each<ProjectionAction>([
+    { type: 'addLabels', labels: ['svc:analyzing'] },
+    { type: 'removeLabels', labels: ['svc:in-review'] },
+    { type: 'reopenIssue' },
+    { type: 'postComment', body: 'B', marker: 'm' },
+    { type: 'assignIssue', assignees: ['olga'] },
+    { type: 'setCommitStatus', sha: 'a', context: 'c', state: 'success', description: '', targetUrl: null },
+  ])('is written again when the store still wants $type', async (action) => {
+    expect(await sendAgain(await completeAndRetry(action))).toEqual(action);
+  });
+
+  test('closes the issue when it is still done, and does not reopen it', async () => {
+    await put({ state: 'done' });
+    expect(await sendAgain(await completeAndRetry({ type: 'reopenIssue' }))).toBeNull();
+    const close = { type: 'closeIssue', reason: 'completed', comment: null } as const;
+    await bench.database.db
+      .updateTable('projections')
+      .set({ idempotency_key: 'other' })
+      .where('idempotency_key', '=', 'one')
+      .execute();
+    expect(await sendAgain(await completeAndRetry(close))).toEqual(close);
+  });
+
+  test('writes the current status comment', async () => {
+    await drain(bench);
+    const { id } = await bench.entry('updateComment');
+    await workUntil(bench, 'ready-for-dev');
+    await steerProjection(bench.engine, id, 'retry', OLGA);
+    expect(await sendAgain(id)).toMatchObject({
+      type: 'updateComment',
+      body: (await bench.issue()).status_comment_body,
+    });
+  });
+
+  test('sends no commit status or review that a later entry replaced', async () => {
+    const status = { type: 'setCommitStatus', sha: 'a', context: 'c', description: '', targetUrl: null } as const;
+    const id = await completeAndRetry({ ...status, state: 'pending' });
+    const { id: issueId, repo_id } = await bench.issue();
+    const later = {
+      ...{ repoId: repo_id, issueId, issueNumber: 1, clientType: 'sandbox', idempotencyKey: 'later' },
+      action: { ...status, state: 'success' as const },
+    };
+    await inTransaction(bench.database.store.tenant, (tx) => insertProjections(tx, bench.tenantId, [later]));
+    expect(await sendAgain(id)).toBeNull();
+  });
+});

@@ -1,0 +1,252 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { DEFAULT_SETTINGS, type Outcome } from '@pipeline/domain';
+import { act, transition } from '@pipeline/engine';
+import { findPullRequest } from '@pipeline/store';
+import { drain, finish, step, take, workUntil } from '../harness.ts';
+import { reportPull, reportPush, reportReview } from '../host-pulls.ts';
+import { OLGA, Stage } from '../stage.ts';
+
+const stage = new Stage();
+const OWN = 1_001;
+const OLD = 'abc1234';
+const NEW = 'def5678';
+const APPROVED: Outcome = { outcome: 'approved', result: { body: '' } };
+const mergeable = (headSha: string): Outcome => ({ outcome: 'mergeable', result: { headSha } });
+
+const merges = async () => (await stage.entries()).filter(({ action }) => action.type === 'mergePR');
+const statuses = async () =>
+  (await stage.entries()).flatMap(({ action }) => (action.type === 'setCommitStatus' ? [action.sha] : []));
+const last = async () => (await stage.transitions()).at(-1);
+const own = () => findPullRequest(stage.database.db, stage.tenantId, stage.repo.id, OWN);
+
+const keepApprovals = () => {
+  stage.engine.settings = () => ({
+    ...DEFAULT_SETTINGS,
+    review: { ...DEFAULT_SETTINGS.review, dismissStale: false },
+  });
+};
+
+async function toHumanReview(): Promise<void> {
+  await workUntil(stage, 'in-review');
+  await finish(stage, await take(stage), { outcome: 'needs-human', result: { reason: 'look' } });
+  await drain(stage);
+}
+
+describe('a push while the review is under way', () => {
+  test('gives the issue a review of the new head, and withdraws the one under way', async () => {
+    await workUntil(stage, 'in-review');
+    const review = await take(stage);
+    await reportPush(stage, NEW);
+    await expect(finish(stage, review, APPROVED)).rejects.toMatchObject({ code: 'TASK_CANCELLED' });
+    const again = await take(stage);
+    expect(again).toMatchObject({ taskType: 'review', payload: { pr: { headSha: NEW } } });
+    await finish(stage, again, APPROVED);
+    expect(await statuses()).toEqual([NEW]);
+  });
+
+  test('is noticed when the pipeline identity itself pushed, as a worker does', async () => {
+    await workUntil(stage, 'in-review');
+    await reportPull(stage, 'synchronize', { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' }, 'pipeline-bot');
+    expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
+  });
+
+  test('takes no status and no approval when the issue is retried in failure-blocked', async () => {
+    await workUntil(stage, 'in-review');
+    await reportPull(stage, 'closed', { state: 'closed' });
+    await reportPull(stage, 'reopened', { updatedAt: '2026-03-01T00:00:30.000Z' });
+    await act(stage.engine, await stage.key(), 'retry', OLGA);
+    const review = await take(stage);
+    await reportPush(stage, NEW);
+    await finish(stage, review, APPROVED);
+    expect(await last()).toBe('failure-blocked -> in-review (head-moved)');
+    expect(await statuses()).toEqual([]);
+    expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
+  });
+
+  test('makes a review void whose reviewer says that it read another commit', async () => {
+    await workUntil(stage, 'in-review');
+    await finish(stage, await take(stage), { outcome: 'approved', result: { body: '', headSha: NEW } });
+    expect((await stage.issue()).state).toBe('in-review');
+    expect(await statuses()).toEqual([]);
+    expect((await take(stage)).taskType).toBe('review');
+  });
+});
+
+describe('a push after the approval', () => {
+  beforeEach(() => workUntil(stage, 'merge-pending'));
+
+  test('sends the issue back to review, and its merge task is gone', async () => {
+    const merge = await take(stage);
+    await reportPush(stage, NEW);
+    expect(await last()).toBe('merge-pending -> in-review (head-moved)');
+    await expect(finish(stage, merge, mergeable(NEW))).rejects.toMatchObject({ code: 'TASK_CANCELLED' });
+    expect(await merges()).toEqual([]);
+  });
+
+  test('withdraws the merge that waits in the outbox', async () => {
+    await finish(stage, await take(stage), mergeable(OLD));
+    await reportPush(stage, NEW);
+    expect((await merges()).map(({ status }) => status)).toEqual(['discarded']);
+    await drain(stage);
+    expect((await stage.issue()).state).toBe('in-review');
+  });
+
+  test('is merged by no merge that names the new head before the push is heard of', async () => {
+    await finish(stage, await take(stage), mergeable(NEW));
+    expect(await merges()).toEqual([]);
+    expect(await last()).toBe('merge-pending -> in-review (head-moved)');
+  });
+
+  test('leads back to review with the head that the host names when it refuses the merge', async () => {
+    await finish(stage, await take(stage), mergeable(OLD));
+    stage.host.nextResults.push({
+      status: 'refused',
+      httpStatus: 409,
+      message: 'moved',
+      kind: 'not-ready',
+      headSha: NEW,
+    });
+    await drain(stage);
+    expect(await last()).toBe('merge-pending -> in-review (head-moved)');
+    expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
+  });
+
+  test('is not merged when the issue comes back to merge-pending from a block', async () => {
+    await reportPull(stage, 'closed', { state: 'closed' });
+    await reportPull(stage, 'reopened', { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' });
+    await act(stage.engine, await stage.key(), 'unblock', OLGA);
+    expect((await stage.issue()).state).toBe('merge-pending');
+    await finish(stage, await take(stage), mergeable(NEW));
+    expect(await last()).toBe('merge-pending -> in-review (head-moved)');
+    expect(await merges()).toEqual([]);
+  });
+
+  test('changes nothing when the same head is reported again', async () => {
+    await reportPush(stage, OLD);
+    expect((await stage.issue()).state).toBe('merge-pending');
+    await step(stage);
+    expect((await merges()).map(({ action }) => action)).toEqual([
+      expect.objectContaining({ prNumber: OWN, expectedHeadSha: OLD }),
+    ]);
+  });
+});
+
+describe("a person's approval", () => {
+  beforeEach(toHumanReview);
+
+  test('releases the commit that it was given for', async () => {
+    await reportReview(stage, OWN);
+    expect(await last()).toBe('human-review-ready -> merge-pending (review-approved)');
+    expect(await own()).toMatchObject({ approved_sha: OLD, approved_by: 'anna' });
+    await step(stage);
+    expect((await stage.issue()).state).toBe('done');
+  });
+
+  test('of another linked pull request releases nothing', async () => {
+    const other = { number: 5_000, author: 'bob', headRef: 'patch', body: 'Fixes #1', headSha: 'bad0001' };
+    await reportPull(stage, 'opened', other, 'bob');
+    await reportReview(stage, 5_000, { commitSha: 'bad0001' });
+    await reportReview(stage, 5_000, { commitSha: OLD });
+    expect((await stage.issue()).state).toBe('human-review-ready');
+  });
+
+  test.each([NEW, null])('of commit %s, which is not the head, releases nothing', async (commitSha) => {
+    await reportReview(stage, OWN, { commitSha });
+    expect((await stage.issue()).state).toBe('human-review-ready');
+  });
+
+  test('is not carried over to a push that comes after it', async () => {
+    await reportReview(stage, OWN);
+    await reportPush(stage, NEW);
+    expect(await last()).toBe('merge-pending -> in-review (head-moved)');
+  });
+
+  test('of a person without write permission releases nothing', async () => {
+    stage.host.permission = 'read';
+    await reportReview(stage, OWN);
+    expect((await stage.issue()).state).toBe('human-review-ready');
+  });
+
+  test('is taken back when the review is dismissed', async () => {
+    await reportReview(stage, OWN, { id: 77_001 });
+    await finish(stage, await take(stage), mergeable(OLD));
+    await reportReview(stage, OWN, { id: 77_001, verdict: 'dismissed' });
+    expect(await last()).toBe('merge-pending -> human-review-ready (review-dismissed)');
+    expect((await merges()).map(({ status }) => status)).toEqual(['discarded']);
+    expect(await own()).toMatchObject({ approved_sha: null });
+  });
+
+  test('does not count when its dismissal arrives first', async () => {
+    await reportReview(stage, OWN, { id: 77_002, verdict: 'dismissed' });
+    await reportReview(stage, OWN, { id: 77_002 });
+    expect((await stage.issue()).state).toBe('human-review-ready');
+  });
+
+  test('is void in a block when somebody with write permission asks for changes there', async () => {
+    await reportReview(stage, OWN);
+    await reportPull(stage, 'closed', { state: 'closed' });
+    await reportPull(stage, 'reopened', { updatedAt: '2026-03-01T00:00:30.000Z' });
+    await reportReview(stage, OWN, { verdict: 'changes_requested' });
+    await act(stage.engine, await stage.key(), 'unblock', OLGA);
+    await finish(stage, await take(stage), mergeable(OLD));
+    expect(await merges()).toEqual([]);
+    expect((await stage.issue()).state).toBe('in-review');
+  });
+
+  test('is gone when the head moves before it is given', async () => {
+    await reportPush(stage, NEW);
+    expect(await last()).toBe('human-review-ready -> in-review (head-moved)');
+  });
+});
+
+describe('with review.dismissStale off', () => {
+  beforeEach(async () => {
+    await toHumanReview();
+    keepApprovals();
+  });
+
+  test("a person's approval survives a later push, and the merge names the head that was seen last", async () => {
+    await reportReview(stage, OWN);
+    await finish(stage, await take(stage), mergeable(OLD));
+    await reportPush(stage, NEW);
+    expect((await stage.issue()).state).toBe('merge-pending');
+    expect((await merges()).map(({ status }) => status)).toEqual(['discarded']);
+    await finish(stage, await take(stage), mergeable(NEW));
+    expect((await merges()).at(-1)?.action).toMatchObject({ expectedHeadSha: NEW });
+  });
+
+  test("a person's approval of an earlier commit counts", async () => {
+    await reportReview(stage, OWN, { commitSha: NEW });
+    expect((await stage.issue()).state).toBe('merge-pending');
+  });
+
+  test("the pipeline's own review does not survive a push", async () => {
+    await reportPush(stage, NEW);
+    await finish(stage, await take(stage), APPROVED);
+    expect((await stage.issue()).state).toBe('merge-pending');
+    await reportPush(stage, 'fed9999', { updatedAt: '2026-03-01T00:03:00.000Z' });
+    expect(await last()).toBe('merge-pending -> in-review (head-moved)');
+  });
+});
+
+describe('an operator who moves the issue to merge-pending', () => {
+  test('approves the head that is known at that moment, and no later one', async () => {
+    await toHumanReview();
+    await transition(stage.engine, await stage.key(), 'merge-pending', OLGA);
+    expect(await own()).toMatchObject({ approved_sha: OLD, approved_by: 'olga' });
+    await finish(stage, await take(stage), mergeable(NEW));
+    expect(await last()).toBe('merge-pending -> in-review (head-moved)');
+  });
+});
+
+describe('a submission', () => {
+  test('keeps the head that the host reported after the task was claimed', async () => {
+    await workUntil(stage, 'in-review');
+    await finish(stage, await take(stage), { outcome: 'changes-requested', result: { body: 'no', comments: [] } });
+    const develop = await take(stage);
+    await reportPush(stage, NEW);
+    const result = { branch: 'svc/issue-1', headSha: 'fed9999', title: 't', body: '', changedFiles: [] };
+    await finish(stage, develop, { outcome: 'submitted', result });
+    expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
+  });
+});

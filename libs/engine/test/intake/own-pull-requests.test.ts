@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { DEFAULT_SETTINGS } from '@pipeline/domain';
+import { pollRepo } from '@pipeline/engine';
+import { findPullRequest } from '@pipeline/store';
+import { drain, finish, hostIssue, say, step, take, tell, workUntil } from '../harness.ts';
+import { hostPull, reportPull, reportReview } from '../host-pulls.ts';
+import { Stage } from '../stage.ts';
+
+const stage = new Stage();
+const STRANGER = 5_000;
+const FORK = { number: STRANGER, headRepo: 'mallory/shop', author: 'mallory', headSha: 'bad0001' };
+const ofFork = () => findPullRequest(stage.database.db, stage.tenantId, stage.repo.id, STRANGER);
+const writes = async () => (await stage.entries()).map(({ action }) => action);
+
+describe('a pull request from a fork whose branch has the name of the pipeline', () => {
+  test.each(['in-review', 'merge-pending', 'human-review-ready'])(
+    'is not linked while the issue is in %s',
+    async (state) => {
+      await workUntil(stage, state === 'human-review-ready' ? 'in-review' : state);
+      if (state === 'human-review-ready') {
+        await finish(stage, await take(stage), { outcome: 'needs-human', result: { reason: 'look' } });
+      }
+      await reportPull(stage, 'opened', FORK, 'mallory');
+      expect((await ofFork())?.issue_id ?? null).toBeNull();
+      await reportReview(stage, STRANGER, { commitSha: 'bad0001' });
+      await reportPull(stage, 'closed', { ...FORK, state: 'closed' }, 'mallory');
+      expect((await stage.issue()).state).toBe(state);
+    },
+  );
+
+  test('is never reviewed, given a status or merged', async () => {
+    await workUntil(stage, 'ready-for-dev');
+    await reportPull(stage, 'opened', FORK, 'mallory');
+    await step(stage);
+    const review = await take(stage);
+    expect(review.payload.pr).toMatchObject({ number: 1_001, headSha: 'abc1234' });
+    await finish(stage, review, { outcome: 'approved', result: { body: '' } });
+    await drain(stage);
+    await step(stage);
+    const about = (await writes()).filter((action) => 'prNumber' in action || 'sha' in action);
+    expect(about).toHaveLength(3);
+    expect(JSON.stringify(about)).not.toMatch(/bad0001|5000/);
+    expect((await stage.issue()).state).toBe('done');
+  });
+
+  test('is not linked when a poll reads it', async () => {
+    await workUntil(stage, 'in-review');
+    stage.host.pulls.set(STRANGER, hostPull(stage, FORK));
+    const changed = { number: STRANGER, updatedAt: '2026-03-01T00:01:00.000Z' };
+    stage.host.listIssues = async () => ({ issues: [], changedPullRequests: [changed], etag: null });
+    for (let i = 0; i < 2; i += 1) await pollRepo(stage, () => new Date('2026-03-01T00:01:00Z'));
+    expect((await ofFork())?.issue_id ?? null).toBeNull();
+  });
+});
+
+describe('a pull request on a branch of the repository that the pipeline did not open', () => {
+  const person = { number: STRANGER, author: 'anna', headSha: 'bad0001' };
+
+  test('is not linked by its branch', async () => {
+    await workUntil(stage, 'in-review');
+    await reportPull(stage, 'opened', person, 'anna');
+    expect((await ofFork())?.issue_id ?? null).toBeNull();
+    expect((await take(stage)).payload.pr).toMatchObject({ number: 1_001 });
+  });
+
+  test('is linked by its branch when its author is configured as a worker identity, in any letter case', async () => {
+    stage.engine.settings = () => ({
+      ...DEFAULT_SETTINGS,
+      review: { ...DEFAULT_SETTINGS.review, workerLogins: ['Shop-Worker[bot]'] },
+    });
+    await workUntil(stage, 'ready-for-dev');
+    await reportPull(stage, 'opened', { author: 'shop-worker[bot]', headRepo: `${stage.repo.owner}/SHOP` });
+    await step(stage);
+    expect((await writes()).filter(({ type }) => type === 'createPR')).toEqual([]);
+    expect((await take(stage)).payload.pr).toMatchObject({ number: 1_001 });
+  });
+});
+
+describe('a pull request of somebody else that closes the issue by a keyword', () => {
+  const fixes = { ...FORK, headRef: 'patch-1', body: 'Fixes #1' };
+  beforeEach(() => workUntil(stage, 'in-review'));
+
+  test('is recorded, and is what nobody reviews or merges', async () => {
+    await reportPull(stage, 'opened', fixes, 'mallory');
+    expect(await ofFork()).toMatchObject({ issue_id: (await stage.issue()).id, agent_authored: false });
+    await reportPull(stage, 'closed', { state: 'closed' });
+    expect((await stage.issue()).state).toBe('failure-blocked');
+  });
+
+  test('moves no issue when it is opened, pushed to, reviewed, commented on or closed', async () => {
+    await reportPull(stage, 'opened', fixes, 'mallory');
+    await reportPull(stage, 'synchronize', { ...fixes, headSha: 'bad0002' }, 'mallory');
+    await reportReview(stage, STRANGER, { verdict: 'changes_requested' });
+    await reportPull(stage, 'closed', { ...fixes, state: 'closed' }, 'mallory');
+    expect((await stage.issue()).state).toBe('in-review');
+    expect((await stage.transitions()).at(-1)).toBe('ready-for-dev -> in-review (submitted)');
+  });
+
+  test('ends the issue when a maintainer merges it', async () => {
+    await reportPull(stage, 'opened', fixes, 'mallory');
+    await reportPull(stage, 'merged', { ...fixes, state: 'closed', merged: true, mergeCommitSha: 'cafe123' }, 'anna');
+    expect((await stage.transitions()).at(-1)).toBe('in-review -> done (host-merged)');
+  });
+
+  test('lets its author answer no question that the issue waits with', async () => {
+    const issue = hostIssue(2);
+    await tell(stage, issue);
+    await finish(stage, await take(stage, ['analyze']), {
+      outcome: 'needs-clarification',
+      result: { question: 'Which one?' },
+    });
+    await reportPull(stage, 'opened', { ...fixes, body: 'Fixes #2' }, 'mallory');
+    stage.host.permission = 'read';
+    await say(stage, STRANGER, 'Mine.', { author: 'mallory', onPullRequest: true, issueAuthor: 'mallory' });
+    expect((await stage.issue(2)).state).toBe('needs-clarification');
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+import type { IssueAction } from '@pipeline/domain';
+import { act, LabelWalk } from '@pipeline/engine';
+import { drain, hostIssue, tell } from '../harness.ts';
+import { OLGA, Stage } from '../stage.ts';
+
+const bench = new Stage({ at: null, issues: 0 });
+const { database } = bench;
+
+/** A person changes one label on the host. */
+const relabel = (action: Extract<IssueAction, 'labeled' | 'unlabeled'>, label: string) =>
+  tell(bench, hostIssue(1, { labels: [] }), { action, label });
+const swaps = async () =>
+  (
+    await database.db
+      .selectFrom('projections')
+      .select('action')
+      .where('repo_id', '=', bench.repo.id)
+      .where('status', '=', 'pending')
+      .orderBy('id')
+      .execute()
+  ).map((row) => row.action);
+
+/** An issue in analyzing whose labels the host shows. */
+async function settled(): Promise<void> {
+  await tell(bench, hostIssue(1));
+  await drain(bench);
+  expect((await bench.issue()).labels).toEqual(['svc:analyzing']);
+}
+
+describe('labels that somebody changed on the host', () => {
+  test("are restored: missing ones are added, wrong ones removed, people's labels kept", async () => {
+    await settled();
+    await relabel('unlabeled', 'svc:analyzing');
+    await relabel('labeled', 'svc:done');
+    await relabel('labeled', 'bug');
+    expect(await new LabelWalk(bench.engine, () => new Date()).step()).toEqual({ mended: 1, more: false });
+    expect(await swaps()).toEqual([{ type: 'swapLabels', remove: ['svc:done'], add: ['svc:analyzing'] }]);
+    expect((await bench.issue()).labels).toEqual(['bug', 'svc:analyzing']);
+  });
+
+  test('are restored once an hour at most', async () => {
+    let now = new Date();
+    const walk = new LabelWalk(bench.engine, () => now);
+    await settled();
+    for (const [minutes, mended] of [
+      [0, 1],
+      [1, 0],
+      [59, 0],
+      [60, 1],
+    ] as const) {
+      await relabel('labeled', 'svc:planning');
+      const start = now;
+      now = new Date(start.getTime() + minutes * 60_000);
+      expect((await walk.step()).mended).toBe(mended);
+      if (minutes < 60) now = start;
+      await drain(bench);
+    }
+  });
+
+  test('are unchanged while the outbox has pending or failed entries of the issue', async () => {
+    await settled();
+    await relabel('labeled', 'svc:planning');
+    await act(bench.engine, await bench.key(), 'pause', OLGA);
+    await database.db
+      .updateTable('issues')
+      .set({ labels: ['svc:planning'] })
+      .where('id', '=', (await bench.issue()).id)
+      .execute();
+    const before = await swaps();
+    expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
+    await database.db
+      .updateTable('projections')
+      .set({ status: 'failed' })
+      .where('repo_id', '=', bench.repo.id)
+      .execute();
+    expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
+    expect(before.length).toBeGreaterThan(0);
+    await database.db
+      .deleteFrom('projections')
+      .where('repo_id', '=', bench.repo.id)
+      .where('status', '=', 'failed')
+      .execute();
+    await database.db
+      .updateTable('issues')
+      .set({ labels: ['svc:analyzing', 'svc:paused'] })
+      .where('id', '=', (await bench.issue()).id)
+      .execute();
+  });
+
+  test('are unchanged for svc:paused, which people set and the intake applies', async () => {
+    await settled();
+    const { id } = await bench.issue();
+    for (const labels of [['svc:analyzing', 'svc:paused'], ['svc:analyzing']]) {
+      const is_paused = !labels.includes('svc:paused');
+      await database.db.updateTable('issues').set({ labels, is_paused }).where('id', '=', id).execute();
+      expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
+    }
+    await database.db
+      .updateTable('issues')
+      .set({ labels: ['svc:analyzing'], is_paused: false })
+      .where('id', '=', id)
+      .execute();
+  });
+
+  test('of an issue that is done are ignored', async () => {
+    await settled();
+    await act(bench.engine, await bench.key(), 'cancel', OLGA);
+    await drain(bench);
+    await relabel('labeled', 'svc:planning');
+    expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
+  });
+});
+
+test('are read by twenty, continuing at the cursor', async () => {
+  for (let n = 1; n <= 25; n += 1) await tell(bench, hostIssue(n));
+  await drain(bench);
+  for (let n = 1; n <= 25; n += 1) {
+    await tell(bench, hostIssue(n, { labels: [] }), { action: 'labeled', label: 'svc:planning' });
+  }
+  const walk = new LabelWalk(bench.engine, () => new Date());
+  expect((await walk.step()).mended).toBe(20);
+  expect((await walk.step()).mended).toBe(5);
+  expect((await walk.step()).mended).toBe(0);
+});

@@ -1,0 +1,20 @@
+import { forbidden, notFound } from '../http/failure.ts';
+import type { RepoRecord, Role } from '../state/model.ts';
+
+const RANK = { none: 0, read: 1, triage: 2, write: 3, admin: 4 } as const;
+
+/** The owner is an admin; everybody may read a public repository. */
+export function roleOf(repo: RepoRecord, login: string): Role | 'none' {
+  const key = login.toLowerCase();
+  if (key === repo.owner.toLowerCase()) return 'admin';
+  return repo.collaborators[key] ?? (repo.private ? 'none' : 'read');
+}
+
+export const allows = (repo: RepoRecord, login: string, needed: Role): boolean =>
+  RANK[roleOf(repo, login)] >= RANK[needed];
+
+/** @throws Failure 404 when the repo is hidden from them, 403 when they see it but may not do this. */
+export function requireRole(repo: RepoRecord, login: string, needed: Role): void {
+  if (!allows(repo, login, 'read')) throw notFound();
+  if (!allows(repo, login, needed)) throw forbidden();
+}

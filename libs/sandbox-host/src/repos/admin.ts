@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { AppError, parseSlug } from '@pipeline/domain';
+import { z } from 'zod';
+import { findRepo } from '../auth/auth.ts';
+import { change } from '../changes/changes.ts';
+import { importRepository } from '../git/import-repo.ts';
+import { type Sandbox, timestamp } from '../state/context.ts';
+import type { HookRecord, RepoRecord } from '../state/model.ts';
+import { GLOBAL } from '../state/state.ts';
+import { findUser, putUser } from '../state/users.ts';
+
+const login = z.string().regex(/^[A-Za-z0-9._[\]-]{1,100}$/, 'a login has letters, digits, ".", "_", "-" and brackets');
+
+export const NewRepo = z.object({
+  /** `owner/name`. */
+  slug: z.string(),
+  /** Path or URL of a git repository to copy; none = one empty commit. Read only when the repo is new. */
+  source: z.string().nullable().default(null),
+  private: z.boolean().default(false),
+  /** Role by login. The owner is an admin in any case. */
+  collaborators: z.record(login, z.enum(['admin', 'write', 'triage', 'read'])).default({}),
+  requiredApprovals: z.int().min(0).max(6).default(0),
+});
+export type NewRepo = z.input<typeof NewRepo>;
+
+export const NewUser = z.object({ login, token: z.string().min(8), type: z.enum(['User', 'Bot']).default('User') });
+export type NewUser = z.input<typeof NewUser>;
+
+export const NewHook = z.object({ url: z.url({ protocol: /^https?$/ }), secret: z.string().min(1) });
+export type NewHook = z.input<typeof NewHook>;
+
+/** Names that stand for something else in the paths of the host. */
+const RESERVED = ['_sandbox', 'app', 'repos', 'user', 'users', 'rate_limit', 'graphql'];
+
+/**
+ * Adds a repo, or gives a known one new settings; its content is imported only once.
+ * @throws AppError INVALID_INPUT for a slug that cannot be used.
+ */
+export async function addRepo(sandbox: Sandbox, input: NewRepo): Promise<RepoRecord> {
+  const { slug, source, collaborators, ...settings } = NewRepo.parse(input);
+  const parsed = parseSlug(slug);
+  if (!parsed || RESERVED.includes(parsed.owner.toLowerCase()) || /\.git$/i.test(parsed.name)) {
+    throw new AppError(
+      'INVALID_INPUT',
+      `${slug} cannot be a repo: it must be owner/name, not a reserved word, without .git`,
+    );
+  }
+  const people = Object.fromEntries(Object.entries(collaborators).map(([name, role]) => [name.toLowerCase(), role]));
+  const known = findRepo(sandbox, parsed.owner, parsed.name);
+  const id = known?.id ?? change(sandbox, () => sandbox.state.nextId());
+  const dir = sandbox.git.dir({ id });
+  const defaultBranch =
+    known && existsSync(dir) ? known.defaultBranch : await importRepository(sandbox.git, dir, source);
+  return change(sandbox, () => {
+    const owner = findUser(sandbox, parsed.owner) ?? putUser(sandbox, { login: parsed.owner });
+    const at = timestamp(sandbox);
+    const fresh = { id, owner: owner.login, name: parsed.name, lastNumber: 0, createdAt: at, pushedAt: at };
+    const latest = known && sandbox.state.get('repo', GLOBAL, id);
+    const repo = { ...fresh, ...latest, ...settings, defaultBranch, collaborators: people };
+    sandbox.state.put('repo', GLOBAL, repo);
+    return repo;
+  });
+}
+
+export const addUser = (sandbox: Sandbox, input: NewUser) =>
+  change(sandbox, () => putUser(sandbox, NewUser.parse(input)));
+
+/** One hook per address; the same address again changes its secret. A new hook is greeted with a ping. */
+export function addHook(sandbox: Sandbox, input: NewHook): HookRecord {
+  const { url, secret } = NewHook.parse(input);
+  const { state, deliveries } = sandbox;
+  const known = state.list('hook', GLOBAL).find((hook) => hook.url === url);
+  return change(sandbox, () => {
+    const hook = { id: known?.id ?? state.nextId(), url, secret };
+    state.put('hook', GLOBAL, hook);
+    if (!known) deliveries.emit('ping', { zen: 'Approachable is better than simple.', hook_id: hook.id }, hook.id);
+    return hook;
+  });
+}

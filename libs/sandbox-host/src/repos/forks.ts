@@ -1,0 +1,63 @@
+import { rmSync } from 'node:fs';
+import { findRepo } from '../auth/auth.ts';
+import { change, isPull, setOpen } from '../changes/changes.ts';
+import { branchRef } from '../git/git.ts';
+import { importRepository } from '../git/import-repo.ts';
+import { type Sandbox, timestamp } from '../state/context.ts';
+import { forksOf, parentOf } from '../state/head-repo.ts';
+import type { RepoRecord } from '../state/model.ts';
+import { GLOBAL } from '../state/state.ts';
+
+/** Copies the branches and tags of a repository; one owner has one fork of it. Runs under the lock of the repository. */
+export async function createFork(sandbox: Sandbox, parent: RepoRecord, owner: string, name: string) {
+  const known = forksOf(sandbox, parent).find((fork) => fork.owner === owner);
+  if (known) return known;
+  const id = change(sandbox, () => sandbox.state.nextId());
+  const { git } = sandbox;
+  const defaultBranch = await importRepository(git, git.dir({ id }), git.dir(parent));
+  return change(sandbox, () => {
+    const at = timestamp(sandbox);
+    const fork: RepoRecord = {
+      id,
+      owner,
+      name: freeName(sandbox, owner, name),
+      private: parent.private,
+      defaultBranch,
+      collaborators: {},
+      requiredApprovals: 0,
+      lastNumber: 0,
+      createdAt: at,
+      pushedAt: at,
+      forkOf: parent.id,
+    };
+    sandbox.state.put('repo', GLOBAL, fork);
+    return fork;
+  });
+}
+
+/** As on the real host, `name-1` where the owner has another repository of that name. */
+function freeName(sandbox: Sandbox, owner: string, name: string): string {
+  let free = name;
+  for (let n = 1; findRepo(sandbox, owner, free); n += 1) free = `${name}-${n}`;
+  return free;
+}
+
+/** Brings the commits of a branch of a fork into the repository that it was made of. */
+export async function fetchBranch({ git }: Sandbox, into: RepoRecord, from: RepoRecord, branch: string): Promise<void> {
+  if (from.id === into.id) return;
+  const quiet = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head'];
+  await git.run(git.dir(into), [...quiet, git.dir(from), branchRef(branch)]);
+}
+
+/** Deletes a repository. Open pull requests from its branches are closed, and show no repository any more. */
+export function deleteRepo(sandbox: Sandbox, repo: RepoRecord, by: string): void {
+  const parent = parentOf(sandbox, repo);
+  change(sandbox, () => {
+    sandbox.state.remove('repo', GLOBAL, repo.id);
+    for (const issue of parent ? sandbox.state.list('issue', parent.id).filter(isPull) : []) {
+      if (!parent || issue.pull.headRepoId !== repo.id) continue;
+      setOpen(sandbox, parent, issue, { open: false, reason: null, by });
+    }
+  });
+  rmSync(sandbox.git.dir(repo), { recursive: true, force: true });
+}

@@ -1,0 +1,162 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ANNA, createWorld, openIssue, REPO, STRANGER, type World } from '@pipeline/testing/sandbox';
+import { createSignatureCheck, parseWebhook } from '@pipeline/vcs';
+
+interface Received {
+  event: string;
+  guid: string;
+  signature: string;
+  body: string;
+}
+const received: Received[] = [];
+let answers: number[] = [];
+const receiver = createServer((req, res) => {
+  const chunks: Buffer[] = [];
+  req.on('data', (chunk: Buffer) => chunks.push(chunk));
+  req.on('end', () => {
+    const header = (name: string) => String(req.headers[name]);
+    const body = Buffer.concat(chunks).toString();
+    const [event, guid] = [header('x-github-event'), header('x-github-delivery')];
+    received.push({ event, guid, signature: header('x-hub-signature-256'), body });
+    res.writeHead(answers.shift() ?? 204).end();
+  });
+});
+let world: World;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  world = await createWorld({ webhooks: [{ url, secret: 'shh' }], autoDeliver: false, retryDelaysMs: [1, 1] });
+});
+afterAll(async () => {
+  await world.end();
+  receiver.close();
+});
+const deliver = async () => {
+  received.length = 0;
+  await world.sandbox.flushWebhooks();
+  return [...received];
+};
+
+describe('webhooks', () => {
+  test('are signed, in order, and mean the same to the reader as a real one', async () => {
+    expect((await deliver()).map((one) => one.event)).toEqual(['ping']);
+    const number = await openIssue(world);
+    await world.api('POST', `/repos/acme/shop/issues/${number}/labels`, { labels: ['svc:enqueue'] }, ANNA.token);
+    await world.api('POST', `/repos/acme/shop/issues/${number}/comments`, { body: '/svc:pause' }, ANNA.token);
+    const got = await deliver();
+    const check = createSignatureCheck('shh');
+    for (const one of got) expect(await check(one.body, one.signature)).toBe(true);
+    expect(got.map((one) => parseWebhook(one.event, JSON.parse(one.body)))).toMatchObject([
+      [{ kind: 'issue', action: 'opened', repo: REPO, issue: { number }, sender: 'anna' }],
+      [{ kind: 'issue', action: 'labeled', label: 'svc:enqueue', sender: 'anna' }],
+      [{ kind: 'comment', issueNumber: number, comment: { body: '/svc:pause' }, issueAuthor: 'anna' }],
+    ]);
+  });
+
+  test('follow a pull request from its opening to its merge', async () => {
+    await world.push('hooked', 'hooked.txt', '1\n');
+    const { data } = await world.api('POST', '/repos/acme/shop/pulls', { title: 't', head: 'hooked', base: 'main' });
+    const { number } = data as { number: number };
+    await world.push('hooked', 'hooked.txt', '2\n');
+    await world.api('POST', `/repos/acme/shop/pulls/${number}/reviews`, { event: 'APPROVE' }, ANNA.token);
+    await world.api('PUT', `/repos/acme/shop/pulls/${number}/merge`, {});
+    const read = (await deliver()).map((one) => parseWebhook(one.event, JSON.parse(one.body)));
+    expect(read).toMatchObject([
+      [{ kind: 'pull-request', action: 'opened' }],
+      [{ kind: 'pull-request', action: 'synchronize' }],
+      [{ kind: 'review', review: { verdict: 'approved', author: 'anna' } }],
+      [{ kind: 'pull-request', action: 'merged', pullRequest: { merged: true } }],
+    ]);
+  });
+
+  test('are sent again under the same id while the receiver fails, and not after a refusal', async () => {
+    answers = [500, 503, 204];
+    await openIssue(world);
+    const got = await deliver();
+    expect(got).toHaveLength(3);
+    expect(new Set(got.map((one) => one.guid)).size).toBe(1);
+    answers = [401];
+    await openIssue(world);
+    expect(await deliver()).toHaveLength(1);
+    expect(await deliver()).toHaveLength(0);
+  });
+});
+
+describe('answers', () => {
+  const issues = '/repos/acme/shop/issues';
+  test.each([
+    { method: 'GET', path: '/user', token: 'wrong-token', status: 401, message: 'Bad credentials' },
+    { method: 'GET', path: '/repos/acme/none', status: 404, message: 'Not Found' },
+    { method: 'GET', path: `${issues}/99999`, status: 404, message: 'Not Found' },
+    { method: 'POST', path: issues, body: { body: 'no title' }, status: 422, message: 'Validation Failed' },
+    { method: 'GET', path: `${issues}?since=yesterday`, status: 422, message: 'Validation Failed' },
+    {
+      method: 'POST',
+      path: '/repos/acme/shop/pulls',
+      body: { title: 't', head: 'x', base: 'main' },
+      token: STRANGER.token,
+      status: 403,
+      message: 'Must have push access',
+    },
+  ])('$method $path: $status', async ({ method, path, body, token = ANNA.token, status, message }) => {
+    const answer = await world.api(method, path, body, token);
+    expect(answer.status).toBe(status);
+    expect(answer.data).toMatchObject({
+      message: expect.stringContaining(message),
+      documentation_url: expect.any(String),
+      status: String(status),
+    });
+  });
+
+  test('a body that is no JSON is told so', async () => {
+    const headers = { authorization: `Bearer ${ANNA.token}` };
+    const response = await fetch(`${world.sandbox.url}${issues}`, { method: 'POST', headers, body: '{' });
+    expect([response.status, await response.json()]).toMatchObject([400, { message: 'Problems parsing JSON' }]);
+  });
+
+  test('a private repo is hidden, a rate limit is told and its own question is free', async () => {
+    await world.sandbox.addRepo({ slug: 'acme/secret', private: true });
+    expect(await world.api('GET', '/repos/acme/secret', undefined, ANNA.token)).toMatchObject({ status: 404 });
+    const small = await createWorld({ rateLimitPerHour: 2 });
+    const used = async () => (await small.api('GET', '/rate_limit')).data as { rate: { used: number } };
+    const { headers } = await small.api('GET', '/user');
+    await small.api('GET', '/user');
+    expect((await used()).rate.used).toBe(2);
+    expect(headers.get('x-ratelimit-remaining')).toBe('1');
+    expect(await small.host.execute(REPO, 1, { type: 'reopenIssue' }, { mayHaveHappened: false })).toMatchObject({
+      status: 'rate-limited',
+    });
+    await small.end();
+  });
+
+  test('pages show what was written, as text', async () => {
+    const number = await openIssue(world, '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>');
+    for (const path of ['/', '/acme/shop', `/acme/shop/issues/${number}`]) {
+      const text = await (await fetch(`${world.sandbox.url}${path}`)).text();
+      expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+      expect(text).not.toMatch(/<script|<img/);
+    }
+  });
+
+  test('requests are counted by type', async () => {
+    await world.api('DELETE', '/_sandbox/requests');
+    const number = await openIssue(world);
+    await world.execute({ type: 'postComment', body: 'b', marker: 'm' }, number);
+    const { data } = await world.api('GET', '/_sandbox/requests');
+    expect(data).toMatchObject({ counts: { 'POST /issues 201': 1, 'POST /issues/:number/comments 201': 1 } });
+  });
+});
+
+describe('git over HTTP', () => {
+  test('needs a token with write access for a push', async () => {
+    const url = `${world.sandbox.url}/acme/shop.git`;
+    await world.git(['clone', '-q', url, 'anonymous']);
+    const push = (to: string) => world.git(['push', '-q', to, 'HEAD:refs/heads/x'], `${world.dir}/anonymous`);
+    await expect(push(url)).rejects.toThrow(/could not read Username|Authentication failed/);
+    await expect(push(url.replace('//', `//x:${STRANGER.token}@`))).rejects.toThrow(/403/);
+    await push(url.replace('//', `//x:${ANNA.token}@`));
+    await expect(world.git(['clone', '-q', `${world.sandbox.url}/acme/none.git`, 'none'])).rejects.toThrow();
+  });
+});

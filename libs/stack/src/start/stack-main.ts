@@ -1,0 +1,77 @@
+/** The command line, the environment, and the life of the stack. */
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import { createLogger, envPort, runService, type ServiceContext } from '@pipeline/runtime';
+import type { PORT_VARIABLES } from '../data/ports.ts';
+import { stackCommand, stackOptions } from './options.ts';
+import { plainLog } from './plain-log.ts';
+import { reportText } from './report.ts';
+import { startStack } from './start-stack.ts';
+
+const STOP_WITHIN_MS = 10_000;
+/** What a child may need of this environment; everything else is told to each of them. */
+const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LOG_LEVEL'];
+
+const command = stackCommand();
+if (process.argv.includes('--json')) command.configureOutput({ outputError: (text, write) => write(usageJson(text)) });
+const options = stackOptions(command.parse());
+const log = options.json
+  ? createLogger({ process: 'stack', stream: process.stderr })
+  : plainLog(process.stderr, () => new Date());
+const cache = getCompileCacheDir();
+const inherited = Object.fromEntries([
+  ...INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  ...(cache === undefined ? [] : [['NODE_COMPILE_CACHE', dirname(cache)]]),
+]);
+
+await runService({
+  name: 'stack',
+  schema: {
+    HOSTED_PORT: envPort().default(8080),
+    MONITOR_PORT: envPort().default(8090),
+    SANDBOX_PORT: envPort().default(8070),
+    POSTGRES_PORT: envPort().default(0),
+  },
+  env: process.env,
+  log,
+  stopWithinMs: STOP_WITHIN_MS,
+  start: (context) =>
+    start(context).catch((error: unknown) => {
+      // A start that a signal cut short has not failed.
+      if (!context.signal.aborted) throw error;
+    }),
+});
+
+type Context = ServiceContext<Record<(typeof PORT_VARIABLES)[keyof typeof PORT_VARIABLES], number>>;
+
+async function start({ env, signal, stack }: Context): Promise<void> {
+  const started = await startStack({
+    options,
+    ports: {
+      hosted: env.HOSTED_PORT,
+      monitor: env.MONITOR_PORT,
+      sandbox: env.SANDBOX_PORT,
+      postgres: env.POSTGRES_PORT,
+    },
+    inherited,
+    stack,
+    log,
+    signal,
+    onSupervisor: (supervisor) => {
+      signal.addEventListener('abort', () => supervisor.close(), { once: true });
+      // However this process ends, nothing that it started stays; after an orderly stop there is nothing left.
+      process.on('exit', () => supervisor.killAll());
+    },
+  });
+  const { workers, issues } = options;
+  const text = reportText(started.report, options.dataDir, options.demo ? { workers, issues } : null);
+  process.stdout.write(options.json ? `${JSON.stringify(started.report)}\n` : text);
+  // The product can be used; its workers come a moment later.
+  if (options.demo) await started.startFleet();
+}
+
+/** Wrong usage for programs, in the form of the other commands. */
+function usageJson(text: string): string {
+  const message = text.replace(/^error: /, '').trimEnd();
+  return `${JSON.stringify({ error: { code: 'USAGE', message } })}\n`;
+}

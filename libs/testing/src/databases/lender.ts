@@ -1,0 +1,107 @@
+import { sleep } from '@pipeline/runtime';
+import pg from 'pg';
+import { type Catalogue, readCatalogue, type Statement } from '../sql-lint/index.ts';
+import { Judge } from './judge.ts';
+import { OldestPostgres } from './oldest-postgres.ts';
+import type { TestServer } from './postgres-container.ts';
+import { startTestServer } from './postgres-server.ts';
+import { databaseUrl, ensureTemplate, serialPool, testDatabaseName } from './template.ts';
+
+export interface Lent {
+  name: string;
+  url: string;
+}
+
+/** A database whose user is done with it, and the statements that it was sent. */
+export interface Returned {
+  name: string;
+  statements: readonly Statement[];
+}
+
+export interface Problems {
+  /** Connections that are still open. */
+  leaked: string[];
+  /** Statements that break the rules of distribution, or that the oldest Postgres does not understand. */
+  findings: string[];
+}
+
+interface Ready {
+  server: TestServer;
+  template: string;
+  admin: pg.Pool;
+  oldest: OldestPostgres | null;
+  judge: Judge;
+}
+
+/** Lends databases, each cloned from the migrated template, on one server for the whole run. */
+export class Lender {
+  readonly #env: NodeJS.ProcessEnv;
+  #server: Promise<TestServer> | undefined;
+  #ready: Promise<Ready> | undefined;
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** @throws Error when no server can be had, to all that ask. */
+  async lend(): Promise<Lent> {
+    this.#ready ??= this.#prepare();
+    const { server, template, admin } = await this.#ready;
+    const name = testDatabaseName();
+    // Copied as files, half the price of copying it by the write-ahead log, block by block.
+    await admin.query(`create database ${name} template ${template} strategy file_copy`);
+    return { name, url: databaseUrl(server.url, name) };
+  }
+
+  /** Drops the database. @returns what its user has to answer for. */
+  async takeBack({ name, statements }: Returned): Promise<Problems> {
+    if (!this.#ready) throw new Error(`${name} was not lent here`);
+    const { admin, judge } = await this.#ready;
+    const leaked = await openSessions(admin, name);
+    await admin.query(`drop database if exists ${name} with (force)`);
+    return { leaked, findings: await judge.judge(statements) };
+  }
+
+  async close(): Promise<void> {
+    // What failed to start was reported to whoever asked for it.
+    const ready = await this.#ready?.catch(() => undefined);
+    await ready?.admin.end();
+    await ready?.oldest?.close();
+    await (await this.#server?.catch(() => undefined))?.stop();
+  }
+
+  async #prepare(): Promise<Ready> {
+    this.#server = startTestServer(this.#env);
+    const server = await this.#server;
+    process.stderr.write(`Postgres for tests: ${server.choice}\n`);
+    const template = await ensureTemplate(server.url);
+    const catalogue = await catalogueOf(databaseUrl(server.url, template));
+    const { TEST_OLDEST_DATABASE_URL } = this.#env;
+    const oldest = TEST_OLDEST_DATABASE_URL ? await OldestPostgres.open(TEST_OLDEST_DATABASE_URL) : null;
+    return { server, template, admin: serialPool(server.url), oldest, judge: new Judge(catalogue, oldest) };
+  }
+}
+
+/** Reads it before the template is cloned: a database that somebody looks into cannot be. */
+async function catalogueOf(url: string): Promise<Catalogue> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return await readCatalogue(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Sessions that are still there; those that are ending get two seconds. */
+async function openSessions(admin: pg.Pool, database: string): Promise<string[]> {
+  for (let round = 0; ; round += 1) {
+    const { rows } = await admin.query<{ line: string }>(
+      `select format('%s, %s, last statement: %s', application_name, state, left(query, 200)) as line
+       from pg_stat_activity where datname = $1`,
+      [database],
+    );
+    if (rows.length === 0 || round === 100) return rows.map((row) => row.line);
+    await sleep(20);
+  }
+}

@@ -1,0 +1,69 @@
+import { withSearchPath } from '@pipeline/store';
+import { parse } from 'libpg-query';
+import pg from 'pg';
+import { STATEMENTS } from '../sql-lint/index.ts';
+import { databaseUrl, ensureTemplate, execute, serialPool, testDatabaseName } from './template.ts';
+
+/**
+ * What is not held against a statement: that it names a table which only the database of its test has, and that its
+ * constants cannot be computed (class 22), as where a test provokes a failure.
+ */
+const BESIDE_THE_POINT = /^(42P01|22...)$/;
+
+/**
+ * A server of the oldest version that must work. It runs no tests: it is asked whether it understands the statements
+ * that tests have sent to a newer one, and can plan them.
+ */
+export class OldestPostgres {
+  readonly #pool: pg.Pool;
+  readonly #drop: () => Promise<void>;
+
+  private constructor(pool: pg.Pool, drop: () => Promise<void>) {
+    this.#pool = pool;
+    this.#drop = drop;
+  }
+
+  /** Makes a migrated database there. @throws the server's error. */
+  static async open(serverUrl: string): Promise<OldestPostgres> {
+    const name = testDatabaseName();
+    await execute(serverUrl, `create database ${name} template ${await ensureTemplate(serverUrl)}`);
+    const pool = serialPool(withSearchPath(databaseUrl(serverUrl, name)));
+    return new OldestPostgres(pool, () => execute(serverUrl, `drop database ${name} with (force)`));
+  }
+
+  /** @returns the server's complaint; null also for what cannot be prepared, such as `begin` and `listen`. */
+  async refusal(text: string): Promise<string | null> {
+    if (!(await isPlanned(text))) return null;
+    const client = await this.#pool.connect();
+    try {
+      await client.query(`prepare asked as ${text}`);
+      const { rows } = await client.query<{ count: number }>(
+        "select cardinality(parameter_types) as count from pg_prepared_statements where name = 'asked'",
+      );
+      const nulls = Array.from({ length: rows[0]?.count ?? 0 }, () => 'null').join();
+      // The plan for any values.
+      await client.query('set plan_cache_mode = force_generic_plan');
+      await client.query(`explain execute asked${nulls && `(${nulls})`}`);
+      return null;
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) throw error;
+      if (BESIDE_THE_POINT.test(error.code ?? '')) return null;
+      return `the oldest Postgres refuses it: ${error.message}`;
+    } finally {
+      await client.query('deallocate all');
+      client.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+    await this.#drop();
+  }
+}
+
+/** What cannot be parsed is the lint's to tell. */
+async function isPlanned(text: string): Promise<boolean> {
+  const { stmts = [] } = await parse(text).catch(() => ({ stmts: [] }));
+  const [kind] = stmts.length === 1 ? Object.keys(stmts[0]?.stmt ?? {}) : [];
+  return STATEMENTS.some((known) => known === kind);
+}

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeAbandoned, startPostgres } from '@pipeline/local-postgres';
+import type { TestServer } from './postgres-container.ts';
+
+/** Nothing in a test's database is worth a wait for the disk. */
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  jit: 'off',
+  max_connections: '300',
+  max_prepared_transactions: '50',
+};
+
+/**
+ * The one way to a Postgres for tests. The environment decides: TEST_DATABASE_URL = a server that is there already;
+ * TEST_POSTGRES = `container` or `embedded` insists on that kind; else a container where an engine answers and has or
+ * gets the image, else embedded.
+ * @throws Error when the wanted kind cannot be had.
+ */
+export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServer> {
+  if (env.TEST_DATABASE_URL) return { choice: 'TEST_DATABASE_URL', url: env.TEST_DATABASE_URL, stop: async () => {} };
+  if (env.TEST_POSTGRES === 'embedded') return embedded('TEST_POSTGRES');
+  if (env.TEST_POSTGRES === 'container') return container();
+  if (!env.DOCKER_HOST && !existsSync('/var/run/docker.sock')) return embedded('no container engine');
+  return container().catch((error: unknown) => embedded(`no container: ${String(error).split('\n')[0]}`));
+}
+
+/** Loaded only where it is used: the container library takes a second to load. */
+async function container(): Promise<TestServer> {
+  const { startContainer } = await import('./postgres-container.ts');
+  return startContainer(SETTINGS);
+}
+
+const FOLDER = 'pipeline-test-';
+
+async function embedded(reason: string): Promise<TestServer> {
+  await removeAbandonedFolders();
+  const dataDir = await mkdtemp(join(tmpdir(), FOLDER));
+  const server = await startPostgres({ dataDir, port: 0, settings: SETTINGS });
+  return {
+    choice: `embedded (${reason})`,
+    url: server.url,
+    async stop() {
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A run that was killed leaves its server behind; the next run clears it away. */
+async function removeAbandonedFolders(): Promise<void> {
+  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(FOLDER));
+  for (const folder of folders) await removeAbandoned(join(tmpdir(), folder));
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { type Db, openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
+import { closedWithFile } from '../processes/closing.ts';
+import type { Statement } from '../sql-lint/index.ts';
+import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
+import type { Lent } from './lender.ts';
+import { serviceUrl } from './template.ts';
+
+export interface TestDatabase {
+  /** Of this file's own database, for processes, doorbells and raw clients: a service's login, with data rights alone. */
+  readonly url: string;
+  /** The same database with the rights of its owner, which may also create databases: for set-up. */
+  readonly adminUrl: string;
+  /** Ready to use, closed after the last test. It has a service's rights, and its statements are linted. */
+  readonly store: Store;
+  /** For a test's own statements, to arrange and to check: the owner's rights, not linted. */
+  readonly db: Db;
+  /** What `svc_now()` answers in `store`; null = the present. Set it to hold the time, set it again to step it. */
+  readonly clock: { now: Date | null };
+  /** Another store on the same database; whoever opens it closes it. */
+  open(options?: Partial<StoreOptions>): Store;
+  /**
+   * Closes something after the last test, latest first, before the check for open connections. (Jest runs a file's own
+   * `afterAll` after ours.)
+   */
+  defer(close: () => Promise<unknown>): void;
+}
+
+/**
+ * Gives a test file a database of its own, cloned from the migrated template before its first test and dropped after
+ * its last. Call it once at the top of a file or describe block. After the last test the file fails when a connection
+ * is still open, or when a statement of its stores would not run on a distributed store.
+ * @param role whose rights `url` and `store` have.
+ */
+export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
+  const clock: TestDatabase['clock'] = { now: null };
+  let lent: Lent | undefined;
+  let store: Store | undefined;
+  let plain: Store | undefined;
+  const statements = new Map<string, Statement>();
+  const deferred: (() => Promise<unknown>)[] = [];
+  const opened = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error('the database is there from beforeAll on: use it inside tests and hooks');
+    return value;
+  };
+  const open = (options: Partial<StoreOptions> = {}): Store => {
+    const opening = openStore({
+      databaseUrl: serviceUrl(opened(lent).url, role),
+      applicationName: 'test',
+      poolSize: 10,
+      // A test that holds a transaction open on purpose, on a busy machine, is not idle.
+      idleInTransactionMs: 20_000,
+      connectTimeoutMs: 30_000,
+      clock: () => clock.now,
+      onConnectionError: (error) => process.stderr.write(`idle connection of ${lent?.name}: ${error.message}\n`),
+      onStatement: (pool, text) => statements.set(`${pool} ${text}`, { pool, text }),
+      ...options,
+    });
+    closedWithFile(() => opening.close());
+    return opening;
+  };
+  beforeAll(async () => {
+    lent = await borrowDatabase(process.env[BROKER]);
+    store = open();
+    plain = open({ databaseUrl: lent.url, applicationName: 'test-own', onStatement: undefined });
+  });
+  afterAll(async () => {
+    for (const close of deferred.reverse()) await close();
+    await Promise.all([store?.close(), plain?.close()]);
+    if (lent === undefined) return;
+    const { name } = lent;
+    const { leaked, findings } = await returnDatabase(process.env[BROKER], {
+      name,
+      statements: [...statements.values()],
+    });
+    if (leaked.length > 0) throw new Error(`connections were left open:\n${leaked.join('\n')}`);
+    if (findings.length > 0) throw new Error(`statements break the rules:\n${findings.join('\n')}`);
+  });
+  return {
+    clock,
+    open,
+    defer: (close) => void deferred.push(close),
+    get url() {
+      return serviceUrl(opened(lent).url, role);
+    },
+    get adminUrl() {
+      return opened(lent).url;
+    },
+    get store() {
+      return opened(store);
+    },
+    get db() {
+      return opened(plain).fleet;
+    },
+  };
+}

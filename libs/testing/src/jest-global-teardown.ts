@@ -1,5 +1,0 @@
-import { HANDOVER, type Handover } from './jest-global-setup.ts';
-
-export default async function teardown(): Promise<void> {
-  await (globalThis as Handover)[HANDOVER]?.close();
-}

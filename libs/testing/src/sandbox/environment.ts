@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
+import { type SandboxHost, type SandboxOptions, startSandbox } from '@pipeline/sandbox-host';
+import { createGitHubApp, createGitHubHost, type GitHubAppOptions } from '@pipeline/vcs';
+import { type Exchange, recordingFetch } from './recording-fetch.ts';
+
+const run = promisify(execFile);
+export const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
+export const ANNA = { login: 'anna', token: 'anna-token-1', type: 'User' as const };
+export const STRANGER = { login: 'stranger', token: 'stranger-token', type: 'User' as const };
+export const REPO = { owner: 'acme', name: 'shop' };
+
+/** Of the app that acme has installed. */
+export const APP_KEY = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
+const APP = { id: 77, slug: 'pipeline', publicKey: APP_KEY.publicKey, owners: ['acme'] };
+
+/** A sandbox host on a free port with one repo of real history, and the adapter as the bot sees it. */
+export interface World {
+  dir: string;
+  sandbox: SandboxHost;
+  host: VcsHost;
+  exchanges: Exchange[];
+  as(token: string, options?: Partial<Parameters<typeof createGitHubHost>[0]>): VcsHost;
+  /** Raw call of the API; the token is the bot's unless told. */
+  api(
+    method: string,
+    path: string,
+    body?: unknown,
+    token?: string,
+  ): Promise<{ status: number; data: never; headers: Headers }>;
+  execute(action: ProjectionAction, issueNumber?: number, mayHaveHappened?: boolean): Promise<ExecuteResult>;
+  git(args: string[], cwd?: string): Promise<string>;
+  /** Commits a file on a branch (made from main when new) and pushes it through HTTP, as the bot; gives the commit. */
+  push(branch: string, file: string, text: string, to?: { repo: string; token: string }): Promise<string>;
+  restart(): Promise<void>;
+  end(): Promise<void>;
+}
+
+const IDENTITY = ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'init.defaultBranch=main'];
+
+async function git(args: string[], cwd: string): Promise<string> {
+  const { stdout } = await run('git', [...IDENTITY, ...args], {
+    cwd,
+    env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
+  });
+  return stdout.trim();
+}
+
+export async function makeSource(dir: string): Promise<string> {
+  const source = path.join(dir, 'source');
+  await git(['init', '-q', source], dir);
+  writeFileSync(path.join(source, 'README.md'), '# Shop\n');
+  writeFileSync(path.join(source, 'list.txt'), 'one\ntwo\nthree\n');
+  await git(['add', '.'], source);
+  await git(['commit', '-qm', 'first'], source);
+  return source;
+}
+
+export async function createWorld(options: Partial<SandboxOptions> = {}): Promise<World> {
+  const dir = mkdtempSync(path.join(tmpdir(), 'sandbox-'));
+  const source = await makeSource(dir);
+  const settings: SandboxOptions = {
+    dataDir: path.join(dir, 'data'),
+    users: [BOT, ANNA, STRANGER],
+    repos: [{ slug: 'acme/shop', source, collaborators: { [BOT.login]: 'write', anna: 'write' } }],
+    apps: [APP],
+    retryDelaysMs: [],
+    ...options,
+  };
+  let sandbox = await startSandbox(settings);
+  const exchanges: Exchange[] = [];
+  const as: World['as'] = (token, extra = {}) =>
+    createGitHubHost({
+      baseUrl: sandbox.url,
+      token,
+      clientType: 'sandbox',
+      now: () => new Date(),
+      userAgent: 'test',
+      fetch: recordingFetch(exchanges),
+      ...extra,
+    });
+  const world: World = {
+    dir,
+    sandbox,
+    host: as(BOT.token),
+    exchanges,
+    as,
+    async api(method, at, body, token = BOT.token) {
+      const response = await fetch(`${sandbox.url}${at}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, data: (text ? JSON.parse(text) : null) as never, headers: response.headers };
+    },
+    execute: (action, issueNumber = 1, mayHaveHappened = false) =>
+      world.host.execute(REPO, issueNumber, action, { mayHaveHappened }),
+    git: (args, cwd = dir) => git(args, cwd),
+    async push(branch, file, text, { repo, token } = { repo: 'acme/shop', token: BOT.token }) {
+      const work = mkdtempSync(path.join(dir, 'work-'));
+      const url = `${sandbox.url.replace('//', `//x:${token}@`)}/${repo}.git`;
+      await git(['clone', '-q', url, work], dir);
+      await git(['checkout', '-q', branch], work).catch(() => git(['checkout', '-qb', branch], work));
+      writeFileSync(path.join(work, file), text);
+      await git(['add', '.'], work);
+      await git(['commit', '-qm', `change ${file}`], work);
+      await git(['push', '-q', 'origin', branch], work);
+      return git(['rev-parse', 'HEAD'], work);
+    },
+    async restart() {
+      await sandbox.stop();
+      sandbox = await startSandbox(settings);
+      Object.assign(world, { sandbox, host: as(BOT.token) });
+    },
+    async end() {
+      await sandbox.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+/** Opens an issue as Anna and gives its number. */
+export async function openIssue(world: World, title = 'An issue', body = 'Please'): Promise<number> {
+  const { data } = await world.api('POST', '/repos/acme/shop/issues', { title, body }, ANNA.token);
+  return (data as { number: number }).number;
+}
+
+/** The app that acme has installed, as the issuer of tokens. */
+export const shopApp = ({ sandbox, exchanges }: World, more: Partial<GitHubAppOptions> = {}) =>
+  createGitHubApp({
+    baseUrl: sandbox.url,
+    appId: '77',
+    privateKey: APP_KEY.privateKey,
+    clientType: 'sandbox',
+    userAgent: 'test',
+    fetch: recordingFetch(exchanges),
+    now: () => new Date(),
+    ...more,
+  });

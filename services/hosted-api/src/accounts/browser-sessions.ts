@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type Account, deleteSession, findSessionAccount, insertSession, type Store } from '@pipeline/store';
+import { hashOfToken } from '../auth/connection-tokens.ts';
+import type { PublicAddress } from '../auth/public-address.ts';
+import type { OauthKeys } from './keys.ts';
+
+const SESSION_SECONDS = 12 * 60 * 60;
+const COOKIE_VALUE = /^[\w-]{43}$/;
+
+/** Whoever looks at a page. */
+export interface Visitor {
+  /** null = nobody has logged in. */
+  account: Account | null;
+  /** Goes into every form of the page. */
+  formToken: string;
+  /** Headers of the answer; they make a cookie for a browser that has none. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Who is logged in at this browser. The cookie is a random name of the session; the store knows its SHA-256. A browser
+ * without session has such a cookie too, which means nobody: forms are bound to it, also the login's own.
+ */
+export class BrowserSessions {
+  readonly #store: Store;
+  readonly #keys: OauthKeys;
+  readonly #name: string;
+  readonly #attributes: string;
+
+  constructor(store: Store, keys: OauthKeys, { secure }: PublicAddress) {
+    this.#store = store;
+    this.#keys = keys;
+    // The prefix keeps other hosts of the domain from setting it; browsers take it over https only.
+    this.#name = secure ? '__Host-pipeline_session' : 'pipeline_session';
+    this.#attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  }
+
+  async visitor(request: IncomingMessage): Promise<Visitor> {
+    const known = this.#cookieOf(request);
+    const cookie = known ?? newValue();
+    const account = known === null ? null : await findSessionAccount(this.#store.tenant, hashOfToken(known));
+    return {
+      account,
+      formToken: this.#keys.formToken(cookie),
+      headers: known === null ? { 'set-cookie': `${this.#name}=${cookie}; ${this.#attributes}` } : {},
+    };
+  }
+
+  /** Whether a form was made for this browser, and not by another site. */
+  isOurForm(request: IncomingMessage, form: URLSearchParams): boolean {
+    const cookie = this.#cookieOf(request);
+    return cookie !== null && this.#keys.isFormToken(cookie, form.get('form_token') ?? '');
+  }
+
+  /** Begins a session under a new name, so that one which somebody planted before leads nowhere. @returns the headers. */
+  async begin(request: IncomingMessage, userId: number): Promise<Record<string, string>> {
+    await this.#forget(request);
+    const cookie = newValue();
+    await insertSession(this.#store.tenant, hashOfToken(cookie), userId, SESSION_SECONDS * 1000);
+    return { 'set-cookie': `${this.#name}=${cookie}; Max-Age=${SESSION_SECONDS}; ${this.#attributes}` };
+  }
+
+  /** Ends the session of this browser. @returns the headers. */
+  async end(request: IncomingMessage): Promise<Record<string, string>> {
+    await this.#forget(request);
+    return { 'set-cookie': `${this.#name}=; Max-Age=0; ${this.#attributes}` };
+  }
+
+  async #forget(request: IncomingMessage): Promise<void> {
+    const cookie = this.#cookieOf(request);
+    if (cookie !== null) await deleteSession(this.#store.tenant, hashOfToken(cookie));
+  }
+
+  #cookieOf({ headers }: IncomingMessage): string | null {
+    const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+    const values = pairs
+      .filter((pair) => pair.startsWith(`${this.#name}=`))
+      .map((pair) => pair.slice(this.#name.length + 1));
+    return values.find((value) => COOKIE_VALUE.test(value)) ?? null;
+  }
+}
+
+const newValue = () => randomBytes(32).toString('base64url');

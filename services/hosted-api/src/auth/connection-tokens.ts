@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { AnswerError, type Authenticate, type Identity } from '@pipeline/http';
+import { findLiveConnections, type LiveConnection, type Store } from '@pipeline/store';
+import { GatheredLookups } from '../batching/gathered-lookups.ts';
+import { type PublicAddress, SCOPE } from './public-address.ts';
+
+/** A connection that calls: its id as the key, who it acts for, and the scope of what it may read now. */
+export interface ConnectionIdentity extends Identity, LiveConnection {}
+
+export type ConnectionAuth = { connection: Authenticate<ConnectionIdentity> };
+
+const ACCESS_TOKEN = /^mcp_at_[\w-]{43}$/;
+
+/** The hash under which a token is stored; it is looked up by it, so no secret is ever compared. */
+export const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/**
+ * Makes the check of access tokens: read for each request, on the primary, and nothing is kept, so that whoever is
+ * revoked, disabled or removed sees nothing from then on. Requests of one moment share a statement.
+ */
+export function connectionAuthenticator(store: Store, address: PublicAddress): Authenticate<ConnectionIdentity> {
+  const challenge = (error: string) => ({
+    'www-authenticate': `Bearer ${error}resource_metadata="${address.resourceMetadata}", scope="${SCOPE}"`,
+  });
+  const required = (message: string) => new AnswerError('AUTH_REQUIRED', message, challenge(''));
+  const failed = (message: string) => new AnswerError('AUTH_FAILED', message, challenge('error="invalid_token", '));
+
+  const lookups = new GatheredLookups<LiveConnection>((hashes) =>
+    findLiveConnections(
+      store.quick.tenant,
+      hashes.map((hash) => Buffer.from(hash, 'hex')),
+    ),
+  );
+
+  return async ({ headers: { authorization } }: IncomingMessage) => {
+    if (authorization === undefined) throw required('An access token is required: Authorization: Bearer mcp_at_…');
+    const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+    if (token === undefined) throw required('The Authorization header must be: Bearer mcp_at_…');
+    if (!ACCESS_TOKEN.test(token)) throw failed('This is no access token of a connection: those begin with mcp_at_');
+    const live = await lookups.find(hashOfToken(token).toString('hex'));
+    if (!live) throw failed('The access token is unknown or expired, or its connection was revoked');
+    if (live.resource !== address.resource) throw failed(`The access token is not for ${address.resource}`);
+    return { ...live, key: live.connectionId };
+  };
+}

@@ -1,0 +1,129 @@
+import { hostname } from 'node:os';
+import {
+  type ClaimRequest,
+  claim,
+  type Engine,
+  type IssuerOf,
+  loginAudit,
+  OpenAiEmbedder,
+  recordReload,
+  returnClaim,
+  type TakenTask,
+  takeTogether,
+} from '@pipeline/engine';
+import type { Authenticate } from '@pipeline/http';
+import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
+import { type Doorbell, drainingWorkers, type Store, StoreWatch, tellingOutages } from '@pipeline/store';
+import { type ConnectionIdentity, connectionAuthenticator } from '../auth/connection-tokens.ts';
+import { type PublicAddress, publicAddress } from '../auth/public-address.ts';
+import { type RequestLimitOptions, type RequestLimits, requestLimits } from '../auth/request-limits.ts';
+import { type WorkerIdentity, workerAuthenticator } from '../auth/worker-tokens.ts';
+import { Batcher } from '../batching/batcher.ts';
+import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
+import { oauthPruning } from '../oauth/prune.ts';
+import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { queueHealing } from '../queue/queue-healing.ts';
+import { scopeOf } from '../queue/waiter.ts';
+import { SettingsFollower } from '../settings/settings-follower.ts';
+import type { StoreDetails } from './store-details.ts';
+
+export interface HostedOptions {
+  store: Store;
+  doorbell: Doorbell;
+  log: Logger;
+  metrics: Metrics;
+  now: () => Date;
+  random: () => number;
+  /** Where this API is reached from outside: scheme, host and port. */
+  publicUrl: string;
+  /** Where people find the monitor; undefined: nowhere that is told. */
+  monitorUrl: string | undefined;
+  /** Told to connections; undefined: they need not know. */
+  storeDetails: StoreDetails | undefined;
+  oauth: OauthOptions;
+  /** Proxies in front whose word about the caller's address is believed. */
+  trustedProxies: number;
+  /** Undefined: every delivery is refused. */
+  webhookSecret: string | undefined;
+  limits: RequestLimitOptions;
+  /** Where the key of the embedding endpoint is looked up, by the name that the configuration gives. */
+  variables?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Who makes git credentials for workers. */
+  issuerOf: IssuerOf;
+  /** Pause of the slow poll of claims that wait; default 1.5 s. */
+  claimPollMs?: number | undefined;
+}
+
+/** What the routes of the hosted API work with. */
+export interface HostedContext
+  extends Pick<
+    HostedOptions,
+    'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret' | 'trustedProxies' | 'issuerOf'
+  > {
+  engine: Engine;
+  limits: RequestLimits;
+  waiters: ClaimWaiters;
+  address: PublicAddress;
+  oauth: Oauth;
+  authenticateWorker: Authenticate<WorkerIdentity>;
+  authenticateConnection: Authenticate<ConnectionIdentity>;
+  storeWatch: StoreWatch;
+  settings: SettingsFollower;
+  /** Started by main, ticked by hand in tests. */
+  loops: readonly Periodic[];
+}
+
+/** Wires the parts. Nothing is started and no statement is sent. */
+export function createHostedContext(options: HostedOptions): HostedContext {
+  const { store, doorbell, random, now } = options;
+  const log = options.log;
+  const metrics = options.metrics.loops;
+  const storeWatch = new StoreWatch({ store, log, metrics });
+  const settings = new SettingsFollower({
+    store,
+    log,
+    metrics,
+    now,
+    tell: (outcome) => recordReload(engine, { agentName: 'hosted-api', instance: hostname(), outcome }, null),
+  });
+  const engine: Engine = {
+    store,
+    ring: (bell, tenantId) => doorbell.ring(bell, [tenantId]),
+    settings: () => settings.current,
+    random,
+    embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
+  };
+  const taking = new Batcher<ClaimRequest, TakenTask | null>((requests) => takeTogether(engine, requests));
+  const take = (request: ClaimRequest) => taking.ask(request, `${request.tenantId} ${scopeOf(request)}`);
+  const waiters = new ClaimWaiters({
+    claim: tellingOutages(storeWatch, (request) => claim(engine, request, take)),
+    giveBack: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
+    draining: tellingOutages(storeWatch, (tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds)),
+    pollMs: options.claimPollMs,
+    log,
+    metrics,
+  });
+  const address = publicAddress(options.publicUrl);
+  const storeReady = () => storeWatch.isConnected;
+  return {
+    ...options,
+    limits: requestLimits(options.limits),
+    engine,
+    waiters,
+    address,
+    authenticateWorker: tellingOutages(storeWatch, workerAuthenticator(store, now)),
+    authenticateConnection: tellingOutages(storeWatch, connectionAuthenticator(store, address)),
+    oauth: createOauth(
+      { store, address, log, onLoginFailure: loginAudit({ store, service: 'hosted-api', storeReady, log, now }) },
+      options.oauth,
+    ),
+    storeWatch,
+    settings,
+    loops: [
+      storeWatch.loop,
+      settings.loop,
+      queueHealing(engine, { storeReady, log, metrics }),
+      oauthPruning(store, { storeReady, log, metrics }),
+    ],
+  };
+}

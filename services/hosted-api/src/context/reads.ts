@@ -1,0 +1,33 @@
+import type { Bootstrap } from '@pipeline/contract';
+import { type Overview, overviewOf, reachable } from '@pipeline/engine';
+import type { z } from 'zod';
+import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
+import type { HostedContext } from './context.ts';
+
+/** Reads that REST and MCP give alike. @throws AppError REPO_NOT_FOUND. */
+export async function bootstrapOf(
+  { engine, monitorUrl, storeDetails }: HostedContext,
+  { scope, login, scopes }: ConnectionIdentity,
+  slug: string | undefined,
+): Promise<z.input<typeof Bootstrap>> {
+  const { org, repos, repo, schemaVersion, now } = await reachable(engine.store, scope, slug);
+  return {
+    org,
+    repos,
+    repo,
+    pipelineStore: { kind: 'postgres', connected: true, schemaVersion, ...(storeDetails ?? HIDDEN) },
+    monitorUrl: monitorUrl ?? null,
+    viewer: { userId: String(scope.userId), login, role: scope.role, scopes: [...scopes] },
+    serverTimestamp: now,
+  };
+}
+
+const HIDDEN = { host: null, port: null, database: null, sslMode: null };
+
+/** @throws AppError REPO_NOT_FOUND. */
+export const overviewFor = (
+  { engine, now }: HostedContext,
+  { scope }: ConnectionIdentity,
+  slug: string,
+): Promise<Overview> =>
+  overviewOf(engine.store, scope, slug, { silenceMs: engine.settings().workerSilenceMs, now: now() });

@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Account, type Organisation, organisationsOf } from '@pipeline/store';
+import { errors, type InteractionResults } from 'oidc-provider';
+import { type Program, programOf } from '../../accounts/program.ts';
+import type { TokenLifetimes } from '../../accounts/token-lifetimes.ts';
+import { SCOPE } from '../../auth/public-address.ts';
+import { REFUSED } from '../../oauth/authorization-errors.ts';
+import { interactionPath } from '../../oauth/provider.ts';
+import { goTo, type PageAnswer, show, strangeForm } from '../../pages/answers.ts';
+import { consentPage } from '../../pages/consent-page.ts';
+import { noticePage } from '../../pages/notice-page.ts';
+import { authorizationProblemPage } from '../../pages/problem-page.ts';
+import { formOf, loginFor, type PageDeps, type PageInput } from './account.ts';
+
+interface Asked {
+  uid: string;
+  /** The request as the library is to see it. */
+  seen: IncomingMessage;
+  program: Program;
+  redirect: string;
+  lifetimes: TokenLifetimes;
+  account: Account;
+  formToken: string;
+  organisations: Organisation[];
+}
+
+/** Nothing of a response is needed to read or settle an interaction; the library's types ask for one. */
+const NO_RESPONSE = { getHeader: () => undefined, setHeader: () => undefined } as unknown as ServerResponse;
+
+/** Asks a user, once they are logged in, whether a program may read, and tells the library what they said. */
+export function consentHandlers(deps: PageDeps & { resource: string }) {
+  const { sessions } = deps.oauth;
+  return {
+    showConsent: async (input: PageInput<'showConsent'>): Promise<PageAnswer> => {
+      const asked = await ask(deps, input);
+      return 'status' in asked ? asked : show(200, consentPage(asked));
+    },
+    decideConsent: async (input: PageInput<'decideConsent'>): Promise<PageAnswer> => {
+      const asked = await ask(deps, input);
+      if ('status' in asked) return asked;
+      const form = formOf(input.body);
+      if (!sessions.isOurForm(input.request, form)) return strangeForm();
+      const decision = form.get('decision');
+      if (decision === 'deny') return settle(deps, asked, { error: REFUSED, error_description: 'the user refused' });
+      const organisation = asked.organisations.find(({ externalId }) => externalId === form.get('organisation'));
+      if (decision !== 'allow' || !organisation)
+        return show(400, consentPage({ ...asked, problem: 'Choose an organisation, then allow or refuse.' }));
+      const grantId = await connect(deps, asked, organisation);
+      input.log.info('connection created', { connection: grantId, user: asked.account.id, client: asked.program.id });
+      const login = { accountId: String(asked.account.id), remember: false };
+      return settle(deps, asked, { login, consent: { grantId } });
+    },
+  };
+}
+
+/** What has to be asked; or an answer already: to log in first, or that there is nothing to ask any more. */
+async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConsent'>): Promise<Asked | PageAnswer> {
+  const { oauth, store } = deps;
+  const { request, params, address } = input;
+  const seen = oauth.request(request, { client: address });
+  try {
+    const { uid, params: asked } = await oauth.provider.interactionDetails(seen, NO_RESPONSE);
+    const client = await oauth.provider.Client.find(String(asked.client_id));
+    if (uid !== params.uid || !client) throw new errors.SessionNotFound('not of this browser');
+    const { account, formToken } = await oauth.sessions.visitor(request);
+    if (!account) return goTo(loginFor(interactionPath(uid)));
+    const scopes = String(asked.scope ?? '').split(' ');
+    if (!scopes.includes(SCOPE))
+      return await settle(
+        deps,
+        { seen },
+        { error: 'invalid_scope', error_description: `the only supported scope is ${SCOPE}` },
+      );
+    return {
+      uid,
+      seen,
+      account,
+      formToken,
+      program: programOf(client),
+      redirect: String(asked.redirect_uri),
+      lifetimes: oauth.lifetimes,
+      organisations: await organisationsOf(store.fleet, account.id),
+    };
+  } catch (error) {
+    if (!(error instanceof errors.OIDCProviderError)) throw error;
+    if (!(error instanceof errors.SessionNotFound)) {
+      input.log.info('consent page cannot be shown', { error });
+      const { error: code, error_description: description } = error as { error?: string; error_description?: string };
+      return show(400, authorizationProblemPage({ error: code ?? '', description, program: null, redirect: null }));
+    }
+    const why =
+      'You have answered this request already, it is older than 15 minutes, or it was started in another browser.';
+    return show(400, noticePage('This request is over', why, 'Go back to the program and start again there.'));
+  }
+}
+
+/** Makes the connection: the library's grant, of the chosen organisation. @returns its id. */
+async function connect(
+  { oauth, resource }: PageDeps & { resource: string },
+  { account, program }: Asked,
+  { tenantId }: Organisation,
+): Promise<string> {
+  const grant = new oauth.provider.Grant({ accountId: String(account.id), clientId: program.id });
+  grant.addResourceScope(resource, SCOPE);
+  return oauth.consents.run({ tenantId, clientName: program.name }, () => grant.save());
+}
+
+async function settle(
+  { oauth }: PageDeps,
+  { seen }: Pick<Asked, 'seen'>,
+  result: InteractionResults,
+): Promise<PageAnswer> {
+  return goTo(await oauth.provider.interactionResult(seen, NO_RESPONSE, result));
+}

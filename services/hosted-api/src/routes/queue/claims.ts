@@ -1,0 +1,20 @@
+import type { workerRoutes } from '@pipeline/contract';
+import type { HandlersOf } from '@pipeline/http';
+import { reachOf } from '../../auth/repo-reach.ts';
+import type { WorkerAuth } from '../../auth/worker-tokens.ts';
+import type { HostedContext } from '../../context/context.ts';
+
+type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'claimTask'>;
+
+/** Claims, which may wait for a task. */
+export const claimHandlers = ({ engine, waiters }: HostedContext): Handlers => ({
+  claimTask: async ({ body, identity, signal }) => {
+    const { workerId, taskTypes, repos, waitMs, claimKey } = body;
+    const repoIds = await reachOf(engine.store.tenant, identity, repos);
+    const { tenantId, key: tokenId } = identity;
+    const secret = claimKey !== undefined && { claimSecret: identity.secretOf(claimKey.toLowerCase()) };
+    const request = { tenantId, tokenId, workerId, taskTypes, repoIds, ...secret };
+    const task = await waiters.claim(request, { waitMs, signal });
+    return task ? { status: 200, body: { task } } : { status: 204 };
+  },
+});

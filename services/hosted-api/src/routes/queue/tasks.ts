@@ -1,0 +1,56 @@
+import type { workerRoutes } from '@pipeline/contract';
+import { accessForTask, type ClaimRef, extend, fail, progress, recordMessages, report, start } from '@pipeline/engine';
+import type { HandlersOf } from '@pipeline/http';
+import type { WorkerAuth, WorkerIdentity } from '../../auth/worker-tokens.ts';
+import type { HostedContext } from '../../context/context.ts';
+import { tellHostError } from '../../repos/git-access.ts';
+
+type Handlers = Omit<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat' | 'claimTask'>;
+
+interface OnTask {
+  params: { id: string };
+  body: { claimToken: string };
+  identity: WorkerIdentity;
+}
+
+/** The claim token is the right to a task: whoever has it was given the task. */
+const refOf = ({ params, body, identity }: OnTask): ClaimRef => ({
+  tenantId: identity.tenantId,
+  taskId: params.id,
+  claimToken: body.claimToken,
+});
+
+/** What the holder of a claim says about its task. */
+export const taskHandlers = ({ engine, issuerOf }: HostedContext): Handlers => ({
+  startTask: async (input) => ({
+    status: 200,
+    body: { ok: true, leaseExpiresAt: await start(engine, refOf(input)) },
+  }),
+  extendTask: async (input) => ({
+    status: 200,
+    body: { ok: true, leaseExpiresAt: await extend(engine, refOf(input)) },
+  }),
+  issueTaskCredentials: async (input) => {
+    const access = await accessForTask(engine, refOf(input), issuerOf).catch(tellHostError);
+    const { repo, expiresAt, permissions } = access;
+    input.log.info('git credentials given', { taskId: input.params.id, repo, expiresAt, permissions });
+    return { status: 200, headers: { 'cache-control': 'no-store' }, body: access };
+  },
+  reportProgress: async (input) => {
+    const { claimToken: _, ...said } = input.body;
+    await progress(engine, refOf(input), said);
+    return { status: 200, body: { ok: true } };
+  },
+  recordMessages: async (input) => {
+    const stored = await recordMessages(engine, refOf(input), input.body.items);
+    return { status: 200, body: { ok: true, stored } };
+  },
+  completeTask: async (input) => {
+    const { claimToken: _, ...outcome } = input.body;
+    return { status: 200, body: await report(engine, refOf(input), outcome) };
+  },
+  failTask: async (input) => {
+    const { claimToken: _, ...failure } = input.body;
+    return { status: 200, body: await fail(engine, refOf(input), failure) };
+  },
+});

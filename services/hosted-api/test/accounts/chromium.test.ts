@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import puppeteer, { type Browser, type Page, type SerializedAXNode } from 'puppeteer-core';
+import { authorizeUrl, PASSWORD, redeem, testOauth } from '../oauth/oauth-world.ts';
+
+/** The path of a Chromium, or null where none is installed. */
+function installed(): string | null {
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']) {
+    try {
+      return execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
+    } catch {
+      // Not this one.
+    }
+  }
+  return null;
+}
+
+const executablePath = installed();
+if (executablePath === null) process.stderr.write('no Chromium is installed: what browsers enforce is not tested\n');
+
+/** Without a browser the tests are told as left out. */
+const inBrowser = executablePath === null ? describe.skip : describe;
+
+inBrowser('in Chromium', () => {
+  const world = testOauth();
+  let browser: Browser;
+  let program: Server;
+  let callback = '';
+  const seen: string[] = [];
+
+  beforeAll(async () => {
+    browser = await puppeteer.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    // The program redirects once more, as many do: browsers hold that hop to the form's policy, too.
+    program = createServer((request, response) => {
+      seen.push(request.url ?? '');
+      if (request.url?.startsWith('/callback')) response.writeHead(302, { location: '/done' }).end();
+      else response.end('<!doctype html><title>Connected</title><p>You may close this page.');
+    }).listen(0, '127.0.0.1');
+    await once(program, 'listening');
+    callback = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    program?.closeAllConnections();
+    program?.close();
+  });
+
+  /** A page of a browser that knows no cookies; what it complains about is kept. */
+  const open = async () => {
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
+    await page.setViewport({ width: 360, height: 640, isMobile: true });
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('requestfailed', (request) => complaints.push(`${request.url()} ${request.failure()?.errorText}`));
+    return { page, complaints, close: () => context.close() };
+  };
+  const press = (page: Page, selector: string) =>
+    Promise.all([page.waitForNavigation(), page.locator(selector).click()]);
+  const logIn = async (page: Page, email: string, password = PASSWORD) => {
+    await page.locator('#email').fill(email);
+    await page.locator('#password').fill(password);
+    await press(page, 'form[action="/account/login"] button');
+  };
+  /** Whether the page can be read on a narrow screen without moving it sideways. */
+  const fits = (page: Page) => page.$eval('html', (root) => root.scrollWidth <= root.clientWidth);
+
+  test('a person logs in, allows, and the redirects to the program are followed', async () => {
+    const person = await world.person('acme');
+    const clientId = await world.program({ redirect_uris: [callback] });
+    const { page, complaints, close } = await open();
+    await page.goto(authorizeUrl(world, clientId, { redirect_uri: callback }));
+    expect(await page.title()).toBe('Log in to Pipeline');
+    expect(await fits(page)).toBe(true);
+    await logIn(page, person.email, 'a wrong password');
+    expect(await page.$eval('[role=alert]', (alert) => alert.textContent)).toBe('The email or the password is wrong.');
+    expect(await page.$eval('#email', (field) => field.getAttribute('value'))).toBe(person.email);
+    await logIn(page, person.email);
+    expect(await page.title()).toBe('Allow Reader to read your pipeline? - Pipeline');
+    expect(await fits(page)).toBe(true);
+    await press(page, 'button[value=allow]');
+    expect(await page.title()).toBe('Connected');
+    expect(complaints.filter((text) => !text.includes('favicon'))).toEqual([
+      expect.stringContaining('the server responded with a status of 400'),
+    ]);
+    const code = new URL(`http://x${seen.find((url) => url.startsWith('/callback'))}`).searchParams.get('code') ?? '';
+    const tokens = await redeem(world, clientId, code, { redirect_uri: callback });
+    expect(await world.call(tokens.access)).toBe(200);
+    await page.goto(`${world.front.url}/account/connections`);
+    expect(await page.$eval('main', (main) => main.textContent)).toContain('Reader');
+    expect(await fits(page)).toBe(true);
+    await press(page, 'a.bad');
+    expect(await page.title()).toBe('End the connection of Reader? - Pipeline');
+    expect(await fits(page)).toBe(true);
+    await press(page, 'button.bad');
+    expect(await page.$eval('[role=status]', (status) => status.textContent)).toContain('was ended');
+    expect(await world.call(tokens.access)).toBe(401);
+    await close();
+  });
+
+  test('fields have labels, and the style sheet is let through by its hash', async () => {
+    const { page, complaints, close } = await open();
+    await page.goto(`${world.front.url}/account/login`);
+    const named = ({ role, name, children = [] }: SerializedAXNode): string[] => [
+      `${role} ${name}`,
+      ...children.flatMap(named),
+    ];
+    const root = await page.accessibility.snapshot();
+    const names = root ? named(root) : [];
+    expect(names).toEqual(
+      expect.arrayContaining(['heading Log in to Pipeline', 'textbox Email', 'textbox Password', 'button Log in']),
+    );
+    const [width, height] = await page.$eval('button', (button) => {
+      const box = button.getBoundingClientRect();
+      return [box.width, box.height];
+    });
+    expect(width).toBeGreaterThanOrEqual(44);
+    expect(height).toBeGreaterThanOrEqual(44);
+    expect(complaints.filter((text) => /policy/i.test(text))).toEqual([]);
+    await close();
+  });
+
+  test('what has forced its way into a page does not run, load or send', async () => {
+    const { page, complaints, close } = await open();
+    await page.goto(`${world.front.url}/account/login`);
+    const thief = new URL(callback).origin;
+    // As text: this file knows no DOM.
+    await page.evaluate(`
+      document.body.insertAdjacentHTML('beforeend',
+        '<form method="post" action="${thief}/stolen" id="thief"></form><img src="${thief}/stolen-too">');
+      document.getElementById('thief').submit();`);
+    const text = () => complaints.join('\n');
+    for (let round = 0; round < 50 && !text().includes('form-action'); round += 1) await page.evaluate(() => null);
+    expect(text()).toContain('form-action');
+    expect(seen.filter((url) => url.startsWith('/stolen'))).toEqual([]);
+    await close();
+  });
+});

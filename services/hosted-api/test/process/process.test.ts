@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { testProcesses, until } from '@pipeline/testing';
+import { databaseUrl, execute } from '@pipeline/testing/template';
+import { makeTenant, register, testHosted, WORK } from '../support/hosted.ts';
+
+const hosting = testHosted();
+const { database } = hosting;
+/** Key and certificate of a server that only this file starts. */
+const PEM = readFileSync(join(import.meta.dirname, '../support/localhost.pem'));
+const run = testProcesses(join(import.meta.dirname, '../../src/main.ts'));
+
+test('the process serves, and on SIGTERM answers those who wait and ends well', async () => {
+  const tenant = await makeTenant(hosting.api);
+  const workerId = await register(hosting.api, tenant.token);
+  const service = run({ DATABASE_URL: database.url, METRICS_PORT: '0', GITHUB_WEBHOOK_SECRET: 's' });
+  const url = await service.urlOf('listening');
+  expect((await fetch(`${url}/ready`)).status).toBe(200);
+  const document = (await (await fetch(`${url}/api/openapi.json`)).json()) as { openapi: string };
+  expect(document.openapi).toMatch(/^3\.1/);
+  const waiting = fetch(`${url}/api/worker/claim`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${tenant.token}` },
+    body: JSON.stringify({ workerId, taskTypes: WORK, waitMs: 30_000 }),
+  });
+  const metrics = await service.urlOf('metrics');
+  await until('it waits', async () =>
+    (await (await fetch(metrics)).text()).includes('svc_loop_runs_total{loop="claim-waiters",outcome="ok"}'),
+  );
+  const begun = performance.now();
+  service.child.kill('SIGTERM');
+  expect((await waiting).status).toBe(204);
+  expect(await service.exited).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(service.lines().at(-1)?.msg).toBe('stopped');
+  expect(service.output.err).toBe('');
+});
+
+test('it refuses to start on an empty database, and says which command mends it', async () => {
+  const empty = `${new URL(database.adminUrl).pathname.slice(1)}_empty`;
+  await execute(database.adminUrl, `create database ${empty}`);
+  const service = run({ DATABASE_URL: databaseUrl(database.adminUrl, empty) });
+  expect(await service.exited).toBe(78);
+  expect(service.output.err).toContain('pnpm migrate');
+  await execute(database.adminUrl, `drop database ${empty} with (force)`);
+});
+
+test('it refuses a database that is not there, naming the variable', async () => {
+  const service = run({ DATABASE_URL: databaseUrl(database.adminUrl, 'no_such_database') });
+  expect(await service.exited).toBe(78);
+  expect(service.output.err).toMatch(/^DATABASE_URL: .*no_such_database/);
+});
+
+test('it tells every variable that is wrong, one a line', async () => {
+  const service = run({ PORT: '99999', LOG_LEVEL: 'loud', PUBLIC_URL: 'ftp://x' });
+  expect(await service.exited).toBe(78);
+  const names = service.output.err.split('\n').map((line) => line.split(':')[1]?.trim());
+  expect(names.filter(Boolean).sort()).toEqual(['DATABASE_URL', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL']);
+});
+
+test('it starts without a store, says so, and refuses requests until there is one', async () => {
+  const service = run({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+  const url = await service.urlOf('listening');
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  const ready = await fetch(`${url}/ready`);
+  expect([ready.status, ((await ready.json()) as { store: string }).store]).toEqual([503, 'unreachable']);
+  service.child.kill('SIGTERM');
+  expect(await service.exited).toBe(0);
+});
+
+test('it refuses to be reached by https without cookie keys, and keys that are too short', async () => {
+  const env = { DATABASE_URL: database.url, PUBLIC_URL: 'https://pipeline.example.org' };
+  for (const keys of [{}, { OAUTH_COOKIE_KEYS: 'short' }, { OAUTH_COOKIE_KEYS: `${'k'.repeat(32)},` }]) {
+    const service = run({ ...env, ...keys });
+    expect(await service.exited).toBe(78);
+    expect(service.output.err).toMatch(/OAUTH_COOKIE_KEYS: must be .*openssl rand -hex 32/);
+  }
+  const service = run({ ...env, OAUTH_COOKIE_KEYS: `${'k'.repeat(32)}, ${'o'.repeat(32)}` });
+  const url = await service.urlOf('listening');
+  const metadata = (await (await fetch(`${url}/.well-known/oauth-authorization-server`)).json()) as { issuer: string };
+  expect(metadata.issuer).toBe('https://pipeline.example.org');
+  // The library tells its own complaints on standard error.
+  const form = { method: 'POST', body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'dcr_none' }) };
+  expect((await fetch(`${url}/oauth/token`, form)).status).toBe(401);
+  expect(service.output.err).toBe('');
+});
+
+test.each([
+  ['http://pipeline.example.org', 'https://'],
+  ['https://pipeline.example.org/api', 'without a path'],
+  ['http://localhost.evil.example', 'https://'],
+])('it refuses the public address %s', async (address, why) => {
+  const service = run({ DATABASE_URL: database.url, PUBLIC_URL: address });
+  expect(await service.exited).toBe(78);
+  expect(service.output.err).toMatch(new RegExp(`PUBLIC_URL: must .*${why}`));
+});
+
+test('it fetches no metadata document from an address inside, however it is spelled', async () => {
+  let hits = 0;
+  const inside = createServer({ key: PEM, cert: PEM }, (_request, response) => {
+    hits += 1;
+    response.end('{}');
+  });
+  inside.listen(0, '127.0.0.1');
+  await once(inside, 'listening');
+  const { port } = inside.address() as AddressInfo;
+  // Without this it would be the certificate that is refused.
+  const service = run({ DATABASE_URL: database.url, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+  const url = await service.urlOf('listening');
+  for (const host of ['localhost', '127.0.0.1', '[::ffff:127.0.0.1]']) {
+    const query = new URLSearchParams({ client_id: `https://${host}:${port}/client.json`, response_type: 'code' });
+    const answer = await fetch(`${url}/oauth/authorize?${query}`, { redirect: 'manual' });
+    expect([host, answer.status, hits]).toEqual([host, 400, 0]);
+  }
+  inside.close();
+});

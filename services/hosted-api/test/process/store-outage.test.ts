@@ -1,0 +1,59 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { startCutProxy, until } from '@pipeline/testing';
+import { answerOf, labelIssue, makeTenant, register, testHosted, WORK } from '../support/hosted.ts';
+
+const hosting = testHosted();
+const { database } = hosting;
+const ways: { close(): Promise<void> }[] = [];
+afterAll(() => Promise.all(ways.map((way) => way.close())));
+
+test('while the store is gone requests are refused, the process lives, and all goes on when it is back', async () => {
+  const way = await startCutProxy(database.url);
+  ways.push(way);
+  const store = hosting.open({ databaseUrl: way.url, clock: undefined, onConnectionError: () => undefined });
+  const api = await hosting.start({ store, listenUrl: way.url });
+  const get = async (path: string) => answerOf(await api.fetch(`${api.url}${path}`));
+  const tenant = await makeTenant(api);
+  const workerId = await register(api, tenant.token);
+  const claim = (waitMs: number) => api.post('/api/worker/claim', { workerId, taskTypes: WORK, waitMs }, tenant);
+  expect((await get('/ready')).body).toEqual({
+    ...{ status: 'ready', store: 'connected', poll: 'ok', outbox: 'off' },
+    ...{ stream: 'off', loops: [] },
+  });
+  const waiting = claim(30_000);
+  await until('it waits', () => api.context.waiters.size === 1);
+
+  way.cut();
+  // Nobody has looked yet: the first requests find out.
+  const known = await claim(0);
+  expect([known.status, known.body.code]).toEqual([503, 'STORE_UNAVAILABLE']);
+  const unknown = await api.post('/api/worker/claim', {}, { token: `wrk_at_${'b'.repeat(43)}` });
+  expect([unknown.status, unknown.body.code]).toEqual([503, 'STORE_UNAVAILABLE']);
+  // Those that wait learn it from their slow poll.
+  expect((await waiting).body.code).toBe('STORE_UNAVAILABLE');
+  const ready = await get('/ready');
+  expect([ready.status, ready.body.store]).toEqual([503, 'unreachable']);
+  expect((await claim(30_000)).status).toBe(503);
+  expect((await get('/health')).status).toBe(200);
+
+  way.mend();
+  expect((await get('/ready')).status).toBe(200);
+  const again = claim(30_000);
+  await until('it waits', () => api.context.waiters.size === 1);
+  await labelIssue(api, tenant.repo, 1);
+  expect((await again).body.task.issueNumber).toBe(1);
+});
+
+test('a schema that a newer release has changed for good is told as outdated', async () => {
+  const api = await hosting.start();
+  const tenant = await makeTenant(api);
+  const row = { name: '9999-later!breaking', timestamp: new Date().toISOString() };
+  await database.db
+    .insertInto('schema_migrations' as never)
+    .values(row as never)
+    .execute();
+  const { status, body } = await answerOf(await api.fetch(`${api.url}/ready`));
+  expect([status, body.store]).toEqual([503, 'outdated']);
+  const refused = await api.post('/api/worker/register', { name: 'w', taskTypes: WORK }, tenant);
+  expect(refused.status).toBe(503);
+});

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { act, drainWorker } from '@pipeline/engine';
+import { findIssue } from '@pipeline/store';
+import { labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from '../support/hosted.ts';
+
+const hosting = testHosted();
+const { database } = hosting;
+
+/** A worker with a claimed task of a fresh tenant. */
+async function claimOne(tenant?: Tenant) {
+  const of = tenant ?? (await makeTenant(hosting.api));
+  await labelIssue(hosting.api, of.repo, 1);
+  const workerId = await register(hosting.api, of.token);
+  const claim = () => hosting.api.post('/api/worker/claim', { workerId, taskTypes: WORK }, of);
+  const { body } = await claim();
+  const on =
+    (id: string, claimToken: string) =>
+    (action: string, more: object = {}) =>
+      hosting.api.post(`/api/worker/tasks/${id}/${action}`, { claimToken, ...more }, of);
+  const issue = () => findIssue(database.store.tenant, of.id, of.repo.id, 1);
+  return { tenant: of, workerId, claim, on, issue, task: body.task, say: on(body.task.id, body.task.claimToken) };
+}
+
+/** The clock of the store stands until the work is done, `ms` from now. */
+async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  database.clock.now = new Date(Date.now() + ms);
+  try {
+    return await work();
+  } finally {
+    database.clock.now = null;
+  }
+}
+
+describe('a worker', () => {
+  test('lives from its registration over the first two tasks of an issue', async () => {
+    const { tenant, workerId, claim, on, issue, task, say } = await claimOne();
+    expect(task).toMatchObject({
+      taskType: 'analyze',
+      repo: `${tenant.repo.owner}/${tenant.repo.name}`,
+      issueNumber: 1,
+      attempt: 0,
+      maxAttempts: 3,
+      payload: { issue: { number: 1, title: 'Issue 1' }, branch: 'svc/issue-1', state: 'analyzing' },
+    });
+    expect(await say('start')).toMatchObject({ status: 200, body: { ok: true } });
+    const beat = { workerId, status: 'busy', tasks: [{ taskId: task.id, claimToken: task.claimToken }] };
+    expect((await hosting.api.post('/api/worker/heartbeat', beat, tenant)).body).toMatchObject({
+      ok: true,
+      draining: false,
+      cancelTaskIds: [],
+    });
+    expect((await say('extend')).status).toBe(200);
+    expect((await say('progress', { status: 'reading the code' })).body).toEqual({ ok: true });
+    expect((await issue())?.current_status).toBe('reading the code');
+    const items = [{ invocationIndex: 0, sequence: 0, role: 'assistant', subtype: 'text', content: 'Hm.' }];
+    expect((await say('messages', { items })).body).toEqual({ ok: true, stored: 1 });
+    expect((await say('complete', { outcome: 'analyzed', result: {} })).body).toEqual({
+      ok: true,
+      requeued: false,
+      attempt: 0,
+      state: 'planning',
+    });
+    const next = (await claim()).body.task;
+    expect(next).toMatchObject({ taskType: 'plan', payload: { state: 'planning' } });
+    const planned = { outcome: 'planned', result: { plan: 'Do it.', plannedFiles: ['a.ts'] } };
+    expect((await on(next.id, next.claimToken)('complete', planned)).body.state).toBe('ready-for-dev');
+  });
+
+  test.each([
+    ['2026-03-01T02:00:00.123Z', '2026-03-01T02:00:00.123Z'],
+    ['2026-03-01T02:00:00.123456+00:00', '2026-03-01T02:00:00.123Z'],
+    ['2026-03-01T02:00:00-05:30', '2026-03-01T07:30:00.000Z'],
+    ['2026-03-01t02:00:00z', '2026-03-01T02:00:00.000Z'],
+  ])('has its messages kept in UTC when they are stamped %s', async (createdAt, utc) => {
+    const { tenant, task, say } = await claimOne();
+    const message = { invocationIndex: 0, sequence: 0, role: 'assistant', subtype: 'text', content: 'Hm.' };
+    expect((await say('messages', { items: [{ ...message, createdAt }] })).status).toBe(200);
+    const rows = await database.db
+      .selectFrom('agent_messages')
+      .select('created_at')
+      .where('tenant_id', '=', tenant.id)
+      .where('task_id', '=', task.id)
+      .execute();
+    expect(rows).toEqual([{ created_at: utc }]);
+  });
+
+  test.each([
+    '2026-03-01T02:00:00',
+    '2026-02-30T02:00:00Z',
+    '0000-01-01T00:00:00+23:59',
+    '9999-12-31T23:59:59-23:59',
+    'yesterday',
+  ])('has its messages refused when they are stamped %s', async (createdAt) => {
+    const { say } = await claimOne();
+    const message = { invocationIndex: 0, sequence: 0, role: 'assistant', subtype: 'text', content: 'Hm.' };
+    const { status, body } = await say('messages', { items: [{ ...message, createdAt }] });
+    expect([status, body.code]).toEqual([400, 'INVALID_BODY']);
+    expect(body.error).toContain('items.0.createdAt: must be an RFC 3339 date-time');
+  });
+
+  test('is told its lease and how often to beat', async () => {
+    const tenant = await makeTenant(hosting.api);
+    const { body } = await hosting.api.post('/api/worker/register', { name: 'w', taskTypes: ['plan'] }, tenant);
+    expect(body).toMatchObject({ heartbeatIntervalMs: 10_000, leaseMs: 60_000 });
+  });
+
+  test('that is unknown is told to register', async () => {
+    const { token } = await makeTenant(hosting.api);
+    for (const [path, more] of [
+      ['heartbeat', { status: 'idle' }],
+      ['claim', { taskTypes: WORK }],
+    ] as const) {
+      const answer = await hosting.api.post(`/api/worker/${path}`, { workerId: 'nobody', ...more }, { token });
+      expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+      expect(answer.body.error).toContain('Register first');
+    }
+  });
+
+  test('that leaves gives its claim back at once', async () => {
+    const { tenant, workerId, claim, task } = await claimOne();
+    await hosting.api.post('/api/worker/heartbeat', { workerId, status: 'leaving' }, tenant);
+    expect((await claim()).body.task).toMatchObject({ id: task.id, attempt: 1 });
+  });
+
+  test('that beats for a task whose id is nonsense is told to drop it', async () => {
+    const { tenant, workerId } = await claimOne();
+    const tasks = [{ taskId: 'not-a-uuid', claimToken: randomUUID() }];
+    const { body } = await hosting.api.post('/api/worker/heartbeat', { workerId, status: 'busy', tasks }, tenant);
+    expect(body.cancelTaskIds).toEqual(['not-a-uuid']);
+  });
+});
+
+describe('a report', () => {
+  const analyzed = { outcome: 'analyzed', result: { summary: 'Fine.' } };
+
+  test('given twice gets the same answer and moves the issue once', async () => {
+    const { say, issue } = await claimOne();
+    const first = await say('complete', analyzed);
+    expect((await say('complete', analyzed)).body).toEqual(first.body);
+    expect((await issue())?.state).toBe('planning');
+  });
+
+  test('that differs from the one that was applied is refused', async () => {
+    const { say } = await claimOne();
+    await say('complete', analyzed);
+    const other = await say('complete', { outcome: 'not-planned', result: { reason: 'No.' } });
+    expect([other.status, other.body.code]).toEqual([409, 'CLAIM_LOST']);
+  });
+
+  test('of an outcome that the task cannot have is refused with those it can', async () => {
+    const { say, issue } = await claimOne();
+    const { status, body } = await say('complete', { outcome: 'approved', result: {} });
+    expect([status, body.code]).toEqual([400, 'INVALID_ARGUMENT']);
+    expect(body.error).toContain('analyzed, split');
+    expect((await issue())?.state).toBe('analyzing');
+  });
+
+  test('of a claim whose lease is over is refused', async () => {
+    const { say } = await claimOne();
+    const late = await later(61_000, () => say('complete', analyzed));
+    expect([late.status, late.body.code]).toEqual([409, 'CLAIM_LOST']);
+  });
+
+  test('of a task that was withdrawn is refused as cancelled', async () => {
+    const { say, tenant, issue } = await claimOne();
+    const issueId = (await issue())?.id ?? 0;
+    const actor = { type: 'operator', id: 'ann', agent: null } as const;
+    await act(hosting.api.context.engine, { tenantId: tenant.id, issueId }, 'cancel', actor);
+    for (const [action, more] of [
+      ['complete', analyzed],
+      ['extend', {}],
+      ['progress', { status: 'x' }],
+    ] as const) {
+      const answer = await say(action, more);
+      expect([answer.status, answer.body.code]).toEqual([410, 'TASK_CANCELLED']);
+    }
+  });
+
+  test('with a foreign token is refused', async () => {
+    const { on, task } = await claimOne();
+    expect((await on(task.id, randomUUID())('start')).body.code).toBe('CLAIM_LOST');
+    expect((await on(randomUUID(), task.claimToken)('start')).body.code).toBe('CLAIM_LOST');
+  });
+
+  test('may hold characters that the store cannot keep', async () => {
+    const { say, issue } = await claimOne();
+    expect((await say('progress', { status: 'nul \0 here', details: { 'k\0': 'half \ud83d' } })).status).toBe(200);
+    expect((await issue())?.current_status).toBe('nul \ufffd here');
+    const items = [{ invocationIndex: 0, sequence: 0, role: 'user', subtype: 'tool_result', toolOutput: ['\0'] }];
+    expect((await say('messages', { items })).status).toBe(200);
+  });
+});
+
+describe('a failure', () => {
+  const failure = { errorMessage: 'connection reset', errorClass: 'transient' };
+
+  test('is tried again after its backoff, and then blocks the issue', async () => {
+    const { say, claim, on, issue } = await claimOne();
+    expect((await say('fail', failure)).body).toEqual({ ok: true, requeued: true, attempt: 0 });
+    expect((await claim()).status).toBe(204);
+    const heal = hosting.api.context.loops.find((loop) => loop.name === 'queue-healing');
+    for (const attempt of [1, 2]) {
+      const again = await later(attempt * 700_000, async () => {
+        await heal?.tick();
+        return (await claim()).body.task;
+      });
+      expect(again).toMatchObject({ taskType: 'analyze', attempt });
+      const answer = await later(attempt * 700_000, () => on(again.id, again.claimToken)('fail', failure));
+      expect(answer.body).toEqual({ ok: true, requeued: attempt === 1, attempt });
+    }
+    expect((await issue())?.state).toBe('failure-blocked');
+  });
+
+  test('given twice gets the same answer', async () => {
+    const { say } = await claimOne();
+    const first = await say('fail', failure);
+    expect((await say('fail', failure)).body).toEqual(first.body);
+  });
+});
+
+test('a claim whose worker fell silent goes back to the queue, without any monitor', async () => {
+  const { claim, task } = await claimOne();
+  const heal = hosting.api.context.loops.find((loop) => loop.name === 'queue-healing');
+  const again = await later(61_000, async () => {
+    await heal?.tick();
+    return (await claim()).body.task;
+  });
+  expect(again).toMatchObject({ id: task.id, attempt: 1 });
+});
+
+describe('interface: States and transitions, rows of Task', () => {
+  test('Task | pending | worker claim', async () => {
+    const tenant = await makeTenant(hosting.api);
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const [draining, working] = [
+      await register(hosting.api, tenant.token, 'draining'),
+      await register(hosting.api, tenant.token, 'working'),
+    ];
+    const operator = { type: 'operator', id: 'olga', agent: null } as const;
+    await drainWorker(hosting.api.context.engine, draining, true, operator);
+    const claim = (workerId: string) => hosting.api.post('/api/worker/claim', { workerId, taskTypes: WORK }, tenant);
+    const rows = () =>
+      database.db.selectFrom('tasks').select(['status', 'claimed_by']).where('tenant_id', '=', tenant.id).execute();
+    expect((await claim(draining)).status).toBe(204);
+    expect(await rows()).toEqual([{ status: 'pending', claimed_by: null }]);
+    expect((await claim(working)).body.task).toMatchObject({ taskType: 'analyze', issueNumber: 1 });
+    expect(await rows()).toEqual([{ status: 'claimed', claimed_by: working }]);
+    expect((await claim(working)).status).toBe(204);
+  });
+});

@@ -1,0 +1,175 @@
+import type { Dashboard as WireDashboard } from '@pipeline/contract';
+import { dashboardStatus, type MetricWindowDays, SECOND_MS } from '@pipeline/domain';
+import {
+  type AgentWork,
+  agentWork,
+  type Counts,
+  dashboardMetrics,
+  type Figures,
+  type Live,
+  pipelineSummary,
+  workerPools,
+} from '@pipeline/engine';
+import type { z } from 'zod';
+import { PolledValue } from '../polling/polled-value.ts';
+import type { AgentSnapshot } from '../workers/agents.ts';
+import { workerAgents } from '../workers/worker-agents.ts';
+
+type Body = z.input<typeof WireDashboard>;
+type Head = Pick<Body, 'status' | 'uptime' | 'agents'>;
+
+export interface DashboardDeps {
+  /** Read every few seconds, every poll of the monitor, every refresh of the metrics. */
+  counts: PolledValue<Counts>;
+  live: PolledValue<Live>;
+  figures: PolledValue<Figures>;
+  /** Those that are configured. */
+  agents: () => readonly AgentSnapshot[];
+  isStoreConnected: () => boolean;
+  /** Whether the loops that read it run well. */
+  isFresh: () => boolean;
+  /** Seconds. */
+  uptime: () => number;
+  now: () => Date;
+}
+
+interface Rendered {
+  of: readonly unknown[];
+  json: string;
+}
+
+/**
+ * The dashboard, from memory (interface: Dashboard). What was polled is turned into text once for each poll and window;
+ * a request costs the text of what changes in between: the agents and the status.
+ */
+export class Dashboard {
+  readonly #deps: DashboardDeps;
+  readonly #texts = new Map<MetricWindowDays, Rendered>();
+  readonly #whole = new Map<MetricWindowDays, Rendered>();
+  #work: { of: readonly unknown[]; by: ReadonlyMap<string, AgentWork> } = { of: [], by: new Map() };
+
+  constructor(deps: DashboardDeps) {
+    this.#deps = deps;
+  }
+
+  /** Many may ask within a second: they get the same text, which then costs no more than its bytes. */
+  json(window: MetricWindowDays): string {
+    const of = [JSON.stringify(this.#head()), this.#polled(window)] as const;
+    return rendered(this.#whole, window, of, () => `${of[0].slice(0, -1)},${of[1].slice(1)}`);
+  }
+
+  #head(): Head {
+    const { live, now } = this.#deps;
+    const uptime = Math.floor(this.#deps.uptime());
+    const work = this.#workOfAgents();
+    const [configured, ran] = this.#agents();
+    const watched = [monitorItself(now(), uptime), ...configured];
+    const agents = [...watched, ...ran].map(({ healthySince: _, ...agent }) => ({
+      ...agent,
+      configReload: agent.configReload ?? null,
+      ...(work.get(agent.agentName) ?? { costUsd: 0, inFlightIssues: [], tenantSpend: {} }),
+    }));
+    return {
+      status: dashboardStatus({
+        isStoreConnected: this.#deps.isStoreConnected(),
+        severities: live.last?.value.alerts.map(({ severity }) => severity) ?? [],
+        agents: watched.map(({ reachable, health: { status } }) => ({ reachable, status })),
+        isFresh: this.#deps.isFresh(),
+      }),
+      uptime,
+      agents: Object.fromEntries(agents.map((agent) => [agent.agentName, agent])),
+    };
+  }
+
+  /** Every agent of the pipeline but the monitor: those that are configured, then those whose work has run. */
+  agents(): AgentSnapshot[] {
+    return this.#agents().flat();
+  }
+
+  #agents(): [configured: AgentSnapshot[], ran: AgentSnapshot[]] {
+    const { live } = this.#deps;
+    const configured = this.#deps.agents().filter(({ agentName }) => agentName !== 'monitor');
+    const names = new Set(configured.map(({ agentName }) => agentName));
+    const ran = live.last ? workerAgents(live.last.value, live.last.polledAt) : [];
+    return [configured, ran.filter(({ agentName }) => !names.has(agentName))];
+  }
+
+  #workOfAgents(): ReadonlyMap<string, AgentWork> {
+    const [counts, live] = [this.#deps.counts.last, this.#deps.live.last];
+    if (this.#work.of[0] !== counts || this.#work.of[1] !== live) {
+      this.#work = { of: [counts, live], by: counts && live ? agentWork(counts.value, live.value) : new Map() };
+    }
+    return this.#work.by;
+  }
+
+  #polled(window: MetricWindowDays): string {
+    const { counts, live, figures } = this.#deps;
+    const polls = [counts.last, live.last, figures.last];
+    return rendered(this.#texts, window, polls, () => JSON.stringify(this.#body(window)));
+  }
+
+  #body(window: MetricWindowDays): Omit<Body, keyof Head> {
+    const { counts, live, figures } = this.#deps;
+    const alive = live.last?.value;
+    const counted = counts.last?.value ?? { repos: [], counts: [] };
+    return {
+      alerts: alive?.alerts ?? [],
+      costTotalUsd: alive?.costs.lifetimeUsd ?? 0,
+      ...(alive && {
+        costByWindow: alive.costs,
+        tenants: alive.budgets,
+        workerPool: workerPools(counted, alive),
+      }),
+      ...(alive &&
+        figures.last && {
+          metrics: dashboardMetrics({ counts: counted, live: alive, figures: figures.last.value }, window),
+        }),
+      pipelineSummary: pipelineSummary(counted),
+      polledAt: oldest([counts.last?.polledAt, live.last?.polledAt]),
+    };
+  }
+}
+
+/** The text that was made of the same things before, or one made now. */
+function rendered(
+  texts: Map<MetricWindowDays, Rendered>,
+  window: MetricWindowDays,
+  of: readonly unknown[],
+  make: () => string,
+): string {
+  const known = texts.get(window);
+  if (known?.of.every((part, index) => part === of[index])) return known.json;
+  const json = make();
+  texts.set(window, { of, json });
+  return json;
+}
+
+/** Of a monitor that has no store: nothing is ever read, and it says so. */
+export function dashboardWithoutStore(now: () => Date, agents: () => readonly AgentSnapshot[] = () => []): Dashboard {
+  const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('no store is configured')), now);
+  const startedAt = now().getTime();
+  return new Dashboard({
+    ...{ counts: never<Counts>(), live: never<Live>(), figures: never<Figures>(), now },
+    agents,
+    isStoreConnected: () => false,
+    isFresh: () => false,
+    uptime: () => (now().getTime() - startedAt) / SECOND_MS,
+  });
+}
+
+/** It is well, or it would not answer. */
+const monitorItself = (now: Date, uptime: number): AgentSnapshot => ({
+  agentName: 'monitor',
+  reachable: true,
+  timestamp: Math.floor(now.getTime() / SECOND_MS) * SECOND_MS,
+  responseTimeMs: 0,
+  health: { status: 'healthy', uptime, version: null, lastError: null, consecutiveFailures: 0, currentTaskId: null },
+  healthySince: null,
+  restarts: 0,
+  lastRestartAt: null,
+  configReload: null,
+});
+
+/** Null until all have been read. */
+const oldest = (polls: readonly (string | undefined)[]): string | null =>
+  polls.every((poll) => poll !== undefined) ? (polls.toSorted()[0] ?? null) : null;

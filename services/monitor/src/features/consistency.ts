@@ -1,0 +1,78 @@
+import {
+  CONSISTENCY_KINDS,
+  type ConsistencyFinding,
+  type ConsistencyRef,
+  parseConsistencyId,
+  slugKey,
+} from '@pipeline/domain';
+import { type Engine, listFindings, OrphanWatch } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import { Gauge, type Registry } from 'prom-client';
+import { type ConnectedHost, hostFinder } from '../hosts/hosts.ts';
+import { ListCache } from '../polling/list-cache.ts';
+import { SECOND_MS, type Wiring } from './wiring.ts';
+
+export type ConsistencyCache = ListCache<ConsistencyFinding>;
+
+/** The hosts are asked seldom: each of their answers counts against their limits. */
+const ORPHANS_EVERY_MS = 5 * 60 * SECOND_MS;
+
+/** The findings in memory, and the loops that read them from the store and from the hosts. */
+export function addConsistency({ engine, hosts, loaded, log, loops, metrics, now, listsEveryMs }: Wiring) {
+  const orphans = loaded.config.consistency.orphans ? orphanWatch(engine, hosts, log) : null;
+  const consistency = consistencyCache(engine, orphans, now);
+  const loop = loops.add('consistency', listsEveryMs, () => consistency.refresh());
+  if (orphans) {
+    loops.add('orphans', ORPHANS_EVERY_MS, async () => {
+      await orphans.look();
+      loop.wake();
+    });
+  }
+  registerConsistencyGauge(metrics.registry, consistency);
+  return { consistency, loop: loop.name };
+}
+
+/** Without a watch the list is what the store finds by itself. */
+export const consistencyCache = (engine: Engine, orphans: OrphanWatch | null, now: () => Date): ConsistencyCache =>
+  new ListCache(async () => {
+    const { findings, total } = await listFindings(engine);
+    const unknown = (await orphans?.findings()) ?? [];
+    return { items: [...findings, ...unknown], total: total + unknown.length };
+  }, now);
+
+/** Looks on the hosts for issues that the pipeline does not know; a repo that cannot be asked is logged. */
+const orphanWatch = (engine: Engine, hosts: readonly ConnectedHost[], log: Logger): OrphanWatch =>
+  new OrphanWatch({
+    engine,
+    hostOf: hostFinder(hosts),
+    onError: (repo, error) => log.warn('open issues could not be read', { repo: `${repo.owner}/${repo.name}`, error }),
+  });
+
+/** A mended finding leaves the list at once; one that is left is shown as it is now. */
+export function withFinding(id: string, finding: ConsistencyFinding | null) {
+  const mended = parseConsistencyId(id);
+  return (items: readonly ConsistencyFinding[]): readonly ConsistencyFinding[] =>
+    items.flatMap((item) => (mended && names(mended, item) ? (finding ?? []) : item));
+}
+
+/** Slugs are compared without case, and a tenant may be named where it need not be. */
+function names(mended: ConsistencyRef, item: ConsistencyFinding): boolean {
+  const ref = parseConsistencyId(item.id);
+  if (ref?.kind !== mended.kind || ref.issueNumber !== mended.issueNumber) return false;
+  const sameTenant = ref.tenant === null || mended.tenant === null || ref.tenant === mended.tenant;
+  return sameTenant && slugKey(ref.repo) === slugKey(mended.repo);
+}
+
+/** Counts the findings that are in memory when it is asked. */
+export function registerConsistencyGauge(registry: Registry, consistency: ConsistencyCache): void {
+  new Gauge({
+    name: 'svc_consistency_findings',
+    help: 'Number of consistency findings, as of the last scan.',
+    labelNames: ['kind'],
+    registers: [registry],
+    collect() {
+      for (const kind of CONSISTENCY_KINDS) this.set({ kind }, 0);
+      for (const { kind } of consistency.all()) this.inc({ kind });
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import { type VcsHost, withoutTrailing } from '@pipeline/domain';
+import type { HostOf } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import { createGitHubHost } from '@pipeline/vcs';
+import { type HostRate, RateReading } from './host-rate.ts';
+import { spendingFetch, type WriteBudget } from './write-budget.ts';
+
+export type HostKind = VcsHost['clientType'];
+
+export interface HostAccess {
+  /** Root of the REST API. */
+  apiUrl: string;
+  token: string;
+}
+
+export interface ConnectedHost {
+  kind: HostKind;
+  vcs: VcsHost;
+  /** null = the host asks for no restraint. */
+  budget: WriteBudget | null;
+  rate: HostRate;
+  /** Where a repo can be cloned from when the host does not answer. */
+  cloneUrl(slug: { owner: string; name: string }): string;
+}
+
+interface ConnectOptions {
+  /** Hosts that this process has credentials for. */
+  access: Partial<Record<HostKind, HostAccess>>;
+  /** Budget of the public host; a sandbox has none. */
+  budget: WriteBudget;
+  userAgent: string;
+  log: Logger;
+  now: () => Date;
+}
+
+/** The hosts that this process can speak to: one adapter for each kind, the public host first. */
+export function connectHosts({ access, budget, userAgent, log, now }: ConnectOptions): ConnectedHost[] {
+  const kinds = ['github', 'sandbox'] as const satisfies HostKind[];
+  return kinds.flatMap((kind) => {
+    const way = access[kind];
+    if (!way) return [];
+    const own = kind === 'github' ? budget : null;
+    const rate = new RateReading(now);
+    const vcs = createGitHubHost({
+      baseUrl: way.apiUrl,
+      token: way.token,
+      clientType: kind,
+      userAgent,
+      log,
+      now,
+      fetch: rate.watching(own ? spendingFetch(own) : fetch),
+    });
+    const web = webUrl(way.apiUrl);
+    return [{ kind, vcs, rate, budget: own, cloneUrl: ({ owner, name }) => `${web}/${owner}/${name}.git` }];
+  });
+}
+
+/** The host of a repo; null when this process has no credentials for its kind. */
+export const hostFinder =
+  (hosts: readonly ConnectedHost[]): HostOf =>
+  ({ vcs_host }) =>
+    hosts.find(({ kind }) => kind === vcs_host)?.vcs ?? null;
+
+/** `https://api.github.com` -> `https://github.com`; `https://host/api/v3` -> `https://host`; others as they are. */
+const webUrl = (apiUrl: string): string =>
+  withoutTrailing(apiUrl, '/')
+    .replace(/^https:\/\/api\.github\.com$/, 'https://github.com')
+    .replace(/\/api\/v3$/, '');

@@ -1,0 +1,142 @@
+import { type ExecuteResult, LANES, type VcsHost, writesOf } from '@pipeline/domain';
+import { beginSending, type Engine, type Sending, sendable, settle } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import { isLeadershipLost } from '@pipeline/store';
+import type { WriteBudget } from '../hosts/write-budget.ts';
+import { Flights } from '../loops/flights.ts';
+import type { Lead, Leading } from '../loops/lead.ts';
+import type { OutboxMetrics } from './metrics.ts';
+
+export interface ExecutorDeps {
+  engine: Engine;
+  host: VcsHost;
+  lead: Lead;
+  /** null = the host asks for no restraint. */
+  budget: WriteBudget | null;
+  metrics: OutboxMetrics;
+  log: Logger;
+  now: () => Date;
+}
+
+interface Attempt {
+  /** Fenced: the attempt is begun as the leader or not at all. */
+  engine: Engine;
+  leading: Leading;
+  tenantId: number;
+  id: number;
+  /** Ends with the process. */
+  stopping: AbortSignal;
+}
+
+/** After an attempt whose end could not be written down, its issue rests; the entry stays in doubt. */
+const REST_MS = 30_000;
+const STOP_GRACE_MS = 3_000;
+
+/**
+ * Writes the outbox to one host. One replica leads; issues go in parallel, one entry
+ * of an issue at a time, each lane in order. A tick only starts attempts; each runs
+ * begin (marked as in doubt) -> execute -> settle (compare-and-set), so a crash anywhere leaves an entry that the next
+ * leader looks up on the host before it writes again.
+ * Cost of a tick: one indexed read of open entries, none while the host has asked us to wait.
+ */
+export class ProjectionExecutor {
+  readonly #deps: ExecutorDeps;
+  readonly #flights = new Flights();
+  readonly #resting = new Map<string, number>();
+  #waitUntil = 0;
+  /** Called when an attempt has ended and the next entry may go. */
+  onLanded: () => void = () => undefined;
+
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
+  }
+
+  async tick(): Promise<void> {
+    const { engine, lead } = this.#deps;
+    await lead.run(engine, (fenced, leading) => this.#startAttempts(fenced, leading));
+  }
+
+  async #startAttempts(engine: Engine, leading: Leading): Promise<void> {
+    const { host } = this.#deps;
+    if (this.#now() < this.#waitUntil) return;
+    const { parallelIssues } = engine.settings().hostBudget;
+    // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
+    const ready = await sendable(engine, host.clientType, parallelIssues * LANES.length * 2);
+    for (const { tenant_id, id, repo_id, issue_number, action } of ready) {
+      if (this.#flights.size >= parallelIssues) return;
+      const key = `${tenant_id}/${repo_id}#${issue_number}`;
+      if (this.#flights.has(key) || this.#rests(key)) continue;
+      const reserved = this.#deps.budget?.reserve(writesOf(action)) ?? null;
+      if (this.#deps.budget && !reserved) return;
+      this.#flights.start(key, (stopping) =>
+        this.#attempt(key, { engine, leading, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
+      );
+    }
+  }
+
+  /** Waits for the attempts under way. @returns whether there was any. */
+  landed(): Promise<boolean> {
+    return this.#flights.landed();
+  }
+
+  stop(): Promise<void> {
+    return this.#flights.stop(STOP_GRACE_MS);
+  }
+
+  async #attempt(key: string, attempt: Attempt): Promise<void> {
+    const { log } = this.#deps;
+    const { engine, tenantId, id } = attempt;
+    try {
+      const sending = await beginSending(engine, tenantId, id);
+      if (sending) await this.#send(sending, attempt);
+    } catch (error) {
+      // The successor looks on the host what became of it.
+      if (isLeadershipLost(error)) return;
+      this.#resting.set(key, this.#now() + REST_MS);
+      log.error('attempt of a projection was not finished', { projectionId: id, error });
+      return;
+    }
+    this.onLanded();
+  }
+
+  /** The result is recorded also when the lead was lost meanwhile: what the host did is a fact (see `settle`). */
+  async #send(sending: Sending, { leading, stopping }: Attempt): Promise<void> {
+    const { engine, host } = this.#deps;
+    const { projection, repo, mayHaveHappened } = sending;
+    const { workerLogins } = engine.settings().review;
+    if (!leading.isHeld()) return;
+    const signal = AbortSignal.any([leading.signal, stopping]);
+    const context = { mayHaveHappened, workerLogins, signal, mayWrite: () => leading.isHeld() };
+    const result = await host.execute(repo, projection.issue_number, projection.action, context);
+    // We broke it off ourselves: it stays in doubt and costs no attempt.
+    if ((signal.aborted || !leading.isHeld()) && result.status === 'failed') return;
+    if (result.status === 'rate-limited') this.#waitUntil = Math.max(this.#waitUntil, Date.parse(result.retryAt));
+    await settle(engine, sending, result);
+    this.#record(sending, result);
+  }
+
+  #record({ projection }: Sending, result: ExecuteResult): void {
+    const { metrics, log } = this.#deps;
+    const { type } = projection.action;
+    metrics.attempts.inc({ type, outcome: result.status });
+    const fields = { projectionId: projection.id, issue: projection.issue_number, type };
+    if (result.status !== 'ok') {
+      log.warn('projection failed', { ...fields, ...result });
+      return;
+    }
+    metrics.lag.observe((this.#now() - Date.parse(projection.created_at)) / 1000);
+    log.info('projection completed', { ...fields, repeated: result.repeated });
+  }
+
+  #rests(key: string): boolean {
+    const until = this.#resting.get(key);
+    if (until === undefined) return false;
+    if (this.#now() < until) return true;
+    this.#resting.delete(key);
+    return false;
+  }
+
+  #now(): number {
+    return this.#deps.now().getTime();
+  }
+}

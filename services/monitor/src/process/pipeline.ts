@@ -1,0 +1,123 @@
+import type { Readiness } from '@pipeline/contract';
+import type { Engine, HostOf } from '@pipeline/engine';
+import type { Doorbell, StoreWatch } from '@pipeline/store';
+import { Gauge, type Registry } from 'prom-client';
+import type { Dashboard } from '../analytics/dashboard.ts';
+import { addAgents } from '../features/agents.ts';
+import { addAlerts } from '../features/alerts.ts';
+import { addConsistency, type ConsistencyCache } from '../features/consistency.ts';
+import { addDashboard } from '../features/dashboard.ts';
+import { addDeadLetters, type DeadLetterCache } from '../features/dead-letters.ts';
+import { addIntake } from '../features/intake.ts';
+import { addLists } from '../features/lists.ts';
+import { addLoopWatch } from '../features/loop-watch.ts';
+import { addOutbox } from '../features/outbox.ts';
+import { addPrometheus } from '../features/prometheus.ts';
+import { addRegressionGuard } from '../features/regression-guard.ts';
+import { addRollups } from '../features/rollups.ts';
+import { addSettings } from '../features/settings.ts';
+import { addStrategy } from '../features/strategy.ts';
+import { addStream } from '../features/stream.ts';
+import { addTracks } from '../features/tracks.ts';
+import { addUpkeep } from '../features/upkeep.ts';
+import { type PipelineOptions, wire } from '../features/wiring.ts';
+import { hostFinder } from '../hosts/hosts.ts';
+import type { LoopSet } from '../loops/loop-set.ts';
+import type { RegressionGuardDeps } from '../routes/alerts/regression-guard.ts';
+import type { BlockedIssueDeps } from '../routes/issues/blocked-issues.ts';
+import type { TaskQueueDeps } from '../routes/queue/task-queue.ts';
+import type { EventDeps } from '../routes/stream.ts';
+import type { EventFeed } from '../stream/event-feed.ts';
+import type { Agents } from '../workers/agents.ts';
+
+/** Everything of the monitor that needs a store: what its routes use, and its loops. */
+export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGuardDeps {
+  engine: Engine;
+  letters: DeadLetterCache;
+  consistency: ConsistencyCache;
+  dashboard: Dashboard;
+  feed: EventFeed;
+  repos: EventDeps['repos'];
+  hostOf: HostOf;
+  agents: Agents;
+  storeWatch: StoreWatch;
+  doorbell: Doorbell;
+  loops: LoopSet;
+  health(): Pick<Readiness, 'poll' | 'outbox' | 'stream' | 'loops'>;
+  start(): void;
+  /** Waits for the polls and writes that ticks have begun. */
+  landed(): Promise<void>;
+  /** Ends loops, attempts under way, leads and connections, in this order. */
+  stop(): Promise<void>;
+}
+
+/** Puts the parts together. Nothing runs and nothing is connected before start(), but for status checks. */
+export function createPipeline(options: PipelineOptions): Pipeline {
+  const wiring = wire(options);
+  const { engine, store, doorbell, storeWatch, loops } = wiring;
+  registerStoreGauge(options.metrics.registry, storeWatch);
+  const { letters, loop: lettersLoop } = addDeadLetters(wiring);
+  const { consistency, loop: findingsLoop } = addConsistency(wiring);
+  const lists = addLists(wiring);
+  addSettings(wiring);
+  addAlerts(wiring, { consistency });
+  addUpkeep(wiring);
+  addLoopWatch(wiring);
+  addRollups(wiring);
+  addStrategy(wiring);
+  addTracks(wiring);
+  const agents = addAgents(wiring);
+  const { dashboard, polled, loops: dashboardLoops } = addDashboard(wiring, agents.configured);
+  addPrometheus(wiring, { polled, agents: agents.snapshots });
+  const stream = addStream(wiring);
+  const intake = addIntake(wiring);
+  const outbox = addOutbox(wiring);
+
+  const healthOf = (names: string[]) => (loops.isFresh(names) ? 'ok' : 'stale');
+  return {
+    engine,
+    letters,
+    consistency,
+    dashboard,
+    blocked: lists.blocked,
+    taskQueue: lists.taskQueue,
+    kpis: addRegressionGuard(wiring).kpis,
+    feed: stream.feed,
+    repos: stream.repos,
+    hostOf: hostFinder(options.hosts),
+    agents,
+    storeWatch,
+    doorbell,
+    loops,
+    health: () => ({
+      poll: healthOf([lettersLoop, findingsLoop, ...lists.loops, ...dashboardLoops, ...intake.loops]),
+      outbox: outbox.loops.length === 0 ? 'off' : healthOf(outbox.loops),
+      stream: healthOf([stream.loop]),
+      loops: loops.problems().map(({ loop, problem }) => ({ name: loop, problem })),
+    }),
+    start() {
+      doorbell.start();
+      loops.start();
+    },
+    async landed() {
+      await Promise.all([intake.landed(), outbox.landed()]);
+    },
+    async stop() {
+      await loops.stop();
+      await Promise.all([intake.stop(), outbox.stop(), agents.restarter.stop()]);
+      await doorbell.close();
+      await store.close();
+    },
+  };
+}
+
+function registerStoreGauge(registry: Registry, storeWatch: StoreWatch): void {
+  new Gauge({
+    name: 'svc_store_connected',
+    help: '1 while the store is reachable and its schema is current.',
+    registers: [registry],
+    collect() {
+      this.set(storeWatch.isConnected ? 1 : 0);
+    },
+  });
+}

@@ -1,0 +1,48 @@
+import type { consistencyRoutes } from '@pipeline/contract';
+import type { ConsistencyFinding } from '@pipeline/domain';
+import { type Engine, enqueueOrphan, type HostOf, repairFinding, type StoreRepair } from '@pipeline/engine';
+import type { HandlersOf } from '@pipeline/http';
+import { actorOf } from '../../auth/actor.ts';
+import type { Authentication, Operator } from '../../auth/authentication.ts';
+import { type ConsistencyCache, withFinding } from '../../features/consistency.ts';
+
+export interface ConsistencyDeps {
+  engine: Engine;
+  consistency: ConsistencyCache;
+  /** The host of a repo; null when this process has no access to it. */
+  hostOf: HostOf;
+}
+
+type Handlers = HandlersOf<typeof consistencyRoutes, Authentication>;
+
+interface Call {
+  params: { id: string };
+  body: { reason?: string | undefined };
+  identity: Operator;
+}
+
+/**
+ * interface: Consistency.
+ * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
+ */
+export const consistencyHandlers = (deps: () => ConsistencyDeps): Handlers => {
+  const answer = (id: string, finding: ConsistencyFinding | null) => {
+    deps().consistency.change(withFinding(id, finding));
+    return { status: 200, body: { ok: true, finding } } as const;
+  };
+  const mend =
+    (repair: StoreRepair) =>
+    async ({ params: { id }, body, identity }: Call) =>
+      answer(id, await repairFinding(deps().engine, repair, id, actorOf(identity, body.reason)));
+  return {
+    listConsistencyFindings: ({ query }) => ({ status: 200, body: deps().consistency.page(query) }),
+    clearFlag: mend('clear-flag'),
+    resolveSubtaskEdges: mend('resolve-subtask-edges'),
+    linkSi: mend('link-si'),
+    deleteOrphanEdges: mend('delete-orphan-edges'),
+    enqueueOrphan: async ({ params: { id }, body, identity }) => {
+      const { engine, hostOf } = deps();
+      return answer(id, await enqueueOrphan(engine, hostOf, id, actorOf(identity, body.reason)));
+    },
+  };
+};

@@ -1,0 +1,33 @@
+import type { queueRoutes } from '@pipeline/contract';
+import { TASK_TYPES } from '@pipeline/domain';
+import type { Engine } from '@pipeline/engine';
+import type { HandlersOf } from '@pipeline/http';
+import { countOpenDeadLetters, depthByTaskType, storeNow, writeQueueDepth } from '@pipeline/store';
+import type { Authentication } from '../../auth/authentication.ts';
+
+type Handlers = HandlersOf<typeof queueRoutes, Authentication>;
+
+/**
+ * interface: Queue.
+ * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
+ */
+export const queueHandlers = (deps: () => { engine: Engine }): Handlers => ({
+  queueDepth: async () => {
+    const { fleet } = deps().engine.store;
+    const depths = new Map((await depthByTaskType(fleet)).map((depth) => [depth.taskType, depth]));
+    const byTaskType = TASK_TYPES.map(
+      (taskType) => depths.get(taskType) ?? { taskType, pending: 0, claimed: 0, oldestPendingAgeMs: null },
+    );
+    const writes = await writeQueueDepth(fleet);
+    const body = {
+      pendingTaskCount: byTaskType.reduce((sum, { pending }) => sum + pending, 0),
+      claimedTaskCount: byTaskType.reduce((sum, { claimed }) => sum + claimed, 0),
+      byTaskType,
+      dlqDepth: await countOpenDeadLetters(fleet),
+      vcsWriteQueueDepth: writes.depth,
+      vcsWriteQueueFailed: writes.failed,
+      serverTimestamp: await storeNow(fleet),
+    };
+    return { status: 200, body };
+  },
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { State } from '@pipeline/domain';
+import { act, type Engine, putRepo, transition } from '@pipeline/engine';
+import { ensureTenant, inTransaction, type RepoRow, refreshIssueList, updateIssue } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
+import { admit, type Bench, makeBench } from '../support/bench.ts';
+import { type Call, serveApp, serveConnected } from '../support/served-app.ts';
+
+const database = testDatabase();
+const START = Date.parse('2026-03-01T12:00:00.000Z');
+const OLGA = { type: 'operator', id: 'olga', reason: 'for the list' } as never;
+let shop: Bench;
+let call: Call;
+let close: () => Promise<void>;
+
+const repoOf = (engine: Engine, tenantId: number, owner: string, name: string): Promise<RepoRow> =>
+  putRepo(engine, tenantId, {
+    ...{ slug: { owner, name }, vcsHost: 'sandbox', cloneUrl: '', defaultBranch: 'main', setupCommand: null },
+    ...{ poolSize: null, installationId: null, enabled: true },
+  });
+
+/** One after the other, so that the first stands longest. */
+let second = 0;
+async function enter(bench: Bench, number: number, title: string, state?: State): Promise<number> {
+  second += 1;
+  database.clock.now = new Date(START + second * 1_000);
+  const issueId = await admit(bench, number);
+  const { engine, tenantId } = bench;
+  if (state === 'done') await act(engine, { tenantId, issueId }, 'cancel', OLGA);
+  else if (state) await transition(engine, { tenantId, issueId }, state, OLGA);
+  await inTransaction(database.store.tenant, async (tx) => {
+    await updateIssue(tx, tenantId, issueId, { title });
+    await refreshIssueList(tx, tenantId, [issueId], false);
+  });
+  return issueId;
+}
+
+beforeAll(async () => {
+  shop = await makeBench(database.store, 'Acme/Shop');
+  const { engine, tenantId } = shop;
+  const bench = async (tenant: number, owner: string, name: string): Promise<Bench> => {
+    return { ...shop, tenantId: tenant, repo: await repoOf(engine, tenant, owner, name) };
+  };
+  const other = await ensureTenant(database.store.tenant, 'other');
+  const [till, twin] = [await bench(tenantId, 'acme', 'till'), await bench(other, 'acme', 'shop')];
+  await enter(shop, 1, 'The checkout loses carts', 'planning');
+  await enter(till, 7, 'Print 100% of the receipt', 'failure-blocked');
+  await enter(shop, 7, 'Speed up the CHECKOUT', 'done');
+  const paused = await enter(shop, 9, 'Upgrade the driver', 'failure-blocked');
+  await act(engine, { tenantId, issueId: paused }, 'pause', OLGA);
+  await enter(twin, 7, 'Same name, another tenant');
+  const gone = await bench(tenantId, 'acme', 'gone');
+  await enter(gone, 7, 'The checkout of a repo that is gone');
+  await database.db.updateTable('repos').set({ enabled: false }).where('id', '=', gone.repo.id).execute();
+  ({ call, close } = await serveConnected({ engine }));
+});
+afterAll(() => close());
+
+interface Found {
+  items: { repo: string; tenant: string; issueNumber: number }[];
+  page: { total: number | null; limit: number; offset: number; hasMore: boolean };
+}
+const find = async (query = '') => (await call('GET', `/api/issues${query}`)).json as never as Found;
+const names = ({ items }: Found) => items.map(({ repo, issueNumber }) => `${repo}#${issueNumber}`);
+
+describe('GET /api/issues', () => {
+  test('the open issues of all repos, those longest in their state first', async () => {
+    const found = await find();
+    expect(names(found)).toEqual(['Acme/Shop#1', 'acme/till#7', 'Acme/Shop#9', 'acme/shop#7']);
+    expect(found.page).toEqual({ total: 4, limit: 100, offset: 0, hasMore: false });
+    expect(found.items[1]).toMatchObject({
+      ...{ repo: 'acme/till', tenant: 'default', issueNumber: 7, title: 'Print 100% of the receipt' },
+      ...{ state: 'failure-blocked', isBlocked: true, isPaused: false, labels: expect.any(Array), costUsd: 0 },
+    });
+  });
+
+  test.each<[string, string[], number | null]>([
+    ['?state=all', ['Acme/Shop#1', 'acme/till#7', 'Acme/Shop#7', 'Acme/Shop#9', 'acme/shop#7'], 5],
+    ['?state=done', ['Acme/Shop#7'], 1],
+    ['?state=failure-blocked', ['acme/till#7', 'Acme/Shop#9'], 2],
+    ['?state=blocked', ['acme/till#7', 'Acme/Shop#9'], 2],
+    ['?state=paused', ['Acme/Shop#9'], 1],
+    ['?flag=paused&state=failure-blocked', ['Acme/Shop#9'], 1],
+    ['?flag=paused&state=blocked', ['Acme/Shop#9'], 1],
+    ['?flag=blocked&state=done', [], 0],
+    ['?repo=ACME/till', ['acme/till#7'], 1],
+    ['?repo=acme/shop&tenant=default', ['Acme/Shop#1', 'Acme/Shop#9'], 2],
+    ['?repo=acme/shop&tenant=other&state=all', ['acme/shop#7'], 1],
+    ['?tenant=other', ['acme/shop#7'], 1],
+    ['?q=7', ['acme/till#7', 'Acme/Shop#7', 'acme/shop#7'], null],
+    ['?q=%237&state=open', ['acme/till#7', 'acme/shop#7'], null],
+    ['?q=checkout', ['Acme/Shop#1', 'Acme/Shop#7'], null],
+    ['?q=checkout&state=open', ['Acme/Shop#1'], null],
+    ['?q=Checkout&repo=acme/till', [], null],
+    ['?q=100%25', ['acme/till#7'], null],
+    ['?q=a%25e', [], null],
+    ['?q=a_e', [], null],
+    ['?q=%5C%5C%5C', [], null],
+  ])('%s', async (query, expected, total) => {
+    const found = await find(query);
+    expect([names(found), found.page.total]).toEqual([expected, total]);
+  });
+
+  test('pages go on where the last one ended', async () => {
+    const first = await find('?state=all&limit=2');
+    expect([names(first), first.page]).toEqual([
+      ['Acme/Shop#1', 'acme/till#7'],
+      { total: 5, limit: 2, offset: 0, hasMore: true },
+    ]);
+    const last = await find('?state=all&limit=2&offset=4');
+    expect([names(last), last.page]).toEqual([['acme/shop#7'], { total: 5, limit: 2, offset: 4, hasMore: false }]);
+    const found = await find('?q=7&limit=2');
+    expect([names(found).length, found.page]).toEqual([2, { total: null, limit: 2, offset: 0, hasMore: true }]);
+  });
+
+  test.each([
+    ['?limit=0&offset=-1', { limit: 1, offset: 0 }],
+    ['?limit=501', { limit: 500, offset: 0 }],
+  ])('%s is clamped', async (query, page) => {
+    expect((await find(query)).page).toMatchObject(page);
+  });
+
+  test.each([
+    ['?limit=x', 'limit: must be a whole number'],
+    ['?state=stuck', 'state: '],
+    ['?flag=done', 'flag: '],
+    ['?repo=acme', 'repo: must be owner/repo'],
+    ['?q=ab', 'q: must be an issue number, or at least 3 characters of the title'],
+    ['?q=%20a%20', 'q: must be an issue number, or at least 3 characters of the title'],
+    ['?q=abc%00', 'q: must not contain NUL'],
+    ['?repo=acme/shop', 'Several tenants have acme/shop'],
+  ])('%s is refused', async (query, error) => {
+    const { json } = await call('GET', `/api/issues${query}`);
+    expect(json).toMatchObject({ status: 400, code: 'INVALID_INPUT', error: expect.stringContaining(error) });
+  });
+
+  test.each([
+    ['?repo=acme/nowhere', 'Repo not found: acme/nowhere'],
+    ['?repo=acme/gone', 'Repo not found: acme/gone'],
+    ['?repo=acme/%00', 'Repo not found: '],
+    ['?tenant=nobody', 'Tenant not found: nobody'],
+  ])('%s is not found', async (query, error) => {
+    const { json } = await call('GET', `/api/issues${query}`);
+    expect(json).toMatchObject({ status: 404, code: 'NOT_FOUND', error: expect.stringContaining(error) });
+  });
+
+  test('needs credentials, and a store', async () => {
+    expect((await call('GET', '/api/issues', { headers: {} })).json).toMatchObject({ code: 'AUTH_REQUIRED' });
+    const bare = await serveApp();
+    const { json } = await bare.call('GET', '/api/issues');
+    await bare.close();
+    expect(json).toMatchObject({ status: 503, code: 'STORE_UNAVAILABLE' });
+  });
+});

@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { STATES } from '@pipeline/domain';
+import { createMetrics } from '@pipeline/runtime';
+import { testDatabase, until } from '@pipeline/testing';
+import { registerGauges } from '../../src/prometheus/gauges.ts';
+import { admit, bury, makeBench } from '../support/bench.ts';
+import { pipelineOf } from '../support/pipeline-of.ts';
+import { serveApp } from '../support/served-app.ts';
+
+const database = testDatabase();
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+});
+
+const NAMES = `svc_up svc_uptime_seconds svc_build_info svc_store_connected svc_agent_up svc_agent_response_seconds
+  svc_agent_in_flight_issues svc_alerts_active svc_pipeline_issues svc_pipeline_issues_blocked svc_pipeline_issues_paused
+  svc_tasks svc_task_oldest_pending_seconds svc_task_oldest_claim_seconds svc_workers svc_worker_utilization_ratio
+  svc_projections svc_dead_letters_unresolved svc_consistency_findings svc_tenant_spend_usd svc_tenant_budget_usd
+  svc_pipeline_cycle_time_seconds svc_pipeline_success_ratio svc_pipeline_autonomy_ratio svc_vcs_rate_limit_remaining
+  svc_sse_clients svc_cost_usd_total svc_tokens_total svc_state_transitions_total svc_tasks_finished_total
+  svc_task_retries_total svc_projection_attempts_total svc_auto_unblocks_total svc_http_requests_total
+  svc_task_queue_wait_seconds svc_task_run_seconds svc_projection_lag_seconds svc_http_request_seconds
+  svc_inbox_lag_seconds svc_inbox_deliveries`.split(/\s+/);
+
+async function monitor() {
+  const metrics = createMetrics({ processMetrics: true });
+  const pipeline = await pipelineOf(database.url, { metrics });
+  cleanups.push(pipeline.stop);
+  await pipeline.storeWatch.check();
+  const served = await serveApp({ pipeline, registry: metrics.registry });
+  cleanups.push(served.close);
+  return { pipeline, text: async () => (await served.call('GET', '/prometheus')).text };
+}
+
+describe('/prometheus', () => {
+  test('has every metric, asks nobody who they are, and names no issue', async () => {
+    const bench = await makeBench(database.store, 'acme/shop');
+    await admit(bench, 4711);
+    await bury(bench, 4712);
+    const { pipeline, text } = await monitor();
+    pipeline.start();
+    await until('the metrics are read', async () => /svc_pipeline_issues\{.*\} 2/.test(await text()));
+    const all = await text();
+    expect(NAMES.filter((name) => !all.includes(`# TYPE ${name} `))).toEqual([]);
+    expect(all).toContain('svc_pipeline_issues{repo="acme/shop",state="analyzing"} 2');
+    expect(all).toContain('svc_pipeline_issues{repo="acme/shop",state="done"} 0');
+    expect(all.match(/^svc_pipeline_issues\{.*\} \d+$/gm)).toHaveLength(STATES.length);
+    expect(all).toContain('svc_pipeline_issues_paused{repo="acme/shop"} 0');
+    // As a label or a part of one; a figure may contain the digits.
+    expect(all).not.toMatch(/"[^"]*471[12][^"]*"/);
+    await until('tasks are read', async () =>
+      (await text()).includes('svc_tasks{repo="acme/shop",task_type="analyze",status="pending"} 2'),
+    );
+  });
+
+  test('is good text by the word of promtool', async () => {
+    const found = spawnSync('promtool', ['--version']);
+    if (found.error) {
+      process.stdout.write('promtool is missing (Debian: apt-get install prometheus): the text is not checked\n');
+      return;
+    }
+    const { pipeline, text } = await monitor();
+    pipeline.start();
+    await until('the metrics are read', async () => (await text()).includes('svc_state_transitions_total{'));
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: await text() });
+    expect([status, String(stdout), String(stderr)]).toEqual([0, '', '']);
+  });
+
+  test('calls figures with quantiles a summary, as checkers want it', async () => {
+    const { registry } = createMetrics();
+    const read = () => [[{ quantile: '0.5' }, 3] as const];
+    registerGauges(registry, [
+      { name: 'svc_time_seconds', help: 'A time.', labels: ['quantile'], type: 'summary', read },
+    ]);
+    const text = await registry.metrics();
+    expect(text).toContain('# TYPE svc_time_seconds summary\nsvc_time_seconds{quantile="0.5"} 3');
+  });
+
+  test('is there without a store', async () => {
+    const served = await serveApp();
+    cleanups.push(served.close);
+    const answer = await served.call('GET', '/prometheus');
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(answer.text).toContain('svc_up 1');
+  });
+});
