@@ -17,6 +17,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   engine: ['domain', 'store'],
   cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
   worker: ['contract', 'domain', 'runtime'],
+  'contract-tests': ['contract', 'domain', 'runtime'],
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   stack: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'vcs', 'worker'],

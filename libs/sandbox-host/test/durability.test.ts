@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ANNA, BOT, createWorld, makeSource, openIssue, REPO } from '@pipeline/testing/sandbox';
+import { ANNA, BOT, createSandboxEnvironment, makeSource, openIssue, REPO } from '@pipeline/testing/sandbox';
 import { createGitHubHost } from '@pipeline/vcs';
 import { startSandbox } from '../src/index.ts';
 
@@ -93,20 +93,20 @@ test('keeps its data in a folder that only its owner can enter', async () => {
 });
 
 test('a restart goes on with the same data; a second process on it is refused', async () => {
-  const world = await createWorld();
-  const number = await openIssue(world, 'Kept');
-  await world.push('kept', 'kept.txt', 'x\n');
-  await world.restart();
-  expect(await world.host.getIssue(REPO, number)).toMatchObject({ title: 'Kept', author: 'anna' });
-  expect(await openIssue(world)).toBe(number + 1);
-  expect(await world.push('kept', 'more.txt', 'y\n')).toMatch(/^[0-9a-f]{40}$/);
-  await expect(startSandbox({ dataDir: path.join(world.dir, 'data') })).rejects.toThrow(/locked/);
-  await world.end();
+  const environment = await createSandboxEnvironment();
+  const number = await openIssue(environment, 'Kept');
+  await environment.push('kept', 'kept.txt', 'x\n');
+  await environment.restart();
+  expect(await environment.host.getIssue(REPO, number)).toMatchObject({ title: 'Kept', author: 'anna' });
+  expect(await openIssue(environment)).toBe(number + 1);
+  expect(await environment.push('kept', 'more.txt', 'y\n')).toMatch(/^[0-9a-f]{40}$/);
+  await expect(startSandbox({ dataDir: path.join(environment.dir, 'data') })).rejects.toThrow(/locked/);
+  await environment.end();
 });
 
 test('a merge that was cut between git and the record is settled at the next start', async () => {
-  const world = await createWorld();
-  const head = await world.push('work', 'work.txt', 'x\n');
+  const environment = await createSandboxEnvironment();
+  const head = await environment.push('work', 'work.txt', 'x\n');
   const create = {
     type: 'createPR',
     head: 'work',
@@ -116,18 +116,21 @@ test('a merge that was cut between git and the record is settled at the next sta
     draft: false,
     marker: 'm',
   } as const;
-  await world.execute(create);
-  await world.sandbox.stop();
+  await environment.execute(create);
+  await environment.sandbox.stop();
   // What a kill right after the branch moved leaves: the intention is stored, the branch has the commit.
   const { State } = await import('../src/state/state.ts');
-  const state = new State(path.join(world.dir, 'data', 'sandbox.db'));
+  const state = new State(path.join(environment.dir, 'data', 'sandbox.db'));
   const [repo] = state.list('repo', 0);
   const issue = state.get('issue', repo?.id ?? 0, 1);
   if (!repo || !issue?.pull) throw new Error('no pull request');
   state.put('issue', repo.id, { ...issue, pull: { ...issue.pull, merging: { sha: head, by: BOT.login } } }, { id: 1 });
   state.close();
-  await world.git(['update-ref', 'refs/heads/main', head], path.join(world.dir, 'data', 'git', `${repo.id}.git`));
-  await world.restart();
-  expect(await world.host.getPullRequest(REPO, 1)).toMatchObject({ merged: true, mergeCommitSha: head });
-  await world.end();
+  await environment.git(
+    ['update-ref', 'refs/heads/main', head],
+    path.join(environment.dir, 'data', 'git', `${repo.id}.git`),
+  );
+  await environment.restart();
+  expect(await environment.host.getPullRequest(REPO, 1)).toMatchObject({ merged: true, mergeCommitSha: head });
+  await environment.end();
 });

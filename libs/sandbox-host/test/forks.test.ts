@@ -3,30 +3,30 @@ import type { HostEvent } from '@pipeline/domain';
 import {
   ANNA,
   BOT,
-  createWorld,
+  createSandboxEnvironment,
   REPO,
   type Receiver,
+  type SandboxEnvironment,
   STRANGER,
   startReceiver,
-  type World,
 } from '@pipeline/testing/sandbox';
 
-let world: World;
+let environment: SandboxEnvironment;
 let hook: Receiver;
 beforeAll(async () => {
-  world = await createWorld();
-  hook = await startReceiver(world);
+  environment = await createSandboxEnvironment();
+  hook = await startReceiver(environment);
 });
 afterAll(async () => {
   await hook.stop();
-  await world.end();
+  await environment.end();
 });
 
 const shop = '/repos/acme/shop';
 const as =
   ({ token }: { token: string }) =>
   (method: string, path: string, body?: unknown) =>
-    world.api(method, path, body, token);
+    environment.api(method, path, body, token);
 const stranger = as(STRANGER);
 const anna = as(ANNA);
 
@@ -37,7 +37,10 @@ beforeEach(async () => {
   serial += 1;
   branch = `svc/issue-${serial}`;
   await stranger('POST', `${shop}/forks`, {});
-  head = await world.push(branch, `file-${serial}.txt`, 'mine\n', { repo: 'stranger/shop', token: STRANGER.token });
+  head = await environment.push(branch, `file-${serial}.txt`, 'mine\n', {
+    repo: 'stranger/shop',
+    token: STRANGER.token,
+  });
 });
 
 const open = async () => {
@@ -58,7 +61,7 @@ describe('a fork', () => {
   });
 
   test('is written to by its owner and not by others', async () => {
-    const elsewhere = world.push('x', 'x.txt', 'x', { repo: 'stranger/shop', token: ANNA.token });
+    const elsewhere = environment.push('x', 'x.txt', 'x', { repo: 'stranger/shop', token: ANNA.token });
     await expect(elsewhere).rejects.toThrow(/403|denied|not granted/i);
   });
 });
@@ -73,7 +76,7 @@ describe('a pull request from a fork', () => {
       author_association: 'NONE',
       mergeable: true,
     });
-    expect(await world.host.getPullRequest(REPO, number)).toMatchObject({
+    expect(await environment.host.getPullRequest(REPO, number)).toMatchObject({
       headRepo: 'stranger/shop',
       headRef: branch,
       headSha: head,
@@ -91,7 +94,7 @@ describe('a pull request from a fork', () => {
   test('is announced with its repository when it is opened, pushed to and closed', async () => {
     const number = await open();
     const file = `more-${serial}.txt`;
-    const moved = await world.push(branch, file, 'more\n', { repo: 'stranger/shop', token: STRANGER.token });
+    const moved = await environment.push(branch, file, 'more\n', { repo: 'stranger/shop', token: STRANGER.token });
     await stranger('PATCH', `${shop}/pulls/${number}`, { state: 'closed' });
     const seen = (await pullEvents()).filter(({ pullRequest }) => pullRequest.number === number);
     expect(seen.map(({ action, pullRequest }) => [action, pullRequest.headRepo, pullRequest.headSha])).toEqual([
@@ -106,24 +109,28 @@ describe('a pull request from a fork', () => {
     const merge = (sha: string) => anna('PUT', `${shop}/pulls/${number}/merge`, { sha });
     expect((await merge('0'.repeat(40))).status).toBe(409);
     expect(await merge(head)).toMatchObject({ status: 200, data: { merged: true } });
-    await world.git(['clone', '-q', `${world.sandbox.url}/acme/shop.git`, `merged-${serial}`]);
-    expect(await world.git(['show', `HEAD:file-${serial}.txt`], `${world.dir}/merged-${serial}`)).toBe('mine');
+    await environment.git(['clone', '-q', `${environment.sandbox.url}/acme/shop.git`, `merged-${serial}`]);
+    expect(await environment.git(['show', `HEAD:file-${serial}.txt`], `${environment.dir}/merged-${serial}`)).toBe(
+      'mine',
+    );
   });
 
   test('is never found or adopted as the one of our own branch of that name', async () => {
     const number = await open();
-    expect(await world.host.findPullRequests(REPO, branch)).toEqual([]);
-    const ours = await world.push(branch, `ours-${serial}.txt`, 'ours\n');
-    const made = await world.execute({ ...createPR, head: branch }, 1, true);
+    expect(await environment.host.findPullRequests(REPO, branch)).toEqual([]);
+    const ours = await environment.push(branch, `ours-${serial}.txt`, 'ours\n');
+    const made = await environment.execute({ ...createPR, head: branch }, 1, true);
     expect(made).toMatchObject({ status: 'ok', repeated: false, created: { sha: ours } });
-    expect(await world.host.findPullRequests(REPO, branch)).toMatchObject([{ headRepo: 'acme/shop', headSha: ours }]);
+    expect(await environment.host.findPullRequests(REPO, branch)).toMatchObject([
+      { headRepo: 'acme/shop', headSha: ours },
+    ]);
     expect((made as { created: { number: number } }).created.number).not.toBe(number);
   });
 
   test('is closed when the fork is deleted, and shows no repository', async () => {
     const number = await open();
     expect((await stranger('DELETE', '/repos/stranger/shop')).status).toBe(204);
-    expect(await world.host.getPullRequest(REPO, number)).toMatchObject({
+    expect(await environment.host.getPullRequest(REPO, number)).toMatchObject({
       state: 'closed',
       headRepo: null,
       author: 'stranger',
@@ -134,21 +141,21 @@ describe('a pull request from a fork', () => {
 
 describe('the branch of an issue', () => {
   test('is not taken over from a person who has opened a pull request from it', async () => {
-    await world.push(branch, `ours-${serial}.txt`, 'ours\n');
+    await environment.push(branch, `ours-${serial}.txt`, 'ours\n');
     await anna('POST', `${shop}/pulls`, { title: 'Hers', head: branch, base: 'main' });
     const wanted = { ...createPR, head: branch };
-    expect(await world.execute(wanted)).toMatchObject({
+    expect(await environment.execute(wanted)).toMatchObject({
       status: 'refused',
       kind: 'other',
       message: expect.stringContaining('anna'),
     });
     const listed = { mayHaveHappened: false, workerLogins: ['Anna'] };
-    expect(await world.host.execute(REPO, 1, wanted, listed)).toMatchObject({ status: 'ok', repeated: true });
+    expect(await environment.host.execute(REPO, 1, wanted, listed)).toMatchObject({ status: 'ok', repeated: true });
   });
 
   test('is refused when a worker names one of a fork', async () => {
     const wanted = { ...createPR, head: `stranger:${branch}` };
-    expect(await world.as(BOT.token).execute(REPO, 1, wanted, { mayHaveHappened: false })).toMatchObject({
+    expect(await environment.as(BOT.token).execute(REPO, 1, wanted, { mayHaveHappened: false })).toMatchObject({
       status: 'refused',
       httpStatus: 422,
     });
@@ -156,15 +163,17 @@ describe('the branch of an issue', () => {
 });
 
 test('a dismissed review is announced, listed as dismissed and counts no more', async () => {
-  await world.push(branch, `ours-${serial}.txt`, 'ours\n');
-  const made = await world.execute({ ...createPR, head: branch });
+  await environment.push(branch, `ours-${serial}.txt`, 'ours\n');
+  const made = await environment.execute({ ...createPR, head: branch });
   const { number } = (made as { created: { number: number } }).created;
   const { data } = await anna('POST', `${shop}/pulls/${number}/reviews`, { event: 'APPROVE' });
   const { id } = data as { id: number };
   const dismissal = `${shop}/pulls/${number}/reviews/${id}/dismissals`;
   expect((await stranger('PUT', dismissal, { message: 'no' })).status).toBe(403);
   expect((await anna('PUT', dismissal, { message: 'I was wrong' })).status).toBe(200);
-  expect(await world.host.listReviews(REPO, number)).toMatchObject([{ id, verdict: 'dismissed', author: 'anna' }]);
+  expect(await environment.host.listReviews(REPO, number)).toMatchObject([
+    { id, verdict: 'dismissed', author: 'anna' },
+  ]);
   const reviews = (await hook.events()).filter(({ kind }) => kind === 'review').slice(-2);
   expect(reviews).toMatchObject([
     { review: { id, verdict: 'approved' }, sender: 'anna' },

@@ -1,7 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ANNA, createWorld, openIssue, REPO, STRANGER, type World } from '@pipeline/testing/sandbox';
+import {
+  ANNA,
+  createSandboxEnvironment,
+  openIssue,
+  REPO,
+  type SandboxEnvironment,
+  STRANGER,
+} from '@pipeline/testing/sandbox';
 import { createSignatureCheck, parseWebhook } from '@pipeline/vcs';
 
 interface Received {
@@ -23,28 +30,32 @@ const receiver = createServer((req, res) => {
     res.writeHead(answers.shift() ?? 204).end();
   });
 });
-let world: World;
+let environment: SandboxEnvironment;
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-  world = await createWorld({ webhooks: [{ url, secret: 'shh' }], autoDeliver: false, retryDelaysMs: [1, 1] });
+  environment = await createSandboxEnvironment({
+    webhooks: [{ url, secret: 'shh' }],
+    autoDeliver: false,
+    retryDelaysMs: [1, 1],
+  });
 });
 afterAll(async () => {
-  await world.end();
+  await environment.end();
   receiver.close();
 });
 const deliver = async () => {
   received.length = 0;
-  await world.sandbox.flushWebhooks();
+  await environment.sandbox.flushWebhooks();
   return [...received];
 };
 
 describe('webhooks', () => {
   test('are signed, in order, and mean the same to the reader as a real one', async () => {
     expect((await deliver()).map((one) => one.event)).toEqual(['ping']);
-    const number = await openIssue(world);
-    await world.api('POST', `/repos/acme/shop/issues/${number}/labels`, { labels: ['svc:enqueue'] }, ANNA.token);
-    await world.api('POST', `/repos/acme/shop/issues/${number}/comments`, { body: '/svc:pause' }, ANNA.token);
+    const number = await openIssue(environment);
+    await environment.api('POST', `/repos/acme/shop/issues/${number}/labels`, { labels: ['svc:enqueue'] }, ANNA.token);
+    await environment.api('POST', `/repos/acme/shop/issues/${number}/comments`, { body: '/svc:pause' }, ANNA.token);
     const got = await deliver();
     const check = createSignatureCheck('shh');
     for (const one of got) expect(await check(one.body, one.signature)).toBe(true);
@@ -56,12 +67,16 @@ describe('webhooks', () => {
   });
 
   test('follow a pull request from its opening to its merge', async () => {
-    await world.push('hooked', 'hooked.txt', '1\n');
-    const { data } = await world.api('POST', '/repos/acme/shop/pulls', { title: 't', head: 'hooked', base: 'main' });
+    await environment.push('hooked', 'hooked.txt', '1\n');
+    const { data } = await environment.api('POST', '/repos/acme/shop/pulls', {
+      title: 't',
+      head: 'hooked',
+      base: 'main',
+    });
     const { number } = data as { number: number };
-    await world.push('hooked', 'hooked.txt', '2\n');
-    await world.api('POST', `/repos/acme/shop/pulls/${number}/reviews`, { event: 'APPROVE' }, ANNA.token);
-    await world.api('PUT', `/repos/acme/shop/pulls/${number}/merge`, {});
+    await environment.push('hooked', 'hooked.txt', '2\n');
+    await environment.api('POST', `/repos/acme/shop/pulls/${number}/reviews`, { event: 'APPROVE' }, ANNA.token);
+    await environment.api('PUT', `/repos/acme/shop/pulls/${number}/merge`, {});
     const read = (await deliver()).map((one) => parseWebhook(one.event, JSON.parse(one.body)));
     expect(read).toMatchObject([
       [{ kind: 'pull-request', action: 'opened' }],
@@ -73,12 +88,12 @@ describe('webhooks', () => {
 
   test('are sent again under the same id while the receiver fails, and not after a refusal', async () => {
     answers = [500, 503, 204];
-    await openIssue(world);
+    await openIssue(environment);
     const got = await deliver();
     expect(got).toHaveLength(3);
     expect(new Set(got.map((one) => one.guid)).size).toBe(1);
     answers = [401];
-    await openIssue(world);
+    await openIssue(environment);
     expect(await deliver()).toHaveLength(1);
     expect(await deliver()).toHaveLength(0);
   });
@@ -101,7 +116,7 @@ describe('answers', () => {
       message: 'Must have push access',
     },
   ])('$method $path: $status', async ({ method, path, body, token = ANNA.token, status, message }) => {
-    const answer = await world.api(method, path, body, token);
+    const answer = await environment.api(method, path, body, token);
     expect(answer.status).toBe(status);
     expect(answer.data).toMatchObject({
       message: expect.stringContaining(message),
@@ -112,14 +127,14 @@ describe('answers', () => {
 
   test('a body that is no JSON is told so', async () => {
     const headers = { authorization: `Bearer ${ANNA.token}` };
-    const response = await fetch(`${world.sandbox.url}${issues}`, { method: 'POST', headers, body: '{' });
+    const response = await fetch(`${environment.sandbox.url}${issues}`, { method: 'POST', headers, body: '{' });
     expect([response.status, await response.json()]).toMatchObject([400, { message: 'Problems parsing JSON' }]);
   });
 
   test('a private repo is hidden, a rate limit is told and its own question is free', async () => {
-    await world.sandbox.addRepo({ slug: 'acme/secret', private: true });
-    expect(await world.api('GET', '/repos/acme/secret', undefined, ANNA.token)).toMatchObject({ status: 404 });
-    const small = await createWorld({ rateLimitPerHour: 2 });
+    await environment.sandbox.addRepo({ slug: 'acme/secret', private: true });
+    expect(await environment.api('GET', '/repos/acme/secret', undefined, ANNA.token)).toMatchObject({ status: 404 });
+    const small = await createSandboxEnvironment({ rateLimitPerHour: 2 });
     const used = async () => (await small.api('GET', '/rate_limit')).data as { rate: { used: number } };
     const { headers } = await small.api('GET', '/user');
     await small.api('GET', '/user');
@@ -132,31 +147,34 @@ describe('answers', () => {
   });
 
   test('pages show what was written, as text', async () => {
-    const number = await openIssue(world, '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>');
+    const number = await openIssue(environment, '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>');
     for (const path of ['/', '/acme/shop', `/acme/shop/issues/${number}`]) {
-      const text = await (await fetch(`${world.sandbox.url}${path}`)).text();
+      const text = await (await fetch(`${environment.sandbox.url}${path}`)).text();
       expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
       expect(text).not.toMatch(/<script|<img/);
     }
   });
 
   test('requests are counted by type', async () => {
-    await world.api('DELETE', '/_sandbox/requests');
-    const number = await openIssue(world);
-    await world.execute({ type: 'postComment', body: 'b', marker: 'm' }, number);
-    const { data } = await world.api('GET', '/_sandbox/requests');
+    await environment.api('DELETE', '/_sandbox/requests');
+    const number = await openIssue(environment);
+    await environment.execute({ type: 'postComment', body: 'b', marker: 'm' }, number);
+    const { data } = await environment.api('GET', '/_sandbox/requests');
     expect(data).toMatchObject({ counts: { 'POST /issues 201': 1, 'POST /issues/:number/comments 201': 1 } });
   });
 });
 
 describe('git over HTTP', () => {
   test('needs a token with write access for a push', async () => {
-    const url = `${world.sandbox.url}/acme/shop.git`;
-    await world.git(['clone', '-q', url, 'anonymous']);
-    const push = (to: string) => world.git(['push', '-q', to, 'HEAD:refs/heads/x'], `${world.dir}/anonymous`);
+    const url = `${environment.sandbox.url}/acme/shop.git`;
+    await environment.git(['clone', '-q', url, 'anonymous']);
+    const push = (to: string) =>
+      environment.git(['push', '-q', to, 'HEAD:refs/heads/x'], `${environment.dir}/anonymous`);
     await expect(push(url)).rejects.toThrow(/could not read Username|Authentication failed/);
     await expect(push(url.replace('//', `//x:${STRANGER.token}@`))).rejects.toThrow(/403/);
     await push(url.replace('//', `//x:${ANNA.token}@`));
-    await expect(world.git(['clone', '-q', `${world.sandbox.url}/acme/none.git`, 'none'])).rejects.toThrow();
+    await expect(
+      environment.git(['clone', '-q', `${environment.sandbox.url}/acme/none.git`, 'none']),
+    ).rejects.toThrow();
   });
 });

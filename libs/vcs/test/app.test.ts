@@ -1,24 +1,24 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RepoPermissions } from '@pipeline/domain';
-import { APP_KEY, createWorld, REPO, shopApp, type World } from '@pipeline/testing/sandbox';
+import { APP_KEY, createSandboxEnvironment, REPO, type SandboxEnvironment, shopApp } from '@pipeline/testing/sandbox';
 import { SignJWT } from 'jose';
 
-let world: World;
+let environment: SandboxEnvironment;
 let clock: Date | null = null;
 beforeAll(async () => {
-  world = await createWorld({
+  environment = await createSandboxEnvironment({
     repos: [{ slug: 'acme/shop', private: true }, { slug: 'acme/till', private: true }, { slug: 'other/shop' }],
     now: () => clock ?? new Date(),
   });
 });
-afterAll(() => world.end());
+afterAll(() => environment.end());
 
 const access = (permissions: RepoPermissions = { contents: 'read' }, more = {}) =>
-  shopApp(world, more).accessTo({ repo: REPO, installationId: null, permissions });
+  shopApp(environment, more).accessTo({ repo: REPO, installationId: null, permissions });
 const remote = (token: string, slug = 'acme/shop') =>
-  `${world.sandbox.url.replace('//', `//x-access-token:${token}@`)}/${slug}.git`;
-const git = (...args: string[]) => world.git(['-c', 'credential.helper=', ...args]);
+  `${environment.sandbox.url.replace('//', `//x-access-token:${token}@`)}/${slug}.git`;
+const git = (...args: string[]) => environment.git(['-c', 'credential.helper=', ...args]);
 
 describe('a token of an installation', () => {
   test('lets git read its repo and no other', async () => {
@@ -31,19 +31,19 @@ describe('a token of an installation', () => {
 
   test('to read does not push; one to write does, as the app', async () => {
     const [reads, writes] = [await access(), await access({ contents: 'write' })];
-    const dir = `${world.dir}/pushed`;
+    const dir = `${environment.dir}/pushed`;
     await git('clone', '-q', remote(reads.token), dir);
-    await world.git(['checkout', '-qb', 'work'], dir);
-    await world.git(['commit', '-qm', 'work', '--allow-empty'], dir);
-    await expect(world.git(['push', '-q', 'origin', 'work'], dir)).rejects.toThrow(/403/);
-    await world.git(['push', '-q', remote(writes.token), 'work'], dir);
+    await environment.git(['checkout', '-qb', 'work'], dir);
+    await environment.git(['commit', '-qm', 'work', '--allow-empty'], dir);
+    await expect(environment.git(['push', '-q', 'origin', 'work'], dir)).rejects.toThrow(/403/);
+    await environment.git(['push', '-q', remote(writes.token), 'work'], dir);
     expect(await git('ls-remote', remote(reads.token), 'work')).toContain('refs/heads/work');
   });
 
   test('reaches of the API what it was made for, and nothing of a person', async () => {
     const { token } = await access({ contents: 'read', issues: 'read' });
     const status = async (method: string, path: string, body?: unknown) =>
-      (await world.api(method, path, body, token)).status;
+      (await environment.api(method, path, body, token)).status;
     expect(await status('GET', '/repos/acme/shop')).toBe(200);
     expect(await status('GET', '/repos/acme/shop/issues')).toBe(200);
     expect(await status('POST', '/repos/acme/shop/issues', { title: 't' })).toBe(403);
@@ -62,7 +62,7 @@ describe('a token of an installation', () => {
 
   test('is made once for equal requests, and anew when little of its hour is left', async () => {
     let now = new Date();
-    const app = shopApp(world, { now: () => now });
+    const app = shopApp(environment, { now: () => now });
     const ask = () => app.accessTo({ repo: REPO, installationId: null, permissions: { contents: 'read' } });
     const first = await ask();
     expect((await ask()).token).toBe(first.token);
@@ -71,7 +71,7 @@ describe('a token of an installation', () => {
   });
 
   test('survives an installation that has another number now', async () => {
-    const app = shopApp(world);
+    const app = shopApp(environment);
     const permissions = { contents: 'read' } as const;
     const { token } = await app.accessTo({ repo: REPO, installationId: 424242, permissions });
     expect(await git('ls-remote', remote(token))).toContain('refs/heads/');
@@ -86,7 +86,7 @@ describe('an issuer is told', () => {
   });
 
   test('that the app is not installed on a repo, or that there is none', async () => {
-    const app = shopApp(world);
+    const app = shopApp(environment);
     await expect(app.accessTo(repo('other', 'shop'))).rejects.toMatchObject({ kind: 'not-found', httpStatus: 404 });
     await expect(app.accessTo(repo('acme', 'nothing'))).rejects.toMatchObject({ kind: 'not-found' });
   });
@@ -104,7 +104,7 @@ describe('an issuer is told', () => {
   });
 
   test('that the host is away, without the key or a token in the error', async () => {
-    world.sandbox.failNext({ status: 502, match: { path: '/installation' }, times: 3 });
+    environment.sandbox.failNext({ status: 502, match: { path: '/installation' }, times: 3 });
     const error = await access().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: 'unavailable' });
     expect(JSON.stringify(error)).not.toContain('eyJ');
@@ -115,7 +115,7 @@ describe('an assertion', () => {
   const ask = async (claims: { iat: number; exp: number }) => {
     const signing = new SignJWT({ ...claims, iss: '77' }).setProtectedHeader({ alg: 'RS256' });
     const assertion = await signing.sign(createPrivateKey(APP_KEY.privateKey));
-    return (await world.api('GET', '/repos/acme/shop/installation', undefined, assertion)).status;
+    return (await environment.api('GET', '/repos/acme/shop/installation', undefined, assertion)).status;
   };
 
   test('holds for ten minutes at most, and not after its end', async () => {
@@ -126,7 +126,7 @@ describe('an assertion', () => {
   });
 
   test('is needed: no token of a person does', async () => {
-    expect((await world.api('GET', '/repos/acme/shop/installation')).status).toBe(401);
-    expect((await world.api('POST', '/app/installations/1/access_tokens', {})).status).toBe(401);
+    expect((await environment.api('GET', '/repos/acme/shop/installation')).status).toBe(401);
+    expect((await environment.api('POST', '/app/installations/1/access_tokens', {})).status).toBe(401);
   });
 });

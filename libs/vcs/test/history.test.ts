@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ANNA, createWorld, openIssue, REPO, type World } from '@pipeline/testing/sandbox';
+import { ANNA, createSandboxEnvironment, openIssue, REPO, type SandboxEnvironment } from '@pipeline/testing/sandbox';
 
-let world: World;
+let environment: SandboxEnvironment;
 beforeAll(async () => {
-  world = await createWorld();
+  environment = await createSandboxEnvironment();
 });
-afterAll(() => world.end());
+afterAll(() => environment.end());
 
 const patch = (issue: number, body: object, token = ANNA.token) =>
-  world.api('PATCH', `/repos/acme/shop/issues/${issue}`, body, token);
+  environment.api('PATCH', `/repos/acme/shop/issues/${issue}`, body, token);
 
 test('the log of an issue says who labelled, closed, reopened, renamed and edited it, oldest first', async () => {
-  const issue = await openIssue(world);
-  await world.api('POST', `/repos/acme/shop/issues/${issue}/labels`, { labels: ['svc:enqueue'] }, ANNA.token);
-  await world.execute({ type: 'removeLabels', labels: ['svc:enqueue'] }, issue);
+  const issue = await openIssue(environment);
+  await environment.api('POST', `/repos/acme/shop/issues/${issue}/labels`, { labels: ['svc:enqueue'] }, ANNA.token);
+  await environment.execute({ type: 'removeLabels', labels: ['svc:enqueue'] }, issue);
   await patch(issue, { title: 'Renamed' });
-  await world.execute({ type: 'closeIssue', reason: 'completed', comment: null }, issue);
+  await environment.execute({ type: 'closeIssue', reason: 'completed', comment: null }, issue);
   await patch(issue, { state: 'open' });
-  const before = await world.host.historyOf(REPO, issue);
+  const before = await environment.host.historyOf(REPO, issue);
   expect(before?.bodyEdit).toBeNull();
   expect(before?.events.map(({ kind, label, actor }) => [kind, label, actor])).toEqual([
     ['labeled', 'svc:enqueue', 'anna'],
@@ -29,21 +29,21 @@ test('the log of an issue says who labelled, closed, reopened, renamed and edite
   const ids = before?.events.map(({ id }) => id) ?? [];
   expect(ids).toEqual([...ids].sort((a, b) => a - b));
   await patch(issue, { body: 'Another text' });
-  expect((await world.host.historyOf(REPO, issue))?.bodyEdit).toEqual({
+  expect((await environment.host.historyOf(REPO, issue))?.bodyEdit).toEqual({
     at: expect.stringMatching(/Z$/),
     editor: 'anna',
   });
 });
 
 test('an issue that the host does not have has no log', async () => {
-  expect(await world.host.historyOf(REPO, 99_999)).toBeNull();
+  expect(await environment.host.historyOf(REPO, 99_999)).toBeNull();
 });
 
 test('closing an issue reports when the host closed it, also when somebody else had', async () => {
-  const issue = await openIssue(world);
-  const close = () => world.execute({ type: 'closeIssue', reason: 'completed', comment: null }, issue);
+  const issue = await openIssue(environment);
+  const close = () => environment.execute({ type: 'closeIssue', reason: 'completed', comment: null }, issue);
   const first = await close();
-  const shown = await world.host.getIssue(REPO, issue);
+  const shown = await environment.host.getIssue(REPO, issue);
   expect(first).toMatchObject({ status: 'ok', repeated: false, created: { at: shown?.closedAt } });
   expect(await close()).toMatchObject({ status: 'ok', repeated: true, created: { at: shown?.closedAt } });
 });

@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BOT, createWorld, REPO, type World } from '@pipeline/testing/sandbox';
+import { BOT, createSandboxEnvironment, REPO, type SandboxEnvironment } from '@pipeline/testing/sandbox';
 import { createGitHubHost } from '../src/index.ts';
 
-let world: World;
+let environment: SandboxEnvironment;
 beforeAll(async () => {
-  world = await createWorld();
+  environment = await createSandboxEnvironment();
 });
-afterAll(() => world.end());
+afterAll(() => environment.end());
 
 const protect = (requiredApprovals: number, role: 'admin' | 'write') =>
-  world.sandbox.addRepo({ slug: 'acme/shop', collaborators: { [BOT.login]: role }, requiredApprovals });
+  environment.sandbox.addRepo({ slug: 'acme/shop', collaborators: { [BOT.login]: role }, requiredApprovals });
 
 describe('the sandbox host', () => {
   test.each(['admin', 'write'] as const)(
     'reports an unprotected branch as open to pushes for role %s',
     async (role) => {
       await protect(0, role);
-      expect(await world.host.pushProtectionOf(REPO, 'main')).toEqual({ restricted: false, by: [] });
-      await world.push('main', `${role}.txt`, 'pushed\n');
+      expect(await environment.host.pushProtectionOf(REPO, 'main')).toEqual({ restricted: false, by: [] });
+      await environment.push('main', `${role}.txt`, 'pushed\n');
     },
   );
 
   test('reports a protected branch as restricted and refuses a push to it, but not to others', async () => {
     await protect(1, 'write');
-    expect(await world.host.pushProtectionOf(REPO, 'main')).toEqual({
+    expect(await environment.host.pushProtectionOf(REPO, 'main')).toEqual({
       restricted: true,
       by: ['ruleset rule pull_request'],
     });
-    await expect(world.push('main', 'direct.txt', 'x\n')).rejects.toThrow('Protected branch update failed');
-    await world.push('svc/issue-1', 'direct.txt', 'x\n');
-    expect(await world.host.pushProtectionOf(REPO, 'svc/issue-1')).toEqual({ restricted: false, by: [] });
+    await expect(environment.push('main', 'direct.txt', 'x\n')).rejects.toThrow('Protected branch update failed');
+    await environment.push('svc/issue-1', 'direct.txt', 'x\n');
+    expect(await environment.host.pushProtectionOf(REPO, 'svc/issue-1')).toEqual({ restricted: false, by: [] });
   });
 });
 

@@ -1,38 +1,38 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BOT, createWorld, openIssue, REPO, type World } from '@pipeline/testing/sandbox';
+import { BOT, createSandboxEnvironment, openIssue, REPO, type SandboxEnvironment } from '@pipeline/testing/sandbox';
 import { createGitHubHost, HostError } from '../src/index.ts';
 
-let world: World;
+let environment: SandboxEnvironment;
 beforeAll(async () => {
-  world = await createWorld();
-  for (let n = 1; n <= 105; n += 1) await openIssue(world, `Issue ${n}`);
+  environment = await createSandboxEnvironment();
+  for (let n = 1; n <= 105; n += 1) await openIssue(environment, `Issue ${n}`);
 });
-afterAll(() => world.end());
+afterAll(() => environment.end());
 
 describe('polling', () => {
   test('reads every page, oldest change first, and pull requests apart', async () => {
-    await world.push('feature', 'feature.txt', 'x\n');
+    await environment.push('feature', 'feature.txt', 'x\n');
     const pull = { title: 'A pull request', head: 'feature', base: 'main' };
-    const { data } = await world.api('POST', '/repos/acme/shop/pulls', pull);
+    const { data } = await environment.api('POST', '/repos/acme/shop/pulls', pull);
     const { number } = data as { number: number };
-    const page = await world.host.listIssues(REPO, { state: 'all' });
+    const page = await environment.host.listIssues(REPO, { state: 'all' });
     expect(page?.issues).toHaveLength(105);
     expect(page?.changedPullRequests).toEqual([{ number, updatedAt: expect.any(String) }]);
     const times = page?.issues.map((issue) => issue.updatedAt) ?? [];
     expect(times).toEqual([...times].sort());
-    expect(await world.host.getIssue(REPO, number)).toBeNull();
-    expect(await world.host.getIssue(REPO, 100_000)).toBeNull();
-    expect(await world.host.getRepo(REPO)).toMatchObject({ defaultBranch: 'main', private: false });
+    expect(await environment.host.getIssue(REPO, number)).toBeNull();
+    expect(await environment.host.getIssue(REPO, 100_000)).toBeNull();
+    expect(await environment.host.getRepo(REPO)).toMatchObject({ defaultBranch: 'main', private: false });
   });
 
   test('costs nothing while nothing changes, and sees a change at once', async () => {
     const query = { state: 'all', labels: ['svc:enqueue'] } as const;
     const ask = (etag?: string) =>
-      world.host.listIssues(REPO, { ...query, labels: [...query.labels], ...(etag ? { etag } : {}) });
+      environment.host.listIssues(REPO, { ...query, labels: [...query.labels], ...(etag ? { etag } : {}) });
     const first = await ask();
     expect(first?.issues).toEqual([]);
     expect(await ask(first?.etag ?? '')).toBeNull();
-    await world.execute({ type: 'addLabels', labels: ['svc:enqueue'] }, 7);
+    await environment.execute({ type: 'addLabels', labels: ['svc:enqueue'] }, 7);
     const changed = await ask(first?.etag ?? '');
     expect(changed?.issues).toMatchObject([{ number: 7, labels: ['svc:enqueue'] }]);
   });
@@ -44,7 +44,7 @@ describe('polling', () => {
       const headers = { 'content-type': 'application/json', link: '<https://evil.example/repos?page=2>; rel="next"' };
       return new Response('[]', { headers });
     };
-    const host = world.as(BOT.token, { fetch: spoofed });
+    const host = environment.as(BOT.token, { fetch: spoofed });
     await expect(host.listIssues(REPO, { state: 'all' })).rejects.toThrow(/refused a link to https:\/\/evil\.example/);
     expect(asked).toHaveLength(1);
   });
@@ -139,7 +139,7 @@ describe('what the host says', () => {
   test('an aborted action is ambiguous', async () => {
     const signal = AbortSignal.abort();
     const comment = { type: 'postComment', body: 'b', marker: 'm' } as const;
-    const result = await world.host.execute(REPO, 1, comment, { mayHaveHappened: false, signal });
+    const result = await environment.host.execute(REPO, 1, comment, { mayHaveHappened: false, signal });
     expect(result).toMatchObject({ status: 'failed', ambiguous: true });
   });
 

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ProjectionAction, ProjectionType } from '@pipeline/domain';
-import { ANNA, createWorld, openIssue, REPO, type World } from '@pipeline/testing/sandbox';
+import { ANNA, createSandboxEnvironment, openIssue, REPO, type SandboxEnvironment } from '@pipeline/testing/sandbox';
 import { createStrictCheck } from './strict.ts';
 
-let world: World;
+let environment: SandboxEnvironment;
 let serial = 0;
 beforeAll(async () => {
-  world = await createWorld();
+  environment = await createSandboxEnvironment();
 });
-afterAll(() => world.end());
+afterAll(() => environment.end());
 
 const AT = '/repos/acme/shop';
 /** What the host shows afterwards. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into.
 const shown = async (path: string): Promise<any> =>
-  (await world.api('GET', `${AT}${path}`, undefined, ANNA.token)).data;
+  (await environment.api('GET', `${AT}${path}`, undefined, ANNA.token)).data;
 const labels = async (issue: number) =>
   (await shown(`/issues/${issue}`)).labels.map((each: { name: string }) => each.name);
 const comments = async (issue: number) =>
@@ -31,9 +31,9 @@ interface Scene {
 async function sceneOf(): Promise<Scene> {
   serial += 1;
   const branch = `variant-${serial}`;
-  const issue = await openIssue(world);
-  const head = await world.push(branch, `${branch}.txt`, 'text\n');
-  return { issue, branch, head, pull: async () => numberOf(await world.execute(createPR(branch), issue)) };
+  const issue = await openIssue(environment);
+  const head = await environment.push(branch, `${branch}.txt`, 'text\n');
+  return { issue, branch, head, pull: async () => numberOf(await environment.execute(createPR(branch), issue)) };
 }
 
 const createPR = (branch: string): ProjectionAction => ({
@@ -51,11 +51,11 @@ type Variant<T extends ProjectionType> = (
 const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
   addLabels: async ({ issue }) => [{ type: 'addLabels', labels: ['svc:new'] }, () => labels(issue), ['svc:new']],
   removeLabels: async ({ issue }) => {
-    await world.execute({ type: 'addLabels', labels: ['svc:a', 'b'] }, issue);
+    await environment.execute({ type: 'addLabels', labels: ['svc:a', 'b'] }, issue);
     return [{ type: 'removeLabels', labels: ['svc:a', 'none'] }, () => labels(issue), ['b']];
   },
   swapLabels: async ({ issue }) => {
-    await world.execute({ type: 'addLabels', labels: ['svc:a', 'b'] }, issue);
+    await environment.execute({ type: 'addLabels', labels: ['svc:a', 'b'] }, issue);
     return [{ type: 'swapLabels', remove: ['svc:a'], add: ['svc:c'] }, () => labels(issue), ['b', 'svc:c']];
   },
   closeIssue: async ({ issue }) => [
@@ -68,7 +68,7 @@ const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
     ['closed', 'not_planned', ['Bye.']],
   ],
   reopenIssue: async ({ issue }) => {
-    await world.execute({ type: 'closeIssue', reason: 'completed', comment: null }, issue);
+    await environment.execute({ type: 'closeIssue', reason: 'completed', comment: null }, issue);
     return [{ type: 'reopenIssue' }, async () => (await shown(`/issues/${issue}`)).state, 'open'];
   },
   postComment: async ({ issue }) => [
@@ -77,7 +77,7 @@ const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
     ['Hello'],
   ],
   updateComment: async ({ issue }) => {
-    await world.execute({ type: 'updateComment', body: 'Before', marker: 'm' }, issue);
+    await environment.execute({ type: 'updateComment', body: 'Before', marker: 'm' }, issue);
     return [{ type: 'updateComment', body: 'After', marker: 'm' }, () => comments(issue), ['After']];
   },
   createIssue: async () => [
@@ -86,7 +86,7 @@ const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
     ['Part', ['svc:enqueue']],
   ],
   linkSubIssue: async ({ issue }) => {
-    const childIssueNumber = await openIssue(world);
+    const childIssueNumber = await openIssue(environment);
     return [
       { type: 'linkSubIssue', parentIssueNumber: issue, childIssueNumber },
       async () => (await shown(`/issues/${issue}/sub_issues`)).map((each: { number: number }) => each.number),
@@ -122,7 +122,7 @@ const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
     const comment = { path: `${branch}.txt`, line: 1, body: 'Why?' };
     return [
       { type: 'submitReview', prNumber, event: 'comment', body: 'Hm.', comments: [comment] },
-      async () => (await world.host.listReviews(REPO, prNumber)).map(({ verdict }) => verdict),
+      async () => (await environment.host.listReviews(REPO, prNumber)).map(({ verdict }) => verdict),
       ['commented'],
     ];
   },
@@ -144,7 +144,7 @@ const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
   },
   deleteBranch: async ({ branch }) => [
     { type: 'deleteBranch', branch },
-    () => world.git(['ls-remote', `${world.sandbox.url}/acme/shop.git`, branch]),
+    () => environment.git(['ls-remote', `${environment.sandbox.url}/acme/shop.git`, branch]),
     '',
   ],
   setCommitStatus: async ({ head }) => [
@@ -160,14 +160,14 @@ test.each(Object.keys(VARIANTS) as ProjectionType[])(
     const check = createStrictCheck();
     const scene = await sceneOf();
     const [action, shows, expected] = await VARIANTS[type](scene);
-    const before = world.exchanges.length;
-    const result = await world.execute(action, scene.issue);
+    const before = environment.exchanges.length;
+    const result = await environment.execute(action, scene.issue);
     expect(result).toMatchObject({ status: 'ok' });
     expect(await shows(result)).toEqual(expected);
-    const sent = world.exchanges.slice(before);
+    const sent = environment.exchanges.slice(before);
     expect(sent.flatMap((exchange) => check.violations(exchange))).toEqual([]);
     expect(sent.filter(({ method }) => method !== 'GET').length).toBeGreaterThan(0);
-    const again = await world.execute(action, scene.issue, true);
+    const again = await environment.execute(action, scene.issue, true);
     expect(['ok', 'refused']).toContain(again.status);
     expect(await shows(result)).toEqual(expected);
   },

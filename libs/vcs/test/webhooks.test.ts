@@ -53,7 +53,7 @@ describe('real deliveries', () => {
         kind: 'issue',
         action: 'labeled',
         label: 'bug',
-        repo: { owner: 'Codertocat', name: 'Hello-World' },
+        repo: { owner: 'Codertocat', name: 'Hello-SandboxEnvironment' },
         issue: { number: 1, labels: ['bug'], state: 'open' },
         sender: 'Codertocat',
       },

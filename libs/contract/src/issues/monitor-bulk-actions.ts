@@ -62,6 +62,8 @@ const filter = z
     description: 'Selects issues of enabled repos. An issue must match all given criteria. At least one is required.',
   });
 
+const NO_NEXT = 'must be the `next` value of an earlier response';
+
 const common = {
   filter,
   dryRun: z.boolean().default(true).meta({
@@ -76,7 +78,8 @@ const common = {
     .meta({ description: 'Maximum number of issues to act on, 1 to 500. Default 500.' }),
   after: z
     .string()
-    .regex(/^\d{1,15}\.\d{1,15}\.\d{1,10}$/, 'must be the `next` value of an earlier response')
+    .regex(/^\d{1,15}\.\d{1,15}\.\d{1,10}$/, NO_NEXT)
+    .refine((text) => Number(text.split('.').at(-1)) <= MAX_ISSUE_NUMBER, NO_NEXT)
     .optional()
     .meta({
       description: 'Cursor: the `next` value of the previous response.',

@@ -54,7 +54,13 @@ export const registerWorker = route({
   description:
     'Returns the worker id and the heartbeat and lease intervals. Registering an existing name returns the same worker ' +
     'and releases the tasks it had claimed. A name belongs to the token that registered it until that token is revoked.',
-  errors: [{ code: 'INSUFFICIENT_SCOPE', description: 'The name belongs to another worker token' }],
+  errors: [
+    { code: 'INSUFFICIENT_SCOPE', description: 'The name belongs to another worker token' },
+    {
+      code: 'INVALID_BODY',
+      description: 'An invalid field, or a repo that is not enabled or outside the access of the token',
+    },
+  ],
   body: z.object({
     name: z.string().min(1).max(200),
     hostname: z.string().max(255).default(''),

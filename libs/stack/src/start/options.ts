@@ -31,6 +31,7 @@ function postgresUrl(value: string): string {
 
 const AFTER = `
 Environment: HOSTED_PORT (8080), MONITOR_PORT (8090), SANDBOX_PORT (8070), POSTGRES_PORT (0); 0 = any free port.
+Limits of requests, such as CONNECTION_RATE_LIMIT or REQUESTS_PER_MINUTE, reach the services as they are set here.
 The demo fleet is a simulation: scripted agents and people, whose commits, reviews and merges are real.`;
 
 const EXIT_USAGE = 2;

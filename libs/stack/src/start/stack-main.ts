@@ -1,8 +1,10 @@
 /** The command line, the environment, and the life of the stack. */
+
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { createLogger, envPort, runService, type ServiceContext } from '@pipeline/runtime';
 import type { PORT_VARIABLES } from '../data/ports.ts';
+import { LIMITS } from './limits.ts';
 import { stackCommand, stackOptions } from './options.ts';
 import { plainLog } from './plain-log.ts';
 import { reportText } from './report.ts';
@@ -10,7 +12,7 @@ import { startStack } from './start-stack.ts';
 
 const STOP_WITHIN_MS = 10_000;
 /** What a child may need of this environment; everything else is told to each of them. */
-const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LOG_LEVEL'];
+const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LOG_LEVEL', ...LIMITS];
 
 const command = stackCommand();
 if (process.argv.includes('--json')) command.configureOutput({ outputError: (text, write) => write(usageJson(text)) });

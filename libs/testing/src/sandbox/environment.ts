@@ -24,13 +24,13 @@ export const APP_KEY = generateKeyPairSync('rsa', {
 const APP = { id: 77, slug: 'pipeline', publicKey: APP_KEY.publicKey, owners: ['acme'] };
 
 /** A sandbox host on a free port with one repo of real history, and the adapter as the bot sees it. */
-export interface World {
+export interface SandboxEnvironment {
   dir: string;
   sandbox: SandboxHost;
   host: VcsHost;
   exchanges: Exchange[];
   as(token: string, options?: Partial<Parameters<typeof createGitHubHost>[0]>): VcsHost;
-  /** Raw call of the API; the token is the bot's unless told. */
+  /** Raw call of the API, by default with the bot's token. */
   api(
     method: string,
     path: string,
@@ -39,7 +39,7 @@ export interface World {
   ): Promise<{ status: number; data: never; headers: Headers }>;
   execute(action: ProjectionAction, issueNumber?: number, mayHaveHappened?: boolean): Promise<ExecuteResult>;
   git(args: string[], cwd?: string): Promise<string>;
-  /** Commits a file on a branch (made from main when new) and pushes it through HTTP, as the bot; gives the commit. */
+  /** Commits a file on a branch (made from main when new) and pushes it through HTTP, as the bot; returns the commit. */
   push(branch: string, file: string, text: string, to?: { repo: string; token: string }): Promise<string>;
   restart(): Promise<void>;
   end(): Promise<void>;
@@ -55,6 +55,7 @@ async function git(args: string[], cwd: string): Promise<string> {
   return stdout.trim();
 }
 
+/** Creates a git repository with one commit below `dir`. @returns its folder. */
 export async function makeSource(dir: string): Promise<string> {
   const source = path.join(dir, 'source');
   await git(['init', '-q', source], dir);
@@ -65,7 +66,8 @@ export async function makeSource(dir: string): Promise<string> {
   return source;
 }
 
-export async function createWorld(options: Partial<SandboxOptions> = {}): Promise<World> {
+/** Starts a sandbox host with the repo `acme/shop`, which the bot and Anna may write to. `end()` stops it. */
+export async function createSandboxEnvironment(options: Partial<SandboxOptions> = {}): Promise<SandboxEnvironment> {
   const dir = mkdtempSync(path.join(tmpdir(), 'sandbox-'));
   const source = await makeSource(dir);
   const settings: SandboxOptions = {
@@ -78,7 +80,7 @@ export async function createWorld(options: Partial<SandboxOptions> = {}): Promis
   };
   let sandbox = await startSandbox(settings);
   const exchanges: Exchange[] = [];
-  const as: World['as'] = (token, extra = {}) =>
+  const as: SandboxEnvironment['as'] = (token, extra = {}) =>
     createGitHubHost({
       baseUrl: sandbox.url,
       token,
@@ -88,7 +90,7 @@ export async function createWorld(options: Partial<SandboxOptions> = {}): Promis
       fetch: recordingFetch(exchanges),
       ...extra,
     });
-  const world: World = {
+  const environment: SandboxEnvironment = {
     dir,
     sandbox,
     host: as(BOT.token),
@@ -104,7 +106,7 @@ export async function createWorld(options: Partial<SandboxOptions> = {}): Promis
       return { status: response.status, data: (text ? JSON.parse(text) : null) as never, headers: response.headers };
     },
     execute: (action, issueNumber = 1, mayHaveHappened = false) =>
-      world.host.execute(REPO, issueNumber, action, { mayHaveHappened }),
+      environment.host.execute(REPO, issueNumber, action, { mayHaveHappened }),
     git: (args, cwd = dir) => git(args, cwd),
     async push(branch, file, text, { repo, token } = { repo: 'acme/shop', token: BOT.token }) {
       const work = mkdtempSync(path.join(dir, 'work-'));
@@ -120,24 +122,24 @@ export async function createWorld(options: Partial<SandboxOptions> = {}): Promis
     async restart() {
       await sandbox.stop();
       sandbox = await startSandbox(settings);
-      Object.assign(world, { sandbox, host: as(BOT.token) });
+      Object.assign(environment, { sandbox, host: as(BOT.token) });
     },
     async end() {
       await sandbox.stop();
       rmSync(dir, { recursive: true, force: true });
     },
   };
-  return world;
+  return environment;
 }
 
-/** Opens an issue as Anna and gives its number. */
-export async function openIssue(world: World, title = 'An issue', body = 'Please'): Promise<number> {
-  const { data } = await world.api('POST', '/repos/acme/shop/issues', { title, body }, ANNA.token);
+/** Opens an issue as Anna and returns its number. */
+export async function openIssue(environment: SandboxEnvironment, title = 'An issue', body = 'Please'): Promise<number> {
+  const { data } = await environment.api('POST', '/repos/acme/shop/issues', { title, body }, ANNA.token);
   return (data as { number: number }).number;
 }
 
 /** The app that acme has installed, as the issuer of tokens. */
-export const shopApp = ({ sandbox, exchanges }: World, more: Partial<GitHubAppOptions> = {}) =>
+export const shopApp = ({ sandbox, exchanges }: SandboxEnvironment, more: Partial<GitHubAppOptions> = {}) =>
   createGitHubApp({
     baseUrl: sandbox.url,
     appId: '77',

@@ -2,13 +2,13 @@ export {
   ANNA,
   APP_KEY,
   BOT,
-  createWorld,
+  createSandboxEnvironment,
   makeSource,
   openIssue,
   REPO,
+  type SandboxEnvironment,
   STRANGER,
   shopApp,
-  type World,
 } from './environment.ts';
 export { type Receiver, startReceiver } from './receiver.ts';
 export { type Exchange, recordingFetch } from './recording-fetch.ts';

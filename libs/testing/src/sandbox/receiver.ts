@@ -2,16 +2,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HostEvent } from '@pipeline/domain';
 import { parseWebhook } from '@pipeline/vcs';
-import type { World } from './environment.ts';
+import type { SandboxEnvironment } from './environment.ts';
 
-/** What a webhook of the sandbox host has delivered so far, as the parser reads it. */
+/** The webhook deliveries received so far, parsed. */
 export interface Receiver {
-  /** Waits for what is on its way. */
+  /** Waits for deliveries that are in flight. */
   events(): Promise<HostEvent[]>;
   stop(): Promise<void>;
 }
 
-export async function startReceiver({ sandbox }: Pick<World, 'sandbox'>): Promise<Receiver> {
+/** Registers a webhook of the sandbox host and receives its deliveries. */
+export async function startReceiver({ sandbox }: Pick<SandboxEnvironment, 'sandbox'>): Promise<Receiver> {
   const received: HostEvent[] = [];
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { type AnyRoute, hostedSurface } from '@pipeline/contract';
-import { type UnstorableRequest, unstorableRequests } from '@pipeline/testing/unstorable-requests';
+import { type UnstorableRequest, unstorableRequests } from '@pipeline/contract-tests/unstorable-requests';
 import { type Minted, mintConnection } from '../support/connections.ts';
 import { makeTenant, type Tenant, testHosted } from '../support/hosted.ts';
 

@@ -110,6 +110,12 @@ describe('nothing is done unless it is said so', () => {
     ['a bad fingerprint', { action: 'pause', filter: { fingerprint: 'x' } }, 'INVALID_BODY', /16 hexadecimal/],
     ['too many', { action: 'pause', filter: { label: 'x' }, limit: 501 }, 'INVALID_BODY', /^limit: /],
     ['a made-up place', { action: 'pause', filter: { label: 'x' }, after: '7' }, 'INVALID_BODY', /^after: .*`next`/],
+    [
+      'a place beyond the numbers of issues',
+      { action: 'pause', filter: { label: 'x' }, after: '1.1.2147483648' },
+      'INVALID_BODY',
+      /^after: .*`next`/,
+    ],
     ['no target', { action: 'transition', filter: { label: 'x' }, reason: 'y' }, 'INVALID_STATE', /targetState/],
     [
       'a blank reason',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkedFetch, monitorSurface } from '@pipeline/contract';
+import { type UnstorableRequest, unstorableRequests } from '@pipeline/contract-tests/unstorable-requests';
 import { testDatabase } from '@pipeline/testing';
-import { type UnstorableRequest, unstorableRequests } from '@pipeline/testing/unstorable-requests';
 import { EventFeed } from '../../src/stream/event-feed.ts';
 import { makeBench } from '../support/bench.ts';
 import { OLGA, serveConnected } from '../support/served-app.ts';
