@@ -67,7 +67,7 @@ test('refuses a second text for a name on the connection that prepared the first
 });
 
 test('refuses a name that Postgres would truncate', () => {
-  expect(() => prepared('Two Words', () => sql`select 1`)).toThrow('no statement name');
+  expect(() => prepared('Two Words', () => sql`select 1`)).toThrow('is not a statement name');
 });
 
 test('runs a prepared statement after a migration has added a column', async () => {
