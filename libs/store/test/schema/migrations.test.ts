@@ -59,7 +59,7 @@ describe('assertSchema', () => {
     await emptyDatabase(async (url, { fleet }) => {
       await migrateToLatest(url, V1);
       await assertSchema(fleet, V1);
-      await expect(assertSchema(fleet, V2)).rejects.toThrow('this code needs 0002-two: run `pnpm migrate`');
+      await expect(assertSchema(fleet, V2)).rejects.toThrow('this release requires 0002-two: run `pnpm migrate`');
     });
   });
 
@@ -72,7 +72,7 @@ describe('assertSchema', () => {
     await emptyDatabase(async (url, { fleet }) => {
       await migrateToLatest(url, V2_BREAKING);
       await assertSchema(fleet, V2_BREAKING);
-      await expect(assertSchema(fleet, V1)).rejects.toThrow('newer than this code (0002-two!breaking)');
+      await expect(assertSchema(fleet, V1)).rejects.toThrow('newer than this release (0002-two!breaking)');
       await expect(migrateToLatest(url, V1)).rejects.toBeInstanceOf(SchemaError);
     });
   });
