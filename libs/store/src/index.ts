@@ -93,6 +93,7 @@ export * from './reads/issue-why.ts';
 export * from './reads/overview.ts';
 export { reachedRepo } from './reads/reachable-repo.ts';
 export * from './reads/timeline.ts';
+export * from './reads/timelines-in-flight.ts';
 export * from './records.ts';
 export * from './repo-admin.ts';
 export * from './repo-figures.ts';

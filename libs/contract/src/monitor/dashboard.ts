@@ -1,12 +1,14 @@
 import { AGENT_STATUSES, DASHBOARD_STATUSES, STATES, type State } from '@pipeline/domain';
 import { z } from 'zod';
 import { PolledAt, Timestamp } from '../envelopes.ts';
+import { clamped } from '../paging.ts';
 import { route } from '../route.ts';
 import { Alert } from '../shared/alert.ts';
 import { ConfigReloadOutcome } from '../shared/config-reload-outcome.ts';
 import { CostByWindow } from '../shared/cost-by-window.ts';
 import { PipelineMetrics } from '../shared/pipeline-metrics.ts';
 import { TenantBudgetDashboard } from '../shared/tenant-budgets.ts';
+import { IssueTimeline } from '../shared/timeline.ts';
 import { WorkerPoolSnapshot } from '../shared/worker-pool.ts';
 
 const count = z.int().nonnegative();
@@ -42,6 +44,17 @@ export const AgentHealthSnapshot = z
   })
   .meta({ id: 'AgentHealthSnapshot', description: 'An agent as of the last look.' });
 
+/** How many issues' timelines a dashboard has. */
+const TIMELINES = { min: 0, max: 50, default: 10 } as const;
+
+const RecentTimeline = IssueTimeline.extend({
+  truncated: z.boolean().meta({ description: 'Whether there are older entries or state transitions.' }),
+}).meta({
+  id: 'RecentTimeline',
+  description:
+    'The newest 20 entries and the newest 20 state transitions of an issue. Texts are cut at 2,000 characters; details of more than 2,000 are null. `GET /api/timeline/{owner}/{repo}/{issue}` gives the whole timeline.',
+});
+
 /** interface: Dashboard. */
 export const Dashboard = z
   .object({
@@ -58,6 +71,10 @@ export const Dashboard = z
     costTotalUsd: usd.meta({ description: 'Of all tenants, ever.' }),
     costByWindow: CostByWindow.optional(),
     tenants: TenantBudgetDashboard.optional(),
+    issueTimelines: z.record(z.string(), RecentTimeline).optional().meta({
+      description:
+        'Timelines of issues in flight, by issue number: at most `timelines` of them and 256 KiB in total, those that entered their state last. An issue that does not fit is left out. Where several repos have an issue of one number, the one that entered its state last has the number as its key, the others `owner/repo#N`.',
+    }),
     metrics: z
       .record(z.string(), PipelineMetrics)
       .optional()
@@ -88,6 +105,10 @@ const readDashboard = route({
       .enum(['7d', '30d'])
       .default('7d')
       .meta({ description: 'What the figures of repos look back over.', example: '7d' }),
+    timelines: clamped({ ...TIMELINES, fallback: TIMELINES.default, notANumber: 'refuse' }).meta({
+      description: `How many timelines of issues in flight to give at most, ${TIMELINES.min} to ${TIMELINES.max}; clamped. 0 gives none.`,
+      example: TIMELINES.default,
+    }),
   }),
   replies: { 200: { description: 'The dashboard.', body: Dashboard } },
 });

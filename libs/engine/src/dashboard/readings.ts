@@ -29,14 +29,8 @@ import { costByWindow, readSpending } from '../analytics/costs.ts';
 import type { Engine } from '../context.ts';
 import { readPipelineMetrics } from '../reads/pipeline-metrics.ts';
 import { tenantBudgets } from '../tenant-budgets.ts';
-
-/** What the parts of a dashboard have in common: rows of one repo. */
-export interface OfRepo {
-  tenantId: number;
-  repoId: number;
-}
-
-export const repoKey = ({ tenantId, repoId }: OfRepo): string => `${tenantId}/${repoId}`;
+import { type OfRepo, repoKey } from './repo-names.ts';
+import { type ReadTimeline, readTimelines } from './timelines.ts';
 
 /** Where issues are. Costs the counters, so it may be read every few seconds. */
 export interface Counts {
@@ -61,6 +55,8 @@ export interface Live {
   agentSpend: { tenantId: number; agent: string; usd: number }[];
   /** Agents that have worked or spent, ever, in the order of their task types. */
   agentsThatRan: string[];
+  /** Of issues in flight, the one that entered its state last first. */
+  timelines: ReadTimeline[];
   budgets: Awaited<ReturnType<typeof tenantBudgets>>;
 }
 
@@ -88,6 +84,7 @@ export async function readLive(engine: Engine): Promise<Live> {
       ...work.filter(({ claimed }) => claimed > 0).map(({ taskType }) => AGENT_OF[taskType]),
       ...(await taskTypesThatRan(fleet)).map((taskType) => AGENT_OF[taskType]),
     ]),
+    timelines: await readTimelines(engine),
     budgets: await tenantBudgets(engine),
   };
 }
@@ -122,15 +119,3 @@ export async function readFigures({ store }: Engine): Promise<Figures> {
 /** Sums up counts of states. */
 export const countOf = (counts: readonly StateCount[], states: readonly State[]): number =>
   counts.reduce((sum, { state, n }) => (states.includes(state) ? sum + n : sum), 0);
-
-/** What each repo is told by: its slug, with the tenant where several have one of that name. */
-export function namesOf(repos: readonly FleetRepo[]): Map<string, string> {
-  const bySlug = Map.groupBy(repos, ({ owner, name }) => `${owner}/${name}`.toLowerCase());
-  return new Map(
-    repos.map((repo) => {
-      const slug = `${repo.owner}/${repo.name}`;
-      const isShared = (bySlug.get(slug.toLowerCase())?.length ?? 0) > 1;
-      return [repoKey(repo), isShared ? `${slug}@${repo.tenant}` : slug];
-    }),
-  );
-}

@@ -1,6 +1,7 @@
 import { AGENT_OF, STATES, type State, sumUsd } from '@pipeline/domain';
 import type { StateCount } from '@pipeline/store';
-import { type Counts, countOf, type Live, namesOf, repoKey } from './readings.ts';
+import { type Counts, countOf, type Live } from './readings.ts';
+import { namesOf, repoKey } from './repo-names.ts';
 
 /** Issues of all repos by state, and the marks that cut across the states: paused and blocked ones that are not done. */
 export function pipelineSummary({ counts }: Pick<Counts, 'counts'>): Record<State | 'paused' | 'blocked', number> {

@@ -1,6 +1,7 @@
 import type { FloorWorker, PoolWorker } from '@pipeline/store';
 import { poolOf, type WorkerPool } from '../reads/worker-pool.ts';
-import { type Counts, type Live, namesOf, repoKey } from './readings.ts';
+import type { Counts, Live } from './readings.ts';
+import { namesOf, repoKey } from './repo-names.ts';
 
 /** The workers of every enabled repo. One that names no repo serves all of its tenant. */
 export function workerPools(

@@ -43,8 +43,11 @@ async function newestOf(
   return timelineOf(store, scope, { ...query, limit: MAX_ENTRIES, offset: first.total - MAX_ENTRIES });
 }
 
-/** An issue is stale when nothing has happened to it for as long as a worker may be without progress. */
-function stalenessOf({ currentState, entries, serverTimestamp }: Timeline, stallMs: number): number | null {
+/**
+ * For how long nothing has happened to an issue, in milliseconds; null while it is done, or while that is shorter than
+ * a worker may be without progress.
+ */
+export function stalenessOf({ currentState, entries, serverTimestamp }: Timeline, stallMs: number): number | null {
   const last = entries.at(-1);
   if (currentState === 'done' || !last) return null;
   const quietMs = Date.parse(serverTimestamp) - Date.parse(last.timestamp);
