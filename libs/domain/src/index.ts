@@ -2,6 +2,7 @@ export * from './agent-health.ts';
 export * from './alerts.ts';
 export * from './analytics.ts';
 export type { Approval, PullRequestFacts } from './approvals.ts';
+export * from './assignees.ts';
 export * from './blocked-issues.ts';
 export * from './blocks.ts';
 export * from './bounds.ts';

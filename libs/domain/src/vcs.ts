@@ -102,6 +102,8 @@ export interface HostIssue {
   state: 'open' | 'closed';
   stateReason: 'completed' | 'not_planned' | 'reopened' | null;
   labels: string[];
+  /** Logins of the people that it is assigned to, bots left out; absent = not reported. */
+  assignees?: string[];
   author: string | null;
   createdAt: string;
   updatedAt: string;
@@ -222,4 +224,13 @@ export type HostEvent =
     }
   | { kind: 'repositories'; installationId: number; added: RepoRef[]; removed: RepoRef[]; sender: string | null };
 
-export type IssueAction = 'opened' | 'edited' | 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'seen';
+export type IssueAction =
+  | 'opened'
+  | 'edited'
+  | 'labeled'
+  | 'unlabeled'
+  | 'assigned'
+  | 'unassigned'
+  | 'closed'
+  | 'reopened'
+  | 'seen';

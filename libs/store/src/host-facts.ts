@@ -23,7 +23,11 @@ export async function hostFactsOf(db: Db, tenantId: number, issueId: number): Pr
   return row as HostFactsRow | undefined;
 }
 
-type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & { acceptedBy?: string | null };
+type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & {
+  acceptedBy?: string | null;
+  /** The person that it is assigned to; absent = not reported. */
+  assignee?: string | null;
+};
 
 /** Of an issue that enters: everything that the host reported up to then was acted on, and its text is the one to work on. */
 export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted): Promise<void> {
@@ -40,6 +44,7 @@ export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted
       text_at: at,
       text_accepted_by: admitted.acceptedBy ?? null,
       seen_at: svcNow,
+      ...(admitted.assignee !== undefined && { assignee: admitted.assignee, assignee_at: at }),
     })
     .execute();
 }

@@ -100,6 +100,8 @@ export type NewIssue = Pick<
 > & {
   /** Who has enqueued its text; null = the pipeline itself, or unknown. */
   acceptedBy?: string | null;
+  /** The person that it is assigned to; absent = not reported. */
+  assignee?: string | null;
 };
 
 /** Brings an issue into the pipeline in state `new`. @returns false when it was there already. */

@@ -127,6 +127,7 @@ describe('issues', () => {
     expect(await world.execute({ type: 'assignIssue', assignees: ['anna'] }, issue)).toMatchObject({ status: 'ok' });
     const { data } = await world.api('GET', `/repos/acme/shop/issues/${issue}`);
     expect(data).toMatchObject({ assignee: { login: 'anna' }, sub_issues_summary: { total: 1 } });
+    expect((await world.host.getIssue(REPO, issue))?.assignees).toEqual(['anna']);
   });
 
   test('who has no right is told so, and rights are asked from the host', async () => {

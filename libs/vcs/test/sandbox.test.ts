@@ -55,6 +55,24 @@ describe('webhooks', () => {
     ]);
   });
 
+  test('report who was assigned and who is no longer', async () => {
+    const number = await openIssue(world);
+    const path = `/repos/acme/shop/issues/${number}`;
+    await world.api('POST', `${path}/assignees`, { assignees: ['anna', 'pipeline-bot', 'nobody'] }, ANNA.token);
+    await world.api('POST', `${path}/assignees`, { assignees: ['anna'] }, ANNA.token);
+    await world.api('PATCH', path, { assignees: ['stranger'] }, ANNA.token);
+    await world.api('DELETE', `${path}/assignees`, { assignees: ['stranger'] }, ANNA.token);
+    const read = (await deliver()).map((one) => parseWebhook(one.event, JSON.parse(one.body))).flat();
+    expect(read.slice(1)).toMatchObject([
+      { kind: 'issue', action: 'assigned', issue: { assignees: ['anna'] }, sender: 'anna' },
+      { action: 'assigned', issue: { assignees: ['anna'] } },
+      { action: 'assigned', issue: { assignees: ['stranger'] } },
+      { action: 'unassigned' },
+      { action: 'unassigned' },
+      { action: 'unassigned', issue: { assignees: [] } },
+    ]);
+  });
+
   test('follow a pull request from its opening to its merge', async () => {
     await world.push('hooked', 'hooked.txt', '1\n');
     const { data } = await world.api('POST', '/repos/acme/shop/pulls', { title: 't', head: 'hooked', base: 'main' });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type ClaimedTask, claim, heartbeat, progress, registerWorker, watchSilence } from '@pipeline/engine';
 import { sql } from 'kysely';
-import { admit, makeBench } from './bench.ts';
+import { admit, makeBench, tellIssue } from './bench.ts';
 import { serveApp } from './served-app.ts';
 import { Shop } from './shop.ts';
 
@@ -171,6 +171,18 @@ describe('GET /api/workers/floor', () => {
     await take();
     at(31);
     expect(await entry()).toMatchObject({ status: 'stalled', alert: { reason: 'silent', since: iso(30) } });
+  });
+
+  test('the alert names the person that the issue in hand is assigned to', async () => {
+    await take();
+    at(31);
+    const assign = (assignees: string[], second: number) =>
+      tellIssue(bench, number, { action: 'assigned', assignees, updatedAt: iso(second) });
+    expect(await entry()).toMatchObject({ alert: { humanAssignee: null } });
+    await assign(['Pipeline-Bot', 'anna', 'ben'], 20);
+    expect(await entry()).toMatchObject({ alert: { reason: 'silent', humanAssignee: 'anna' } });
+    await assign(['Pipeline-Bot'], 21);
+    expect(await entry()).toMatchObject({ alert: { humanAssignee: null } });
   });
 
   test('heartbeats without progress for the stall limit: stalled, since then', async () => {

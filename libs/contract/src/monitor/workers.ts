@@ -33,7 +33,11 @@ export const WorkerFloorEntry = z
       .object({
         reason: z.string().meta({ description: '`silent` or `stalled`.', example: 'silent' }),
         since: Timestamp.nullable(),
-        humanAssignee: z.string().nullable(),
+        humanAssignee: z.string().nullable().meta({
+          description:
+            'Login of the person that the host names as the assignee of the issue in hand, the first of several. null without one, and for a bot or an identity of the pipeline.',
+          example: 'anna',
+        }),
       })
       .nullable(),
   })

@@ -158,6 +158,24 @@ export function setLabels(
   return saved;
 }
 
+/** Replaces the assignees and sends a webhook for each one added or taken away. */
+export function setAssignees(
+  sandbox: Sandbox,
+  repo: RepoRecord,
+  issue: IssueRecord,
+  { assignees, by }: { assignees: string[]; by: string },
+): IssueRecord {
+  const added = assignees.filter((login) => !issue.assignees.includes(login));
+  const removed = issue.assignees.filter((login) => !assignees.includes(login));
+  if (added.length + removed.length === 0) return issue;
+  const saved = saveIssue(sandbox, repo, { ...issue, assignees });
+  const send = (action: 'assigned' | 'unassigned', login: string) =>
+    announce(sandbox, repo, saved, { action, by, extra: { assignee: renderUser(sandbox, login) } });
+  for (const login of added) send('assigned', login);
+  for (const login of removed) send('unassigned', login);
+  return saved;
+}
+
 /** Labels differ by more than the case of their letters. */
 export function ensureLabel({ state }: Sandbox, repo: RepoRecord, name: string) {
   const known = state.list('label', repo.id).find((label) => label.name.toLowerCase() === name.toLowerCase());
