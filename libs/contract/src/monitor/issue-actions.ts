@@ -23,7 +23,8 @@ export const pauseIssue = route({
   id: 'pauseIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/pause',
   summary: 'Pause an issue',
-  description: 'Nothing new is claimed for it; work under way may finish. Repeating changes nothing.',
+  description:
+    'Nothing new is claimed for it; work under way may finish. Repeating changes nothing, nor does pausing an issue that is done.',
   replies: { 200: { description: 'Paused.', body: Ok } },
 });
 
@@ -32,7 +33,7 @@ export const resumeIssue = route({
   id: 'resumeIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/resume',
   summary: 'Resume a paused issue',
-  description: 'Its work may be claimed again.',
+  description: 'Its work may be claimed again. An issue that is not paused, or is done, stays as it is.',
   replies: { 200: { description: 'Resumed.', body: withState } },
 });
 
@@ -41,7 +42,8 @@ export const unblockIssue = route({
   id: 'unblockIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/unblock',
   summary: 'Unblock an issue',
-  description: 'Sends it back to where it was stopped. Dependencies it waited for count as resolved.',
+  description:
+    'Sends it back to where it was stopped. Dependencies it waited for count as resolved. An issue that is not blocked, or is done, stays as it is.',
   replies: { 200: { description: 'Unblocked.', body: withState } },
 });
 
@@ -50,7 +52,8 @@ export const retryIssue = route({
   id: 'retryIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/retry',
   summary: 'Have the work of the state done again',
-  description: 'Leaves the state. A blocked issue is freed when the outcome of the retry is applied.',
+  description:
+    'Leaves the state. A blocked issue is freed when the outcome of the retry is applied. A state without work stays as it is, as does an issue that is done: a transition to `new` starts that one again.',
   replies: { 200: { description: 'Enqueued.', body: withState } },
 });
 
