@@ -27,7 +27,10 @@ export const STREAM_EVENTS = {
   }),
   'worker-status': z.object({
     workerId: z.string(),
-    repo: repo.nullable(),
+    repo: repo.nullable().meta({
+      description:
+        'That of the task in hand; else the one that the worker serves. null only while it has no task and serves several, or all of its tenant.',
+    }),
     status: z.enum(['idle', 'busy', 'draining', 'offline']),
     issueNumber: issueNumber.nullable(),
     taskType: z.enum(TASK_TYPES).nullable(),
@@ -72,7 +75,8 @@ export const streamEvents = route({
     'a heartbeat while the store is away, which repeats the newest one. A client that comes back with `Last-Event-ID`',
     'gets what it missed out of the newest 100 events; when that is not all, the comment `: gap` comes first.',
     'A client that does not keep up is cut and may resume. Types and the fields of their data:',
-    `\n\n${fields}`,
+    `\n\n${fields}\n\n`,
+    '`repo` of `worker-status` is null only while the worker has no task and serves several repos.',
   ].join(' '),
   query: z.object({
     repo: slugText('must be owner/name')
