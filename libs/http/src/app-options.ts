@@ -7,6 +7,17 @@ import type { BodyMemoryLimits } from './body-memory.ts';
 import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './handler.ts';
 import type { IdentityLimiter, RateLimiter } from './rate-limit.ts';
 
+export interface Page {
+  html: string;
+  /** Its Content-Security-Policy. */
+  policy: string;
+}
+
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** Renders the page for an error status; `headers` are those of the answer, such as Retry-After. */
+export type ErrorPage = (error: { status: number; headers: Headers }) => Page;
+
 /** One authenticator for every kind of credentials that the routes ask for. */
 export type AuthenticatorsFor<Routes extends readonly AnyRoute[]> = {
   readonly [K in Extract<Routes[number]['auth'], CheckedAuth>]: Authenticate;
@@ -43,5 +54,7 @@ export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authen
   hostNames?: readonly string[] | undefined;
   bodies?: { memory?: Partial<BodyMemoryLimits>; timeoutMs?: number };
   /** Shown to browsers at addresses outside the API where nothing is; others get an ApiError. */
-  notFoundPage?: { html: string; policy: string };
+  notFoundPage?: Page;
+  /** Shown to browsers in place of an ApiError where the route declares a page for that status. */
+  errorPage?: ErrorPage | undefined;
 }

@@ -1,5 +1,5 @@
 import { type AnyRoute, STATUS_OF, type Surface } from '@pipeline/contract';
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { AppOptions, AuthenticatorsFor } from './app-options.ts';
 import { deliver } from './deliver.ts';
 import { errorMapping } from './fail.ts';
@@ -9,7 +9,7 @@ import { observe } from './observe.ts';
 import { hostCheck } from './origin-check.ts';
 import { RequestScope } from './request-scope.ts';
 import { securityHeaders } from './security-headers.ts';
-import { sendPage } from './send.ts';
+import { isBrowser, sendPage } from './send.ts';
 import { type LooseHandler, type LooseOptions, Stages } from './stages.ts';
 import { isMalformed, requireLine, unknownPaths } from './unknown-path.ts';
 
@@ -23,7 +23,8 @@ export function createApp<
 >(options: AppOptions<Routes, A>): Express {
   const surface: Surface = options.surface;
   const metrics = createHttpMetrics(options.registry);
-  const fail = errorMapping({ surface, metrics, answerCheck: options.answerCheck });
+  const { answerCheck, errorPage } = options;
+  const fail = errorMapping({ surface, metrics, answerCheck, errorPage });
   const stages = new Stages(options as unknown as LooseOptions, metrics);
   const unknown = unknownPaths(surface);
   const headers = securityHeaders(options.helmet);
@@ -81,9 +82,6 @@ export function createApp<
   app.use(answerUnknown);
   return app;
 }
-
-/** Whether the caller prefers a page to JSON; a caller that takes anything does not. */
-const isBrowser = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';
 
 /** Leaves a request without a query to whoever answers what no route serves. */
 const withQuery =

@@ -73,10 +73,16 @@ const speaksOauth = {
   ) as Record<(typeof answers)[number], { description: string; type: '*/*'; streamed: true }>,
 } as const;
 
+/** People open these addresses: a browser gets a page for what the library does not answer itself. */
+const opened = {
+  ...speaksOauth,
+  replies: { ...speaksOauth.replies, 429: { description: 'A page.', type: 'text/html', body: z.string() } },
+} as const;
+
 const form = rawBody('application/x-www-form-urlencoded', 'Parameters of the request.');
 
 const authorize = route({
-  ...speaksOauth,
+  ...opened,
   id: 'authorize',
   method: 'get',
   path: '/oauth/authorize',
@@ -85,7 +91,7 @@ const authorize = route({
 });
 
 const resumeAuthorization = route({
-  ...speaksOauth,
+  ...opened,
   id: 'resumeAuthorization',
   method: 'get',
   path: '/oauth/authorize/{uid}',
