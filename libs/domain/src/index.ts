@@ -21,6 +21,7 @@ export * from './costs/windows.ts';
 export * from './dead-letters/dead-letter.ts';
 export * from './errors.ts';
 export { mean, median, percent, percentile, ratio, roundToTenth, sumUsd } from './figures.ts';
+export * from './intake/assignees.ts';
 export * from './intake/host-history.ts';
 export * from './intake/pull-requests.ts';
 export * from './intake/text-dependencies.ts';

@@ -17,6 +17,7 @@ export {
   readLive,
 } from './analytics/dashboard-readings.ts';
 export { type AgentWork, agentWork, pipelineSummary } from './analytics/dashboard-summary.ts';
+export { TIMELINE_BOUNDS, timelineTexts } from './analytics/dashboard-timelines.ts';
 export { workerPools } from './analytics/dashboard-worker-pools.ts';
 export { pipelineEvents } from './analytics/events.ts';
 export { type GuardedRepo, readKpis } from './analytics/kpis.ts';

@@ -1,5 +1,8 @@
 import type { ExecuteResult, HostHistory, HostIssue, HostPullRequest, IssueAction, VcsHost } from '@pipeline/domain';
 
+const isLogged = (action: IssueAction) =>
+  action === 'labeled' || action === 'unlabeled' || action === 'closed' || action === 'reopened';
+
 /** The host behind the engine's port: in memory, accepting every write unless a test sets another result. */
 export class FakeHost implements VcsHost {
   readonly clientType = 'sandbox';
@@ -44,7 +47,7 @@ export class FakeHost implements VcsHost {
       history.events.push({ id: this.#entries, kind, label: name, actor, at: issue.updatedAt });
     };
     if (action === 'opened') for (const name of issue.labels) add('labeled', name);
-    else if (action !== 'edited' && action !== 'seen') add(action, label);
+    else if (isLogged(action)) add(action, label);
     if (action !== 'edited') return [];
     const changed = (['title', 'body'] as const).filter((part) => known?.[part] !== issue[part]);
     if (changed.includes('title')) add('renamed');

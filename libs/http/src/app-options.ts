@@ -3,6 +3,7 @@ import type { AnyRoute, Surface } from '@pipeline/contract';
 import type { Logger } from '@pipeline/runtime';
 import type { HelmetOptions } from 'helmet';
 import type { Registry } from 'prom-client';
+import type { ErrorPage, Page } from './answers/page.ts';
 import type { BodyMemoryLimits } from './body/body-memory.ts';
 import type { Limits } from './limits/rate-limit.ts';
 import type { Authenticate, Authenticators, CheckedAuth, HandlersOf } from './request/handler.ts';
@@ -34,5 +35,7 @@ export interface AppOptions<Routes extends readonly AnyRoute[], A extends Authen
   hostNames?: readonly string[] | undefined;
   bodies?: { memory?: Partial<BodyMemoryLimits>; timeoutMs?: number };
   /** HTML 404 page for browsers at unknown paths outside the API; other clients get an ApiError. */
-  notFoundPage?: { html: string; policy: string };
+  notFoundPage?: Page;
+  /** HTML page for browsers instead of an ApiError, if the route declares a page for the status. */
+  errorPage?: ErrorPage | undefined;
 }

@@ -1,9 +1,9 @@
 import { type AnyRoute, STATUS_OF, type Surface } from '@pipeline/contract';
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { deliver } from './answers/deliver.ts';
 import { errorMapping } from './answers/fail.ts';
 import { securityHeaders } from './answers/security-headers.ts';
-import { sendPage } from './answers/send.ts';
+import { isBrowser, sendPage } from './answers/send.ts';
 import { isMalformed, requireLine, unknownPaths } from './answers/unknown-path.ts';
 import type { AppOptions, AuthenticatorsFor } from './app-options.ts';
 import { hostCheck } from './auth/origin-check.ts';
@@ -23,7 +23,8 @@ export function createApp<
 >(options: AppOptions<Routes, A>): Express {
   const surface: Surface = options.surface;
   const metrics = createHttpMetrics(options.registry);
-  const fail = errorMapping({ surface, metrics, answerCheck: options.answerCheck });
+  const { answerCheck, errorPage } = options;
+  const fail = errorMapping({ surface, metrics, answerCheck, errorPage });
   const stages = new Stages(options as unknown as LooseOptions, metrics);
   const unknown = unknownPaths(surface);
   const headers = securityHeaders(options.helmet);
@@ -81,9 +82,6 @@ export function createApp<
   app.use(answerUnknown);
   return app;
 }
-
-/** Returns whether the caller prefers HTML to JSON; false for a caller that accepts anything. */
-const isBrowser = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';
 
 /** Passes a request without a query string to the handler of unknown paths. */
 const withQuery =

@@ -1,4 +1,5 @@
 export * from './answers/answer-error.ts';
+export type { ErrorPage } from './answers/page.ts';
 export * from './app-options.ts';
 export { sanitizeUrlText } from './body/text-stage.ts';
 export * from './create-app.ts';

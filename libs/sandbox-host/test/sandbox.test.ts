@@ -66,6 +66,24 @@ describe('webhooks', () => {
     ]);
   });
 
+  test('report each added and removed assignee', async () => {
+    const number = await openIssue(environment);
+    const path = `/repos/acme/shop/issues/${number}`;
+    await environment.api('POST', `${path}/assignees`, { assignees: ['anna', 'pipeline-bot', 'nobody'] }, ANNA.token);
+    await environment.api('POST', `${path}/assignees`, { assignees: ['anna'] }, ANNA.token);
+    await environment.api('PATCH', path, { assignees: ['stranger'] }, ANNA.token);
+    await environment.api('DELETE', `${path}/assignees`, { assignees: ['stranger'] }, ANNA.token);
+    const read = (await deliver()).map((one) => parseWebhook(one.event, JSON.parse(one.body)));
+    expect(read.slice(1)).toMatchObject([
+      [{ kind: 'issue', action: 'assigned', issue: { assignees: ['anna'] }, sender: 'anna' }],
+      [{ action: 'assigned', issue: { assignees: ['anna'] } }],
+      [{ action: 'assigned', issue: { assignees: ['stranger'] } }],
+      [{ action: 'unassigned' }],
+      [{ action: 'unassigned' }],
+      [{ action: 'unassigned', issue: { assignees: [] } }],
+    ]);
+  });
+
   test('follow a pull request from its opening to its merge', async () => {
     await environment.push('hooked', 'hooked.txt', '1\n');
     const { data } = await environment.api('POST', '/repos/acme/shop/pulls', {

@@ -70,6 +70,7 @@ export * from './issues/issue-why.ts';
 export * from './issues/issues.ts';
 export * from './issues/overview.ts';
 export * from './issues/timeline.ts';
+export * from './issues/timelines-in-flight.ts';
 export * from './knowledge/agent-messages.ts';
 export * from './knowledge/artefacts.ts';
 export * from './knowledge/change-items.ts';

@@ -142,6 +142,7 @@ describe('issues', () => {
     });
     const { data } = await environment.api('GET', `/repos/acme/shop/issues/${issue}`);
     expect(data).toMatchObject({ assignee: { login: 'anna' }, sub_issues_summary: { total: 1 } });
+    expect((await environment.host.getIssue(REPO, issue))?.assignees).toEqual(['anna']);
   });
 
   test('who has no right is told so, and rights are asked from the host', async () => {

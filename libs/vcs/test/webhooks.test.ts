@@ -25,10 +25,12 @@ describe('real deliveries', () => {
       'installation_repositories.added',
       'installation_repositories.removed',
       'issue_comment.created',
+      'issues.assigned',
       'issues.edited',
       'issues.labeled',
       'issues.opened',
       'issues.reopened',
+      'issues.unassigned',
       'issues.unlabeled',
       'pull_request.closed',
       'pull_request.opened',
@@ -57,6 +59,23 @@ describe('real deliveries', () => {
         issue: { number: 1, labels: ['bug'], state: 'open' },
         sender: 'Codertocat',
       },
+    ]);
+  });
+
+  test('reports the people that an issue is assigned to, without bots', () => {
+    const [example] = examplesOf('issues', 'assigned');
+    const assignees = [
+      null,
+      { login: 'helper', type: 'Bot' },
+      { login: 'anna', type: 'User' },
+      { login: 'x'.repeat(2_000) },
+    ];
+    const given = { ...example, issue: { ...(example?.issue as object), assignees } };
+    const read = parseWebhook('issues', given);
+    expect(read).toMatchObject([{ action: 'assigned', issue: { assignees: ['anna', 'x'.repeat(1_024)] } }]);
+    const { assignees: _, ...issue } = given.issue;
+    expect(parseWebhook('issues', { ...given, issue })).not.toMatchObject([
+      { issue: { assignees: expect.anything() } },
     ]);
   });
 

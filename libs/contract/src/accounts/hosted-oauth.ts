@@ -76,10 +76,16 @@ const speaksOauth = {
   ) as Record<(typeof answers)[number], { description: string; type: '*/*'; streamed: true }>,
 } as const;
 
+/** Routes that browsers open: an error that the OAuth library does not answer itself is a page for a browser. */
+const opened = {
+  ...speaksOauth,
+  replies: { ...speaksOauth.replies, 429: { description: 'HTML page.', type: 'text/html', body: z.string() } },
+} as const;
+
 const form = rawBody('application/x-www-form-urlencoded', 'Request parameters.');
 
 const authorize = route({
-  ...speaksOauth,
+  ...opened,
   id: 'authorize',
   method: 'get',
   path: '/oauth/authorize',
@@ -88,7 +94,7 @@ const authorize = route({
 });
 
 const resumeAuthorization = route({
-  ...speaksOauth,
+  ...opened,
   id: 'resumeAuthorization',
   method: 'get',
   path: '/oauth/authorize/{uid}',

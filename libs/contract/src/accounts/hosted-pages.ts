@@ -10,7 +10,7 @@ const page = {
   needsStore: false,
   tags: ['Pages'],
   undocumented: true,
-  replies: { 200: html, 303: elsewhere, 400: html, 403: html, 404: html, 429: html, 503: html },
+  replies: { 200: html, 303: elsewhere, 400: html, 403: html, 404: html, 429: html, 500: html, 503: html },
 } as const;
 
 const form = {

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { Alert } from '../alerts/alert.ts';
 import { CostByWindow } from '../costs/by-window.ts';
 import { TenantBudgetDashboard } from '../costs/tenant-budgets.ts';
+import { IssueTimeline } from '../issues/timeline.ts';
 import { ConfigReloadOutcome } from '../settings/reload-outcome.ts';
 import { PolledAt, Timestamp } from '../wire/envelopes.ts';
+import { clamped } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';
 import { WorkerPoolSnapshot } from '../workers/pool.ts';
 import { PipelineMetrics } from './pipeline-metrics.ts';
@@ -44,6 +46,17 @@ export const AgentHealthSnapshot = z
   })
   .meta({ id: 'AgentHealthSnapshot', description: 'Result of the latest health check of an agent.' });
 
+/** Number of issue timelines in a dashboard. */
+const TIMELINES = { min: 0, max: 50, default: 10 } as const;
+
+const RecentTimeline = IssueTimeline.extend({
+  truncated: z.boolean().meta({ description: 'Whether there are older entries or state transitions.' }),
+}).meta({
+  id: 'RecentTimeline',
+  description:
+    'The newest 20 entries and the newest 20 state transitions of an issue. Texts are truncated to 2,000 characters; details longer than that are null. `GET /api/timeline/{owner}/{repo}/{issue}` returns the whole timeline.',
+});
+
 /** interface: Dashboard. */
 export const Dashboard = z
   .object({
@@ -60,6 +73,10 @@ export const Dashboard = z
     costTotalUsd: usd.meta({ description: 'Total cost of all tenants in USD over all time.' }),
     costByWindow: CostByWindow.optional(),
     tenants: TenantBudgetDashboard.optional(),
+    issueTimelines: z.record(z.string(), RecentTimeline).optional().meta({
+      description:
+        'Timelines of issues in flight, by issue number: at most `timelines` of them and 256 KiB in total, the issues that entered their state last. An issue that does not fit is omitted. When several repos have an issue with the same number, the one that entered its state last has the number as its key, the others `owner/repo#N`.',
+    }),
     metrics: z.record(z.string(), PipelineMetrics).optional().meta({
       description:
         'Metrics by `owner/repo`, or by `owner/repo@tenant` when several tenants have a repo with this name.',
@@ -90,6 +107,10 @@ const readDashboard = route({
       .enum(['7d', '30d'])
       .default('7d')
       .meta({ description: 'Window of the repo metrics. Default: 7d.', example: '7d' }),
+    timelines: clamped({ ...TIMELINES, fallback: TIMELINES.default, notANumber: 'refuse' }).meta({
+      description: `Maximum number of timelines of issues in flight, ${TIMELINES.min} to ${TIMELINES.max}; clamped. 0 omits the section.`,
+      example: TIMELINES.default,
+    }),
   }),
   replies: { 200: { description: 'Dashboard data.', body: Dashboard } },
 });

@@ -25,7 +25,7 @@ export const pauseIssue = route({
   path: '/api/issues/{owner}/{repo}/{issue}/pause',
   summary: 'Pause an issue',
   description:
-    'Adds the label svc:paused. No new tasks of the issue are claimed; a running task may finish. Idempotent.',
+    'Adds the label svc:paused. No new tasks of the issue are claimed; a running task may finish. Idempotent; pausing an issue that is done has no effect.',
   replies: { 200: { description: 'Paused.', body: Ok } },
 });
 
@@ -34,7 +34,8 @@ export const resumeIssue = route({
   id: 'resumeIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/resume',
   summary: 'Resume a paused issue',
-  description: 'Removes the label svc:paused and re-enqueues the work task.',
+  description:
+    'Removes the label svc:paused and re-enqueues the work task. No effect on an issue that is not paused or is done.',
   replies: { 200: { description: 'Resumed.', body: withState } },
 });
 
@@ -44,7 +45,7 @@ export const unblockIssue = route({
   path: '/api/issues/{owner}/{repo}/{issue}/unblock',
   summary: 'Unblock an issue',
   description:
-    'Removes the label svc:blocked, returns the issue to the state it was blocked in and re-enqueues the work task. Pending dependencies are treated as resolved.',
+    'Removes the label svc:blocked, returns the issue to the state it was blocked in and re-enqueues the work task. Pending dependencies are treated as resolved. No effect on an issue that is not blocked or is done.',
   replies: { 200: { description: 'Unblocked.', body: withState } },
 });
 
@@ -54,7 +55,7 @@ export const retryIssue = route({
   path: '/api/issues/{owner}/{repo}/{issue}/retry',
   summary: 'Retry the work of the current state',
   description:
-    'Re-enqueues the work task; the state does not change. A blocked issue is unblocked when the outcome of the retry is applied.',
+    'Re-enqueues the work task; the state does not change. A blocked issue is unblocked when the outcome of the retry is applied. No effect in a state without work, or when the issue is done: a transition to `new` restarts that one.',
   replies: { 200: { description: 'Enqueued.', body: withState } },
 });
 

@@ -27,7 +27,10 @@ export const STREAM_EVENTS = {
   }),
   'worker-status': z.object({
     workerId: z.string(),
-    repo: repo.nullable(),
+    repo: repo.nullable().meta({
+      description:
+        'Repo of the claimed task, otherwise the repo that the worker serves. null only while the worker has no task and serves several repos, or all repos of its tenant.',
+    }),
     status: z.enum(['idle', 'busy', 'draining', 'offline']),
     issueNumber: issueNumber.nullable(),
     taskType: z.enum(TASK_TYPES).nullable(),
@@ -73,7 +76,8 @@ export const streamEvents = route({
     'that reconnects with `Last-Event-ID` receives the missed events from a buffer of the latest 100; if events are',
     'missing, the comment `: gap` comes first. A client that reads too slowly is disconnected and may reconnect.',
     'Event types and their payload fields:',
-    `\n\n${fields}`,
+    `\n\n${fields}\n\n`,
+    '`repo` of `worker-status` is null only while the worker has no task and serves several repos.',
   ].join(' '),
   query: z.object({
     repo: slugText('must be owner/name')

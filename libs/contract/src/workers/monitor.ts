@@ -34,7 +34,11 @@ export const WorkerFloorEntry = z
       .object({
         reason: z.string().meta({ description: '`silent` or `stalled`.', example: 'silent' }),
         since: Timestamp.nullable(),
-        humanAssignee: z.string().nullable(),
+        humanAssignee: z.string().nullable().meta({
+          description:
+            'Login of the assignee of the issue in progress, as reported by the host; the first person if there are several. Bots and identities of the pipeline are skipped. null = no such person.',
+          example: 'anna',
+        }),
       })
       .nullable(),
   })

@@ -101,6 +101,8 @@ export interface HostIssue {
   state: 'open' | 'closed';
   stateReason: 'completed' | 'not_planned' | 'reopened' | null;
   labels: string[];
+  /** Logins of the assignees without bots; absent = not reported. */
+  assignees?: string[];
   author: string | null;
   createdAt: string;
   updatedAt: string;
@@ -221,7 +223,16 @@ export type HostEvent =
     }
   | { kind: 'repositories'; installationId: number; added: RepoRef[]; removed: RepoRef[]; sender: string | null };
 
-export type IssueAction = 'opened' | 'edited' | 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'seen';
+export type IssueAction =
+  | 'opened'
+  | 'edited'
+  | 'labeled'
+  | 'unlabeled'
+  | 'assigned'
+  | 'unassigned'
+  | 'closed'
+  | 'reopened'
+  | 'seen';
 
 /** An entry of the host's own log of an issue. */
 export interface HistoryEvent {

@@ -5,7 +5,8 @@ import {
   projectedDrainMs,
   standingOf,
 } from '@pipeline/domain';
-import { type Counts, type Figures, type Live, namesOf, repoKey } from './dashboard-readings.ts';
+import type { Counts, Figures, Live } from './dashboard-readings.ts';
+import { namesOf, repoKey } from './dashboard-repo-names.ts';
 
 interface Readings {
   counts: Counts;

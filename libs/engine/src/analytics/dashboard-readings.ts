@@ -28,15 +28,9 @@ import {
 import type { Engine } from '../context/context.ts';
 import { tenantBudgets } from '../costs/tenant-budgets.ts';
 import { costByWindow, readSpending } from './costs.ts';
+import { type OfRepo, repoKey } from './dashboard-repo-names.ts';
+import { type ReadTimeline, readTimelines } from './dashboard-timelines.ts';
 import { readPipelineMetrics } from './pipeline-metrics.ts';
-
-/** Common fields of the dashboard's sections: rows of one repo. */
-export interface OfRepo {
-  tenantId: number;
-  repoId: number;
-}
-
-export const repoKey = ({ tenantId, repoId }: OfRepo): string => `${tenantId}/${repoId}`;
 
 /** Issues by state. Costs the counters, so it may be read every few seconds. */
 export interface Counts {
@@ -61,6 +55,8 @@ export interface Live {
   agentSpend: { tenantId: number; agent: string; usd: number }[];
   /** Agents with any run or cost, ever, in the order of their task types. */
   agentsThatRan: string[];
+  /** Timelines of issues in flight, latest state entry first. */
+  timelines: ReadTimeline[];
   budgets: Awaited<ReturnType<typeof tenantBudgets>>;
 }
 
@@ -90,6 +86,7 @@ export async function readLive(engine: Engine): Promise<Live> {
       ...work.filter(({ claimed }) => claimed > 0).map(({ taskType }) => AGENT_OF[taskType]),
       ...(await taskTypesThatRan(fleet)).map((taskType) => AGENT_OF[taskType]),
     ]),
+    timelines: await readTimelines(engine),
     budgets: await tenantBudgets(engine),
   };
 }
@@ -124,15 +121,3 @@ export async function readFigures({ store }: Engine): Promise<Figures> {
 /** Sums up counts of states. */
 export const countOf = (counts: readonly StateCount[], states: readonly State[]): number =>
   counts.reduce((sum, { state, n }) => (states.includes(state) ? sum + n : sum), 0);
-
-/** Display name of each repo: its slug, with the tenant if the slug is ambiguous. */
-export function namesOf(repos: readonly FleetRepo[]): Map<string, string> {
-  const bySlug = Map.groupBy(repos, ({ owner, name }) => `${owner}/${name}`.toLowerCase());
-  return new Map(
-    repos.map((repo) => {
-      const slug = `${repo.owner}/${repo.name}`;
-      const isShared = (bySlug.get(slug.toLowerCase())?.length ?? 0) > 1;
-      return [repoKey(repo), isShared ? `${slug}@${repo.tenant}` : slug];
-    }),
-  );
-}

@@ -1,6 +1,7 @@
 import { AGENT_OF, STATES, type State, sumUsd } from '@pipeline/domain';
 import type { StateCount } from '@pipeline/store';
-import { type Counts, countOf, type Live, namesOf, repoKey } from './dashboard-readings.ts';
+import { type Counts, countOf, type Live } from './dashboard-readings.ts';
+import { namesOf, repoKey } from './dashboard-repo-names.ts';
 
 /** Issues of all repos by state, and the flags across states: paused and blocked ones that are not done. */
 export function pipelineSummary({ counts }: Pick<Counts, 'counts'>): Record<State | 'paused' | 'blocked', number> {

@@ -1,6 +1,7 @@
 import type { FloorWorker, PoolWorker } from '@pipeline/store';
 import { poolOf, type WorkerPool } from '../workers/worker-pool.ts';
-import { type Counts, type Live, namesOf, repoKey } from './dashboard-readings.ts';
+import type { Counts, Live } from './dashboard-readings.ts';
+import { namesOf, repoKey } from './dashboard-repo-names.ts';
 
 /** The workers of every enabled repo. A worker without a list of repos serves all of its tenant. */
 export function workerPools(

@@ -1,4 +1,4 @@
-import { compareStamps, type HostEvent, PAUSED_LABEL, textHash } from '@pipeline/domain';
+import { compareStamps, type HostEvent, humanAssignee, PAUSED_LABEL, textHash } from '@pipeline/domain';
 import { CLOCKS_DIFFER_MS, type HostFactsRow, hostFactsOf, type IssueRow } from '@pipeline/store';
 import type { Unit } from '../context/context.ts';
 
@@ -33,6 +33,8 @@ export function firstFacts(issue: StoredIssue): HostFactsRow {
     changed_by: null,
     changed_at: null,
     seen_at: null,
+    assignee: null,
+    assignee_at: null,
   };
 }
 
@@ -52,3 +54,13 @@ export function labelTime({ labels_at, label_times, pause_at }: HostFactsRow, la
  */
 export const stateTime = ({ issue }: IssueEvent): string =>
   issue.state === 'closed' ? (issue.closedAt ?? issue.updatedAt) : issue.updatedAt;
+
+/**
+ * Returns the facts with the assignee that the event reports, unless a newer report is stored. Of two reports in one
+ * second the one that arrives last is stored; the next poll corrects it.
+ * @param own logins of the pipeline and its workers, which are skipped.
+ */
+export function withAssignee(facts: HostFactsRow, { issue }: IssueEvent, own: readonly string[]): HostFactsRow {
+  if (!issue.assignees || compareStamps(issue.updatedAt, facts.assignee_at) < 0) return facts;
+  return { ...facts, assignee: humanAssignee(issue.assignees, own), assignee_at: issue.updatedAt };
+}

@@ -5,6 +5,7 @@ import {
   findRequest,
   type HistoryEvent,
   type HostIssue,
+  humanAssignee,
   PAUSED_LABEL,
   sameText,
 } from '@pipeline/domain';
@@ -31,7 +32,7 @@ import { admit, admitNew } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
 import { followText } from '../workflow/text-dependencies.ts';
 import { type Evidence, evidenceFor, mayBeRequest, wantsIn } from './evidence.ts';
-import { factsOf, type IssueEvent, labelTime, latest, stateTime } from './host-facts.ts';
+import { factsOf, type IssueEvent, labelTime, latest, stateTime, withAssignee } from './host-facts.ts';
 import type { Intake } from './intake-context.ts';
 import { takePullRequest } from './pull-request.ts';
 import { refuseEnqueue } from './refuse-enqueue.ts';
@@ -71,14 +72,17 @@ async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): P
   const { engine, repo } = intake;
   const { issue } = event;
   const evidence = await evidenceFor(intake, event);
+  const own = [evidence.self, ...engine.settings().review.workerLogins];
   return inTenant(engine, repo.tenant_id, async (unit) => {
     const row = await lockIssueByNumber(unit.tx, unit.tenantId, repo.id, issue.number);
-    if (row) return follow(unit, await subjectOf(unit, row), { event, evidence, applied });
+    if (row) return follow(unit, await subjectOf(unit, row), { event, evidence, applied, own });
     if (issue.state === 'closed') await endedElsewhere(unit, repo.id, issue.number);
     if (!wantsIn(issue)) return 'taken';
     if (!evidence.text) return 'unprepared';
     if (evidence.text.title && evidence.text.body) {
-      await admitNew(unit, repo.id, { ...issue, acceptedBy: evidence.text.acceptedBy }, evidence.asked);
+      const assignee = issue.assignees && humanAssignee(issue.assignees, own);
+      const fresh = { ...issue, acceptedBy: evidence.text.acceptedBy, ...(assignee !== undefined && { assignee }) };
+      await admitNew(unit, repo.id, fresh, evidence.asked);
     } else refuseEnqueue(unit, repo, event, evidence.text);
     return 'taken';
   });
@@ -115,6 +119,8 @@ interface Fact {
   evidence: Evidence;
   /** It comes from a webhook: earlier polls of the issue are older. */
   applied: boolean;
+  /** Logins of the pipeline and its workers. */
+  own: readonly string[];
 }
 
 async function follow(unit: Unit, subject: Subject, fact: Fact): Promise<Outcome> {
@@ -132,8 +138,8 @@ async function follow(unit: Unit, subject: Subject, fact: Fact): Promise<Outcome
   const labels = standing === 'current' ? labelsAfter(issue, event, facts) : issue.labels;
   const news = { ...text.accepted, ...(age >= 0 && hostFacts(event.issue)), ...shownChange(text.facts), labels };
   await updateIssue(unit.tx, unit.tenantId, issue.id, news);
-  const told = standing === 'current' ? timesAfter(text.facts, event) : text.facts;
-  await saveHostFacts(unit.tx, told, fact.applied);
+  const reported = standing === 'current' ? timesAfter(text.facts, event) : text.facts;
+  await saveHostFacts(unit.tx, withAssignee(reported, event, fact.own), fact.applied);
   const renewed = { ...subject, issue: { ...issue, ...news } };
   recordText(unit, renewed, facts, text.facts);
   const isFollowed = text.accepted !== null && event.issue.state === 'open' && issue.state !== 'done';

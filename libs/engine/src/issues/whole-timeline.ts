@@ -43,8 +43,11 @@ async function newestOf(
   return timelineOf(store, scope, { ...query, limit: MAX_ENTRIES, offset: first.total - MAX_ENTRIES });
 }
 
-/** An issue is stale when its last entry is older than the stall limit of workers. */
-function stalenessOf({ currentState, entries, serverTimestamp }: Timeline, stallMs: number): number | null {
+/**
+ * Returns the milliseconds since the last entry of an issue; null while the issue is done or the last entry is newer
+ * than the stall limit of workers.
+ */
+export function stalenessOf({ currentState, entries, serverTimestamp }: Timeline, stallMs: number): number | null {
   const last = entries.at(-1);
   if (currentState === 'done' || !last) return null;
   const quietMs = Date.parse(serverTimestamp) - Date.parse(last.timestamp);

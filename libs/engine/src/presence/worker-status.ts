@@ -15,8 +15,7 @@ import { emit } from '../records/records.ts';
 
 /** One function per fact: a worker's status is written to the live stream in the transaction that changes it. */
 function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
-  const [only, ...others] = worker.repos;
-  const served = only !== undefined && others.length === 0 ? only : null;
+  const served = onlyRepo(worker);
   emit(unit, 'worker-status', {
     workerId: worker.id,
     repo: claim?.task_type ? formatSlug(claim) : served,
@@ -25,6 +24,10 @@ function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: Prese
     taskType: claim?.task_type ?? null,
   });
 }
+
+/** Returns the only repo a worker serves; null when it serves several, or all repos of its tenant. */
+const onlyRepo = ({ repos }: WorkerRow): string | null =>
+  new Set(repos.map((slug) => slug.toLowerCase())).size === 1 ? (repos[0] ?? null) : null;
 
 interface Heard {
   /** The workers themselves sent a request; otherwise offline ones stay offline. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { act, heartbeat } from '@pipeline/engine';
-import { finish, take } from '../harness.ts';
+import { act, heartbeat, registerWorker } from '@pipeline/engine';
+import { finish, take, WORKER } from '../harness.ts';
 import { OLGA } from '../stage.ts';
 import { ANALYZED, WorkerStage } from './worker-stage.ts';
 
@@ -20,6 +20,23 @@ describe('status', () => {
       taskType: 'analyze',
     });
     expect(idle).toEqual({ workerId: bench.workerId, repo: null, status: 'idle', issueNumber: null, taskType: null });
+  });
+
+  test.each([
+    ['one', ['acme/shop'], 'acme/shop'],
+    ['one in two spellings', ['Acme/Shop', 'acme/shop'], 'Acme/Shop'],
+    ['several', ['acme/shop', 'acme/tools'], null],
+    ['all of its tenant', [], null],
+  ])('names the only repo a worker without a task serves: %s', async (_what, repos, repo) => {
+    await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: 'w2', repos });
+    expect((await bench.told()).at(-1)).toMatchObject({ status: 'idle', repo });
+  });
+
+  test('names the repo of the claimed task when the worker serves several', async () => {
+    const repo = `${bench.repo.owner}/shop`;
+    await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: 'w1', repos: [repo, 'acme/tools'] });
+    await take(bench);
+    expect((await bench.told()).at(-1)).toMatchObject({ status: 'busy', repo, issueNumber: 1 });
   });
 
   test('is one update without event and period for a heartbeat without changes', async () => {

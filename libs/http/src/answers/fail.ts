@@ -3,12 +3,14 @@ import { AppError, type ErrorCode } from '@pipeline/domain';
 import type { HttpMetrics } from '../request/http-metrics.ts';
 import type { RequestScope } from '../request/request-scope.ts';
 import { AnswerError } from './answer-error.ts';
-import { sendError } from './send.ts';
+import type { ErrorPage } from './page.ts';
+import { type SentError, sendError } from './send.ts';
 
 interface FailOptions {
   surface: Surface;
   metrics: HttpMetrics;
   answerCheck: 'throw' | 'log';
+  errorPage: ErrorPage | undefined;
 }
 
 const BODY_NOT_READ: ReadonlySet<ErrorCode> = new Set(['PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'OVERLOADED']);
@@ -18,7 +20,8 @@ const UNEXPECTED: Refusal = { code: 'INTERNAL_ERROR' };
 /** Maps a thrown value to an ApiError. The cause is logged with the request id and never sent to the caller. */
 export type Fail = (scope: RequestScope, error: unknown) => void;
 
-export function errorMapping({ surface, metrics, answerCheck }: FailOptions): Fail {
+export function errorMapping({ surface, metrics, answerCheck, errorPage }: FailOptions): Fail {
+  const send: Send = (scope, route, error) => sendError(scope, route, error, errorPage);
   const declared = new Map(
     surface.routes.map((route) => [route, new Set(errorsOf(surface, route).map((error) => error.code))]),
   );
@@ -32,7 +35,7 @@ export function errorMapping({ surface, metrics, answerCheck }: FailOptions): Fa
     }
     clearHeaders(response);
     if (!(error instanceof AppError)) {
-      unexpected(scope, route, error);
+      unexpected(scope, route, error, send);
       return;
     }
     const isDeclared = !route || declared.get(route)?.has(error.code);
@@ -40,8 +43,8 @@ export function errorMapping({ surface, metrics, answerCheck }: FailOptions): Fa
       metrics.undeclared.inc({ route: route.id });
       scope.log.error('error is not declared by its route', { route: route.id, code: error.code, error });
     }
-    if (isDeclared || answerCheck === 'log') known(scope, route, error);
-    else unexpected(scope, route, error);
+    if (isDeclared || answerCheck === 'log') known(scope, route, error, send);
+    else unexpected(scope, route, error, send);
   };
 }
 
@@ -50,12 +53,14 @@ function clearHeaders(response: RequestScope['response']): void {
   for (const name of response.getHeaderNames()) if (name !== 'connection') response.removeHeader(name);
 }
 
-function unexpected(scope: RequestScope, route: AnyRoute | undefined, error: unknown): void {
+type Send = (scope: RequestScope, route: AnyRoute | undefined, error: SentError) => void;
+
+function unexpected(scope: RequestScope, route: AnyRoute | undefined, error: unknown, send: Send): void {
   scope.log.error('request failed', { route: route?.id, error });
-  sendError(scope, route, route?.failure ?? UNEXPECTED);
+  send(scope, route, route?.failure ?? UNEXPECTED);
 }
 
-function known(scope: RequestScope, route: AnyRoute | undefined, error: AppError): void {
+function known(scope: RequestScope, route: AnyRoute | undefined, error: AppError, send: Send): void {
   const { code, message, detail, cause } = error;
   if (code === 'INTERNAL_ERROR') scope.log.error('request failed', { route: route?.id, error });
   else if (detail !== undefined || cause !== undefined)
@@ -65,5 +70,5 @@ function known(scope: RequestScope, route: AnyRoute | undefined, error: AppError
     // The rest of such a body is not read.
     ...(BODY_NOT_READ.has(code) && { connection: 'close' }),
   };
-  sendError(scope, route, { code, message, headers });
+  send(scope, route, { code, message, headers });
 }

@@ -136,7 +136,7 @@ export function announceReview(
   });
 }
 
-/** Replaces the labels; unknown ones are created, and each one added or taken away is told. */
+/** Replaces the labels; unknown ones are created, and each added or removed one is told. */
 export function setLabels(
   sandbox: Sandbox,
   repo: RepoRecord,
@@ -155,6 +155,24 @@ export function setLabels(
   };
   for (const name of added) tell('labeled', name);
   for (const name of removed) tell('unlabeled', name);
+  return saved;
+}
+
+/** Replaces the assignees and sends a webhook for each one added or taken away. */
+export function setAssignees(
+  sandbox: Sandbox,
+  repo: RepoRecord,
+  issue: IssueRecord,
+  { assignees, by }: { assignees: string[]; by: string },
+): IssueRecord {
+  const added = assignees.filter((login) => !issue.assignees.includes(login));
+  const removed = issue.assignees.filter((login) => !assignees.includes(login));
+  if (added.length + removed.length === 0) return issue;
+  const saved = saveIssue(sandbox, repo, { ...issue, assignees });
+  const send = (action: 'assigned' | 'unassigned', login: string) =>
+    announce(sandbox, repo, saved, { action, by, extra: { assignee: renderUser(sandbox, login) } });
+  for (const login of added) send('assigned', login);
+  for (const login of removed) send('unassigned', login);
   return saved;
 }
 

@@ -1,7 +1,17 @@
 import { type Request, type Response, Router } from 'express';
 import { z } from 'zod';
 import { allows, requireRole } from '../access/roles.ts';
-import { addEvent, addIssue, announce, change, issueOf, saveIssue, setLabels, setOpen } from '../changes/changes.ts';
+import {
+  addEvent,
+  addIssue,
+  announce,
+  change,
+  issueOf,
+  saveIssue,
+  setAssignees,
+  setLabels,
+  setOpen,
+} from '../changes/changes.ts';
 import { forbidden, invalid } from '../http/failure.ts';
 import { numberParam, paginate, queryValue, readBody, repoOf, viewerOf } from '../http/request.ts';
 import { renderEvent, renderIssue } from '../render/issue.ts';
@@ -45,9 +55,11 @@ export function issueRoutes(sandbox: Sandbox): Router {
     const assignees = triage ? known(sandbox, fresh.assignees ?? []) : [];
     const created = change(sandbox, () => {
       const { title, body = null } = fresh;
-      const issue = addIssue(sandbox, repo, { title, body, labels: [], assignees, author: viewer.login, pull: null });
-      announce(sandbox, repo, issue, { action: 'opened', by: viewer.login });
-      return triage ? setLabels(sandbox, repo, issue, { labels: fresh.labels, by: viewer.login }) : issue;
+      const by = viewer.login;
+      const issue = addIssue(sandbox, repo, { title, body, labels: [], assignees: [], author: by, pull: null });
+      announce(sandbox, repo, issue, { action: 'opened', by });
+      const assigned = setAssignees(sandbox, repo, issue, { assignees, by });
+      return triage ? setLabels(sandbox, repo, assigned, { labels: fresh.labels, by }) : assigned;
     });
     res.status(201).json(renderIssue(sandbox, repo, created));
   });
@@ -86,7 +98,10 @@ export function issueRoutes(sandbox: Sandbox): Router {
     const named = known(sandbox, assignees);
     const kept = issue.assignees.filter((login) => !named.includes(login));
     const saved = change(sandbox, () =>
-      saveIssue(sandbox, repo, { ...issue, assignees: add ? [...kept, ...named] : kept }),
+      setAssignees(sandbox, repo, issue, {
+        assignees: add ? [...issue.assignees, ...named.filter((login) => !issue.assignees.includes(login))] : kept,
+        by: viewerOf(res).login,
+      }),
     );
     res.status(add ? 201 : 200).json(renderIssue(sandbox, repo, saved));
   };
@@ -111,7 +126,7 @@ export function applyEdit(
 ): IssueRecord {
   let saved = editText(sandbox, repo, issue, { edit, by });
   const { assignees } = edit;
-  if (assignees) saved = saveIssue(sandbox, repo, { ...saved, assignees: known(sandbox, assignees) });
+  if (assignees) saved = setAssignees(sandbox, repo, saved, { assignees: known(sandbox, assignees), by });
   if (edit.labels) {
     if (!allows(repo, by, 'triage')) throw forbidden();
     saved = setLabels(sandbox, repo, saved, { labels: edit.labels, by });

@@ -381,6 +381,8 @@ export interface IssueEvents {
 export interface IssueHostFacts {
   acted_at: string | null;
   acted_event_id: number | null;
+  assignee: string | null;
+  assignee_at: string | null;
   changed_at: string | null;
   changed_body: string | null;
   changed_by: string | null;
@@ -1180,7 +1182,7 @@ export const COLUMNS = {
   issue_counts: ['is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id', 'writes'],
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
-  issue_host_facts: ['acted_at', 'acted_event_id', 'changed_at', 'changed_body', 'changed_by', 'changed_sha256', 'changed_title', 'command_at', 'issue_id', 'label_times', 'labels_at', 'pause_at', 'seen_at', 'state_at', 'tenant_id', 'text_accepted_by', 'text_at', 'text_sha256'],
+  issue_host_facts: ['acted_at', 'acted_event_id', 'assignee', 'assignee_at', 'changed_at', 'changed_body', 'changed_by', 'changed_sha256', 'changed_title', 'command_at', 'issue_id', 'label_times', 'labels_at', 'pause_at', 'seen_at', 'state_at', 'tenant_id', 'text_accepted_by', 'text_at', 'text_sha256'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
   issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'updated_at', 'url'],
   kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],

@@ -24,7 +24,11 @@ export async function hostFactsOf(db: Db, tenantId: number, issueId: number): Pr
   return row as HostFactsRow | undefined;
 }
 
-type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & { acceptedBy?: string | null };
+type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & {
+  acceptedBy?: string | null;
+  /** Login of the assignee (a person); absent = not reported. */
+  assignee?: string | null;
+};
 
 /**
  * Facts of an admitted issue: everything that the host reported up to then is applied, and its text is the accepted
@@ -44,6 +48,7 @@ export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted
       text_at: at,
       text_accepted_by: admitted.acceptedBy ?? null,
       seen_at: svcNow,
+      ...(admitted.assignee !== undefined && { assignee: admitted.assignee, assignee_at: at }),
     })
     .execute();
 }

@@ -101,6 +101,8 @@ export type NewIssue = Pick<
 > & {
   /** The login that enqueued its text; null = the pipeline itself, or unknown. */
   acceptedBy?: string | null;
+  /** Login of the assignee (a person); absent = not reported. */
+  assignee?: string | null;
 };
 
 /** Inserts an issue in state `new`. @returns false when it already existed. */

@@ -28,6 +28,8 @@ export interface FloorTask {
   repo: string;
   issue_number: number | null;
   state: State | null;
+  /** Login of the assignee of the issue (a person), as reported by the host. */
+  assignee: string | null;
   claimed_at: string;
   running_ms: number;
   /** When its lease expired, or its progress was due. */
@@ -53,7 +55,7 @@ export async function workersOnFloor(
     from workers w
     left join lateral (
       select t.id as task_id, t.task_type as type, t.repo_id, r.owner || '/' || r.name as repo,
-        nullif(t.issue_number, 0) as issue_number, i.state, t.claimed_at,
+        nullif(t.issue_number, 0) as issue_number, i.state, f.assignee, t.claimed_at,
         greatest(0, extract(epoch from svc_now() - t.claimed_at) * 1000)::bigint as running_ms,
         least(case when t.lease_expires_at < svc_now() then t.lease_expires_at end,
           case when t.progress_at < svc_now() - ${msInterval(stallMs)} then t.progress_at + ${msInterval(stallMs)} end
@@ -61,18 +63,31 @@ export async function workersOnFloor(
       from tasks t
       join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
       left join issues i on i.tenant_id = t.tenant_id and i.id = t.issue_id
+      left join issue_host_facts f on f.tenant_id = t.tenant_id and f.issue_id = t.issue_id
       where t.tenant_id = w.tenant_id and t.claimed_by = w.id and t.status = 'claimed'
       order by t.claimed_at limit 1
     ) t on true
     where w.left_at is null
     order by w.tenant_id, w.name`.execute(fleet);
   return rows.map(
-    ({ task_id, type, repo_id, repo, issue_number, state, claimed_at, running_ms, stuck_since, ...worker }) => ({
+    ({
+      task_id,
+      type,
+      repo_id,
+      repo,
+      issue_number,
+      state,
+      assignee,
+      claimed_at,
+      running_ms,
+      stuck_since,
+      ...worker
+    }) => ({
       ...worker,
       task:
         task_id === null
           ? null
-          : { id: task_id, type, repo_id, repo, issue_number, state, claimed_at, running_ms, stuck_since },
+          : { id: task_id, type, repo_id, repo, issue_number, state, assignee, claimed_at, running_ms, stuck_since },
     }),
   );
 }

@@ -19,6 +19,7 @@ import {
   operatorScope,
   type Store,
   statusOfIssue,
+  timelinesInFlight,
   troubleOfIssue,
 } from '../../src/index.ts';
 import { database } from './database.ts';
@@ -114,8 +115,30 @@ describe('what the dashboard asks for', () => {
     ['letters', (store) => openLettersByRepo(store.fleet)],
     ['what is worked on', (store) => issuesInFlight(store.fleet)],
     ['alerts', (store) => openAlerts(store.fleet, 500)],
+    ['timelines', (store) => timelinesInFlight(store.fleet, { issues: 50, entries: 21 })],
   ])('%s: no table of the history is read from end to end', async (_what, read) => {
     expect(await scannedBy(database, read)).toEqual([]);
+  });
+
+  test('timelines of issues in flight take under 500 ms when one issue has 50,000 more events', async () => {
+    const bounds = { issues: 50, entries: 21 };
+    const before = await timelinesInFlight(database.store.fleet, bounds);
+    expect(before).toHaveLength(50);
+    expect(before.every(({ issue }) => issue.currentState === 'in-review')).toBe(true);
+    const newest = before[0];
+    if (!newest) throw new Error('no issue is in flight');
+    await sql`
+      insert into issue_events (tenant_id, issue_id, actor_type, status, state, created_at)
+      select i.tenant_id, i.id, 'agent', 'step ' || n, 'in-review', now() + n * interval '1 ms'
+      from issues i, generate_series(1, 50000) n
+      where i.tenant_id = ${newest.tenantId} and i.repo_id = ${newest.repoId}
+        and i.issue_number = ${newest.issue.issueNumber}`.execute(database.db);
+    const began = performance.now();
+    const after = await timelinesInFlight(database.store.fleet, bounds);
+    expect(performance.now() - began).toBeLessThan(500);
+    expect(after.map(({ issue }) => issue.issueNumber)).toEqual(before.map(({ issue }) => issue.issueNumber));
+    expect(after[0]?.issue.entries.at(-1)?.title).toBe('step 50000');
+    expect(Math.max(...after.map(({ issue }) => issue.entries.length))).toBe(21);
   });
 
   test('the counters say how many issues there are', async () => {

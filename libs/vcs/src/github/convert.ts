@@ -12,10 +12,17 @@ import {
 
 /** Most labels of an issue; the host allows as many. */
 const MAX_LABELS = 100;
+/** Most assignees of an issue; the host allows as many. */
+const MAX_ASSIGNEES = 10;
 
 // Deliveries may be large, whatever the host's own limits are: what is kept and read of them is bounded here.
 const bodyOf = (text: string | null | undefined): string => cappedText(text ?? '', MAX_HOST_BODY);
 const lineOf = (text: string): string => cappedText(text, MAX_HOST_LINE);
+
+interface UserFields {
+  login: string;
+  type?: string | null | undefined;
+}
 
 /** The fields that are read of each resource. REST answers and webhook payloads both have them. */
 export interface IssueFields {
@@ -26,6 +33,7 @@ export interface IssueFields {
   state: string;
   state_reason?: string | null | undefined;
   labels: (string | { name?: string | null })[];
+  assignees?: (UserFields | null)[] | null | undefined;
   user: { login: string } | null;
   created_at: string;
   updated_at: string;
@@ -86,11 +94,15 @@ export const toIssue = (data: IssueFields): HostIssue => ({
     .slice(0, MAX_LABELS)
     .flatMap((label) => (typeof label === 'string' ? label : (label.name ?? [])))
     .map(lineOf),
+  ...(data.assignees && { assignees: peopleAmong(data.assignees) }),
   author: data.user?.login ?? null,
   createdAt: data.created_at,
   updatedAt: data.updated_at,
   closedAt: data.closed_at,
 });
+
+const peopleAmong = (users: readonly (UserFields | null)[]): string[] =>
+  users.slice(0, MAX_ASSIGNEES).flatMap((user) => (user === null || user.type === 'Bot' ? [] : lineOf(user.login)));
 
 /** The host also knows `duplicate`, which is one way of not being planned. */
 function stateReason(value: string | null | undefined): HostIssue['stateReason'] {

@@ -5,6 +5,7 @@ import {
   anyAction,
   checkSuitePayload,
   commentPayload,
+  ISSUE_ACTIONS,
   issuesPayload,
   pullRequestPayload,
   repositoriesPayload,
@@ -13,7 +14,7 @@ import {
 
 /** The actions that mean something to the pipeline; every other event and action is ignored. */
 const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => HostEvent[] }> = {
-  issues: { actions: ['opened', 'edited', 'labeled', 'unlabeled', 'closed', 'reopened'], read: readIssue },
+  issues: { actions: [...ISSUE_ACTIONS], read: readIssue },
   issue_comment: { actions: ['created'], read: readComment },
   pull_request: { actions: ['opened', 'reopened', 'closed', 'synchronize', 'edited'], read: readPullRequest },
   pull_request_review: { actions: ['submitted', 'dismissed'], read: readReview },

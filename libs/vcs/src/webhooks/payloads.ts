@@ -17,6 +17,7 @@ const issue = z.looseObject({
   state: z.string().default('open'),
   state_reason: text,
   labels: z.array(z.looseObject({ name: z.string() })).default([]),
+  assignees: z.array(z.looseObject({ login: z.string(), type: text }).nullable()).nullish(),
   user: user.nullable(),
   pull_request: z.unknown().optional(),
   created_at: z.string(),
@@ -71,8 +72,18 @@ const checkSuite = z.looseObject({
 const named = z.array(z.looseObject({ full_name: z.string() })).default([]);
 
 export const anyAction = z.looseObject({ action: z.string().optional() });
+export const ISSUE_ACTIONS = [
+  'opened',
+  'edited',
+  'labeled',
+  'unlabeled',
+  'assigned',
+  'unassigned',
+  'closed',
+  'reopened',
+] as const;
 export const issuesPayload = z.looseObject({
-  action: z.enum(['opened', 'edited', 'labeled', 'unlabeled', 'closed', 'reopened']),
+  action: z.enum(ISSUE_ACTIONS),
   issue,
   label: z.looseObject({ name: z.string() }).optional(),
   changes: z.looseObject({ title: z.unknown().optional(), body: z.unknown().optional() }).optional(),

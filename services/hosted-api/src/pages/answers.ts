@@ -1,6 +1,7 @@
 import type { pageRoutes } from '@pipeline/contract';
 import { RateLimited } from '@pipeline/http';
 import { isUnavailable } from '@pipeline/store';
+import { tryAgainIn, waitPage } from './error-page.ts';
 import type { Page } from './layout.ts';
 import { noticePage } from './notice-page.ts';
 
@@ -42,11 +43,7 @@ export function asPages<H extends Readonly<Record<string, (input: never) => Prom
 
 function problemPage(error: unknown, lost: () => void): PageAnswer {
   if (error instanceof RateLimited) {
-    return show(
-      429,
-      noticePage('Please wait', 'There were too many requests from your network.', `Please ${tryAgain(error)}.`),
-      error.headers,
-    );
+    return show(429, waitPage(Number(error.headers['retry-after'])), error.headers);
   }
   if (!isUnavailable(error)) throw error;
   lost();
@@ -55,10 +52,7 @@ function problemPage(error: unknown, lost: () => void): PageAnswer {
 }
 
 /** When to come back, as the end of a sentence. */
-export function tryAgain({ headers }: RateLimited): string {
-  const minutes = Math.ceil(Number(headers['retry-after']) / 60);
-  return `try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}`;
-}
+export const tryAgain = ({ headers }: RateLimited): string => tryAgainIn(Number(headers['retry-after']));
 
 /** The answer to a form that was not made for this browser, or too long ago. */
 export const strangeForm = (): PageAnswer =>

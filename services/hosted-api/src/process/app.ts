@@ -4,6 +4,7 @@ import { handlersTellingOutages, tellingOutages } from '@pipeline/store';
 import type { Express } from 'express';
 import type { HostedContext } from '../context/context.ts';
 import { asPages } from '../pages/answers.ts';
+import { errorPage } from '../pages/error-page.ts';
 import { notFoundPage } from '../pages/home-page.ts';
 import { accountHandlers } from '../routes/accounts/account.ts';
 import { consentHandlers } from '../routes/accounts/consent.ts';
@@ -46,6 +47,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     requireSignature: signatureRequirement(context.webhookSecret),
     ownOrigins: [address.origin],
     notFoundPage: notFoundPage(),
+    errorPage,
     limits: {
       address: limits.address,
       routes: { token: shared(oauth.tokens), registerClient: shared(oauth.registrations) },

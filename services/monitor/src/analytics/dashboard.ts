@@ -8,6 +8,7 @@ import {
   type Figures,
   type Live,
   pipelineSummary,
+  timelineTexts,
   workerPools,
 } from '@pipeline/engine';
 import type { z } from 'zod';
@@ -46,16 +47,23 @@ export class Dashboard {
   readonly #deps: DashboardDeps;
   readonly #texts = new Map<MetricWindowDays, Rendered>();
   readonly #whole = new Map<MetricWindowDays, Rendered>();
+  #timelines: { of: readonly unknown[]; texts: [string, string][] } = { of: [], texts: [] };
   #work: { of: readonly unknown[]; by: ReadonlyMap<string, AgentWork> } = { of: [], by: new Map() };
 
   constructor(deps: DashboardDeps) {
     this.#deps = deps;
   }
 
-  /** Many may ask within a second: they get the same text, which then costs no more than its bytes. */
-  json(window: MetricWindowDays): string {
-    const of = [JSON.stringify(this.#head()), this.#polled(window)] as const;
-    return rendered(this.#whole, window, of, () => `${of[0].slice(0, -1)},${of[1].slice(1)}`);
+  /**
+   * Returns the JSON text. Requests within one second with the same number of timelines share one text.
+   * @param timelines maximum number of timelines; the section is absent before the first poll.
+   */
+  json(window: MetricWindowDays, timelines: number): string {
+    const [head, polled, texts] = [JSON.stringify(this.#head()), this.#polled(window), this.#timelineTexts()];
+    return rendered(this.#whole, window, [head, polled, texts, timelines], () => {
+      const shown = this.#deps.live.last && timelines > 0 ? [timelinesJson(texts.slice(0, timelines))] : [];
+      return `{${[head.slice(1, -1), ...shown, polled.slice(1, -1)].join(',')}}`;
+    });
   }
 
   #head(): Head {
@@ -102,6 +110,15 @@ export class Dashboard {
     return this.#work.by;
   }
 
+  #timelineTexts(): [string, string][] {
+    const [counts, live] = [this.#deps.counts.last, this.#deps.live.last];
+    if (this.#timelines.of[0] !== counts?.value.repos || this.#timelines.of[1] !== live) {
+      const texts = counts && live ? timelineTexts(counts.value.repos, live.value.timelines) : [];
+      this.#timelines = { of: [counts?.value.repos, live], texts };
+    }
+    return this.#timelines.texts;
+  }
+
   #polled(window: MetricWindowDays): string {
     const { counts, live, figures } = this.#deps;
     const polls = [counts.last, live.last, figures.last];
@@ -129,6 +146,9 @@ export class Dashboard {
     };
   }
 }
+
+const timelinesJson = (texts: readonly [string, string][]): string =>
+  `"issueTimelines":{${texts.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 
 /** The text that was made of the same things before, or one made now. */
 function rendered(

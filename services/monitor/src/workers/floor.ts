@@ -72,7 +72,7 @@ function entryOf(worker: FloorWorker, readings: Readings): Entry {
     utilization8hPct: utilizationPct(readings.utilization.get(workerKey(worker.tenant_id, worker.id))),
     lastHeartbeat: worker.last_heartbeat_at,
     idle: task === null,
-    alert: alert && { ...alert, humanAssignee: null },
+    alert: alert && { ...alert, humanAssignee: task?.assignee ?? null },
   };
 }
 

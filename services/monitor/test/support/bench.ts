@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, type HostIssue, type Settings } from '@pipeline/domain';
+import { DEFAULT_SETTINGS, type HostIssue, type IssueAction, type Settings } from '@pipeline/domain';
 import { type Engine, putRepo, takeHostEvent } from '@pipeline/engine';
 import {
   type DeadLetterCause,
@@ -46,8 +46,12 @@ export async function makeBench(store: Store, slug: string, settings: Partial<Se
   return { engine, tenantId, repo, bells: engine.bells };
 }
 
-/** Lets an issue in as a webhook would; it is in `analyzing` afterwards. @returns its row's id. */
-export async function admit({ engine, repo, tenantId }: Bench, number: number): Promise<number> {
+/** A webhook about an open issue. */
+export async function tellIssue(
+  { engine, repo }: Bench,
+  number: number,
+  { action, ...over }: Partial<HostIssue> & { action: IssueAction },
+): Promise<void> {
   const at = '2026-01-01T00:00:00.000Z';
   const issue: HostIssue = {
     number,
@@ -61,12 +65,16 @@ export async function admit({ engine, repo, tenantId }: Bench, number: number): 
     createdAt: at,
     updatedAt: at,
     closedAt: null,
+    ...over,
   };
   const host = { login: async () => 'pipeline-bot' } as never;
-  await takeHostEvent(
-    { engine, repo, host },
-    { kind: 'issue', action: 'opened', repo, issue, sender: 'anna', label: null },
-  );
+  await takeHostEvent({ engine, repo, host }, { kind: 'issue', action, repo, issue, sender: 'anna', label: null });
+}
+
+/** Lets an issue in as a webhook would; it is in `analyzing` afterwards. @returns its row's id. */
+export async function admit(bench: Bench, number: number): Promise<number> {
+  const { engine, repo, tenantId } = bench;
+  await tellIssue(bench, number, { action: 'opened' });
   const row = await findIssue(engine.store.tenant, tenantId, repo.id, number);
   if (!row) throw new Error(`issue ${number} was not let in`);
   return row.id;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type ClaimedTask, claim, heartbeat, progress, registerWorker, watchSilence } from '@pipeline/engine';
 import { sql } from 'kysely';
-import { admit, makeBench } from '../support/bench.ts';
+import { admit, makeBench, tellIssue } from '../support/bench.ts';
 import { serveApp } from '../support/served-app.ts';
 import { Shop } from '../support/shop.ts';
 
@@ -171,6 +171,18 @@ describe('GET /api/workers/floor', () => {
     await take();
     at(31);
     expect(await entry()).toMatchObject({ status: 'stalled', alert: { reason: 'silent', since: iso(30) } });
+  });
+
+  test('the alert names the person the issue in progress is assigned to', async () => {
+    await take();
+    at(31);
+    const assign = (assignees: string[], second: number) =>
+      tellIssue(bench, number, { action: 'assigned', assignees, updatedAt: iso(second) });
+    expect(await entry()).toMatchObject({ alert: { humanAssignee: null } });
+    await assign(['Pipeline-Bot', 'anna', 'ben'], 20);
+    expect(await entry()).toMatchObject({ alert: { reason: 'silent', humanAssignee: 'anna' } });
+    await assign(['Pipeline-Bot'], 21);
+    expect(await entry()).toMatchObject({ alert: { humanAssignee: null } });
   });
 
   test('heartbeats without progress for the stall limit: stalled, since then', async () => {

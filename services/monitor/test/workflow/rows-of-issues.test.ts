@@ -35,14 +35,15 @@ async function standIn(state: State): Promise<void> {
 }
 
 /** The newest change of labels that the host is asked for. */
-const swapAsked = async () => {
+const swapAsked = async () => (await swapsAsked())[0];
+const swapsAsked = async () => {
   const rows = await database.db
     .selectFrom('projections')
     .select('action')
     .where('issue_id', '=', issueId)
     .orderBy('id', 'desc')
     .execute();
-  return rows.map(({ action }) => action).find(({ type }) => type === 'swapLabels');
+  return rows.map(({ action }) => action).filter(({ type }) => type === 'swapLabels');
 };
 /** Types of the events of the issue, and the last thing that an operator did to it. */
 const events = async () => {
@@ -146,6 +147,32 @@ describe('interface: States and transitions, rows of Issue', () => {
     const taskType = DEFAULT_WORKFLOW.states.find(({ name }) => name === worked)?.taskType ?? undefined;
     expect((await task())?.task_type).toBe(taskType);
     if (taskType) expect(await task()).toMatchObject({ status: 'pending', attempt: 0, held: null });
+  });
+
+  test.each(['pause', 'resume', 'unblock', 'retry'])(
+    '%s answers 200 without effect when the issue is done',
+    async (action) => {
+      await post('cancel');
+      const before = await issue();
+      const written = async () => (await swapsAsked()).length;
+      const swaps = await written();
+      expect((await post(action)).json).toEqual(action === 'pause' ? { ok: true } : { ok: true, state: 'done' });
+      const { last_event_at: _at, updated_at: _updated, ...after } = await issue();
+      expect(before).toMatchObject(after);
+      expect([await task(), await written()]).toEqual([undefined, swaps]);
+      const { types, operation } = await events();
+      expect(types).not.toContain(action === 'pause' ? 'issue_paused' : 'issue_resumed');
+      expect(operation).toMatchObject({ action, actorId: 'olga' });
+    },
+  );
+
+  test('transition to new starts an issue again when it is done', async () => {
+    await post('cancel');
+    expect((await post('transition', { targetState: 'new', reason: 'again' })).json).toMatchObject({
+      ok: true,
+      to: 'new',
+    });
+    expect([(await issue()).state, (await task())?.task_type]).toEqual(['analyzing', 'analyze']);
   });
 
   test('Issue | transient block | automatic unblock', async () => {

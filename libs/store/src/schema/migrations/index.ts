@@ -33,6 +33,7 @@ import { up as boundlessSums } from './0021-0040/0031-boundless-sums.ts';
 import { up as limitsAssigneesAndEvidence } from './0021-0040/0032-limits-assignees-and-evidence.ts';
 import { up as leadersAndLoopProblems } from './0021-0040/0033-leaders-and-loop-problems.ts';
 import { up as monthPartitionsAndTokenUse } from './0021-0040/0034-month-partitions-and-token-use.ts';
+import { up as issueAssignees } from './0021-0040/0035-issue-assignees.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -76,4 +77,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0032-limits-assignees-and-evidence': { up: limitsAssigneesAndEvidence },
   '0033-leaders-and-loop-problems': { up: leadersAndLoopProblems },
   '0034-month-partitions-and-token-use': { up: monthPartitionsAndTokenUse },
+  '0035-issue-assignees': { up: issueAssignees },
 };
