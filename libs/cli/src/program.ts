@@ -16,7 +16,7 @@ import type { Streams } from './streams.ts';
 
 const AFTER = `
 DATABASE_URL names the database.
-Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database away, ${EXIT.config} wrong setting or schema.`;
+Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database away, ${EXIT.internal} error of the program, ${EXIT.config} wrong setting or schema.`;
 
 /** The command line of `pipeline`; `run` carries out what was asked for. Help and wrong usage are written here. */
 export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'stderr'> = process): Command {
