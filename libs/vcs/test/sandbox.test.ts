@@ -62,14 +62,14 @@ describe('webhooks', () => {
     await world.api('POST', `${path}/assignees`, { assignees: ['anna'] }, ANNA.token);
     await world.api('PATCH', path, { assignees: ['stranger'] }, ANNA.token);
     await world.api('DELETE', `${path}/assignees`, { assignees: ['stranger'] }, ANNA.token);
-    const read = (await deliver()).map((one) => parseWebhook(one.event, JSON.parse(one.body))).flat();
+    const read = (await deliver()).map((one) => parseWebhook(one.event, JSON.parse(one.body)));
     expect(read.slice(1)).toMatchObject([
-      { kind: 'issue', action: 'assigned', issue: { assignees: ['anna'] }, sender: 'anna' },
-      { action: 'assigned', issue: { assignees: ['anna'] } },
-      { action: 'assigned', issue: { assignees: ['stranger'] } },
-      { action: 'unassigned' },
-      { action: 'unassigned' },
-      { action: 'unassigned', issue: { assignees: [] } },
+      [{ kind: 'issue', action: 'assigned', issue: { assignees: ['anna'] }, sender: 'anna' }],
+      [{ action: 'assigned', issue: { assignees: ['anna'] } }],
+      [{ action: 'assigned', issue: { assignees: ['stranger'] } }],
+      [{ action: 'unassigned' }],
+      [{ action: 'unassigned' }],
+      [{ action: 'unassigned', issue: { assignees: [] } }],
     ]);
   });
 
