@@ -16,7 +16,7 @@ import { doctorCommand } from './doctor.ts';
 
 const AFTER = `
 Set DATABASE_URL to the database.
-Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database unavailable, ${EXIT.config} wrong setting or schema.`;
+Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database unavailable, ${EXIT.internal} internal error, ${EXIT.config} wrong setting or schema.`;
 
 /** Creates the command line of `pipeline`. `run` executes commands; help and usage errors are written here. */
 export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'stderr'> = process): Command {

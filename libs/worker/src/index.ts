@@ -4,3 +4,4 @@ export * from './tasks/records.ts';
 export * from './tasks/runner.ts';
 export type { TaskContext, TaskHandler } from './tasks/task-run.ts';
 export { failure, type Verdict } from './tasks/verdict.ts';
+export { UsageCommand } from './usage-command.ts';

@@ -1,7 +1,8 @@
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseSlug, TASK_TYPES, type TaskType } from '@pipeline/domain';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { UsageCommand } from './usage-command.ts';
 
 export interface RunnerOptions {
   server: string;
@@ -82,18 +83,8 @@ function level(value: string): RunnerOptions['logLevel'] {
 const AFTER = `
 The program gets the task as JSON on stdin and prints JSON lines on stdout, each with a "type": progress, message,
 artefact, finding, invocation, log, outcome or failure. The last outcome or failure decides; without one exit code 0 is
-the task's default outcome, 75 a quota to wait for, anything else a failure that is tried again. See README.md.`;
-
-const EXIT_USAGE = 2;
-
-/** Exits with 2 on invalid usage, unless another code is given. */
-class UsageCommand extends Command {
-  override error(message: string, options?: Parameters<Command['error']>[1]): never {
-    // Commander gives 1 for a wrong value of an option.
-    const { exitCode = 1 } = options ?? {};
-    super.error(message, { ...options, exitCode: exitCode === 1 ? EXIT_USAGE : exitCode });
-  }
-}
+the task's default outcome, 75 a quota to wait for, anything else a failure that is tried again. See README.md.
+Exit status: 0 done, 1 the worker failed, 2 wrong usage, 78 wrong setting or refused token.`;
 
 /** The command line of `pipeline-worker`. */
 export function runnerCommand(version: string): Command {

@@ -34,7 +34,7 @@ const channelsOf = ({ settings }: Unit): string[] => [...new Set(settings.alertC
 export async function raiseAlert(unit: Unit, alert: AlertInput): Promise<boolean> {
   const row = await upsertAlert(unit.tx, unit.tenantId, alert);
   if (row.count > 1) return false;
-  tell(unit, row);
+  publishAlert(unit, row);
   const channels = channelsOf(unit);
   if (channels.length === 0) return true;
   if (row.detector === 'budget_threshold') {
@@ -47,7 +47,7 @@ export async function raiseAlert(unit: Unit, alert: AlertInput): Promise<boolean
 export async function resolveAlert(unit: Unit, fingerprint: string): Promise<boolean> {
   const row = await closeAlert(unit.tx, unit.tenantId, fingerprint);
   if (!row) return false;
-  tell(unit, row);
+  publishAlert(unit, row);
   const channels = channelsOf(unit);
   // The end of a budget's period is not reported.
   if (channels.length > 0 && row.detector !== 'budget_threshold') await insertResolved(unit.tx, row, channels);
@@ -61,7 +61,7 @@ async function periodOf(unit: Unit, row: AlertRow): Promise<string | null> {
   return new Date(now - (now % DAY_MS)).toISOString();
 }
 
-const tell = (unit: Unit, { severity, message, detector, resolved_at }: AlertRow): void =>
+const publishAlert = (unit: Unit, { severity, message, detector, resolved_at }: AlertRow): void =>
   emit(unit, 'alert', { severity, message, detector, resolved: resolved_at !== null });
 
 /**
@@ -74,7 +74,7 @@ export const recordOutage = (
 ): Promise<void> =>
   inTenant(engine, DEPLOYMENT, async (unit) => {
     const raised = await upsertAlert(unit.tx, DEPLOYMENT, { severity, detector, fingerprint, message, threshold });
-    tell(unit, raised);
+    publishAlert(unit, raised);
     const closed = await closeAlert(unit.tx, DEPLOYMENT, fingerprint);
-    if (closed) tell(unit, closed);
+    if (closed) publishAlert(unit, closed);
   });

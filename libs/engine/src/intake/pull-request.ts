@@ -26,8 +26,8 @@ import { noteReverts } from './reverts.ts';
 type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
 
 /**
- * Applies the host's report of a pull request. The merge of any linked pull request ends the issue. A close without
- * merge stops it and a push sends it back to review only if the pull request is the pipeline's own: others are recorded
+ * Applies the host's report of a pull request. The merge of any linked pull request into the default branch ends the
+ * issue. A close without that merge stops it and a push sends it back to review only if the pull request is the pipeline's own: others are recorded
  * and move nothing. Reports older than the known state are ignored.
  * @returns later = the report may be older than our own writes in flight; it must be read again after them.
  */
@@ -46,7 +46,12 @@ export async function takePullRequest(intake: Intake, event: PullRequestEvent): 
     await upsertPullRequest(unit.tx, unit.tenantId, event.pullRequest, link);
     unit.relisted.changed.add(issue.id);
     const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
-    const seen = { before, now: event.pullRequest, isOwn: isOwn || before?.agent_authored === true };
+    const seen = {
+      before,
+      now: event.pullRequest,
+      isOwn: isOwn || before?.agent_authored === true,
+      defaultBranch: intake.repo.default_branch,
+    };
     await followPullRequest(unit, issue, seen, actor);
     return 'taken';
   });
@@ -88,24 +93,34 @@ interface SeenPullRequest {
   before: PullRequestRow | undefined;
   now: HostPullRequest;
   isOwn: boolean;
+  defaultBranch: string;
 }
 
 async function followPullRequest(unit: Unit, issue: IssueRow, seen: SeenPullRequest, actor: Actor): Promise<void> {
-  const { before, now, isOwn } = seen;
+  const { before, now, isOwn, defaultBranch } = seen;
+  const isDone = now.merged && now.baseRef === defaultBranch;
   if (isOwn && isPushed(issue, seen)) await onPush(unit, issue, now, actor);
   if (before?.state === now.state) return;
   const fact = { agent: actor.type, prNumber: now.number };
-  if (now.merged) await noteMerge(unit, { issue }, fact);
+  if (isDone) await noteMerge(unit, { issue }, fact);
   else {
-    const eventType = now.state === 'closed' ? 'pr_closed' : 'pr_opened';
-    recordPipelineEvent(unit, { issue }, { eventType, agent: fact.agent, payload: { prNumber: fact.prNumber } });
+    recordPipelineEvent(
+      unit,
+      { issue },
+      { eventType: eventOf(now), agent: fact.agent, payload: { prNumber: now.number } },
+    );
   }
-  if (now.merged && issue.state !== 'done') {
+  if (isDone && issue.state !== 'done') {
     await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
-  } else if (isOwn && now.state === 'closed' && !now.merged && isReviewable(issue.state)) {
+  } else if (isOwn && now.state === 'closed' && !isDone && isReviewable(issue.state)) {
     await onClose(unit, issue, now, actor);
   }
 }
+
+const eventOf = ({ merged, state }: HostPullRequest): 'pr_merged' | 'pr_closed' | 'pr_opened' => {
+  if (merged) return 'pr_merged';
+  return state === 'closed' ? 'pr_closed' : 'pr_opened';
+};
 
 /** Whether the head differs from the known one, in a state whose task depends on the head. */
 const isPushed = (issue: IssueRow, { before, now }: SeenPullRequest): boolean =>
@@ -119,12 +134,19 @@ async function onPush(unit: Unit, issue: IssueRow, { number, headSha }: HostPull
   await moveBy(unit, subject, { cause: { trigger: 'head-moved' }, actor: { ...actor, reason } });
 }
 
-async function onClose(unit: Unit, issue: IssueRow, { number }: HostPullRequest, actor: Actor): Promise<void> {
+async function onClose(
+  unit: Unit,
+  issue: IssueRow,
+  { number, merged, baseRef }: HostPullRequest,
+  actor: Actor,
+): Promise<void> {
   const subject = await subjectOf(unit, issue);
   // The review is about another head.
   if (subject.pr) return;
   const why = {
-    lastError: `Pull request #${number} was closed without a merge.`,
+    lastError: merged
+      ? `Pull request #${number} was merged into ${baseRef}, which is not the default branch.`
+      : `Pull request #${number} was closed without a merge.`,
     blockClassification: 'permanent' as const,
   };
   await moveBy(unit, subject, { cause: { trigger: 'pr-closed' }, actor: actor, stop: why });

@@ -14,7 +14,7 @@ import type { Unit } from '../context/context.ts';
 import { emit } from '../records/records.ts';
 
 /** One function per fact: a worker's status is written to the live stream in the transaction that changes it. */
-function tell(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
+function publishStatus(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
   const served = onlyRepo(worker);
   emit(unit, 'worker-status', {
     workerId: worker.id,
@@ -58,7 +58,7 @@ export async function reviewWorkers(
     if (!after) continue;
     reviewed.set(worker.id, { ...worker, status: after.status, finishing: after.finishing });
     if (worker.status === 'offline') await noteReturn(unit, worker.id);
-    if (after.status !== worker.status) tell(unit, worker, after.status, after);
+    if (after.status !== worker.status) publishStatus(unit, worker, after.status, after);
   }
   return reviewed;
 }
@@ -77,7 +77,7 @@ export async function noteRegistration(unit: Unit, worker: WorkerRow, before: Wo
   const { tx, tenantId } = unit;
   if (before?.stalled_since) await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'] });
   if (!before || before.status === 'offline') await noteReturn(unit, worker.id);
-  if (worker.status !== before?.status) tell(unit, worker, worker.status);
+  if (worker.status !== before?.status) publishStatus(unit, worker, worker.status);
 }
 
 /** A worker fell silent; it is locked. It was present until its last request. */
@@ -88,14 +88,14 @@ export async function noteSilence(unit: Unit, worker: WorkerRow, offlineSince: s
   await closePeriods(tx, tenantId, worker.id, { kinds: ['online'], ...(end !== null && { at: end }) });
   await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'], at: offlineSince });
   await openPeriod(tx, tenantId, worker.id, { kind: 'silent', startedAt: offlineSince });
-  tell(unit, worker, 'offline');
+  publishStatus(unit, worker, 'offline');
 }
 
 /** A worker left, or was silent for so long that it counts as gone; it is locked. */
 export async function noteDeparture(unit: Unit, worker: WorkerRow): Promise<void> {
   await retireWorker(unit.tx, unit.tenantId, worker.id);
   await closePeriods(unit.tx, unit.tenantId, worker.id, { kinds: ['online', 'silent', 'stalled'] });
-  if (worker.status !== 'offline') tell(unit, worker, 'offline');
+  if (worker.status !== 'offline') publishStatus(unit, worker, 'offline');
 }
 
 /** A task without progress was reclaimed from a worker, which counts as stalled until it has released it. */

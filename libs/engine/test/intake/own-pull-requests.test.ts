@@ -53,6 +53,34 @@ describe('a pull request from a fork whose branch has the name of the pipeline',
   });
 });
 
+describe('a pull request that is merged into another base than the default branch', () => {
+  const merged = { state: 'closed', merged: true, mergedAt: '2026-03-01T00:02:00.000Z', baseRef: 'release' } as const;
+
+  test('leaves the issue where it is when a person opened it', async () => {
+    await workUntil(stage, 'in-review');
+    const linked = { number: STRANGER, author: 'anna', headRef: 'mine', body: 'Closes #1' };
+    await reportPull(stage, 'merged', { ...linked, ...merged }, 'anna');
+    expect(await ofFork()).toMatchObject({ merged: true, issue_id: (await stage.issue()).id });
+    expect((await stage.issue()).state).toBe('in-review');
+  });
+
+  test('stops the issue when it is the one of the pipeline', async () => {
+    await workUntil(stage, 'in-review');
+    await reportPull(stage, 'merged', { ...merged, updatedAt: '2026-03-01T00:02:00.000Z' });
+    expect(await stage.issue()).toMatchObject({
+      state: 'failure-blocked',
+      last_error: 'Pull request #1001 was merged into release, which is not the default branch.',
+    });
+  });
+
+  test('does not end the issue when the host closes it for another reason afterwards: a close is a cancel', async () => {
+    await workUntil(stage, 'in-review');
+    stage.host.pulls.set(1_001, hostPull(stage, merged));
+    await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'closed' });
+    expect((await stage.transitions()).at(-1)).toMatch(/-> done \(host-closed\)$/);
+  });
+});
+
 describe('a pull request on a branch of the repository that the pipeline did not open', () => {
   const person = { number: STRANGER, author: 'anna', headSha: 'bad0001' };
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ScannedResult } from '@pipeline/domain';
+import { ScannedResult } from '@pipeline/domain';
 import { enqueueDueScans, fail, reclaimExpired, releaseDue, start } from '@pipeline/engine';
 import { claimNext, finish, hostIssue, makeBench, refOf, step, take, tell, workUntil } from '../harness.ts';
 import { Stage } from '../stage.ts';
@@ -39,6 +39,23 @@ const merge = async (issueNumber: number) => {
 };
 const failScan = async (errorClass: 'transient' | 'permanent' = 'transient') =>
   fail(bench.engine, refOf(bench, await scan()), { errorMessage: 'no git', errorClass, invocations: [] });
+
+/** Text that does not compress, as an index would else do. */
+const dense = (characters: number, from: number) =>
+  Array.from({ length: characters }, (_, n) => String.fromCodePoint(from + ((n * 7_919) % 1_500))).join('');
+
+describe('paths of many bytes', () => {
+  test('are stored up to the bound and refused beyond it', async () => {
+    const paths = [dense(1_000, 0x100), dense(666, 0x4e00), dense(500, 0x20000)];
+    await enqueueDueScans(bench.engine);
+    await finishScan({ files: paths.map((path) => file(path)), symbols: [] });
+    expect((await repoFiles()).map(({ path }) => path).sort()).toEqual([...paths].sort());
+    for (const path of [dense(667, 0x4e00), dense(1_000, 0x20000)])
+      expect(ScannedResult.safeParse(result({ files: [file(path)], symbols: [] })).error?.issues).toMatchObject([
+        { path: ['files', 0, 'path'], message: 'must have at most 2,000 bytes in UTF-8' },
+      ]);
+  });
+});
 
 describe('when a repo is scanned', () => {
   test('immediately when it was never scanned, then weekly, and never twice concurrently', async () => {

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { UsageCommand } from '@pipeline/worker';
+import { type Command, InvalidArgumentError } from 'commander';
 import { ROOT } from '../children/context.ts';
 
 export interface StackOptions {
@@ -31,19 +32,9 @@ function postgresUrl(value: string): string {
 
 const AFTER = `
 Environment: HOSTED_PORT (8080), MONITOR_PORT (8090), SANDBOX_PORT (8070), POSTGRES_PORT (0); 0 = any free port.
-Limits of requests, such as CONNECTION_RATE_LIMIT or REQUESTS_PER_MINUTE, reach the services as they are set here.
-The demo fleet is a simulation: scripted agents and people, whose commits, reviews and merges are real.`;
-
-const EXIT_USAGE = 2;
-
-/** Ends with 2 on wrong usage, as the other commands do. */
-class UsageCommand extends Command {
-  override error(message: string, options?: Parameters<Command['error']>[1]): never {
-    // Commander gives 1 for a wrong value of an option.
-    const { exitCode = 1 } = options ?? {};
-    super.error(message, { ...options, exitCode: exitCode === 1 ? EXIT_USAGE : exitCode });
-  }
-}
+Limits of requests, such as CONNECTION_RATE_LIMIT or REQUESTS_PER_MINUTE, are passed to the services.
+The demo fleet is a simulation: scripted agents and people, whose commits, reviews and merges are real.
+Exit status: 0 stopped, 1 it failed, 2 wrong usage, 78 wrong setting or data that cannot be used.`;
 
 /** The command line of `npm start`. */
 export const stackCommand = (): Command =>

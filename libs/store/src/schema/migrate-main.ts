@@ -4,7 +4,15 @@ import { migrateToLatest } from './migrator.ts';
 import { applyRoles, DEFAULT_ROLE_PREFIX, ROLE_PREFIX, type RoleReport } from './service-roles.ts';
 
 const WAIT_MS = 30_000;
+const EXIT_USAGE = 2;
 const EXIT_CONFIG = 78;
+
+const USAGE = `usage: migrate
+Brings the schema of the database at DATABASE_URL to this release, and prepares the roles of the services. It waits up to
+30 seconds for the server, and prints one line of JSON. Running it again changes nothing. The other variables are in
+docs/reference/environment.md.
+Exit status: 0 done, 1 it failed (see \`error\`), 2 wrong usage, 78 wrong setting.
+`;
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 const password = z.string().min(1).optional();
@@ -58,7 +66,13 @@ async function prepareRoles(url: string, env: Env): Promise<RoleReport> {
 const present = () => Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
 
 /** A function instead of top-level awaits, which the CommonJS bundle does not support. */
-async function main(): Promise<void> {
+async function main(args: readonly string[]): Promise<void> {
+  if (args.length > 0) {
+    const isHelp = args.every((arg) => arg === '--help' || arg === '-h');
+    (isHelp ? process.stdout : process.stderr).write(USAGE);
+    process.exitCode = isHelp ? 0 : EXIT_USAGE;
+    return;
+  }
   const env = Env.safeParse(present());
   if (!env.success) {
     for (const { path, message } of env.error.issues) process.stderr.write(`${path.join('.')}: ${message}\n`);
@@ -77,4 +91,4 @@ async function main(): Promise<void> {
   }
 }
 
-void main();
+void main(process.argv.slice(2));
