@@ -2,9 +2,10 @@ import type { AnyRoute } from '@pipeline/contract';
 import fc from 'fast-check';
 import type { CredentialMatrix } from '../target/credentials.ts';
 import type { Target } from '../target/target.ts';
+import { actsOnClaim, arrange, claimFor } from './arrange.ts';
 import { type Case, casesOf } from './cases.ts';
 import { judge, type Problem } from './judge.ts';
-import { claimTasks, learnFromReads } from './learn.ts';
+import { learnFromReads } from './learn.ts';
 import { listTools, type McpTool } from './mcp-calls.ts';
 import { count, emptyTally, type Tally } from './tally.ts';
 import { Vocabulary } from './vocabulary.ts';
@@ -110,8 +111,7 @@ export class PropertySuite {
       const { target, matrix } = tested;
       const vocabulary = this.#vocabularyOf(tested);
       await learnFromReads(target, (route) => matrix.good(route.auth), vocabulary);
-      const [worker] = matrix.good('worker');
-      if (this.#options.write && worker) await claimTasks(target, worker, vocabulary);
+      if (this.#options.write) await arrange(target, (route) => matrix.good(route.auth), vocabulary);
       const mcp = target.surface.routes.find(({ id }) => id === 'postMcp');
       const [connection] = matrix.good('connection');
       if (mcp && connection && !this.#tools.has(tested))
@@ -152,6 +152,8 @@ export class PropertySuite {
 
   /** Problems that are known do not stop the search for others; a new one is made as small as it gets. */
   async #tryEndpoint({ tested, route, cases }: Endpoint, round: number, runs: number): Promise<void> {
+    const [worker] = tested.matrix.good('worker');
+    if (worker && actsOnClaim(route)) await claimFor(route, tested.target, worker, this.#vocabularyOf(tested));
     const seed = seedOf(this.#options.seed, `${tested.target.surface.name} ${route.id}`, round);
     let chased: string | undefined;
     const property = fc.asyncProperty(cases, async (one) => {

@@ -4,7 +4,7 @@ const MOST_VALUES = 40;
 /** Names under which answers give what requests call something else. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   owner: ['repoOwner'],
-  repo: ['slug', 'repoName', 'name'],
+  repo: ['slug', 'repoName'],
   issue: ['issueNumber', 'number'],
   issueNumber: ['number'],
   number: ['issueNumber'],
@@ -37,13 +37,15 @@ export class Vocabulary {
     }
   }
 
-  /** Keeps one value of one part, in place of those that it had. */
-  replace(path: string, name: string, values: readonly Scalar[]): void {
-    this.#byName.set(`${partOf(path)} ${name}`, new Set(values));
+  /** Gives one endpoint its own values of a field, in place of those of others. */
+  give(path: string, name: string, values: readonly Scalar[]): void {
+    this.#byName.set(`${path} ${name}`, new Set(values));
   }
 
-  /** Values for a field of a request: those of the same part of the surface first, else of all parts. */
+  /** Values for a field of a request: those of its endpoint, else of the same part of the surface, else of all parts. */
   known(path: string, name: string): Scalar[] {
+    const given = this.#byName.get(`${path} ${name}`);
+    if (given && given.size > 0) return [...given];
     const names = [name, ...(ALIASES[name] ?? [])];
     const own = names.flatMap((one) => [...(this.#byName.get(`${partOf(path)} ${one}`) ?? [])]);
     return own.length > 0 ? own : names.flatMap((one) => [...(this.#byName.get(one) ?? [])]);
