@@ -55,7 +55,7 @@ describe('real deliveries', () => {
         kind: 'issue',
         action: 'labeled',
         label: 'bug',
-        repo: { owner: 'Codertocat', name: 'Hello-SandboxEnvironment' },
+        repo: { owner: 'Codertocat', name: 'Hello-World' },
         issue: { number: 1, labels: ['bug'], state: 'open' },
         sender: 'Codertocat',
       },

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type HostIssue, type IssueAction } from '@pipeline/domain';
 import { pollRepo, takeHostEvent } from '@pipeline/engine';
 import { hostFactsOf } from '@pipeline/store';
-import { hostIssue, tell } from '../harness.ts';
+import { hostIssue } from '../harness.ts';
 import { Stage } from '../stage.ts';
 
 const bench = new Stage({ issues: 0 });
@@ -25,7 +25,7 @@ const deliver = (
 
 describe('stores the assignee of an issue', () => {
   test('when the issue enters with one', async () => {
-    await tell(bench, hostIssue(1, { assignees: ['anna', 'ben'] }));
+    await deliver(['anna', 'ben'], 1, 'opened');
     expect(await assignee()).toBe('anna');
   });
 

@@ -136,7 +136,7 @@ export function announceReview(
   });
 }
 
-/** Replaces the labels; unknown ones are created, and each added or removed one is told. */
+/** Replaces the labels; unknown ones are created, and each one added or taken away is told. */
 export function setLabels(
   sandbox: Sandbox,
   repo: RepoRecord,
@@ -158,7 +158,7 @@ export function setLabels(
   return saved;
 }
 
-/** Replaces the assignees and sends a webhook for each one added or taken away. */
+/** Replaces the assignees and sends a webhook for each added or removed one. */
 export function setAssignees(
   sandbox: Sandbox,
   repo: RepoRecord,

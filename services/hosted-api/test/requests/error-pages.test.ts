@@ -7,7 +7,7 @@ const hosting = testHosted({ trustedProxies: 1, oauth: OAUTH, limits: { ...NO_LI
 let last = 0;
 
 /** One request from an address of its own, or from the given one. */
-async function ask(path: string, accept: string, init: RequestInit & { address?: string } = {}) {
+async function request(path: string, accept: string, init: RequestInit & { address?: string } = {}) {
   last += 1;
   const { address = `198.51.100.${last}`, ...rest } = init;
   const headers = { accept, 'x-forwarded-for': address, ...rest.headers };
@@ -27,15 +27,15 @@ const PAGES = [
 describe('over the limit of an address', () => {
   test.each(PAGES)('a browser gets a page, a program an error: %s', async (path) => {
     const address = `192.0.2.${PAGES.indexOf(path) + 1}`;
-    for (let n = 0; n < 3; n += 1) await ask(path, BROWSER, { address });
-    const { status, type, text, headers } = await ask(path, BROWSER, { address });
+    for (let n = 0; n < 3; n += 1) await request(path, BROWSER, { address });
+    const { status, type, text, headers } = await request(path, BROWSER, { address });
     expect([status, type]).toEqual([429, 'text/html; charset=utf-8']);
     expect(text).toContain('<h1>Please wait</h1>');
     expect(text).toContain('try again in a minute');
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     for (const accept of ['*/*', 'application/json']) {
-      const program = await ask(path, accept, { address });
+      const program = await request(path, accept, { address });
       expect([program.status, JSON.parse(program.text)]).toMatchObject([429, { code: 'RATE_LIMITED', status: 429 }]);
     }
   });
@@ -48,8 +48,8 @@ describe('over the limit of an address', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       address,
     };
-    for (let n = 0; n < 3; n += 1) await ask('/oauth/token', BROWSER, form);
-    expect(JSON.parse((await ask('/oauth/token', BROWSER, form)).text)).toMatchObject({ code: 'RATE_LIMITED' });
+    for (let n = 0; n < 3; n += 1) await request('/oauth/token', BROWSER, form);
+    expect(JSON.parse((await request('/oauth/token', BROWSER, form)).text)).toMatchObject({ code: 'RATE_LIMITED' });
   });
 });
 
@@ -58,8 +58,8 @@ test('a page that fails unexpectedly is a page for a browser, an error for a pro
   await sql`alter table user_sessions rename to user_sessions_gone`.execute(db);
   const session = `pipeline_session=${'a'.repeat(43)}`;
   const cookie = { headers: { cookie: `${session}; __Host-${session}` } };
-  const page = await ask('/account/connections', BROWSER, cookie);
-  const error = await ask('/account/connections', '*/*', cookie);
+  const page = await request('/account/connections', BROWSER, cookie);
+  const error = await request('/account/connections', '*/*', cookie);
   await sql`alter table user_sessions_gone rename to user_sessions`.execute(db);
   expect([page.status, page.type]).toEqual([500, 'text/html; charset=utf-8']);
   expect(page.text).toContain('<h1>Something went wrong</h1>');
@@ -69,6 +69,6 @@ test('a page that fails unexpectedly is a page for a browser, an error for a pro
 
 test('a form sent for a page of another origin is refused with a page', async () => {
   const headers = { origin: 'https://evil.example', 'content-type': 'application/x-www-form-urlencoded' };
-  const { status, type, text } = await ask('/account/login', BROWSER, { method: 'POST', body: 'email=a', headers });
+  const { status, type, text } = await request('/account/login', BROWSER, { method: 'POST', body: 'email=a', headers });
   expect([status, type, text.includes('<h1>Please start again</h1>')]).toEqual([403, 'text/html; charset=utf-8', true]);
 });

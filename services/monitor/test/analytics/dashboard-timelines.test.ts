@@ -98,7 +98,7 @@ test('gives the newest 20 entries of a large history with short texts', async ()
   expect(entries.slice(-2).map(({ details }) => details)).toEqual([{ ok: true }, null]);
 });
 
-test('gives as many as the request takes, those that entered their state last', async () => {
+test('gives at most the requested number: the issues that entered their state last', async () => {
   for (let number = 1; number <= 60; number += 1) {
     at(number);
     await admit(bench, number);
