@@ -8,9 +8,9 @@ import {
 } from '@pipeline/contract';
 import { TASK_TYPES } from '@pipeline/domain';
 import type { Credential } from '../target/credentials.ts';
+import type { PlannedRequest } from '../target/planned-request.ts';
 import type { Target } from '../target/target.ts';
 import { type GoodCredentials, plainRequest } from './learn.ts';
-import type { PlannedRequest } from './planned-request.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** Claims held for an endpoint: few, so that a request often names the task and the token of the same claim. */

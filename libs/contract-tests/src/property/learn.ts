@@ -12,7 +12,7 @@ export const plainRequest = (route: AnyRoute, more: Partial<PlannedRequest> = {}
   ...more,
 });
 
-/** Whether a repo is all that a read must be told. */
+/** Whether a read needs no parameter but a repo. */
 const wantsRepo = (route: AnyRoute): boolean =>
   route.method === 'get' &&
   !route.path.includes('{') &&
