@@ -25,13 +25,13 @@ export { attribution, autonomy } from './analytics/merges.ts';
 export { type Overview, overviewOf } from './analytics/overview.ts';
 export { type RepoMetrics, readPipelineMetrics } from './analytics/pipeline-metrics.ts';
 export { retrospectiveSummary, weeklyReliability } from './analytics/reliability.ts';
-export { type CheckedDay, checkNextDay, foldSums } from './analytics/rollups.ts';
+export { type CheckedDay, checkNextDay, aggregateDeltas } from './analytics/rollups.ts';
 export type { Whose } from './analytics/scope.ts';
 export { cohortFunnel, stateTimeseries, throughput } from './analytics/states.ts';
 export { type Consistency, listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch, type OrphanWatchDeps } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
-export { type Bell, type Engine, fencedBy, inTenant, type Unit } from './context/context.ts';
+export { type NotifiedChannel, type Engine, fencedBy, inTenant, type TransactionContext } from './context/context.ts';
 export type { Actor, IssueKey } from './context/issue-context.ts';
 export { hashToken } from './context/token-hash.ts';
 export { costsOf } from './costs/cost-summary.ts';
@@ -51,7 +51,7 @@ export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from '
 export { explainIssue } from './issues/explain-issue.ts';
 export { act, type IssueAction } from './issues/issue-actions.ts';
 export { findIssueKey, type IssueAddress } from './issues/issue-address.ts';
-export { foldCounts } from './issues/issue-counts.ts';
+export { aggregateCounts } from './issues/issue-counts.ts';
 export {
   diagnose,
   explainIssueAt,
@@ -75,7 +75,7 @@ export { decideOnFinding } from './knowledge/move-finding.ts';
 export { decideOnItem } from './knowledge/move-item.ts';
 export { retrieve } from './knowledge/retrieve.ts';
 export { retrieveForOrg } from './knowledge/retrieve-for-org.ts';
-export { LabelWalk } from './outbox/label-walk.ts';
+export { LabelReconciler } from './outbox/label-walk.ts';
 export { watchSilence } from './presence/fleet-watch.ts';
 export { autoUnblock } from './queue/auto-unblock.ts';
 export { type ClaimedTask, type ClaimRequest, claim, type Taken, type TakenTask, takeTogether } from './queue/claim.ts';
@@ -98,7 +98,7 @@ export { type CharterInput, putCharter, readCharter } from './strategy/charters.
 export { type CycleFailure, runDueStrategies } from './strategy/cycle.ts';
 export { approveStrategy, rejectStrategy } from './strategy/decide.ts';
 export { listSnapshots, readSnapshot } from './strategy/snapshots.ts';
-export { type ChangedField, changeTrack, type TrackDeed } from './tracks/change-track.ts';
+export { type ChangedField, changeTrack, type TrackAction } from './tracks/change-track.ts';
 export { activatePrompt, addPrompt, listPrompts, readPrompt } from './tracks/prompts.ts';
 export { type RunResult, runDueTracks } from './tracks/run-due.ts';
 export type { Track } from './tracks/track-view.ts';

@@ -64,7 +64,7 @@ export async function makeBench(
   const bells: string[] = [];
   const engine: Engine = {
     store,
-    ring: (bell) => void bells.push(bell),
+    notify: (bell) => void bells.push(bell),
     settings: () => ({ ...DEFAULT_SETTINGS, ...options.settings }),
     random: () => 0.5,
   };

@@ -1,6 +1,6 @@
 import { listen } from '@pipeline/http';
 import { runService, type ServiceContext } from '@pipeline/runtime';
-import { createDoorbell, openStore, requireStore } from '@pipeline/store';
+import { createNotifications, openStore, requireStore } from '@pipeline/store';
 import type { z } from 'zod';
 import { createHostedContext } from './context/context.ts';
 import { storeDetailsOf } from './context/store-details.ts';
@@ -37,7 +37,7 @@ async function start(
     onConnectionError: (error) => log.warn('a connection to the store broke', { cause: String(error) }),
   });
   stack.add('store', store.close);
-  const doorbell = createDoorbell({
+  const doorbell = createNotifications({
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     applicationName: NAME,
     log,

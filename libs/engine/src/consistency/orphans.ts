@@ -118,7 +118,7 @@ export async function enqueueOrphan(
     if (!(await isOrphan())) return null;
     if (await requestIntake(unit.tx, repo, number)) {
       recordRepair(unit, { target, issue: undefined }, actor, { action: 'enqueue-orphan' });
-      unit.ring('svc_projections');
+      unit.notify('svc_projections');
     }
     return (await isOrphan()) ? orphanOf(repo, issue, target.shared) : null;
   });

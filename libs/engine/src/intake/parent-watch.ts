@@ -107,7 +107,7 @@ function resolve(
 ): Promise<boolean> {
   return inTenant(engine, tenant_id, async (unit) => {
     const waited = await resolveEdgesToHost(unit.tx, tenant_id, { repoId: repo_id, number }, by);
-    if (waited) unit.ring('svc_cache');
+    if (waited) unit.notify('svc_cache');
     return waited;
   });
 }

@@ -26,7 +26,7 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
       const repo = { id: null, repo_id: repoId, issue_number: null };
       recordOperation(unit, { issue: repo }, actor, { action, workerId: id });
     } else await recordDeed(unit, actor, { action, subject: `worker ${id}` });
-    unit.ring('svc_tasks');
+    unit.notify('svc_tasks');
   });
 }
 

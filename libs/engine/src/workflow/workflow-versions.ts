@@ -2,7 +2,7 @@ import { AppError, checkWorkflow, effectOnIssues, type WorkflowCheck, WorkflowSn
 import {
   type Db,
   insertWorkflow,
-  issuesStanding,
+  countIssuesByState,
   lockWorkflow,
   type OwnedRepo,
   setActiveWorkflow,
@@ -115,7 +115,7 @@ async function checked(
 ): Promise<WorkflowCheck> {
   const check = checkWorkflow(document);
   if (!check.workflow || check.errors.length > 0) return check;
-  const standing = await issuesStanding(db, repo.tenant_id, repo.id);
+  const standing = await countIssuesByState(db, repo.tenant_id, repo.id);
   const before = versions.find(({ active }) => active)?.body ?? null;
   return { ...check, warnings: [...check.warnings, ...effectOnIssues(check.workflow, before, standing)] };
 }

@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS, type Invocation } from '@pipeline/domain';
 import {
   checkNextDay,
   costByModel,
-  foldSums,
+  aggregateDeltas,
   progress,
   spendingSummary,
   stateTimeseries,
@@ -50,7 +50,7 @@ test('changes show in the rollups immediately, and the rollups agree with the hi
   await progress(bench.engine, refOf(bench, task), said([call({ costUsd: 1 })]));
   expect((await spendingSummary(bench.engine, {})).todayUsd).toBe(1);
   at('06T01:00:00');
-  expect(await foldSums(bench.engine)).toBe(false);
+  expect(await aggregateDeltas(bench.engine)).toBe(false);
   expect(await wrongSums(database)).toEqual({});
   expect((await throughput(bench.engine, { since: '24h' })).count).toBe(0);
 });
@@ -112,7 +112,7 @@ describe('the recomputation of days', () => {
 
   test('reports and repairs differences of a known day', async () => {
     await tell(bench, hostIssue(1));
-    await foldSums(bench.engine);
+    await aggregateDeltas(bench.engine);
     await checkNextDay(bench.engine);
     await sql`update transition_counts set n = n + 3`.execute(database.db);
     at('06T00:05:00');
@@ -166,7 +166,7 @@ describe('costs', () => {
     at('05T10:00:10');
     await progress(bench.engine, ref, said([call({ costUsd: 3, inputTokens: 50, stopReason: 'max_turns' })]));
     await progress(bench.engine, ref, said([call({ costUsd: 2, inputTokens: 20, stopReason: 'max_turns' })]));
-    await foldSums(bench.engine);
+    await aggregateDeltas(bench.engine);
     expect(await wrongSums(database)).toEqual({});
     const last = async (window: '1h' | '24h') => (await costByModel(bench.engine, { window })).models;
     expect(await last('24h')).toMatchObject([{ usd: 3, inputTokens: 50, invocations: 1, maxTurnsRate: 100 }]);

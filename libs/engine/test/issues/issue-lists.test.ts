@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IssueListItem } from '@pipeline/domain';
 import { act, claim, fail, progress, reclaimExpired } from '@pipeline/engine';
-import { checkIssueList, foldIssueCounts, refreshIssueList, unfoldedRepos } from '@pipeline/store';
+import { checkIssueList, aggregateIssueCounts, refreshIssueList, unfoldedRepos } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { type Bench, drain, finish, goodOutcome, hostIssue, makeBench, refOf, step, take, tell } from '../harness.ts';
@@ -171,7 +171,7 @@ describe('the counts', () => {
     const before = await countsOf(bench);
     const open = await unfoldedRepos(database.store.fleet, 100);
     expect(open).toContainEqual({ tenant_id: bench.tenantId, repo_id: bench.repo.id });
-    const fold = () => foldIssueCounts(database.store.tenant, bench.tenantId, bench.repo.id);
+    const fold = () => aggregateIssueCounts(database.store.tenant, bench.tenantId, bench.repo.id);
     await Promise.all([fold(), fold()]);
     await fold();
     expect(await countsOf(bench)).toEqual(before);

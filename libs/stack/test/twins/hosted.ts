@@ -1,6 +1,6 @@
 import { createHostedApp, createHostedContext, type HostedOptions } from '@pipeline/hosted-api';
 import { createMetrics } from '@pipeline/runtime';
-import { createDoorbell, openStore } from '@pipeline/store';
+import { createNotifications, openStore } from '@pipeline/store';
 import type { Service, Surroundings } from './service.ts';
 
 export const SECRET = 'hook-secret';
@@ -14,7 +14,7 @@ const OAUTH: HostedOptions['oauth'] = {
 export async function hostedService({ databaseUrl, now, log }: Surroundings): Promise<Service> {
   const onConnectionError = () => undefined;
   const store = openStore({ databaseUrl, applicationName: 'hosted-api', poolSize: 4, clock: now, onConnectionError });
-  const doorbell = createDoorbell({ directUrl: databaseUrl, applicationName: 'hosted-api', log });
+  const doorbell = createNotifications({ directUrl: databaseUrl, applicationName: 'hosted-api', log });
   const context = createHostedContext({
     ...{ store, doorbell, log, metrics: createMetrics(), now, random: () => 0.5 },
     ...{ publicUrl: 'http://127.0.0.1', monitorUrl: undefined, storeDetails: undefined, oauth: OAUTH },

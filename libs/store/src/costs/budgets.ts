@@ -114,7 +114,7 @@ export const budgetDays = (fleet: Db, fromUsd: number | null): Promise<BudgetDay
 /**
  * Issues with a reported threshold that are done or for which the limit has a different result now. Candidates only.
  */
-export const issuesToldOtherwise = (
+export const issuesWithOutdatedReport = (
   fleet: Db,
   perIssueUsd: number | null,
   limit: number,

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import {
   type CostSums,
   costSummary,
-  foldRollups,
+  aggregateRollups,
   type OrgScope,
   repoOverview,
   unfoldedDeltas,
@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => clearHistory(database.db));
 
 async function foldAll(): Promise<void> {
-  while ((await foldRollups(database.store.fleet)).more);
+  while ((await aggregateRollups(database.store.fleet)).more);
 }
 
 /** Every other delta is aggregated, the rest is pending. */

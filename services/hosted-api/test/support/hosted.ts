@@ -6,7 +6,7 @@ import { putRepo, takeHostEvent } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import {
-  createDoorbell,
+  createNotifications,
   ensureTenant,
   insertWorkerToken,
   type RepoRow,
@@ -99,7 +99,7 @@ export function testHosted(options: Options = {}): Hosting {
 /** The hosted API on a port, with a doorbell of its own; its loops do not run by themselves. */
 async function startHosted(database: TestDatabase, options: Options): Promise<Hosted> {
   const { listenUrl = database.url, ...rest } = options;
-  const doorbell = createDoorbell({ directUrl: listenUrl, applicationName: 'hosted', log: silentLogger });
+  const doorbell = createNotifications({ directUrl: listenUrl, applicationName: 'hosted', log: silentLogger });
   const context = createHostedContext({
     store: database.store,
     doorbell,

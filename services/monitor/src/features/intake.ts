@@ -1,10 +1,10 @@
-import { Inbox, LabelWalk, ParentWatch } from '@pipeline/engine';
+import { Inbox, LabelReconciler, ParentWatch } from '@pipeline/engine';
 import { sleep } from '@pipeline/runtime';
 import { hostFinder } from '../hosts/hosts.ts';
 import { inboxGauges } from '../intake/inbox-gauges.ts';
 import { RepoPoller } from '../intake/repo-poller.ts';
 import { Lead } from '../loops/lead.ts';
-import { inboxTick, labelWalkTick, parentWatchTick, protectionTick } from '../loops/upkeep.ts';
+import { inboxTick, labelReconcilerTick, parentWatchTick, protectionTick } from '../loops/upkeep.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /**
@@ -22,8 +22,8 @@ export function addIntake({ engine, hosts, doorbell, loops, metrics, store, log,
   const poll = loops.add('intake-poll', SECOND_MS, () => poller.tick());
   const parents = new ParentWatch({ engine, hostOf, now, log });
   loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(engine, parents, new Lead(doorbell, 'parent-watch')));
-  const labels = new LabelWalk(engine, now);
-  loops.add('label-walk', 60 * SECOND_MS, labelWalkTick(engine, labels, new Lead(doorbell, 'label-walk')));
+  const labels = new LabelReconciler(engine, now);
+  loops.add('label-walk', 60 * SECOND_MS, labelReconcilerTick(engine, labels, new Lead(doorbell, 'label-walk')));
   const protections = loops.add(
     'push-protection',
     5 * 60 * SECOND_MS,

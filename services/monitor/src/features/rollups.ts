@@ -1,4 +1,4 @@
-import { type CheckedDay, checkNextDay, type Engine, foldSums } from '@pipeline/engine';
+import { type CheckedDay, checkNextDay, type Engine, aggregateDeltas } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { Counter, type Registry } from 'prom-client';
 import { Lead } from '../loops/lead.ts';
@@ -10,7 +10,7 @@ const CHECK_EVERY_MS = 10 * 60 * SECOND_MS;
 
 /** The loops that keep the sums of analytics: one adds what has changed, one compares each day with its rows. */
 export function addRollups({ engine, doorbell, loops, metrics, log }: Wiring): void {
-  loops.add('rollups', FOLD_EVERY_MS, async () => ((await foldSums(engine)) ? 'again' : undefined));
+  loops.add('rollups', FOLD_EVERY_MS, async () => ((await aggregateDeltas(engine)) ? 'again' : undefined));
   const differences = differencesCounter(metrics.registry);
   const lead = new Lead(doorbell, 'rollup-check');
   loops.add('rollup-check', CHECK_EVERY_MS, () =>

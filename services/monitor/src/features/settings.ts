@@ -4,7 +4,7 @@ import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** Brings the repos and settings of the configuration into the store. */
 export function addSettings({ engine, hosts, loaded, config, instance, log, loops, doorbell }: Wiring): void {
-  const ringSettings = () => doorbell.ring('svc_settings');
+  const ringSettings = () => doorbell.notify('svc_settings');
   const settings = new SettingsSync({ engine, config, instance, ringSettings, log });
   const loop = loops.add('settings', 15 * SECOND_MS, () => settings.tick());
   doorbell.on('svc_settings', () => loop.wake());

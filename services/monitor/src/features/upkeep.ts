@@ -5,7 +5,7 @@ import {
   autoUnblockTick,
   budgetsTick,
   embeddingsTick,
-  foldTick,
+  aggregateTick,
   reclaimTick,
   releaseDueTick,
   releaseWaitingTick,
@@ -34,7 +34,7 @@ export function addUpkeep({ engine, doorbell, loops, metrics, log }: Wiring): vo
     5 * SECOND_MS,
     autoUnblockTick(engine, (repo) => unblocks.inc({ repo })),
   );
-  loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
+  loops.add('issue-counts', 10 * SECOND_MS, aggregateTick(engine));
   loops.add('sla', 60 * SECOND_MS, slaTick(engine));
   loops.add('code-map-scans', 10 * SECOND_MS, scansTick(engine, new Lead(doorbell, 'code-map-scans')));
   loops.add('intelligence-embeddings', 30 * SECOND_MS, embeddingsTick(engine, new Lead(doorbell, 'embeddings')));

@@ -1,6 +1,6 @@
 import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
 import type { Logger, Metrics } from '@pipeline/runtime';
-import { createDoorbell, type Doorbell, openStore, type Store, type StoreOptions, StoreWatch } from '@pipeline/store';
+import { createNotifications, type Notifications, openStore, type Store, type StoreOptions, StoreWatch } from '@pipeline/store';
 import type { ConnectedHost } from '../hosts/hosts.ts';
 import { LoopSet, type Pace } from '../loops/loop-set.ts';
 import type { LoadedConfig } from '../settings/config.ts';
@@ -31,7 +31,7 @@ export interface Wiring extends PipelineOptions {
   /** What the process was started with; keys that a reload defers are read from here. */
   loaded: LoadedConfig;
   store: Store;
-  doorbell: Doorbell;
+  doorbell: Notifications;
   engine: Engine;
   storeWatch: StoreWatch;
   loops: LoopSet;
@@ -51,7 +51,7 @@ export function wire(options: PipelineOptions): Wiring {
     clock: options.clock,
     onConnectionError: (error) => log.warn('connection to the store broke', { error }),
   });
-  const doorbell = createDoorbell({
+  const doorbell = createNotifications({
     directUrl: options.directUrl,
     applicationName: 'monitor:doorbell',
     holder: options.instance,
@@ -76,9 +76,9 @@ export function wire(options: PipelineOptions): Wiring {
 }
 
 /** Tenant 0 stands for all of them. */
-const engineOn = (store: Store, doorbell: Doorbell, config: ConfigInForce): Engine => ({
+const engineOn = (store: Store, doorbell: Notifications, config: ConfigInForce): Engine => ({
   store,
-  ring: (bell, tenantId) => doorbell.ring(bell, tenantId === 0 ? null : [tenantId]),
+  notify: (bell, tenantId) => doorbell.notify(bell, tenantId === 0 ? null : [tenantId]),
   settings: () => config.settings,
   random: Math.random,
 });

@@ -1,5 +1,5 @@
 import { type Engine, fencedBy } from '@pipeline/engine';
-import { type Doorbell, type Fence, isLeadershipLost, type Lease } from '@pipeline/store';
+import { type Notifications, type Fence, isLeadershipLost, type Lease } from '@pipeline/store';
 
 /** One period of leadership. */
 export interface Leading extends Fence {
@@ -12,12 +12,12 @@ export interface Leading extends Fence {
  * not leading -(hold, granted)-> leading -(session lost, or not confirmed in time)-> not leading.
  */
 export class Lead {
-  readonly #doorbell: Doorbell;
+  readonly #doorbell: Notifications;
   readonly #name: string;
   #held: Leading | null = null;
   #end: () => void = () => undefined;
 
-  constructor(doorbell: Doorbell, name: string) {
+  constructor(doorbell: Notifications, name: string) {
     this.#doorbell = doorbell;
     this.#name = name;
   }

@@ -1,6 +1,6 @@
 import type { Readiness } from '@pipeline/contract';
 import type { Engine, HostOf } from '@pipeline/engine';
-import type { Doorbell, StoreWatch } from '@pipeline/store';
+import type { Notifications, StoreWatch } from '@pipeline/store';
 import { Gauge, type Registry } from 'prom-client';
 import type { Dashboard } from '../analytics/dashboard.ts';
 import { addAgents } from '../features/agents.ts';
@@ -41,7 +41,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
   hostOf: HostOf;
   agents: Agents;
   storeWatch: StoreWatch;
-  doorbell: Doorbell;
+  doorbell: Notifications;
   loops: LoopSet;
   health(): Pick<Readiness, 'poll' | 'outbox' | 'stream' | 'loops'>;
   start(): void;

@@ -24,7 +24,7 @@ interface ConfigDeps {
   now: () => Date;
 }
 
-export interface ToldReload {
+export interface ReportedReload {
   outcome: ConfigReloadOutcome;
   /** Who asked for it; null where the store said so. */
   actor: Actor | null;
@@ -41,7 +41,7 @@ export interface ToldReload {
 export class ConfigInForce {
   readonly #deps: ConfigDeps;
   readonly #handlers = new Set<() => void>();
-  readonly #untold: ToldReload[] = [];
+  readonly #untold: ReportedReload[] = [];
   #settings: Settings;
   #unwritten: Settings | null;
   #lastReload: ConfigReloadOutcome | null = null;
@@ -72,7 +72,7 @@ export class ConfigInForce {
   }
 
   /** Outcomes that the store does not have yet, oldest first. */
-  get untold(): readonly ToldReload[] {
+  get untold(): readonly ReportedReload[] {
     return this.#untold;
   }
 
@@ -87,7 +87,7 @@ export class ConfigInForce {
   }
 
   /** The store has this outcome. */
-  told(reload: ToldReload): void {
+  told(reload: ReportedReload): void {
     const index = this.#untold.indexOf(reload);
     if (index >= 0) this.#untold.splice(index, 1);
   }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
 import { type Engine, inTenant, raiseAlert, resolveAlert } from '@pipeline/engine';
 import { type Logger, silentLogger } from '@pipeline/runtime';
-import type { Doorbell } from '@pipeline/store';
+import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { AlertDeliverer } from '../../src/alerts/deliverer.ts';
 import { OutageWatch } from '../../src/alerts/outage.ts';
@@ -20,7 +20,7 @@ const MINUTE = 60;
 const HOUR = 3_600;
 
 let receiver: Receiver;
-let doorbell: Doorbell;
+let doorbell: Notifications;
 let lead: Lead;
 let logged: string[];
 let tenantId: number;

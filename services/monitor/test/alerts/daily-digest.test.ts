@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
 import { type Engine, readDigest, writeDailyDigest } from '@pipeline/engine';
 import { createMetrics, type Logger, silentLogger } from '@pipeline/runtime';
-import type { Doorbell, Store } from '@pipeline/store';
+import type { Notifications, Store } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { AlertDeliverer } from '../../src/alerts/deliverer.ts';
@@ -22,7 +22,7 @@ const SECRET = 'the secret of the hook';
 const HOUR = 3_600;
 
 let receiver: Receiver;
-let doorbell: Doorbell;
+let doorbell: Notifications;
 let lead: Lead;
 let channels: Settings['alertChannels'];
 let logged: string[];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { drainInbox, Inbox, putRepo, receive } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import type { Doorbell } from '@pipeline/store';
+import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { hostFinder } from '../../src/hosts/hosts.ts';
 import { RepoPoller } from '../../src/intake/repo-poller.ts';
@@ -13,7 +13,7 @@ import { connectedDoorbell, makeWorld, openIssue, type World } from '../support/
 const database = testDatabase();
 let world: World;
 let bench: Bench;
-let doorbell: Doorbell;
+let doorbell: Notifications;
 let poller: RepoPoller;
 let time = Date.now();
 const now = () => new Date(time);
@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 const hostOf = () => world.host.vcs;
-const pollerOn = (bell: Doorbell) =>
+const pollerOn = (bell: Notifications) =>
   new RepoPoller({ engine: bench.engine, hostOf, lead: new Lead(bell, 'intake-poll'), log: silentLogger, now });
 
 async function poll(one = poller): Promise<void> {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
 import { beginSending, sendable } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { type Doorbell, insertProjections, inTransaction } from '@pipeline/store';
+import { type Notifications, insertProjections, inTransaction } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { createGitHubHost } from '@pipeline/vcs';
 import { spendingFetch, WriteBudget } from '../../src/hosts/write-budget.ts';
@@ -26,7 +26,7 @@ const SLUG = 'acme/shop';
 
 let world: World;
 let bench: Bench;
-let doorbell: Doorbell;
+let doorbell: Notifications;
 let time = Date.now();
 const now = () => new Date(time);
 const pass = (ms: number) => {
@@ -48,7 +48,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const executorOn = (over: { host?: VcsHost; bell?: Doorbell; budget?: WriteBudget } = {}) =>
+const executorOn = (over: { host?: VcsHost; bell?: Notifications; budget?: WriteBudget } = {}) =>
   new ProjectionExecutor({
     engine: bench.engine,
     host: over.host ?? world.host.vcs,

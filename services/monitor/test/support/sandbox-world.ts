@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { HostEvent } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
 import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
-import { createDoorbell, type Doorbell } from '@pipeline/store';
+import { createNotifications, type Notifications } from '@pipeline/store';
 import { closedWithFile } from '@pipeline/testing/closing';
 import { parseWebhook } from '@pipeline/vcs';
 import { type ConnectedHost, connectHosts } from '../../src/hosts/hosts.ts';
@@ -91,8 +91,8 @@ export const labelsOf = async (world: World, slug: string, number: number): Prom
     .sort();
 
 /** A doorbell that is connected. */
-export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Doorbell> {
-  const doorbell = createDoorbell({ directUrl, applicationName: 'test:doorbell', log: silentLogger, clock });
+export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Notifications> {
+  const doorbell = createNotifications({ directUrl, applicationName: 'test:doorbell', log: silentLogger, clock });
   doorbell.close = closedWithFile(doorbell.close.bind(doorbell));
   doorbell.start();
   await new Promise<void>((resolve) => {

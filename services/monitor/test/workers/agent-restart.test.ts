@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { PipelineConfig } from '@pipeline/domain';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { auditEntries, type Doorbell, reloadReports } from '@pipeline/store';
+import { auditEntries, type Notifications, reloadReports } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { Lead } from '../../src/loops/lead.ts';
 import { registerAgentMetrics } from '../../src/workers/agent-metrics.ts';
@@ -20,7 +20,7 @@ const START = Date.parse('2026-03-01T00:00:00Z');
 let files: ReturnType<typeof makeFolder>;
 let docker: FakeDocker;
 let agent: FakeAgent;
-let doorbell: Doorbell;
+let doorbell: Notifications;
 let time = START;
 const children: ChildProcess[] = [];
 
@@ -49,7 +49,7 @@ interface Given {
   selfHealing?: Partial<Settings['selfHealing']>;
   agents?: PipelineConfig['agents'];
   agent?: { pidFile?: string; container?: string };
-  bell?: Doorbell;
+  bell?: Notifications;
   /** Another name of the lead lets two lead at once, as when a session is lost and nobody has noticed yet. */
   lead?: string;
   processes?: Parameters<typeof restartByPid>[1];
