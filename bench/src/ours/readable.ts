@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
-  ensureTenant,
   aggregateIssueCounts,
+  ensureTenant,
   insertConnection,
   insertToken,
   insertUser,

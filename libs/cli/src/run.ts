@@ -1,5 +1,5 @@
 import { AppError, DEFAULT_SETTINGS } from '@pipeline/domain';
-import { admin, type NotifiedChannel, type Engine } from '@pipeline/engine';
+import { admin, type Engine, type NotifiedChannel } from '@pipeline/engine';
 import { EnvError, parseEnv, silentLogger, withDeadline } from '@pipeline/runtime';
 import {
   assertSchema,

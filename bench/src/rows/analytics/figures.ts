@@ -1,5 +1,12 @@
 import { bucketEnds, type TimeRange, windowRange } from '@pipeline/domain';
-import { type AnalyticsScope, countDone, shortestDwellTimes, medianDwellTimes, reachedStates, stateChanges } from '@pipeline/store';
+import {
+  type AnalyticsScope,
+  countDone,
+  medianDwellTimes,
+  reachedStates,
+  shortestDwellTimes,
+  stateChanges,
+} from '@pipeline/store';
 import type { Week } from './world.ts';
 
 /** A figure as the service reads it from its sums, and as plain SQL reads it from the moves; both give the same. */

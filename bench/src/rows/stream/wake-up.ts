@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS, DEFAULT_WORKFLOW } from '@pipeline/domain';
 import { type Engine, transition } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import { createNotifications, type Notifications, inTransaction, seedWorkflow } from '@pipeline/store';
+import { createNotifications, inTransaction, type Notifications, seedWorkflow } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
 import type { Sample } from '../../measure/sample.ts';
 import { Stopwatch } from '../../measure/stopwatch.ts';

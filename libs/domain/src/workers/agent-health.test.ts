@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { AGENT_STATUSES, type AgentHealth, type AgentObservation, agentHealthAfter, needsRestart } from './agent-health.ts';
+import {
+  AGENT_STATUSES,
+  type AgentHealth,
+  type AgentObservation,
+  agentHealthAfter,
+  needsRestart,
+} from './agent-health.ts';
 
 const ABSENT: AgentObservation = { kind: 'absent', problem: 'nothing listens' };
 const FAILED: AgentObservation = { kind: 'failed', reachable: true, problem: 'answers 500' };

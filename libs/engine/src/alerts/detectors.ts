@@ -187,7 +187,10 @@ async function reconcile(engine: Engine, detector: Detector, { found, refresh }:
   const isWhole = found.length < MAX_SIGHTINGS;
   const over = isWhole ? open.filter((alert) => !isWanted.has(key(alert.tenant_id, alert.fingerprint))) : [];
   const changes = [
-    ...raise.map((one) => ({ ...one, change: (unit: TransactionContext) => raiseAlert(unit, alertOf(engine, detector, one)) })),
+    ...raise.map((one) => ({
+      ...one,
+      change: (unit: TransactionContext) => raiseAlert(unit, alertOf(engine, detector, one)),
+    })),
     ...over.map((one) => ({ ...one, change: (unit: TransactionContext) => resolveAlert(unit, one.fingerprint) })),
   ];
   for (const [tenantId, ofTenant] of Map.groupBy(changes, ({ tenant_id }) => tenant_id)) {

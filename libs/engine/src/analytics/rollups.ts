@@ -1,7 +1,7 @@
 import { DAY_MS } from '@pipeline/domain';
 import {
-  checkRollups,
   aggregateRollups,
+  checkRollups,
   deleteOldRollups,
   nextDayToCheck,
   noteCheckedDay,
@@ -10,7 +10,8 @@ import {
 import type { Engine } from '../context/context.ts';
 
 /** Aggregates a batch of deltas into the analytics rollups. @returns whether there is more to do immediately. */
-export const aggregateDeltas = async ({ store }: Engine): Promise<boolean> => (await aggregateRollups(store.fleet)).more;
+export const aggregateDeltas = async ({ store }: Engine): Promise<boolean> =>
+  (await aggregateRollups(store.fleet)).more;
 
 export interface CheckedDay {
   /** YYYY-MM-DD, UTC. */

@@ -8,7 +8,14 @@ import {
   type Window,
   windowRange,
 } from '@pipeline/domain';
-import { countDone, shortestDwellTimes, medianDwellTimes, reachedStates, stateChanges, storeNow } from '@pipeline/store';
+import {
+  countDone,
+  medianDwellTimes,
+  reachedStates,
+  shortestDwellTimes,
+  stateChanges,
+  storeNow,
+} from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import { findScope, type Whose } from './scope.ts';
 

@@ -65,7 +65,11 @@ export async function repairFinding(
   });
 }
 
-async function look(unit: TransactionContext, { repo, number }: Target, kind: StoredConsistencyKind): Promise<Detected | undefined> {
+async function look(
+  unit: TransactionContext,
+  { repo, number }: Target,
+  kind: StoredConsistencyKind,
+): Promise<Detected | undefined> {
   const scope = { tenantId: unit.tenantId, repoId: repo.id, issueNumber: number };
   return (await detect(unit.tx, kind, scope, 1))[0];
 }

@@ -73,7 +73,11 @@ interface DirtyIssues {
  * Runs a use case as one transaction. The work may run again after a deadlock, so it must have no effect but its
  * statements; notifications are sent once, after the commit.
  */
-export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit: TransactionContext) => Promise<T>): Promise<T> {
+export async function inTenant<T>(
+  engine: Engine,
+  tenantId: number,
+  work: (unit: TransactionContext) => Promise<T>,
+): Promise<T> {
   let channels = new Set<NotifiedChannel>();
   const result = await inFencedTransaction(engine, async (tx, send) => {
     channels = new Set();
@@ -85,7 +89,7 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
       tenantId,
       settings: engine.settings(),
       random: engine.random,
-      notify: (channel) => void channels.add(bell),
+      notify: (channel) => void channels.add(channel),
       records: noRecords(),
       dirtyIssues,
       bookedUsd: 0,
@@ -100,7 +104,7 @@ export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit:
     send(insertRecords(tx, tenantId, unit.records));
     return done;
   });
-  for (const bell of channels) engine.notify(bell, tenantId);
+  for (const channel of channels) engine.notify(channel, tenantId);
   return result;
 }
 

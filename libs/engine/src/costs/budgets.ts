@@ -36,7 +36,10 @@ export async function isDayUsedUp({ store, settings }: Engine, tenantId: number)
  * Whether a budget prevents a new task of an issue, including costs of this transaction. The issue is locked and its
  * row current; for a task without an issue only the tenant's day applies.
  */
-async function isHeldByBudget(unit: TransactionContext, issue: Pick<IssueRow, 'cost_usd'> | undefined): Promise<boolean> {
+async function isHeldByBudget(
+  unit: TransactionContext,
+  issue: Pick<IssueRow, 'cost_usd'> | undefined,
+): Promise<boolean> {
   const { dailyUsd, perIssueUsd } = unit.settings.costLimits;
   if (issue && isUsedUp(issue.cost_usd, perIssueUsd)) return true;
   return dailyUsd !== null && isUsedUp((await spentToday(unit.tx, unit.tenantId)) + unit.bookedUsd, dailyUsd);
@@ -118,7 +121,10 @@ interface Telling {
   left: BudgetPercent[];
 }
 
-async function tell(unit: TransactionContext, { scope, subject, fingerprint, of, about, spent, limit, passed, left }: Telling) {
+async function tell(
+  unit: TransactionContext,
+  { scope, subject, fingerprint, of, about, spent, limit, passed, left }: Telling,
+) {
   for (const percent of left) await resolveAlert(unit, `${fingerprint}:${percent}`);
   for (const percent of passed) {
     // An alert that another day left open is resolved: this is a new episode.

@@ -46,7 +46,12 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
 }
 
 /** @returns why the transition cannot be made, or null when it was made. */
-async function attempt(unit: TransactionContext, subject: IssueContext, letter: Letter, actor: Actor): Promise<string | null> {
+async function attempt(
+  unit: TransactionContext,
+  subject: IssueContext,
+  letter: Letter,
+  actor: Actor,
+): Promise<string | null> {
   if (letter.cause.kind === 'projection') {
     const projection = await findProjection(unit.tx, unit.tenantId, letter.cause.projectionId);
     if (!projection) return 'the host operation is not on record any more';

@@ -90,7 +90,11 @@ type Refused = Extract<ExecuteResult, { status: 'refused' }>;
  * The host refuses the merge with a reason. If it names another head than the known one, a push was missed: the issue
  * moves as after a push. A merge that is no longer wanted changes nothing.
  */
-export async function onMergeRefused(unit: TransactionContext, subject: IssueContext, { kind, headSha, message }: Refused): Promise<void> {
+export async function onMergeRefused(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { kind, headSha, message }: Refused,
+): Promise<void> {
   if (subject.issue.state !== 'merge-pending') return;
   const actor = { ...ENGINE, reason: message };
   if (kind === 'not-ready' && headSha !== undefined && subject.pr && subject.pr.head_sha !== headSha) {

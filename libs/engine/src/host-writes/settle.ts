@@ -18,8 +18,8 @@ import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-cont
 import { recordPipelineEvent } from '../records/records.ts';
 import { isSeed, onSeeded } from '../tracks/seeds.ts';
 import { onClosed, onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
+import { deadLetterProjection } from './projection-dead-letters.ts';
 import { actionNow } from './projection-intent.ts';
-import { deadLetterProjection } from './projection-letters.ts';
 
 export interface Sending {
   projection: ProjectionRow;
@@ -165,7 +165,12 @@ async function onFailed(unit: TransactionContext, settled: Settled<'failed'>): P
   await gaveUp(unit, subject, projection, result.message);
 }
 
-async function gaveUp(unit: TransactionContext, subject: IssueContext | null, projection: ProjectionRow, error: string): Promise<void> {
+async function gaveUp(
+  unit: TransactionContext,
+  subject: IssueContext | null,
+  projection: ProjectionRow,
+  error: string,
+): Promise<void> {
   const { type } = projection.action;
   const { repo_id, issue_number } = projection;
   recordPipelineEvent(unit, subject ?? { issue: { id: null, repo_id, issue_number: issue_number || null } }, {

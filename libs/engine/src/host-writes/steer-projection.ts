@@ -11,7 +11,7 @@ import { type Engine, inTenant, type TransactionContext } from '../context/conte
 import { type Actor, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { onSeedSteered } from '../tracks/seeds.ts';
-import { deadLetterProjection, isAwaited } from './projection-letters.ts';
+import { deadLetterProjection, isAwaited } from './projection-dead-letters.ts';
 
 /**
  * An operator's actions on an outbox entry: send it again from its first attempt on, or discard it so that its lane
@@ -42,7 +42,11 @@ export async function steerProjection(
 }
 
 /** An issue that waited for it gets a dead letter; a failed entry has created one when it failed. */
-async function discard(unit: TransactionContext, projection: ProjectionRow, subject: IssueContext | undefined): Promise<void> {
+async function discard(
+  unit: TransactionContext,
+  projection: ProjectionRow,
+  subject: IssueContext | undefined,
+): Promise<void> {
   await updateProjection(unit.tx, unit.tenantId, projection.id, { status: 'discarded', retry_after: null });
   if (subject && projection.status === 'pending' && isAwaited(projection.action)) {
     await deadLetterProjection(unit, subject, projection, 'discarded by an operator');

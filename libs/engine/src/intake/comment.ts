@@ -71,7 +71,12 @@ const mayAnswer = (issue: IssueRow, comment: HostComment): boolean =>
   Date.parse(comment.createdAt) + CLOCKS_DIFFER_MS > Date.parse(issue.state_entered_at);
 
 /** A command older than a newer one, or than the last restart of the issue, has no effect. */
-async function isOutdated(unit: TransactionContext, issue: IssueRow, action: IssueAction, comment: HostComment): Promise<boolean> {
+async function isOutdated(
+  unit: TransactionContext,
+  issue: IssueRow,
+  action: IssueAction,
+  comment: HostComment,
+): Promise<boolean> {
   const facts = await factsOf(unit, issue);
   return compareStamps(comment.createdAt, facts[COMMAND_COLUMN[action]]) < 0;
 }
@@ -82,7 +87,11 @@ interface Said {
   allowed: boolean;
 }
 
-async function apply(unit: TransactionContext, issueId: number, said: Said): Promise<'applied' | 'refused' | 'ignored'> {
+async function apply(
+  unit: TransactionContext,
+  issueId: number,
+  said: Said,
+): Promise<'applied' | 'refused' | 'ignored'> {
   const { comment } = said.event;
   const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
   if (!issue) return 'ignored';

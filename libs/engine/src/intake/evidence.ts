@@ -50,9 +50,7 @@ export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Ev
   const history = needed ? await historyOf(intake, issue.number) : null;
   const text = differs ? await verdictOn(intake, event, { self, history, known, facts }) : null;
   const counts = issue.state === 'open' && (text?.body || known.state === 'done');
-  const asked = counts
-    ? await readParents(intake, issue, known.state === 'done' ? null : known.body)
-    : nothingAsked;
+  const asked = counts ? await readParents(intake, issue, known.state === 'done' ? null : known.body) : nothingAsked;
   return { self, history, text, asked };
 }
 

@@ -213,7 +213,11 @@ async function followChange(unit: TransactionContext, after: IssueContext, follo
  * our writes is in flight and it was read after the last one completed. A permanently failed write blocks it until a
  * person settles the write.
  */
-async function standingOf(unit: TransactionContext, issue: IssueRow, event: IssueEvent): Promise<'current' | 'later' | 'held'> {
+async function standingOf(
+  unit: TransactionContext,
+  issue: IssueRow,
+  event: IssueEvent,
+): Promise<'current' | 'later' | 'held'> {
   if (event.action !== 'seen') return 'current';
   if (await mayMissOurWrites(unit, issue, event.readAt ?? event.issue.updatedAt)) return 'later';
   return (await hasOpenProjections(unit.tx, issue, ['failed'])) ? 'held' : 'current';
@@ -256,7 +260,11 @@ async function closed(unit: TransactionContext, subject: IssueContext, event: Is
 }
 
 /** A person reopened a finished issue, or added the label for intake again: it restarts. */
-async function comeBack(unit: TransactionContext, subject: IssueContext, { event, evidence, facts }: Followed): Promise<void> {
+async function comeBack(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { event, evidence, facts }: Followed,
+): Promise<void> {
   const { history, self } = evidence;
   const acted: ActedOn = { at: facts.acted_at, eventId: facts.acted_event_id };
   const request = history && mayBeRequest(event, facts) ? findRequest(history.events, self, acted) : null;

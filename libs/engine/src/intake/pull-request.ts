@@ -69,7 +69,11 @@ function isOutdated({ action, pullRequest: told }: PullRequestEvent, known: Pull
 }
 
 /** A poll may still show as open what we are closing. A merge cannot be undone, so it applies immediately. */
-async function mayBeOlder(unit: TransactionContext, issue: IssueRow, { action, pullRequest, readAt }: PullRequestEvent) {
+async function mayBeOlder(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { action, pullRequest, readAt }: PullRequestEvent,
+) {
   if (action !== 'seen' || pullRequest.merged) return false;
   return mayMissOurWrites(unit, issue, readAt ?? pullRequest.updatedAt);
 }
@@ -96,7 +100,12 @@ interface SeenPullRequest {
   defaultBranch: string;
 }
 
-async function followPullRequest(unit: TransactionContext, issue: IssueRow, seen: SeenPullRequest, actor: Actor): Promise<void> {
+async function followPullRequest(
+  unit: TransactionContext,
+  issue: IssueRow,
+  seen: SeenPullRequest,
+  actor: Actor,
+): Promise<void> {
   const { before, now, isOwn, defaultBranch } = seen;
   const isDone = now.merged && now.baseRef === defaultBranch;
   if (isOwn && isPushed(issue, seen)) await onPush(unit, issue, now, actor);
@@ -127,7 +136,12 @@ const isPushed = (issue: IssueRow, { before, now }: SeenPullRequest): boolean =>
   now.state === 'open' && before !== undefined && before.head_sha !== now.headSha && isReviewable(issue.state);
 
 /** Nobody has approved the new head, so the issue goes back to its review, and tasks for the old one end. */
-async function onPush(unit: TransactionContext, issue: IssueRow, { number, headSha }: HostPullRequest, actor: Actor): Promise<void> {
+async function onPush(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { number, headSha }: HostPullRequest,
+  actor: Actor,
+): Promise<void> {
   const subject = await issueContextOf(unit, issue);
   if (subject.pr?.number !== number) return;
   const reason = `pull request #${number} has the new head ${headSha}`;

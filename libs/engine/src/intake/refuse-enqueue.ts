@@ -8,7 +8,12 @@ import type { IssueEvent } from './host-facts.ts';
  * Refuses an issue whose text was changed by somebody without write permission after the label for intake was added:
  * removes the label and comments the reason. Once for each state of the issue, however often polls read it.
  */
-export function refuseEnqueue(unit: TransactionContext, repo: RepoRow, { issue }: IssueEvent, { changedBy }: TextVerdict): void {
+export function refuseEnqueue(
+  unit: TransactionContext,
+  repo: RepoRow,
+  { issue }: IssueEvent,
+  { changedBy }: TextVerdict,
+): void {
   const who = changedBy === null ? 'somebody' : inertText(changedBy, 100).replace(/\s+/g, ' ');
   const marker = `refused-${issue.updatedAt}`;
   const body =

@@ -51,7 +51,12 @@ async function followReview(unit: TransactionContext, issue: IssueRow, event: Re
 }
 
 /** An approval of a commit that is not the head is only recorded as an event. */
-async function onApproved(unit: TransactionContext, subject: IssueContext, review: HostReview, actor: Actor): Promise<void> {
+async function onApproved(
+  unit: TransactionContext,
+  subject: IssueContext,
+  review: HostReview,
+  actor: Actor,
+): Promise<void> {
   if (subject.issue.state !== 'human-review-ready') return;
   if (subject.dismissStale && review.commitSha !== subject.pr?.head_sha) return;
   const cause = { trigger: 'review-approved' as const, headSha: review.commitSha };
@@ -59,7 +64,11 @@ async function onApproved(unit: TransactionContext, subject: IssueContext, revie
 }
 
 /** Revokes the approval of a dismissed review; an issue that waits for its merge needs a person again. */
-async function onDismissed(unit: TransactionContext, issue: IssueRow, { review, prNumber, sender }: ReviewEvent): Promise<void> {
+async function onDismissed(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { review, prNumber, sender }: ReviewEvent,
+): Promise<void> {
   const subject = await issueContextOf(unit, issue);
   const { pr } = subject;
   if (pr?.number !== prNumber || pr.approved_review_id !== review.id) return;

@@ -90,7 +90,12 @@ export const shownChange = ({ changed_at, changed_by }: HostFactsRow) => ({
 });
 
 /** Records in the timeline that the text was changed on the host, or that a change was accepted. */
-export function recordText(unit: TransactionContext, subject: IssueContext, before: HostFactsRow, after: HostFactsRow): void {
+export function recordText(
+  unit: TransactionContext,
+  subject: IssueContext,
+  before: HostFactsRow,
+  after: HostFactsRow,
+): void {
   const actor = (id: string | null): Actor => ({ type: 'operator', id, agent: null });
   if (after.text_sha256 !== before.text_sha256) {
     const details = { sha256: after.text_sha256 };

@@ -13,7 +13,7 @@ import {
   updatePullRequest,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { type Actor, type IssueKey, type IssueContext, issueContextOf } from '../context/issue-context.ts';
+import { type Actor, type IssueContext, type IssueKey, issueContextOf } from '../context/issue-context.ts';
 import { standingHold } from '../costs/budgets.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordIssueEvent, recordOperation, recordPipelineEvent } from '../records/records.ts';
@@ -88,7 +88,12 @@ async function resume(unit: TransactionContext, subject: IssueContext, actor: Ac
   return flagged(unit, subject, false, actor);
 }
 
-async function flagged(unit: TransactionContext, subject: IssueContext, isPaused: boolean, actor: Actor): Promise<IssueContext> {
+async function flagged(
+  unit: TransactionContext,
+  subject: IssueContext,
+  isPaused: boolean,
+  actor: Actor,
+): Promise<IssueContext> {
   const after = { ...subject, issue: { ...subject.issue, is_paused: isPaused } };
   recordPipelineEvent(unit, after, {
     eventType: isPaused ? 'issue_paused' : 'issue_resumed',

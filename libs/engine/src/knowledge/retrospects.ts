@@ -21,7 +21,11 @@ import { enqueueSide } from '../tasks/side-tasks.ts';
  * pull request has none. A waiting retrospective of an earlier end stays, because its payload is built at the claim; a
  * running one has an outdated payload, so it is replaced by a new one.
  */
-export async function lookBack(unit: TransactionContext, { issue, pr }: IssueContext, how: { merged: boolean; wasPaused: boolean }) {
+export async function lookBack(
+  unit: TransactionContext,
+  { issue, pr }: IssueContext,
+  how: { merged: boolean; wasPaused: boolean },
+) {
   const { tx, tenantId } = unit;
   if (how.wasPaused) {
     await resumePendingTask(tx, tenantId, issue.id, await standingHold(unit, issue));

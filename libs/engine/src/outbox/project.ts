@@ -35,7 +35,11 @@ export async function projectIssue(
 }
 
 /** Appends entries to the outbox of an issue, in order. A pending status comment is rewritten instead. */
-export function queueProjections(unit: TransactionContext, subject: IssueContext, actions: readonly ProjectionAction[]): void {
+export function queueProjections(
+  unit: TransactionContext,
+  subject: IssueContext,
+  actions: readonly ProjectionAction[],
+): void {
   if (actions.length === 0) return;
   const { issue, repo } = subject;
   const items = actions.map((action) => ({
@@ -62,7 +66,11 @@ async function changedComment(
 }
 
 /** The close or reopening on the host, if a transition into or out of `done` did not start there. */
-export async function closingActions(unit: TransactionContext, subject: IssueContext, decision: Decision): Promise<ProjectionAction[]> {
+export async function closingActions(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+): Promise<ProjectionAction[]> {
   if (decision.kind !== 'move') return [];
   if (decision.from === 'done' && decision.trigger === 'operator') return [{ type: 'reopenIssue' }];
   if (decision.to !== 'done' || decision.trigger === 'host-closed') return [];

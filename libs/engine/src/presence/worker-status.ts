@@ -64,8 +64,11 @@ export async function reviewWorkers(
 }
 
 /** The same for one. @returns undefined for a worker that is unknown. */
-export const reviewWorker = async (unit: TransactionContext, workerId: string, heard: Heard): Promise<WorkerRow | undefined> =>
-  (await reviewWorkers(unit, [workerId], heard)).get(workerId);
+export const reviewWorker = async (
+  unit: TransactionContext,
+  workerId: string,
+  heard: Heard,
+): Promise<WorkerRow | undefined> => (await reviewWorkers(unit, [workerId], heard)).get(workerId);
 
 async function noteReturn(unit: TransactionContext, workerId: string): Promise<void> {
   await closePeriods(unit.tx, unit.tenantId, workerId, { kinds: ['silent'] });
@@ -73,7 +76,11 @@ async function noteReturn(unit: TransactionContext, workerId: string): Promise<v
 }
 
 /** A worker was registered; `before` is its previous locked row. Its previous tasks are reclaimed elsewhere. */
-export async function noteRegistration(unit: TransactionContext, worker: WorkerRow, before: WorkerRow | undefined): Promise<void> {
+export async function noteRegistration(
+  unit: TransactionContext,
+  worker: WorkerRow,
+  before: WorkerRow | undefined,
+): Promise<void> {
   const { tx, tenantId } = unit;
   if (before?.stalled_since) await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'] });
   if (!before || before.status === 'offline') await noteReturn(unit, worker.id);

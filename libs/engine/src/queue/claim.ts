@@ -6,8 +6,8 @@ import { isDayUsedUp } from '../costs/budgets.ts';
 import { snippetsFor } from '../knowledge/snippets-for.ts';
 import { isOwn, unknownWorker } from '../presence/own-worker.ts';
 import { claimTokenOf, firstHashes, followKey } from './claim-key.ts';
-import { type NewClaim, type RecordedClaim, noteClaims } from './note-claims.ts';
 import { returnClaim } from './reclaim.ts';
+import { type NewClaim, noteClaims, type RecordedClaim } from './record-claims.ts';
 
 export interface ClaimRequest {
   tenantId: number;

@@ -87,7 +87,11 @@ async function classify(unit: TransactionContext, run: RunRow, failure: Failure)
 }
 
 /** @returns whether the task will be retried. */
-async function settleFailure(unit: TransactionContext, { run, issue }: HeldClaim, failure: Failure & Classified): Promise<boolean> {
+async function settleFailure(
+  unit: TransactionContext,
+  { run, issue }: HeldClaim,
+  failure: Failure & Classified,
+): Promise<boolean> {
   const taskType = run.task_type as TaskType;
   const task = await taskById(unit.tx, unit.tenantId, run.task_id);
   unit.send(deleteTask(unit.tx, unit.tenantId, run.task_id));

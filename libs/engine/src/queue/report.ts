@@ -130,7 +130,12 @@ function headReadBy({ head_sha: head }: RunRow, body: Report): string | null {
   return named === undefined || head?.startsWith(named) ? head : null;
 }
 
-async function keepRecords(unit: TransactionContext, run: RunRow, issue: IssueRow | undefined, body: Report): Promise<RecordOwner> {
+async function keepRecords(
+  unit: TransactionContext,
+  run: RunRow,
+  issue: IssueRow | undefined,
+  body: Report,
+): Promise<RecordOwner> {
   const { tx, tenantId } = unit;
   const { artefacts, findings } = body;
   const leaves = artefacts.length + findings.length + (body.intelligence?.length ?? 0);

@@ -40,7 +40,11 @@ export async function applyResult(
   }
 }
 
-async function keepPlan(unit: TransactionContext, subject: IssueContext, { plan, plannedFiles }: Result<'planned'>): Promise<IssueContext> {
+async function keepPlan(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { plan, plannedFiles }: Result<'planned'>,
+): Promise<IssueContext> {
   const change = { plan, planned_files: plannedFiles };
   await updateIssue(unit.tx, unit.tenantId, subject.issue.id, change);
   return { ...subject, issue: { ...subject.issue, ...change } };
@@ -68,7 +72,11 @@ async function keepSubmission(
   return { ...subject, issue, pr: { ...subject.pr, ...change } };
 }
 
-async function keepReview(unit: TransactionContext, subject: IssueContext, result: Result<'changes-requested'>): Promise<void> {
+async function keepReview(
+  unit: TransactionContext,
+  subject: IssueContext,
+  result: Result<'changes-requested'>,
+): Promise<void> {
   const author = 'reviewer';
   await insertRemarks(unit.tx, unit.tenantId, subject.issue.id, [
     { kind: 'review', author, body: result.body },

@@ -139,7 +139,11 @@ export const recordOperation = (
   });
 
 /** The same for actions without a repo. */
-export const recordDeed = (unit: TransactionContext, actor: Actor, { action, subject }: { action: string; subject: string }) =>
+export const recordDeed = (
+  unit: TransactionContext,
+  actor: Actor,
+  { action, subject }: { action: string; subject: string },
+) =>
   insertAuditEntry(unit.tx, {
     actorType: actor.type,
     actorId: actor.id ?? actor.type,

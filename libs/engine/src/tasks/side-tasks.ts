@@ -29,7 +29,10 @@ export const subjectOfRun = (run: RunRow, issue: IssueRow | undefined): EventSub
 });
 
 /** Adds a side task. The store refuses a second live one for the same issue, or repo. */
-export async function enqueueSide(unit: TransactionContext, { taskType, repoId, issue, retry }: SideOrder): Promise<void> {
+export async function enqueueSide(
+  unit: TransactionContext,
+  { taskType, repoId, issue, retry }: SideOrder,
+): Promise<void> {
   const id = uuidv7();
   const held = (await standingHold(unit, issue ?? undefined)) ?? retry?.held ?? null;
   const attempt = retry?.attempt ?? 0;

@@ -59,7 +59,11 @@ interface WorkOrder {
  * Adds the work task of an issue; the one-per-issue index refuses a second one. While a worker may still be working on
  * a withdrawn task, the new one is held, so that two agents never work on one branch. The issue's row is current.
  */
-export async function enqueueWork(unit: TransactionContext, subject: IssueContext, order: WorkOrder): Promise<WorkTask> {
+export async function enqueueWork(
+  unit: TransactionContext,
+  subject: IssueContext,
+  order: WorkOrder,
+): Promise<WorkTask> {
   const { issue } = subject;
   const id = uuidv7();
   const lingering = 'lingering' in order ? order.lingering : await lingeringRun(unit.tx, unit.tenantId, issue.id);

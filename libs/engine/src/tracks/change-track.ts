@@ -45,7 +45,11 @@ export async function changeTrack(
 }
 
 /** The same for a locked track, without a record. */
-export async function applyChange(unit: TransactionContext, track: TrackRow, change: TrackChange): Promise<ChangedField[]> {
+export async function applyChange(
+  unit: TransactionContext,
+  track: TrackRow,
+  change: TrackChange,
+): Promise<ChangedField[]> {
   const now = await storeNow(unit.tx);
   if (change.cadence) checkCadence(change.cadence, new Date(now));
   const before = settingsOfTrack(track);

@@ -50,6 +50,10 @@ export async function onSeeded(
 }
 
 /** A discarded entry releases its slot; a retried one occupies it again. */
-export async function onSeedSteered(unit: TransactionContext, projection: ProjectionRow, to: 'retry' | 'discard'): Promise<void> {
+export async function onSeedSteered(
+  unit: TransactionContext,
+  projection: ProjectionRow,
+  to: 'retry' | 'discard',
+): Promise<void> {
   if (isSeed(projection)) await setSiIssueWanted(unit.tx, unit.tenantId, projection.idempotency_key, to === 'retry');
 }

@@ -10,7 +10,12 @@ import { asking, type HostWord, takeText } from './text-dependencies.ts';
  * @param asked the host state of issues that its text names.
  * @returns false when the issue had been admitted before; nothing was changed then.
  */
-export async function admitNew(unit: TransactionContext, repoId: number, issue: NewIssue, asked?: HostWord): Promise<boolean> {
+export async function admitNew(
+  unit: TransactionContext,
+  repoId: number,
+  issue: NewIssue,
+  asked?: HostWord,
+): Promise<boolean> {
   if (!(await insertIssue(unit.tx, unit.tenantId, repoId, issue))) return false;
   unit.records.entries.push({ repoId });
   const row = await lockIssueByNumber(unit.tx, unit.tenantId, repoId, issue.number);

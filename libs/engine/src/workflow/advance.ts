@@ -49,7 +49,12 @@ export interface TransitionMetadata {
  * issue's row is locked, so no other transaction moves it. Nothing else in the product writes an issue's state.
  * @returns the issue context after the change.
  */
-export async function advance(unit: TransactionContext, subject: IssueContext, decision: Decision, by: TransitionMetadata): Promise<IssueContext> {
+export async function advance(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  by: TransitionMetadata,
+): Promise<IssueContext> {
   const [moved, work] = await Promise.all([
     decision.kind === 'move' ? move(unit, subject, decision, by) : stay(unit, subject, decision, by),
     by.passing ? null : standingWork(unit, subject.issue.id),
@@ -69,7 +74,12 @@ export async function advance(unit: TransactionContext, subject: IssueContext, d
 }
 
 /** Records the approved commit and its approver: the merge names it. */
-function recordApproval(unit: TransactionContext, pr: PullRequestRow, { sha, source }: Approval, { actor, reviewId }: TransitionMetadata): void {
+function recordApproval(
+  unit: TransactionContext,
+  pr: PullRequestRow,
+  { sha, source }: Approval,
+  { actor, reviewId }: TransitionMetadata,
+): void {
   const by = (source === 'agent' ? actor.agent : actor.id) ?? actor.type;
   unit.send(setApproval(unit.tx, unit.tenantId, pr.id, { sha, source, by, reviewId: reviewId ?? null }));
 }
@@ -89,7 +99,12 @@ function withdraw(unit: TransactionContext, { issue }: IssueContext, { from, to,
   if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
 }
 
-async function move(unit: TransactionContext, subject: IssueContext, decision: Decision, { actor, stop = {} }: TransitionMetadata): Promise<IssueContext> {
+async function move(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  { actor, stop = {} }: TransitionMetadata,
+): Promise<IssueContext> {
   const { issue } = subject;
   const forced = decision.trigger === 'operator';
   recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
@@ -158,7 +173,12 @@ const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
 /**
  * Another failure in a stop: the state stays, the newest reason replaces the old one and may cancel the automatic lift.
  */
-async function stay(unit: TransactionContext, subject: IssueContext, decision: Decision, { stop }: TransitionMetadata): Promise<IssueContext> {
+async function stay(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  { stop }: TransitionMetadata,
+): Promise<IssueContext> {
   if (!stop) return subject;
   const { issue } = subject;
   const change = {

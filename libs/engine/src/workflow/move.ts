@@ -44,7 +44,12 @@ export async function moveThrough(
   return moveBy(unit, await advance(unit, subject, decision, { ...move, passing: true }), next);
 }
 
-async function bury(unit: TransactionContext, subject: IssueContext, { cause, actor }: Move, refusal: Refusal): Promise<string> {
+async function bury(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { cause, actor }: Move,
+  refusal: Refusal,
+): Promise<string> {
   const { issue } = subject;
   const id = await insertDeadLetter(unit.tx, unit.tenantId, {
     repoId: issue.repo_id,

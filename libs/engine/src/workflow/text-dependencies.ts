@@ -45,7 +45,11 @@ export interface TextWait {
 const homeOf = ({ issue, repo }: IssueContext): TextHome => ({ repo, number: issue.issue_number, url: issue.url });
 
 /** Applies the whole text of an issue on admission. @param asked the host state of issues without a record. */
-export function takeText(unit: TransactionContext, subject: IssueContext, asked: HostWord = nothingAsked): Promise<TextWait> {
+export function takeText(
+  unit: TransactionContext,
+  subject: IssueContext,
+  asked: HostWord = nothingAsked,
+): Promise<TextWait> {
   return apply(unit, subject, dependenciesIn(subject.issue.body, homeOf(subject)), asked);
 }
 
@@ -80,7 +84,11 @@ export const asking = (question: string): Move => ({
   stop: { question },
 });
 
-async function forget(unit: TransactionContext, { issue }: IssueContext, removed: readonly TextDependency[]): Promise<void> {
+async function forget(
+  unit: TransactionContext,
+  { issue }: IssueContext,
+  removed: readonly TextDependency[],
+): Promise<void> {
   const child = { repoId: issue.repo_id, number: issue.issue_number };
   const repos = await repoIdsByKey(
     unit.tx,
@@ -129,7 +137,11 @@ interface Named {
 }
 
 /** @returns the question if the wait would be a cycle; it is not begun then. */
-async function waitFor(unit: TransactionContext, subject: IssueContext, { dependency, repoId, word }: Named): Promise<string | null> {
+async function waitFor(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { dependency, repoId, word }: Named,
+): Promise<string | null> {
   const { tx, tenantId } = unit;
   const { issue } = subject;
   const { repo, number } = dependency;

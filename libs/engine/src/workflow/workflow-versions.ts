@@ -1,8 +1,8 @@
 import { AppError, checkWorkflow, effectOnIssues, type WorkflowCheck, WorkflowSnapshot } from '@pipeline/domain';
 import {
+  countIssuesByState,
   type Db,
   insertWorkflow,
-  countIssuesByState,
   lockWorkflow,
   type OwnedRepo,
   setActiveWorkflow,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Invocation } from '@pipeline/domain';
 import {
+  aggregateDeltas,
   checkNextDay,
   costByModel,
-  aggregateDeltas,
   progress,
   spendingSummary,
   stateTimeseries,

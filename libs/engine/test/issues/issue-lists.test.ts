@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IssueListItem } from '@pipeline/domain';
 import { act, claim, fail, progress, reclaimExpired } from '@pipeline/engine';
-import { checkIssueList, aggregateIssueCounts, refreshIssueList, unfoldedRepos } from '@pipeline/store';
+import { aggregateIssueCounts, checkIssueList, refreshIssueList, unfoldedRepos } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { type Bench, drain, finish, goodOutcome, hostIssue, makeBench, refOf, step, take, tell } from '../harness.ts';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CutProxy, ConnectionFault } from '@pipeline/testing';
+import type { ConnectionFault, CutProxy } from '@pipeline/testing';
 import type { Service } from './service.ts';
 
 /** One replica of a service, served on a port of its own, with ways to the store that end with it. */

@@ -12,7 +12,11 @@ export interface ReconcilerCursor {
 export type ReconciledIssue = ReconcilerCursor & Pick<IssueRow, 'id' | 'state' | 'is_blocked' | 'is_paused' | 'labels'>;
 
 /** The next open issues after a cursor, in key order: one range of the index issues_open. */
-export async function openIssuesAfter(fleet: Db, after: ReconcilerCursor | null, limit: number): Promise<ReconciledIssue[]> {
+export async function openIssuesAfter(
+  fleet: Db,
+  after: ReconcilerCursor | null,
+  limit: number,
+): Promise<ReconciledIssue[]> {
   const from = after ?? { tenant_id: 0, repo_id: 0, issue_number: 0 };
   const { rows } = await sql<ReconciledIssue>`
     /* fleet: upkeep of every tenant */

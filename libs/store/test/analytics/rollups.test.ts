@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DAY_MS } from '@pipeline/domain';
-import { checkRollups, aggregateRollups, unfoldedDeltas } from '@pipeline/store';
+import { aggregateRollups, checkRollups, unfoldedDeltas } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';

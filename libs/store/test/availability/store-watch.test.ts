@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppError } from '@pipeline/domain';
 import { StartError, silentLogger } from '@pipeline/runtime';
-import { handlersReportingOutages, requireStore, type Store, StoreWatch, reportingOutages } from '@pipeline/store';
+import { handlersReportingOutages, reportingOutages, requireStore, type Store, StoreWatch } from '@pipeline/store';
 import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import { databaseUrl, execute } from '@pipeline/testing/template';
 import { sql } from 'kysely';

@@ -4,9 +4,9 @@ import { testDatabase } from '@pipeline/testing';
 import { clearHistory, type History, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
 import {
+  aggregateRollups,
   type CostSums,
   costSummary,
-  aggregateRollups,
   type OrgScope,
   repoOverview,
   unfoldedDeltas,

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { type sleep as runtimeSleep, silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { createNotifications, type Notifications, IDLE_SESSION_TIMEOUT_MS } from '../../src/index.ts';
+import { createNotifications, IDLE_SESSION_TIMEOUT_MS, type Notifications } from '../../src/index.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

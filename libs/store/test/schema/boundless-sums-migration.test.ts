@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { DAY_MS, MAX_CALL_TOKENS } from '@pipeline/domain';
-import { checkRollups, aggregateRollups, metricTotals, spentByModel } from '@pipeline/store';
+import { aggregateRollups, checkRollups, metricTotals, spentByModel } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import { type RawBuilder, sql } from 'kysely';

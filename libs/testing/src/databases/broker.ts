@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { DatabasePool, type Returned } from './lender.ts';
+import { DatabasePool, type Returned } from './database-pool.ts';
 
 export interface Broker {
   socket: string;

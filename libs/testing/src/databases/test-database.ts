@@ -3,7 +3,7 @@ import { type Db, openStore, type ServiceKind, type Store, type StoreOptions } f
 import { closedWithFile } from '../processes/closing.ts';
 import type { Statement } from '../sql-lint/index.ts';
 import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
-import type { Lent } from './lender.ts';
+import type { Lent } from './database-pool.ts';
 import { serviceUrl } from './template.ts';
 
 export interface TestDatabase {

@@ -1,5 +1,5 @@
 import { DAY_MS } from '@pipeline/domain';
-import { checkRollups, type Db, aggregateIssueCounts, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
+import { aggregateIssueCounts, checkRollups, type Db, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
 import { sql } from 'kysely';
 import { addBeside } from './beside.ts';
 import { appendDeltas } from './deltas.ts';

@@ -13,7 +13,7 @@ import {
 } from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
-import { type Notifications, drainingWorkers, type Store, StoreWatch, reportingOutages } from '@pipeline/store';
+import { drainingWorkers, type Notifications, reportingOutages, type Store, StoreWatch } from '@pipeline/store';
 import { type ConnectionIdentity, connectionAuthenticator } from '../auth/connection-tokens.ts';
 import { type PublicAddress, publicAddress } from '../auth/public-address.ts';
 import { type RequestLimitOptions, type RequestLimits, requestLimits } from '../auth/request-limits.ts';

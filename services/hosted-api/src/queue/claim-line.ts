@@ -1,7 +1,7 @@
 import { AppError } from '@pipeline/domain';
 import type { ClaimedTask, ClaimRequest } from '@pipeline/engine';
 import { type Logger, type LoopMetrics, type Periodic, runPeriodically } from '@pipeline/runtime';
-import { type Claim, type WaitOptions, Waiter } from './waiter.ts';
+import { type Claim, Waiter, type WaitOptions } from './waiter.ts';
 
 /** Share of the poll's pause by which it varies. */
 const JITTER = 1 / 3;

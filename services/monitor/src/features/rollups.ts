@@ -1,4 +1,4 @@
-import { type CheckedDay, checkNextDay, type Engine, aggregateDeltas } from '@pipeline/engine';
+import { aggregateDeltas, type CheckedDay, checkNextDay, type Engine } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { Counter, type Registry } from 'prom-client';
 import { Lead } from '../loops/lead.ts';

@@ -2,10 +2,10 @@ import { Counter } from 'prom-client';
 import { Lead } from '../loops/lead.ts';
 import { retentionTick } from '../loops/retention.ts';
 import {
+  aggregateTick,
   autoUnblockTick,
   budgetsTick,
   embeddingsTick,
-  aggregateTick,
   reclaimTick,
   releaseDueTick,
   releaseWaitingTick,

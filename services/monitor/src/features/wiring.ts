@@ -1,6 +1,13 @@
 import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
 import type { Logger, Metrics } from '@pipeline/runtime';
-import { createNotifications, type Notifications, openStore, type Store, type StoreOptions, StoreWatch } from '@pipeline/store';
+import {
+  createNotifications,
+  type Notifications,
+  openStore,
+  type Store,
+  type StoreOptions,
+  StoreWatch,
+} from '@pipeline/store';
 import type { ConnectedHost } from '../hosts/hosts.ts';
 import { LoopSet, type Pace } from '../loops/loop-set.ts';
 import type { LoadedConfig } from '../settings/config.ts';

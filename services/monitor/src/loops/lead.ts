@@ -1,5 +1,5 @@
 import { type Engine, fencedBy } from '@pipeline/engine';
-import { type Notifications, type Fence, isLeadershipLost, type Lease } from '@pipeline/store';
+import { type Fence, isLeadershipLost, type Lease, type Notifications } from '@pipeline/store';
 
 /** One period of leadership. */
 export interface Leading extends Fence {

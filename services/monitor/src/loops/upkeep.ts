@@ -1,5 +1,6 @@
 import { Settings } from '@pipeline/domain';
 import {
+  aggregateCounts,
   autoUnblock,
   checkDueProtections,
   type Engine,
@@ -7,7 +8,6 @@ import {
   enforceBudgets,
   enqueueDueScans,
   expireIntelligence,
-  aggregateCounts,
   type HostOf,
   type Inbox,
   type LabelReconciler,

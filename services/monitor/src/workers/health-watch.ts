@@ -1,6 +1,6 @@
 import { type AgentHealth, agentHealthAfter, type ConfigReloadOutcome, type PipelineConfig } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
-import { checkAgent } from './agent-look.ts';
+import { checkAgent } from './agent-check.ts';
 
 /** An agent as it was at the last look (interface: AgentHealthSnapshot, without what the store knows of it). */
 export interface AgentSeen {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ExecuteResult, VcsHost } from '@pipeline/domain';
 import { fencedBy, inTenant } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { type Notifications, IDLE_SESSION_TIMEOUT_MS, insertProjections, inTransaction } from '@pipeline/store';
+import { IDLE_SESSION_TIMEOUT_MS, insertProjections, inTransaction, type Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { RepoPoller } from '../../src/intake/repo-poller.ts';
 import { Lead } from '../../src/loops/lead.ts';

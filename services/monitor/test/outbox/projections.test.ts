@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
 import { beginSending, sendable } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { type Notifications, insertProjections, inTransaction } from '@pipeline/store';
+import { insertProjections, inTransaction, type Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { createGitHubHost } from '@pipeline/vcs';
 import { spendingFetch, WriteBudget } from '../../src/hosts/write-budget.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { silentLogger, sleep } from '@pipeline/runtime';
-import { createNotifications, type Notifications, insertRecords, noRecords } from '@pipeline/store';
+import { createNotifications, insertRecords, type Notifications, noRecords } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
 import { pipelineOf } from '../support/pipeline-of.ts';
 import { serveApp } from '../support/served-app.ts';

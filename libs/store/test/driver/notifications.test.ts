@@ -6,8 +6,8 @@ import {
   assertLeader,
   beginTransaction,
   createNotifications,
-  type Notifications,
   IDLE_SESSION_TIMEOUT_MS,
+  type Notifications,
   type NotifiedTenants,
 } from '../../src/index.ts';
 

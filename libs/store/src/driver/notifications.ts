@@ -1,4 +1,4 @@
-import { CoalescedNotifications, type NotifiedTenants } from './coalesced-rings.ts';
+import { CoalescedNotifications, type NotifiedTenants } from './coalesced-notifications.ts';
 import { DirectConnection, type DirectConnectionOptions, type Session } from './direct-connection.ts';
 import { Leadership, type Lease } from './leadership.ts';
 
@@ -47,7 +47,9 @@ class ListeningDoorbell implements Notifications {
   readonly #options: DirectConnectionOptions;
   readonly #connection: DirectConnection;
   readonly #leads: Leadership;
-  readonly #handlers: ReadonlyMap<Channel, Set<NotificationHandler>> = new Map(CHANNELS.map((name) => [name, new Set()]));
+  readonly #handlers: ReadonlyMap<Channel, Set<NotificationHandler>> = new Map(
+    CHANNELS.map((name) => [name, new Set()]),
+  );
   readonly #rings: ReadonlyMap<Channel, CoalescedNotifications>;
   readonly #listening = new Set<Channel>();
   /** Channels with notifications that had no connection: each gets one for all tenants after the reconnect. */

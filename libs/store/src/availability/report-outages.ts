@@ -21,7 +21,10 @@ export const reportingOutages =
   };
 
 /** The same for all handlers of a surface. */
-export function handlersReportingOutages<H extends Readonly<Record<string, unknown>>>(watch: StoreWatch, handlers: H): H {
+export function handlersReportingOutages<H extends Readonly<Record<string, unknown>>>(
+  watch: StoreWatch,
+  handlers: H,
+): H {
   const told = Object.entries(handlers).map(([id, handler]) => [
     id,
     reportingOutages(watch, handler as Call<unknown[], unknown>),

@@ -4,9 +4,9 @@ import {
   type IssueRow,
   lockIssue,
   openIssuesAfter,
-  showIssue,
   type ReconciledIssue,
   type ReconcilerCursor,
+  showIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import { issueContextOf } from '../context/issue-context.ts';
