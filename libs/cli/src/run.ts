@@ -81,14 +81,14 @@ const engineOn = (store: Store, rings: Map<NotifiedChannel, Set<number>>): Engin
 /** Notifies listeners of the changes. A lost notification only adds a short delay, because listeners also poll. */
 async function ringAll(rings: ReadonlyMap<NotifiedChannel, ReadonlySet<number>>, directUrl: string): Promise<void> {
   if (rings.size === 0) return;
-  const doorbell = createNotifications({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
+  const notifications = createNotifications({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
   try {
-    doorbell.start();
-    const connected = new Promise<void>((resolve) => void doorbell.on('svc_cache', () => resolve()));
+    notifications.start();
+    const connected = new Promise<void>((resolve) => void notifications.on('svc_cache', () => resolve()));
     await withDeadline(connected, RING_DEADLINE_MS, 'the notification connection').catch(() => undefined);
-    for (const [bell, tenants] of rings) doorbell.notify(bell, [...tenants]);
+    for (const [bell, tenants] of rings) notifications.notify(bell, [...tenants]);
   } finally {
-    await doorbell.close();
+    await notifications.close();
   }
 }
 

@@ -15,7 +15,7 @@ const OPERATOR = { type: 'operator', id: 'ann', agent: null } as const;
 
 /**
  * Goal 12: what it costs to wake others. Sixteen clients move issues as an operator does, each move one transaction of
- * the engine: issue, transition, events, live stream, task, outbox of the host. Once the engine rings the doorbell after
+ * the engine: issue, transition, events, live stream, task, outbox of the host. Once the engine notifies after
  * each commit and another session listens, once nobody is told. In this process: the engine and its store, no HTTP.
  * Checked: as many transitions, events of both kinds and changes of labels as moves; the listener was woken, if anybody was.
  */
@@ -58,9 +58,9 @@ interface Bells {
 
 function openBells(bench: Bench, { url }: OurStore): Bells {
   const open = (applicationName: string) => {
-    const doorbell = createNotifications({ directUrl: url, applicationName, log: silentLogger });
-    bench.stack.add(applicationName, () => doorbell.close());
-    return doorbell;
+    const notifications = createNotifications({ directUrl: url, applicationName, log: silentLogger });
+    bench.stack.add(applicationName, () => notifications.close());
+    return notifications;
   };
   let heard = 0;
   const own = open('bench-rings');
@@ -70,7 +70,7 @@ function openBells(bench: Bench, { url }: OurStore): Bells {
       heard += 1;
     });
   }
-  for (const doorbell of [own, other]) doorbell.start();
+  for (const notifications of [own, other]) notifications.start();
   return { own, heard: () => heard };
 }
 

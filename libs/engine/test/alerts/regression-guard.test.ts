@@ -113,7 +113,7 @@ describe('the guard', () => {
         fingerprint: `kpi_regression:${bench.repo.id}:mean_cost_usd`,
         severity: 'warning',
         message:
-          'Mean Cost / Issue of guarded/empty rose by 50 % (high): 3 in the last 7 days, 2 in the four weeks before',
+          'Mean Cost / Issue of guarded/empty rose by 50 % (high): 3 in the last 7 days, 2 in the four preceding weeks',
         repo: 'guarded/empty',
         value: 3,
         threshold: 2.4,

@@ -7,7 +7,7 @@ import type { Lent } from './database-pool.ts';
 import { serviceUrl } from './template.ts';
 
 export interface TestDatabase {
-  /** Of this file's own database, for processes, doorbells and raw clients: a service's login, with data rights alone. */
+  /** Of this file's own database, for processes, notifications and raw clients: a service's login, with data rights alone. */
   readonly url: string;
   /** The same database with the rights of its owner, which may also create databases: for set-up. */
   readonly adminUrl: string;

@@ -29,7 +29,7 @@ import type { StoreDetails } from './store-details.ts';
 
 export interface HostedOptions {
   store: Store;
-  doorbell: Notifications;
+  notifications: Notifications;
   log: Logger;
   metrics: Metrics;
   now: () => Date;
@@ -75,7 +75,7 @@ export interface HostedContext
 
 /** Wires the parts. Nothing is started and no statement is sent. */
 export function createHostedContext(options: HostedOptions): HostedContext {
-  const { store, doorbell, random, now } = options;
+  const { store, notifications, random, now } = options;
   const log = options.log;
   const metrics = options.metrics.loops;
   const storeWatch = new StoreWatch({ store, log, metrics });
@@ -88,7 +88,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
   });
   const engine: Engine = {
     store,
-    notify: (bell, tenantId) => doorbell.notify(bell, [tenantId]),
+    notify: (bell, tenantId) => notifications.notify(bell, [tenantId]),
     settings: () => settings.current,
     random,
     embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),

@@ -19,7 +19,7 @@ export interface ClaimWaitersOptions {
 const POLL_MS = 1_500;
 
 /**
- * Claims that wait: one line per tenant, woken by the doorbell. A claim that finds a task at once stands
+ * Claims that wait: one line per tenant, woken by notifications. A claim that finds a task at once stands
  * in no line. A task reaches its worker or is given back: also when the caller goes away while the answer is written.
  */
 export class ClaimWaiters {

@@ -33,12 +33,12 @@ export interface PipelineOptions {
   clock?: StoreOptions['clock'];
 }
 
-/** What every part of the monitor is built on: each adds its loops, its gauges and its doorbells. */
+/** What every part of the monitor is built on: each adds its loops, its gauges and its notification handlers. */
 export interface Wiring extends PipelineOptions {
   /** What the process was started with; keys that a reload defers are read from here. */
   loaded: LoadedConfig;
   store: Store;
-  doorbell: Notifications;
+  notifications: Notifications;
   engine: Engine;
   storeWatch: StoreWatch;
   loops: LoopSet;
@@ -58,7 +58,7 @@ export function wire(options: PipelineOptions): Wiring {
     clock: options.clock,
     onConnectionError: (error) => log.warn('connection to the store broke', { error }),
   });
-  const doorbell = createNotifications({
+  const notifications = createNotifications({
     directUrl: options.directUrl,
     applicationName: 'monitor:doorbell',
     holder: options.instance,
@@ -71,9 +71,9 @@ export function wire(options: PipelineOptions): Wiring {
     ...options,
     loaded: config.running,
     store,
-    doorbell,
+    notifications,
     engine: {
-      ...engineOn(store, doorbell, config),
+      ...engineOn(store, notifications, config),
       embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
     },
     storeWatch,
@@ -83,9 +83,9 @@ export function wire(options: PipelineOptions): Wiring {
 }
 
 /** Tenant 0 stands for all of them. */
-const engineOn = (store: Store, doorbell: Notifications, config: ConfigInForce): Engine => ({
+const engineOn = (store: Store, notifications: Notifications, config: ConfigInForce): Engine => ({
   store,
-  notify: (bell, tenantId) => doorbell.notify(bell, tenantId === 0 ? null : [tenantId]),
+  notify: (bell, tenantId) => notifications.notify(bell, tenantId === 0 ? null : [tenantId]),
   settings: () => config.settings,
   random: Math.random,
 });

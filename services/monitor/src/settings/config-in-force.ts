@@ -34,7 +34,7 @@ export interface ReportedReload {
  * The configuration that this process goes by. Its file speaks at the start and at a reload; then the settings go to the
  * store, and what any monitor wrote there last holds in all of them:
  *
- *   file -(start, reload)-> in force here, unwritten -(settings loop)-> in the store -(doorbell)-> in force elsewhere
+ *   file -(start, reload)-> in force here, unwritten -(settings loop)-> in the store -(notifications)-> in force elsewhere
  *
  * Keys that are read only at a start stay as they were then.
  */

@@ -13,7 +13,7 @@ import { connectedDoorbell, makeWorld, openIssue, type World } from '../support/
 const database = testDatabase();
 let world: World;
 let bench: Bench;
-let doorbell: Notifications;
+let notifications: Notifications;
 let poller: RepoPoller;
 let time = Date.now();
 const now = () => new Date(time);
@@ -30,11 +30,11 @@ beforeEach(async () => {
   await database.db.updateTable('repos').set({ enabled: false }).execute();
   world = await makeWorld(slugs, now);
   bench = await makeBench(database.store, slugs[0]);
-  doorbell = await connectedDoorbell(database.url);
-  poller = pollerOn(doorbell);
+  notifications = await connectedDoorbell(database.url);
+  poller = pollerOn(notifications);
 });
 afterEach(async () => {
-  await doorbell.close();
+  await notifications.close();
   await world.stop();
 });
 
@@ -90,7 +90,7 @@ describe('an issue labelled svc:enqueue', () => {
     await openIssue(world, one);
     await deliver();
     const inbox = new Inbox({ engine: bench.engine, hostOf });
-    await inboxTick(bench.engine, inbox, new Lead(doorbell, 'inbox'))();
+    await inboxTick(bench.engine, inbox, new Lead(notifications, 'inbox'))();
     await inbox.settled();
     expect(await issues()).toHaveLength(1);
     await openIssue(world, one);
@@ -196,7 +196,7 @@ describe('polls', () => {
     await poll();
     await poll(other);
     expect(pollsOf(one)).toBe(1);
-    await doorbell.close();
+    await notifications.close();
     await poll(other);
     expect(pollsOf(one)).toBe(2);
     await otherBell.close();
@@ -217,7 +217,7 @@ describe('polls', () => {
     const foreign = new RepoPoller({
       engine: bench.engine,
       hostOf: hostFinder([world.host]),
-      lead: new Lead(doorbell, 'intake-poll'),
+      lead: new Lead(notifications, 'intake-poll'),
       log: silentLogger,
       now,
     });

@@ -17,7 +17,7 @@ interface Replica {
   stop(): Promise<void>;
 }
 
-/** A whole monitor with its own loops, doorbell and connections. */
+/** A whole monitor with its own loops, notifications and connections. */
 async function startReplica(): Promise<Replica> {
   const pipeline = await pipelineOf(database.url, { poolSize: 3 });
   await pipeline.storeWatch.check();

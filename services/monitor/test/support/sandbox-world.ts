@@ -90,16 +90,16 @@ export const labelsOf = async (world: World, slug: string, number: number): Prom
     .map(({ name }) => name)
     .sort();
 
-/** A doorbell that is connected. */
+/** Connected notifications. */
 export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Notifications> {
-  const doorbell = createNotifications({ directUrl, applicationName: 'test:doorbell', log: silentLogger, clock });
-  doorbell.close = closedWithFile(doorbell.close.bind(doorbell));
-  doorbell.start();
+  const notifications = createNotifications({ directUrl, applicationName: 'test:doorbell', log: silentLogger, clock });
+  notifications.close = closedWithFile(notifications.close.bind(notifications));
+  notifications.start();
   await new Promise<void>((resolve) => {
-    const off = doorbell.on('svc_cache', () => {
+    const off = notifications.on('svc_cache', () => {
       off();
       resolve();
     });
   });
-  return doorbell;
+  return notifications;
 }
