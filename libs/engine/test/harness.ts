@@ -103,7 +103,7 @@ export const hostIssue = (number: number, over: Partial<HostIssue> = {}): HostIs
 });
 
 /** The event of a webhook or poll about an issue; its host time is now, unless the issue has one. */
-export function tell(
+export function applyHostIssue(
   { engine, repo, host }: Pick<Bench, 'engine' | 'repo' | 'host'>,
   shown: HostIssue,
   how: { action?: IssueAction; label?: string; sender?: string | null } = {},

@@ -4,8 +4,8 @@ import {
   brokenLoops,
   claimedForLong,
   type Db,
+  deadLettersRising,
   failingAgain,
-  letteringFast,
   MAX_SIGHTINGS,
   openAlertsOf,
   queuedForLong,
@@ -114,7 +114,7 @@ const DETECTORS: readonly Detector[] = [
   ),
   fromStore(
     { name: 'dead_letter_growth', severity: warning, threshold: 'deadLettersPerHour' },
-    letteringFast,
+    deadLettersRising,
     (s) => `${s.value} transitions of ${s.repo} failed permanently within an hour`,
   ),
   fromStore(

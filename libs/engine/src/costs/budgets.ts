@@ -1,13 +1,13 @@
 import {
   type BudgetPercent,
   type BudgetScope,
-  budgetNews,
   budgetSeverity,
   formatIssueRef,
   formatSlug,
   type Hold,
   isUsedUp,
   reachedPercent,
+  thresholdChanges,
 } from '@pipeline/domain';
 import {
   addDailySpend,
@@ -66,7 +66,7 @@ export async function tellOfDay(unit: TransactionContext, day: DailySpend): Prom
   const { dailyUsd } = unit.settings.costLimits;
   const reached = reachedPercent(day.spent_usd, dailyUsd);
   if (reached === day.told_percent) return;
-  await tell(unit, {
+  await reportThreshold(unit, {
     scope: 'day',
     subject: { issue: { id: null, repo_id: day.last_repo_id, issue_number: null } },
     fingerprint: OF_DAY,
@@ -74,7 +74,7 @@ export async function tellOfDay(unit: TransactionContext, day: DailySpend): Prom
     about: {},
     spent: day.spent_usd,
     limit: dailyUsd,
-    ...budgetNews(day.told_percent, reached),
+    ...thresholdChanges(day.told_percent, reached),
   });
   await noteTold(unit.tx, unit.tenantId, day.day, reached);
 }
@@ -82,7 +82,7 @@ export async function tellOfDay(unit: TransactionContext, day: DailySpend): Prom
 /** Resolves the alerts of past days that do not apply today. */
 export async function endPastDays(unit: TransactionContext, today: DailySpend | undefined): Promise<void> {
   const told = await forgetPastDays(unit.tx, unit.tenantId);
-  for (const percent of budgetNews(told, today?.told_percent ?? null).left) {
+  for (const percent of thresholdChanges(told, today?.told_percent ?? null).left) {
     await resolveAlert(unit, `${OF_DAY}:${percent}`);
   }
 }
@@ -96,7 +96,7 @@ export async function tellOfIssue(unit: TransactionContext, issue: IssueRow): Pr
   const reached = issue.state === 'done' ? null : reachedPercent(issue.cost_usd, perIssueUsd);
   if (reached === told) return;
   const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
-  await tell(unit, {
+  await reportThreshold(unit, {
     scope: 'issue',
     subject: { issue },
     fingerprint: `budget:issue:${issue.id}`,
@@ -104,12 +104,12 @@ export async function tellOfIssue(unit: TransactionContext, issue: IssueRow): Pr
     about: { repo: formatSlug(repo), issueNumber: issue.issue_number },
     spent: issue.cost_usd,
     limit: perIssueUsd,
-    ...budgetNews(told, reached),
+    ...thresholdChanges(told, reached),
   });
   await updateIssue(unit.tx, unit.tenantId, issue.id, { told_budget_percent: reached });
 }
 
-interface Telling {
+interface ThresholdReport {
   scope: BudgetScope;
   subject: Parameters<typeof recordPipelineEvent>[1];
   fingerprint: string;
@@ -121,9 +121,9 @@ interface Telling {
   left: BudgetPercent[];
 }
 
-async function tell(
+async function reportThreshold(
   unit: TransactionContext,
-  { scope, subject, fingerprint, of, about, spent, limit, passed, left }: Telling,
+  { scope, subject, fingerprint, of, about, spent, limit, passed, left }: ThresholdReport,
 ) {
   for (const percent of left) await resolveAlert(unit, `${fingerprint}:${percent}`);
   for (const percent of passed) {

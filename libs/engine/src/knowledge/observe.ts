@@ -10,7 +10,7 @@ import { type Observation, observeItems, type RecordedFinding, type RecordOwner 
 import type { TransactionContext } from '../context/context.ts';
 
 /** Stores the observations of an agent's report. */
-export async function keepIntelligence(
+export async function saveIntelligence(
   unit: TransactionContext,
   owner: RecordOwner & { issueNumber: number | null },
   { items, retrospectiveId }: { items: readonly IntelligenceInput[]; retrospectiveId: string | null },

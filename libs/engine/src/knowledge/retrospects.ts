@@ -21,7 +21,7 @@ import { enqueueSide } from '../tasks/side-tasks.ts';
  * pull request has none. A waiting retrospective of an earlier end stays, because its payload is built at the claim; a
  * running one has an outdated payload, so it is replaced by a new one.
  */
-export async function lookBack(
+export async function createRetrospectTask(
   unit: TransactionContext,
   { issue, pr }: IssueContext,
   how: { merged: boolean; wasPaused: boolean },

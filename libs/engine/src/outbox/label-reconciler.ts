@@ -49,7 +49,7 @@ export class LabelReconciler {
     for (const issue of page) {
       if (mended >= MENDED_AT_ONCE) return { mended, more: false };
       this.#after = issue;
-      if (driftOf(issue) && (await mend(engine, issue))) mended += 1;
+      if (driftOf(issue) && (await repairLabels(engine, issue))) mended += 1;
     }
     const more = page.length === LOOKED_AT;
     if (!more) this.#after = null;
@@ -57,7 +57,7 @@ export class LabelReconciler {
   }
 }
 
-function mend(engine: Engine, { tenant_id, id }: ReconciledIssue): Promise<boolean> {
+function repairLabels(engine: Engine, { tenant_id, id }: ReconciledIssue): Promise<boolean> {
   return inTenant(engine, tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, tenant_id, id);
     const swap = issue && driftOf(issue);

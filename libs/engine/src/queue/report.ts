@@ -26,7 +26,7 @@ import { type Actor, type HeldClaim, issueContextOf } from '../context/issue-con
 import { bookInvocations } from '../costs/book-invocations.ts';
 import { keepCodeMap } from '../knowledge/code-map.ts';
 import { keepFindings } from '../knowledge/keep-findings.ts';
-import { keepIntelligence } from '../knowledge/observe.ts';
+import { saveIntelligence } from '../knowledge/observe.ts';
 import { keepRetrospective } from '../knowledge/retrospects.ts';
 import { reviewWorker } from '../presence/worker-status.ts';
 import { recordTaskEvent } from '../records/records.ts';
@@ -107,7 +107,7 @@ async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Rep
   const retrospectiveId =
     issue && body.outcome === 'retrospective' ? await keepRetrospective(unit, { run, issue }, body.result) : null;
   const told = { items: body.intelligence ?? [], retrospectiveId };
-  await keepIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, told);
+  await saveIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, told);
   if (!issue) return null;
   if (isSideTask(taskType)) return issue.state;
   const { subject, outcome } = await applyResult(unit, await issueContextOf(unit, issue), {

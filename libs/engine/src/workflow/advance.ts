@@ -21,7 +21,7 @@ import {
 import type { TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { settleFindings } from '../knowledge/keep-findings.ts';
-import { lookBack } from '../knowledge/retrospects.ts';
+import { createRetrospectTask } from '../knowledge/retrospects.ts';
 import { closingActions, projectIssue, queueProjections } from '../outbox/project.ts';
 import { recordPipelineEvent, recordTransition } from '../records/records.ts';
 import { replaceWorkTask, standingWork } from '../tasks/work-tasks.ts';
@@ -134,7 +134,7 @@ async function move(
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
     const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';
     await settleFindings(unit, moved);
-    await lookBack(unit, moved, { merged, wasPaused: issue.is_paused });
+    await createRetrospectTask(unit, moved, { merged, wasPaused: issue.is_paused });
   }
   return moved;
 }

@@ -13,7 +13,7 @@ import {
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
-import { type Bench, hostIssue, makeBench, paid, refOf, take, tell, wrongSums } from '../harness.ts';
+import { applyHostIssue, type Bench, hostIssue, makeBench, paid, refOf, take, wrongSums } from '../harness.ts';
 
 const database = testDatabase();
 const at = (time: string) => {
@@ -34,7 +34,7 @@ const call = (more: Partial<Invocation>): Invocation => ({ ...paid(0), ...more }
 const said = (invocations: Invocation[]) => ({ status: 'at it', details: null, invocations });
 
 test('changes show in the rollups immediately, and the rollups agree with the history the day after', async () => {
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   at('05T09:10:00');
   const task = await take(bench);
   const states = async () => {
@@ -57,7 +57,7 @@ test('changes show in the rollups immediately, and the rollups agree with the hi
 
 describe('the recomputation of days', () => {
   test('goes back to the first issue, then checks each finished day once', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     at('07T12:00:00');
     const days = async () => {
       const seen: [string, boolean][] = [];
@@ -101,7 +101,7 @@ describe('the recomputation of days', () => {
   });
 
   test('creates the rollups of a history from before the upgrade', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await sql`truncate rollup_deltas`.execute(database.db);
     expect(await wrongSums(database)).toHaveProperty('state_minutes');
     const made = await checkNextDay(bench.engine);
@@ -111,7 +111,7 @@ describe('the recomputation of days', () => {
   });
 
   test('reports and repairs differences of a known day', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await aggregateDeltas(bench.engine);
     await checkNextDay(bench.engine);
     await sql`update transition_counts set n = n + 3`.execute(database.db);
@@ -136,7 +136,7 @@ describe('the recomputation of days', () => {
 });
 
 describe('costs', () => {
-  beforeEach(() => tell(bench, hostIssue(1)));
+  beforeEach(() => applyHostIssue(bench, hostIssue(1)));
 
   test('of a call without a cost are computed from its tokens, by the row * for an unknown model', async () => {
     const task = await take(bench);

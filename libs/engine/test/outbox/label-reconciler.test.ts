@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IssueAction } from '@pipeline/domain';
 import { act, LabelReconciler } from '@pipeline/engine';
-import { drain, hostIssue, tell } from '../harness.ts';
+import { applyHostIssue, drain, hostIssue } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage({ at: null, issues: 0 });
@@ -9,7 +9,7 @@ const { database } = bench;
 
 /** A person changes one label on the host. */
 const relabel = (action: Extract<IssueAction, 'labeled' | 'unlabeled'>, label: string) =>
-  tell(bench, hostIssue(1, { labels: [] }), { action, label });
+  applyHostIssue(bench, hostIssue(1, { labels: [] }), { action, label });
 const swaps = async () =>
   (
     await database.db
@@ -23,7 +23,7 @@ const swaps = async () =>
 
 /** An issue in analyzing whose labels the host shows. */
 async function settled(): Promise<void> {
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   await drain(bench);
   expect((await bench.issue()).labels).toEqual(['svc:analyzing']);
 }
@@ -113,10 +113,10 @@ describe('labels that somebody changed on the host', () => {
 });
 
 test('are read by twenty, continuing at the cursor', async () => {
-  for (let n = 1; n <= 25; n += 1) await tell(bench, hostIssue(n));
+  for (let n = 1; n <= 25; n += 1) await applyHostIssue(bench, hostIssue(n));
   await drain(bench);
   for (let n = 1; n <= 25; n += 1) {
-    await tell(bench, hostIssue(n, { labels: [] }), { action: 'labeled', label: 'svc:planning' });
+    await applyHostIssue(bench, hostIssue(n, { labels: [] }), { action: 'labeled', label: 'svc:planning' });
   }
   const walk = new LabelReconciler(bench.engine, () => new Date());
   expect((await walk.step()).mended).toBe(20);

@@ -60,7 +60,7 @@ export function wire(options: PipelineOptions): Wiring {
   });
   const notifications = createNotifications({
     directUrl: options.directUrl,
-    applicationName: 'monitor:doorbell',
+    applicationName: 'monitor:notifications',
     holder: options.instance,
     log,
   });

@@ -92,7 +92,12 @@ export const labelsOf = async (world: World, slug: string, number: number): Prom
 
 /** Connected notifications. */
 export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Notifications> {
-  const notifications = createNotifications({ directUrl, applicationName: 'test:doorbell', log: silentLogger, clock });
+  const notifications = createNotifications({
+    directUrl,
+    applicationName: 'test:notifications',
+    log: silentLogger,
+    clock,
+  });
   notifications.close = closedWithFile(notifications.close.bind(notifications));
   notifications.start();
   await new Promise<void>((resolve) => {
