@@ -26,7 +26,7 @@ export type AgentObservation =
   | { kind: 'absent'; problem: string };
 
 /** One or two failed checks may be a temporary network problem. */
-export const FAILURES_TO_CONDEMN = 3;
+const FAILURES_TO_CONDEMN = 3;
 
 /** How long an agent must stay healthy before its restart attempts are reset; milliseconds. */
 export const FORGIVEN_AFTER_MS = 10 * MINUTE_MS;

@@ -21,7 +21,7 @@ interface OpenIssues {
   issues: HostIssue[];
 }
 
-export interface OrphanWatchDeps {
+interface OrphanWatchDeps {
   engine: Engine;
   hostOf: HostOf;
   /** Called with a repo whose host could not be read; the others continue. */

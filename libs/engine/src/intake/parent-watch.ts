@@ -10,7 +10,7 @@ import {
 import { type Engine, inTenant } from '../context/context.ts';
 import type { HostOf } from '../repos/repo-address.ts';
 
-export interface ParentWatchDeps {
+interface ParentWatchDeps {
   engine: Engine;
   hostOf: HostOf;
   now: () => Date;

@@ -9,7 +9,7 @@ import type { IssueEvent } from './host-facts.ts';
 /**
  * The effect of an event on the text of an issue: agents get the text `accepted`, people's changes are stored apart.
  */
-export interface TextOutcome {
+interface TextOutcome {
   facts: HostFactsRow;
   /** Set when agents get another text from now on. */
   accepted: IssueText | null;

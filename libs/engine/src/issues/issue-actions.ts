@@ -35,7 +35,7 @@ export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: A
 }
 
 /** The actor, and the host's time of the action; no time = now, null = unknown. */
-export type HostActor = Actor & { at?: string | null | undefined };
+type HostActor = Actor & { at?: string | null | undefined };
 
 /** The same inside a transaction that has locked the issue. */
 export async function perform(

@@ -16,7 +16,7 @@ export interface IssueQuery {
   offset: number;
 }
 
-export interface ListedIssues {
+interface ListedIssues {
   /** The complete response text: items are stored as text and not parsed again. */
   json: string;
   /** The revision of the list: another tag after any change in the repo. */

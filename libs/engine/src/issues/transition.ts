@@ -6,7 +6,7 @@ import { recordOperation } from '../records/records.ts';
 import { admit } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
 
-export interface Targets {
+interface Targets {
   currentState: State;
   validTargets: State[];
 }

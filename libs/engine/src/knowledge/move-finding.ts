@@ -12,7 +12,7 @@ import { type Engine, inTenant, type TransactionContext } from '../context/conte
 import type { Actor } from '../context/issue-context.ts';
 import { type EventSubject, recordIssueEvent, recordOperation, recordPipelineEvent } from '../records/records.ts';
 
-export interface FindingMoveRequest {
+interface FindingMoveRequest {
   id: string;
   move: FindingMove;
   /** Number of the issue of the same repo that settles it. */

@@ -4,7 +4,7 @@ import { type Engine, inTenant, type TransactionContext } from '../context/conte
 import type { Actor } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 
-export interface ItemMoveRequest {
+interface ItemMoveRequest {
   id: string;
   move: IntelligenceMove;
   /** Id of the item of the same repo that replaces it. */

@@ -68,7 +68,7 @@ export interface HeldTask {
   issueId: number | null;
 }
 
-export interface TakeBack {
+interface TakeBack {
   /** Recorded in the timeline, and shown to people if it was the last attempt. */
   why: string;
   /** Decides about the claim under its lock. */
@@ -83,7 +83,7 @@ export interface TakeBack {
  * Returns one claimed task to the queue as attempt + 1, or blocks its issue after the last attempt.
  * @returns false when the claim is no longer valid, or does not meet the condition.
  */
-export const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: TakeBack): Promise<boolean> =>
+const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: TakeBack): Promise<boolean> =>
   inTenant(engine, tenantId, async (unit) => (await takeBack(unit, claim, how)) !== null);
 
 /** The same inside a transaction that holds no lock yet. @returns the task as it was, or null. */

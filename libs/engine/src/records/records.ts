@@ -93,7 +93,7 @@ export function recordPipelineEvent(
   });
 }
 
-export interface TaskFact {
+interface TaskFact {
   taskId: string;
   taskType: TaskType;
   attempt: number;

@@ -18,7 +18,7 @@ import { proposeWeek } from './propose-week.ts';
 const BATCH = 100;
 const LONGEST_REASON = 500;
 
-export interface CycleFailure {
+interface CycleFailure {
   key: StrategyKey;
   error: unknown;
 }

@@ -7,7 +7,7 @@ import { activate } from './activate.ts';
 import { aboutRepo, snapshotAt } from './snapshots.ts';
 
 /** The author of weekly proposals, who also applies those that the charter allows. */
-export const AUTOMATION: Actor = { type: 'system', id: 'strategy-automation', agent: null };
+const AUTOMATION: Actor = { type: 'system', id: 'strategy-automation', agent: null };
 
 /**
  * Makes the weekly proposal, superseding an earlier one without a decision. Changes within the envelope and

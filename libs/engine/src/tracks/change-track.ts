@@ -8,14 +8,14 @@ import { checkCadence, nextRunOf } from './cadence.ts';
 import { settingsOfTrack, timesOf } from './track-view.ts';
 
 /** One changed setting, in the form of audits and strategies. */
-export interface ChangedField {
+interface ChangedField {
   field: TrackField;
   from: unknown;
   to: unknown;
 }
 
 /** The name of the action on a track, for the audit. */
-export interface TrackAction {
+interface TrackAction {
   action: string;
   actor: Actor;
   /** Further data, such as the version of a strategy. */

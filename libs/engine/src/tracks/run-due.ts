@@ -24,7 +24,7 @@ import { timesOf } from './track-view.ts';
 /** The period in which recent issues are counted. */
 const SERVED_MS = 30 * DAY_MS;
 
-export interface RunResult {
+interface RunResult {
   runs: number;
   issues: number;
 }

@@ -6,7 +6,7 @@ import { isOwn } from '../presence/own-worker.ts';
 import { noteRegistration } from '../presence/worker-status.ts';
 import { takeBackAll } from '../queue/reclaim.ts';
 
-export interface Registration {
+interface Registration {
   name: string;
   hostname: string;
   version: string;

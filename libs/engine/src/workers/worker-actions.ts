@@ -31,7 +31,7 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
 }
 
 /** A reclaimed task; issueNumber is null for a task without an issue. */
-export interface ReclaimedTask {
+interface ReclaimedTask {
   taskId: string;
   issueNumber: number | null;
 }

@@ -27,7 +27,7 @@ import { recordPipelineEvent, recordTransition } from '../records/records.ts';
 import { replaceWorkTask, standingWork } from '../tasks/work-tasks.ts';
 
 /** Data that a stop stores on the issue beside its state. */
-export interface Stop {
+interface Stop {
   blockClassification?: ErrorClass | null;
   question?: string | null;
   lastError?: string | null;

@@ -11,7 +11,7 @@ export interface Move extends TransitionMetadata {
   cause: Cause;
 }
 
-export interface Moved {
+interface Moved {
   subject: IssueContext;
   /** Set when the transition was refused and became a dead letter; the issue stayed where it was. */
   deadLetterId?: string;

@@ -35,7 +35,7 @@ export const nothingAsked: HostWord = new Map();
 export const keyOf = ({ repo, number }: TextDependency): string => `${slugKey(repo)}#${number}`;
 
 /** The dependencies of an issue's text. */
-export interface TextWait {
+interface TextWait {
   /** Issues that are not done. */
   open: number;
   /** Set when the wait would never end: the question to a person. */

@@ -14,7 +14,7 @@ import { inTenant } from '../context/context.ts';
 import { requireRepo } from '../repos/repos.ts';
 
 /** Names a repo; `org` is needed where several organisations have its slug. */
-export interface RepoChoice {
+interface RepoChoice {
   repo: string;
   org: string | null;
 }
@@ -51,7 +51,7 @@ export async function checkWorkflowFor(admin: Admin, choice: RepoChoice, documen
   return checked(admin.engine.store.tenant, repo, { document: numbered(document, versions), versions });
 }
 
-export interface PutWorkflow extends RepoChoice {
+interface PutWorkflow extends RepoChoice {
   /** The document as submitted; its version is ignored. */
   document: unknown;
   activate: boolean;

@@ -1,4 +1,3 @@
-import type { State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
@@ -53,5 +52,3 @@ export async function unfoldedRepos(fleet: Db, limit: number): Promise<{ tenant_
     select tenant_id, repo_id from issue_count_deltas group by tenant_id, repo_id limit ${limit}`.execute(fleet);
   return rows;
 }
-
-export type StateCounts = { state: State; is_paused: boolean; is_blocked: boolean; n: number };

@@ -86,7 +86,7 @@ export async function forgetPastDays(tx: Tx, tenantId: number): Promise<BudgetPe
   );
 }
 
-export interface BudgetDay {
+interface BudgetDay {
   tenant_id: number;
   spent_usd: number;
   told_percent: BudgetPercent | null;

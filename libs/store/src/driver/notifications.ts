@@ -2,8 +2,8 @@ import { CoalescedNotifications, type NotifiedTenants } from './coalesced-notifi
 import { DirectConnection, type DirectConnectionOptions, type Session } from './direct-connection.ts';
 import { Leadership, type Lease } from './leadership.ts';
 
-export const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
-export type Channel = (typeof CHANNELS)[number];
+const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
+type Channel = (typeof CHANNELS)[number];
 
 /**
  * Called when rows of these tenants changed; null = any row may have changed, re-read everything.

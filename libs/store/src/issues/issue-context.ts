@@ -7,7 +7,7 @@ import { onOwnBranch, type PullRequestRow } from '../intake/pull-requests.ts';
 import type { RepoRow } from '../repos/repos.ts';
 
 /** The data beside its own row that decisions about an issue depend on. */
-export interface IssueContextRow {
+interface IssueContextRow {
   repo: RepoRow;
   /** Null = the repo has no active workflow. */
   workflow: WorkflowSnapshot | null;

@@ -8,7 +8,7 @@ export const firstWhole = (width: Width, at: RawBuilder<unknown>) =>
   bin(width, sql`${at} + interval ${sql.lit(width)} - interval '1 microsecond'`);
 
 /** Histogram buckets are two percent wide, so their middle is at most one percent off. */
-export const DWELL_TIME_BUCKET = 1.02;
+const DWELL_TIME_BUCKET = 1.02;
 const BUCKET = sql`floor(ln(stay_ms + 1) / ln(${sql.lit(DWELL_TIME_BUCKET)}::float8))::int`;
 /** Milliseconds in the middle of a bucket. */
 export const middleOf = (bucket: RawBuilder<unknown>) =>
