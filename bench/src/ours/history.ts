@@ -1,5 +1,5 @@
 import { priorityOf, stateLabel } from '@pipeline/domain';
-import { foldIssueCounts, inTransaction, refreshIssueList } from '@pipeline/store';
+import { aggregateIssueCounts, inTransaction, refreshIssueList } from '@pipeline/store';
 import type { OurStore } from './store.ts';
 
 const CHUNK = 100_000;
@@ -50,7 +50,7 @@ async function listAll({ store, tenantId, repoIds }: OurStore, issueIds: readonl
     const ids = issueIds.slice(at, at + LISTED_AT_ONCE);
     await inTransaction(store.tenant, (tx) => refreshIssueList(tx, tenantId, ids, false));
   }
-  for (const repoId of repoIds) await foldIssueCounts(store.tenant, tenantId, repoId);
+  for (const repoId of repoIds) await aggregateIssueCounts(store.tenant, tenantId, repoId);
 }
 
 /** Issue n of a chunk belongs to repo n modulo their number; ids follow from the sequences, which nobody else uses. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
+  aggregateIssueCounts,
   ensureTenant,
-  foldIssueCounts,
   insertConnection,
   insertToken,
   insertUser,
@@ -97,5 +97,5 @@ async function fill(store: Store, admin: pg.Pool, { tenantId, repoId, issues }: 
     const ids = rows.slice(at, at + CHUNK).map(({ id }) => id);
     await inTransaction(store.tenant, (tx) => refreshIssueList(tx, tenantId, ids, false));
   }
-  await foldIssueCounts(store.tenant, tenantId, repoId);
+  await aggregateIssueCounts(store.tenant, tenantId, repoId);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Octokit } from '@octokit/rest';
 import { silentLogger, sleep, withDeadline } from '@pipeline/runtime';
-import { createDoorbell, type Doorbell } from '@pipeline/store';
+import { createNotifications, type Notifications } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../measure/lanes.ts';
 import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
@@ -34,16 +34,19 @@ export const projectionsRow: Row = {
     // The host has one repo; the others would be asked for again and again.
     await ours.admin.query('update repos set enabled = false where id <> $1', [ours.repoIds[0]]);
     await startMonitor(bench, ours, host);
-    const doorbell = createDoorbell({ directUrl: ours.url, applicationName: 'bench', log: silentLogger });
-    doorbell.start();
-    bench.stack.add('doorbell of projections', () => doorbell.close());
+    const notifications = createNotifications({ directUrl: ours.url, applicationName: 'bench', log: silentLogger });
+    notifications.start();
+    bench.stack.add('notifications of projections', () => notifications.close());
     const comments = bench.quick ? 200 : 1_000;
     return {
       cases: [
         {
           title: `projections drained, ${LANES} issues at a time`,
           unit: 'comments/s',
-          ours: { name: 'ours', sample: () => counted(peer, host, comments, () => drain(ours, doorbell, comments)) },
+          ours: {
+            name: 'ours',
+            sample: () => counted(peer, host, comments, () => drain(ours, notifications, comments)),
+          },
           anchors: [
             {
               contender: {
@@ -90,7 +93,7 @@ async function counted(
 }
 
 /** The clock starts when the entries are committed, and ends when none is open. */
-async function drain(ours: OurStore, doorbell: Doorbell, comments: number): Promise<Sample> {
+async function drain(ours: OurStore, notifications: Notifications, comments: number): Promise<Sample> {
   await ours.admin.query(
     `insert into projections (tenant_id, repo_id, issue_number, lane, action, max_attempts, client_type, idempotency_key)
      select $1, $2, 1 + n % $3, 'talk', jsonb_build_object('type', 'postComment', 'body', 'Hello',
@@ -100,7 +103,7 @@ async function drain(ours: OurStore, doorbell: Doorbell, comments: number): Prom
   );
   const watch = new Stopwatch(ours.pid);
   watch.begin();
-  doorbell.ring('svc_projections', [ours.tenantId]);
+  notifications.notify('svc_projections', [ours.tenantId]);
   const drained = async () => {
     while ((await ours.count(`projections where status in ('pending', 'failed')`)) > 0) await sleep(10);
   };

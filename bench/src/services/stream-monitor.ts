@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { silentLogger } from '@pipeline/runtime';
-import { createDoorbell } from '@pipeline/store';
+import { createNotifications } from '@pipeline/store';
 import { type StreamServer, stampedTransition } from '../measure/stream-server.ts';
 import { type OurStore, openOurStore } from '../ours/store.ts';
 import type { Bench } from '../runner/model.ts';
@@ -25,7 +25,7 @@ const INSERT = {
 export async function openStreamMonitors(bench: Bench, database: string): Promise<StreamMonitors> {
   const ours = await openOurStore(bench, database);
   const { publishOf, close } = publisher(ours);
-  bench.stack.add(`doorbell ${database}`, close);
+  bench.stack.add(`notifications ${database}`, close);
   const publish = publishOf('state-transition');
   const fill = publishOf('issue-status');
   const program = await buildService('monitor', bench.workDir);
@@ -43,11 +43,11 @@ export async function openStreamMonitors(bench: Bench, database: string): Promis
 }
 
 function publisher({ url, admin, tenantId }: OurStore) {
-  const doorbell = createDoorbell({ directUrl: url, applicationName: 'bench', log: silentLogger });
-  doorbell.start();
+  const notifications = createNotifications({ directUrl: url, applicationName: 'bench', log: silentLogger });
+  notifications.start();
   const publishOf = (type: string) => async (data: object) => {
     await admin.query({ ...INSERT, values: [tenantId, type, data] });
-    doorbell.ring('svc_stream', [tenantId]);
+    notifications.notify('svc_stream', [tenantId]);
   };
-  return { publishOf, close: () => doorbell.close() };
+  return { publishOf, close: () => notifications.close() };
 }

@@ -1,9 +1,9 @@
 import { AppError, DEFAULT_SETTINGS } from '@pipeline/domain';
-import { admin, type Bell, type Engine } from '@pipeline/engine';
+import { admin, type Engine, type NotifiedChannel } from '@pipeline/engine';
 import { EnvError, parseEnv, silentLogger, withDeadline } from '@pipeline/runtime';
 import {
   assertSchema,
-  createDoorbell,
+  createNotifications,
   isRefusedLogin,
   isUnavailable,
   openStore,
@@ -11,7 +11,7 @@ import {
   type Store,
 } from '@pipeline/store';
 import { z } from 'zod';
-import type { Answer, Deed, Flags } from './command/command.ts';
+import type { Answer, CommandAction, Flags } from './command/command.ts';
 import { EXIT } from './command/exit-codes.ts';
 import { InputError, readPassword, readText, UsageError } from './command/input.ts';
 import type { Streams } from './command/streams.ts';
@@ -24,7 +24,7 @@ const RING_DEADLINE_MS = 2_000;
 
 interface Order {
   flags: Flags;
-  deed: Deed;
+  deed: CommandAction;
   env: Readonly<Record<string, string | undefined>>;
   streams: Streams;
 }
@@ -52,7 +52,7 @@ async function answerOf({ flags, deed, env, streams }: Order): Promise<Answer> {
     poolSize: 2,
     onConnectionError: () => undefined, // the statement in flight fails with the same error
   });
-  const rings = new Map<Bell, Set<number>>();
+  const rings = new Map<NotifiedChannel, Set<number>>();
   try {
     await assertSchema(store.fleet);
     const actor = flags.as ?? admin.machineUser();
@@ -71,24 +71,24 @@ async function answerOf({ flags, deed, env, streams }: Order): Promise<Answer> {
   }
 }
 
-const engineOn = (store: Store, rings: Map<Bell, Set<number>>): Engine => ({
+const engineOn = (store: Store, rings: Map<NotifiedChannel, Set<number>>): Engine => ({
   store,
-  ring: (bell, tenantId) => void rings.set(bell, (rings.get(bell) ?? new Set()).add(tenantId)),
+  notify: (bell, tenantId) => void rings.set(bell, (rings.get(bell) ?? new Set()).add(tenantId)),
   settings: () => DEFAULT_SETTINGS,
   random: Math.random,
 });
 
 /** Notifies listeners of the changes. A lost notification only adds a short delay, because listeners also poll. */
-async function ringAll(rings: ReadonlyMap<Bell, ReadonlySet<number>>, directUrl: string): Promise<void> {
+async function ringAll(rings: ReadonlyMap<NotifiedChannel, ReadonlySet<number>>, directUrl: string): Promise<void> {
   if (rings.size === 0) return;
-  const doorbell = createDoorbell({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
+  const notifications = createNotifications({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
   try {
-    doorbell.start();
-    const connected = new Promise<void>((resolve) => void doorbell.on('svc_cache', () => resolve()));
+    notifications.start();
+    const connected = new Promise<void>((resolve) => void notifications.on('svc_cache', () => resolve()));
     await withDeadline(connected, RING_DEADLINE_MS, 'the notification connection').catch(() => undefined);
-    for (const [bell, tenants] of rings) doorbell.ring(bell, [...tenants]);
+    for (const [bell, tenants] of rings) notifications.notify(bell, [...tenants]);
   } finally {
-    await doorbell.close();
+    await notifications.close();
   }
 }
 

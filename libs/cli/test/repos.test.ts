@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { hashToken } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import { createDoorbell, findWorkerScope, repoById } from '@pipeline/store';
+import { createNotifications, findWorkerScope, repoById } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { cliOn } from './cli.ts';
 import { addRepo, deedsOn } from './rows.ts';
@@ -11,7 +11,7 @@ const cli = cliOn(() => database.url);
 
 test('repos are listed, enabled and disabled; whoever polls is told at once', async () => {
   const { tenantId, repo } = await addRepo(database, 'acme', 'Acme/Shop', false);
-  const bell = createDoorbell({ directUrl: database.url, applicationName: 'test', log: silentLogger });
+  const bell = createNotifications({ directUrl: database.url, applicationName: 'test', log: silentLogger });
   const rung: unknown[] = [];
   bell.start();
   await new Promise<void>((resolve) => {

@@ -12,7 +12,12 @@ export async function addRepo(
 ): Promise<{ tenantId: number; repo: RepoRow }> {
   const [owner = '', name = ''] = slug.split('/');
   const tenantId = await ensureTenant(database.store.tenant, org);
-  const engine = { store: database.store, ring: () => undefined, settings: () => DEFAULT_SETTINGS, random: () => 0.5 };
+  const engine = {
+    store: database.store,
+    notify: () => undefined,
+    settings: () => DEFAULT_SETTINGS,
+    random: () => 0.5,
+  };
   const repo = await putRepo(engine, tenantId, {
     ...{ slug: { owner, name }, vcsHost: 'sandbox', cloneUrl: '', defaultBranch: 'main', setupCommand: null },
     ...{ poolSize: null, installationId: null, enabled },

@@ -3,7 +3,7 @@ export const ERROR_CLASSES = ['transient', 'permanent', 'quota', 'unknown'] as c
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 /** Explanation of a block reason: complete sentences, plain text without Markdown. */
-export interface BlockInfo {
+interface BlockInfo {
   /** The class of the reason; three repetitions of an error make any block permanent. */
   classification: ErrorClass;
   /** What happened. */

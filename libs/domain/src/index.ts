@@ -10,7 +10,6 @@ export { BLOCKED_STATES, IN_FLIGHT_STATES, IN_PROGRESS_STATES } from './analytic
 export * from './analytics/pipeline-metrics.ts';
 export { METRIC_REGISTRY, METRICS } from './analytics/registry.ts';
 export { BLOCK_RATE_STATES, KPI_SAMPLES, type KpiSample } from './analytics/regression-metrics.ts';
-export { planDriftOf } from './analytics/retrospective-metrics.ts';
 export * from './blocks.ts';
 export * from './bounds.ts';
 export * from './consistency/finding.ts';

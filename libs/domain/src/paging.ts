@@ -1,5 +1,5 @@
 /** How the `limit` of one list is parsed (interface: Limits). */
-export interface PageRule {
+interface PageRule {
   default: number;
   min: number;
   max: number;

@@ -1,4 +1,4 @@
-export { type FailedLogin, loginAudit } from './accounts/login-failures.ts';
+export { loginAudit } from './accounts/login-failures.ts';
 export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './accounts/passwords.ts';
 export * as admin from './admin.ts';
 export { channelKey, raiseAlert, recordOutage, resolveAlert } from './alerts/alerts.ts';
@@ -17,7 +17,7 @@ export {
   readLive,
 } from './analytics/dashboard-readings.ts';
 export { type AgentWork, agentWork, pipelineSummary } from './analytics/dashboard-summary.ts';
-export { TIMELINE_BOUNDS, timelineTexts } from './analytics/dashboard-timelines.ts';
+export { timelineTexts } from './analytics/dashboard-timelines.ts';
 export { workerPools } from './analytics/dashboard-worker-pools.ts';
 export { pipelineEvents } from './analytics/events.ts';
 export { type GuardedRepo, readKpis } from './analytics/kpis.ts';
@@ -25,13 +25,13 @@ export { attribution, autonomy } from './analytics/merges.ts';
 export { type Overview, overviewOf } from './analytics/overview.ts';
 export { type RepoMetrics, readPipelineMetrics } from './analytics/pipeline-metrics.ts';
 export { retrospectiveSummary, weeklyReliability } from './analytics/reliability.ts';
-export { type CheckedDay, checkNextDay, foldSums } from './analytics/rollups.ts';
+export { aggregateDeltas, type CheckedDay, checkNextDay } from './analytics/rollups.ts';
 export type { Whose } from './analytics/scope.ts';
 export { cohortFunnel, stateTimeseries, throughput } from './analytics/states.ts';
-export { type Consistency, listFindings } from './consistency/findings.ts';
-export { enqueueOrphan, OrphanWatch, type OrphanWatchDeps } from './consistency/orphans.ts';
+export { listFindings } from './consistency/findings.ts';
+export { enqueueOrphan, OrphanWatch } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
-export { type Bell, type Engine, fencedBy, inTenant, type Unit } from './context/context.ts';
+export { type Engine, fencedBy, inTenant, type NotifiedChannel, type TransactionContext } from './context/context.ts';
 export type { Actor, IssueKey } from './context/issue-context.ts';
 export { hashToken } from './context/token-hash.ts';
 export { costsOf } from './costs/cost-summary.ts';
@@ -44,14 +44,14 @@ export { acceptIssueText } from './intake/accept-text.ts';
 export { takeHostEvent } from './intake/host-event.ts';
 export { drainInbox, Inbox, receive } from './intake/inbox.ts';
 export type { Intake } from './intake/intake-context.ts';
-export { ParentWatch, type ParentWatchDeps } from './intake/parent-watch.ts';
+export { ParentWatch } from './intake/parent-watch.ts';
 export { pollRepo } from './intake/poll.ts';
 export { readBlockedIssues } from './issues/blocked-issues.ts';
 export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from './issues/bulk-actions.ts';
 export { explainIssue } from './issues/explain-issue.ts';
 export { act, type IssueAction } from './issues/issue-actions.ts';
 export { findIssueKey, type IssueAddress } from './issues/issue-address.ts';
-export { foldCounts } from './issues/issue-counts.ts';
+export { aggregateCounts } from './issues/issue-counts.ts';
 export {
   diagnose,
   explainIssueAt,
@@ -62,7 +62,7 @@ export {
   retrospectiveAt,
 } from './issues/issue-detail.ts';
 export { type IssueQuery, issuesTag, listIssues } from './issues/list-issues.ts';
-export { type IssueQuestion, searchIssues } from './issues/search-issues.ts';
+export { searchIssues } from './issues/search-issues.ts';
 export { timelineOf } from './issues/timeline.ts';
 export { targetsOf, transition } from './issues/transition.ts';
 export { noRepoContext, timelineAt } from './issues/whole-timeline.ts';
@@ -75,7 +75,7 @@ export { decideOnFinding } from './knowledge/move-finding.ts';
 export { decideOnItem } from './knowledge/move-item.ts';
 export { retrieve } from './knowledge/retrieve.ts';
 export { retrieveForOrg } from './knowledge/retrieve-for-org.ts';
-export { LabelWalk } from './outbox/label-walk.ts';
+export { LabelReconciler } from './outbox/label-reconciler.ts';
 export { watchSilence } from './presence/fleet-watch.ts';
 export { autoUnblock } from './queue/auto-unblock.ts';
 export { type ClaimedTask, type ClaimRequest, claim, type Taken, type TakenTask, takeTogether } from './queue/claim.ts';
@@ -84,7 +84,7 @@ export { type FailAnswer, type Failure, fail } from './queue/fail.ts';
 export { type Heartbeat, type HeartbeatAnswer, heartbeat } from './queue/heartbeat.ts';
 export { extend, start } from './queue/lease.ts';
 export { type Progress, progress, recordMessages } from './queue/progress.ts';
-export { reclaim, reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './queue/reclaim.ts';
+export { reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './queue/reclaim.ts';
 export { type Report, type ReportAnswer, report } from './queue/report.ts';
 export { accessForTask, type IssuerOf } from './queue/task-access.ts';
 export { readTaskQueue, type TaskQueue } from './queue/task-queue.ts';
@@ -94,13 +94,13 @@ export { reachable } from './repos/reachable-repos.ts';
 export { findRepoAmong, findRepoAt, type HostOf, type RepoAddress } from './repos/repo-address.ts';
 export { changedSettings, recordReload } from './settings/config-reloads.ts';
 export { readAutomation, readRunState, setAutomation } from './strategy/automation.ts';
-export { type CharterInput, putCharter, readCharter } from './strategy/charters.ts';
-export { type CycleFailure, runDueStrategies } from './strategy/cycle.ts';
+export { putCharter, readCharter } from './strategy/charters.ts';
+export { runDueStrategies } from './strategy/cycle.ts';
 export { approveStrategy, rejectStrategy } from './strategy/decide.ts';
 export { listSnapshots, readSnapshot } from './strategy/snapshots.ts';
-export { type ChangedField, changeTrack, type TrackDeed } from './tracks/change-track.ts';
+export { changeTrack } from './tracks/change-track.ts';
 export { activatePrompt, addPrompt, listPrompts, readPrompt } from './tracks/prompts.ts';
-export { type RunResult, runDueTracks } from './tracks/run-due.ts';
+export { runDueTracks } from './tracks/run-due.ts';
 export type { Track } from './tracks/track-view.ts';
 export {
   type FleetTrack,
@@ -109,7 +109,6 @@ export {
   putTrack,
   removeTrack,
   type TrackAddress,
-  type TrackInput,
   updateTrackAt,
 } from './tracks/tracks.ts';
 export { type AgentTrouble, tellOfAgents } from './workers/agent-alerts.ts';
@@ -119,7 +118,7 @@ export {
   forgiveAgentRestarts,
   type RestartRequest,
 } from './workers/agent-restarts.ts';
-export { type Registration, registerWorker } from './workers/registration.ts';
+export { registerWorker } from './workers/registration.ts';
 export { drainWorker, reclaimFromWorker } from './workers/worker-actions.ts';
 export { releaseWaiting } from './workflow/release-waiting.ts';
 export { watchSla } from './workflow/sla.ts';

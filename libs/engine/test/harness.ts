@@ -64,7 +64,7 @@ export async function makeBench(
   const bells: string[] = [];
   const engine: Engine = {
     store,
-    ring: (bell) => void bells.push(bell),
+    notify: (bell) => void bells.push(bell),
     settings: () => ({ ...DEFAULT_SETTINGS, ...options.settings }),
     random: () => 0.5,
   };
@@ -103,7 +103,7 @@ export const hostIssue = (number: number, over: Partial<HostIssue> = {}): HostIs
 });
 
 /** The event of a webhook or poll about an issue; its host time is now, unless the issue has one. */
-export function tell(
+export function applyHostIssue(
   { engine, repo, host }: Pick<Bench, 'engine' | 'repo' | 'host'>,
   shown: HostIssue,
   how: { action?: IssueAction; label?: string; sender?: string | null } = {},

@@ -3,7 +3,16 @@ import type { ProjectionType } from '@pipeline/domain';
 import { beginSending, type Engine, findIssueKey, settle } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
-import { type Bench, finish, goodOutcome, hostIssue, listsAgreeAfterEach, makeBench, take, tell } from './harness.ts';
+import {
+  applyHostIssue,
+  type Bench,
+  finish,
+  goodOutcome,
+  hostIssue,
+  listsAgreeAfterEach,
+  makeBench,
+  take,
+} from './harness.ts';
 
 export const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
 
@@ -32,7 +41,7 @@ export class Stage implements Bench {
       this.#round += 1;
       this.database.clock.now = at;
       this.#bench = await makeBench(this.database.store, { slug: `stage-${this.#round}/shop` });
-      for (let number = 1; number <= issues; number += 1) await tell(this, hostIssue(number));
+      for (let number = 1; number <= issues; number += 1) await applyHostIssue(this, hostIssue(number));
     });
     afterEach(() => this.#everyLetterHasItsEvent());
   }

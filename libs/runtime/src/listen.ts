@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StartError } from './start-error.ts';
 
-export interface ListenOn {
+interface ListenOn {
   host: string;
   /** 0 = any free port. */
   port: number;

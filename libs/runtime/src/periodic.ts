@@ -4,7 +4,7 @@ import type { LoopMetrics } from './metrics.ts';
 /** One run of the loop. The result 'again' starts the next run immediately. */
 export type Tick = (signal: AbortSignal) => Promise<unknown>;
 
-export interface PeriodicOptions {
+interface PeriodicOptions {
   /** Label of logs and metrics. */
   name: string;
   /** Milliseconds from the end of one tick to the start of the next; a function is called after each tick. */
@@ -19,7 +19,7 @@ export interface PeriodicOptions {
   now?: () => Date;
 }
 
-export interface LoopState {
+interface LoopState {
   lastRunAt: Date | null;
   lastDurationMs: number | null;
   /** Error of the last tick; null when it succeeded. */

@@ -23,7 +23,7 @@ export interface ServiceContext<E> {
   onHangup(handler: () => void): void;
 }
 
-export interface ServiceOptions<S extends z.ZodRawShape> {
+interface ServiceOptions<S extends z.ZodRawShape> {
   /** Name of the process, in logs and as the name of its log file. */
   name: string;
   /** zod shape keyed by variable name, in addition to commonEnv. */

@@ -1,6 +1,6 @@
 import { listen } from '@pipeline/http';
 import { runService, type ServiceContext } from '@pipeline/runtime';
-import { createDoorbell, openStore, requireStore } from '@pipeline/store';
+import { createNotifications, openStore, requireStore } from '@pipeline/store';
 import type { z } from 'zod';
 import { createHostedContext } from './context/context.ts';
 import { storeDetailsOf } from './context/store-details.ts';
@@ -37,15 +37,15 @@ async function start(
     onConnectionError: (error) => log.warn('a connection to the store broke', { cause: String(error) }),
   });
   stack.add('store', store.close);
-  const doorbell = createDoorbell({
+  const notifications = createNotifications({
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     applicationName: NAME,
     log,
   });
-  stack.add('doorbell', () => doorbell.close());
+  stack.add('notifications', () => notifications.close());
   const context = createHostedContext({
     store,
-    doorbell,
+    notifications,
     log,
     metrics,
     now,
@@ -74,9 +74,9 @@ async function start(
     loop.start();
     stack.add(loop.name, () => loop.stop());
   }
-  doorbell.on('svc_tasks', (tenantIds) => context.waiters.ring(tenantIds));
-  doorbell.on('svc_settings', () => context.settings.loop.wake());
-  doorbell.start();
+  notifications.on('svc_tasks', (tenantIds) => context.waiters.ring(tenantIds));
+  notifications.on('svc_settings', () => context.settings.loop.wake());
+  notifications.start();
   stack.add('claims given back', () => context.waiters.settled());
   const served = await listen(createHostedApp(context, 'log'), { host: env.HOST, port: env.PORT });
   stack.add('server', served.close);

@@ -1,5 +1,12 @@
 import { bucketEnds, type TimeRange, windowRange } from '@pipeline/domain';
-import { type AnalyticsScope, countDone, leastStays, medianStays, reachedStates, stateChanges } from '@pipeline/store';
+import {
+  type AnalyticsScope,
+  countDone,
+  medianDwellTimes,
+  reachedStates,
+  shortestDwellTimes,
+  stateChanges,
+} from '@pipeline/store';
 import type { Week } from './world.ts';
 
 /** A figure as the service reads it from its sums, and as plain SQL reads it from the moves; both give the same. */
@@ -59,7 +66,7 @@ const funnel: Figure = {
   async ours(week) {
     const since = dayOf(week).start;
     const reached = await reachedStates(week.store.fleet, ALL, since);
-    await medianStays(week.store.fleet, ALL, { since, atLeast: leastStays(reached) });
+    await medianDwellTimes(week.store.fleet, ALL, { since, atLeast: shortestDwellTimes(reached) });
     return [...reached].map(([state, n]) => `${state} ${n}`).sort();
   },
   async plain(week) {

@@ -1,4 +1,4 @@
-import { foldRollups, insertRecords, inTransaction, noRecords, type Records } from '@pipeline/store';
+import { aggregateRollups, insertRecords, inTransaction, noRecords, type Records } from '@pipeline/store';
 import { sql } from 'kysely';
 import type { Sample } from '../../measure/sample.ts';
 import { type OurStore, openOurStore } from '../../ours/store.ts';
@@ -53,7 +53,7 @@ const movesOf = ({ repoIds }: OurStore, issueIds: readonly number[]): Records['t
 async function keepingSums(ours: OurStore, batches: number, issueIds: readonly number[]): Promise<Sample> {
   let writing = true;
   const folds = (async () => {
-    while (writing) await foldRollups(ours.store.fleet);
+    while (writing) await aggregateRollups(ours.store.fleet);
   })();
   const began = performance.now();
   for (let batch = 0; batch < batches; batch += 1) {

@@ -14,7 +14,7 @@ const CHANNEL = 'bench_events';
 
 /**
  * Goal 11: from just before the statement that writes an event to its arrival at each of 100 subscribers, 100 events a
- * second. Ours: a row in the outbox, committed, then the doorbell; the built monitor numbers it, reads it and writes it
+ * second. Ours: a row in the outbox, committed, then a notification; the built monitor numbers it, reads it and writes it
  * to all. Its anchor: a row and a NOTIFY with the whole event in one transaction, one listener, nothing in between.
  * Checked: every subscriber gets every event once, in order.
  */

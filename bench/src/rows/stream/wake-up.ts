@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS, DEFAULT_WORKFLOW } from '@pipeline/domain';
 import { type Engine, transition } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import { createDoorbell, type Doorbell, inTransaction, seedWorkflow } from '@pipeline/store';
+import { createNotifications, inTransaction, type Notifications, seedWorkflow } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
 import type { Sample } from '../../measure/sample.ts';
 import { Stopwatch } from '../../measure/stopwatch.ts';
@@ -15,7 +15,7 @@ const OPERATOR = { type: 'operator', id: 'ann', agent: null } as const;
 
 /**
  * Goal 12: what it costs to wake others. Sixteen clients move issues as an operator does, each move one transaction of
- * the engine: issue, transition, events, live stream, task, outbox of the host. Once the engine rings the doorbell after
+ * the engine: issue, transition, events, live stream, task, outbox of the host. Once the engine notifies after
  * each commit and another session listens, once nobody is told. In this process: the engine and its store, no HTTP.
  * Checked: as many transitions, events of both kinds and changes of labels as moves; the listener was woken, if anybody was.
  */
@@ -33,7 +33,7 @@ export const wakeUpRow: Row = {
     const issueIds = rows.map(({ id }) => id);
     const bells = openBells(bench, ours);
     const next = nextMove(issueIds);
-    const contender = (name: string, ring: Engine['ring'] | null) => ({
+    const contender = (name: string, ring: Engine['notify'] | null) => ({
       name,
       sample: () => moveMany(ours, { moves, next, ring, bells }),
     });
@@ -42,7 +42,7 @@ export const wakeUpRow: Row = {
         {
           title: `operator's move, ${LANES} clients, with wake-up / without`,
           unit: 'commits/s',
-          ours: contender('with wake-up', (bell, tenantId) => bells.own.ring(bell, [tenantId])),
+          ours: contender('with wake-up', (bell, tenantId) => bells.own.notify(bell, [tenantId])),
           anchors: [{ contender: contender('without', null), bound: { atLeast: 0.85 } }],
         },
       ],
@@ -51,16 +51,16 @@ export const wakeUpRow: Row = {
 };
 
 interface Bells {
-  own: Doorbell;
+  own: Notifications;
   /** How often the other session was woken. */
   heard(): number;
 }
 
 function openBells(bench: Bench, { url }: OurStore): Bells {
   const open = (applicationName: string) => {
-    const doorbell = createDoorbell({ directUrl: url, applicationName, log: silentLogger });
-    bench.stack.add(applicationName, () => doorbell.close());
-    return doorbell;
+    const notifications = createNotifications({ directUrl: url, applicationName, log: silentLogger });
+    bench.stack.add(applicationName, () => notifications.close());
+    return notifications;
   };
   let heard = 0;
   const own = open('bench-rings');
@@ -70,7 +70,7 @@ function openBells(bench: Bench, { url }: OurStore): Bells {
       heard += 1;
     });
   }
-  for (const doorbell of [own, other]) doorbell.start();
+  for (const notifications of [own, other]) notifications.start();
   return { own, heard: () => heard };
 }
 
@@ -88,14 +88,14 @@ function nextMove(issueIds: readonly number[]): () => { issueId: number; to: str
 interface Moving {
   moves: number;
   next: ReturnType<typeof nextMove>;
-  ring: Engine['ring'] | null;
+  ring: Engine['notify'] | null;
   bells: Bells;
 }
 
 async function moveMany(ours: OurStore, { moves, next, ring, bells }: Moving): Promise<Sample> {
   const engine: Engine = {
     store: ours.store,
-    ring: ring ?? (() => undefined),
+    notify: ring ?? (() => undefined),
     settings: () => DEFAULT_SETTINGS,
     random: Math.random,
   };

@@ -32,8 +32,8 @@ export interface Answer {
   ok?: boolean;
 }
 
-export type Deed = (session: Session) => Promise<Answer>;
-export type Run = (flags: Flags, deed: Deed) => Promise<void>;
+export type CommandAction = (session: Session) => Promise<Answer>;
+export type Run = (flags: Flags, deed: CommandAction) => Promise<void>;
 
 interface Leaf<O> {
   /** Name and arguments: `create <id>`. */

@@ -39,7 +39,7 @@ export const logout = route({
   },
 });
 
-export const getSession = route({
+const getSession = route({
   ...open,
   id: 'getSession',
   method: 'get',

@@ -7,7 +7,7 @@ const fingerprint = z.string().meta({ description: 'Fingerprint of the error, th
 const usd = z.number().nonnegative().nullable();
 
 /** interface: Daily digest. */
-export const DailyDigest = z
+const DailyDigest = z
   .object({
     date: z.iso.date().meta({ description: 'Current date, UTC.' }),
     pipelineByState: z.record(z.string(), count).meta({

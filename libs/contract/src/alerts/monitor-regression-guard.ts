@@ -7,7 +7,7 @@ const value = z.number().nullable();
 const count = z.int().nonnegative();
 
 /** interface: Regression KPI. */
-export const RegressionKpi = z
+const RegressionKpi = z
   .object({
     kpi: z.enum(KPIS),
     currentValue: value.meta({ description: 'Value of the last 7 days. Null without samples.' }),

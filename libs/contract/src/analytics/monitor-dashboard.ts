@@ -19,7 +19,7 @@ const summaryShape = Object.fromEntries(
 ) as Record<State | 'paused' | 'blocked', typeof count>;
 
 /** interface: AgentHealthSnapshot. */
-export const AgentHealthSnapshot = z
+const AgentHealthSnapshot = z
   .object({
     agentName: z.string(),
     reachable: z

@@ -9,7 +9,7 @@ import { analytics, whose } from './query.ts';
 const MAX_INTEGER = 2_147_483_647;
 
 /** interface: Pipeline event. */
-export const PipelineEvent = z
+const PipelineEvent = z
   .object({
     id: z.int(),
     repoOwner: z.string(),

@@ -4,7 +4,7 @@ import { UnpaginatedResponse } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 
 /** interface: Dashboard metric definitions. */
-export const MetricDefinition = z
+const MetricDefinition = z
   .object({
     id: z.string().meta({ example: 'cycle_time' }),
     group: z.enum(METRIC_GROUPS),

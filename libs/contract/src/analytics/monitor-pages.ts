@@ -3,7 +3,7 @@ import { route } from '../wire/route.ts';
 
 const page = { auth: 'none', needsStore: false, tags: ['Dashboard'], method: 'get' } as const;
 
-export const getDashboardPage = route({
+const getDashboardPage = route({
   ...page,
   undocumented: true,
   id: 'getDashboardPage',
@@ -13,7 +13,7 @@ export const getDashboardPage = route({
   replies: { 200: { description: 'The page.', type: 'text/html', body: z.string() } },
 });
 
-export const getAsset = route({
+const getAsset = route({
   ...page,
   undocumented: true,
   id: 'getAsset',
@@ -27,7 +27,7 @@ export const getAsset = route({
   },
 });
 
-export const getMetricsText = route({
+const getMetricsText = route({
   ...page,
   id: 'getMetricsText',
   path: '/prometheus',

@@ -5,7 +5,7 @@ import { pageQuery } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';
 
 /** interface: Consistency finding. */
-export const ConsistencyFinding = z
+const ConsistencyFinding = z
   .object({
     id: z.string().meta({
       description:
@@ -77,7 +77,7 @@ export const resolveSubtaskEdges = route({
   description: 'Repairs `stale_subtask_edge`. Marks every active subtask edge of the epic as resolved.',
 });
 
-export const enqueueOrphan = route({
+const enqueueOrphan = route({
   ...repair,
   id: 'enqueueOrphan',
   path: '/api/consistency/{id}/enqueue-orphan',
@@ -86,7 +86,7 @@ export const enqueueOrphan = route({
     'Repairs `orphan_missing_from_pg`. Adds the label svc:enqueue on the host through the outbox; the intake then creates the record.',
 });
 
-export const linkSi = route({
+const linkSi = route({
   ...repair,
   id: 'linkSi',
   path: '/api/consistency/{id}/link-si',

@@ -5,7 +5,7 @@ import { pageQuery } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';
 
 /** interface: Dead letter. */
-export const DeadLetter = z
+const DeadLetter = z
   .object({
     id: z.uuid(),
     repoOwner: z.string(),
@@ -42,7 +42,7 @@ export const listDeadLetters = route({
 });
 
 // Declared before the routes with {id}: the first match wins.
-export const resolveAllDeadLetters = route({
+const resolveAllDeadLetters = route({
   ...letters,
   ...withReason,
   id: 'resolveAllDeadLetters',

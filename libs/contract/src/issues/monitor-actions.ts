@@ -121,7 +121,7 @@ export const transitionIssue = route({
   },
 });
 
-export const validTransitions = route({
+const validTransitions = route({
   ...onIssue,
   id: 'validTransitions',
   method: 'get',

@@ -4,7 +4,7 @@ import { PolledAt, Timestamp } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 
 /** interface: Blocked issue entry. */
-export const BlockedIssue = z
+const BlockedIssue = z
   .object({
     owner: z.string(),
     repo: z.string(),

@@ -4,7 +4,7 @@ import { keptText, REASON_REFUSAL, Reason, RequiredReason } from '../wire/envelo
 import { route } from '../wire/route.ts';
 
 /** Maximum number of issues per call. */
-export const MOST_IN_BULK = 500;
+const MOST_IN_BULK = 500;
 
 const CRITERIA = {
   repo: z

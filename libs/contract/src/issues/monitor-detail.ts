@@ -11,7 +11,7 @@ import { IssueWhy } from './why.ts';
 const count = z.int().nonnegative();
 
 /** interface: Issue diagnostic (digest). */
-export const IssueDiagnostic = z
+const IssueDiagnostic = z
   .object({
     issue: z
       .object({
@@ -50,7 +50,7 @@ export const IssueDiagnostic = z
   .meta({ id: 'IssueDiagnostic', description: 'Diagnosis of an issue with suggested actions.' });
 
 /** interface: Issue status. */
-export const IssueStatus = z
+const IssueStatus = z
   .object({
     currentStatus: z.string().nullable().meta({ description: 'Latest status message of an agent.' }),
     state: z.enum(STATES),
@@ -60,7 +60,7 @@ export const IssueStatus = z
   .meta({ id: 'IssueStatus' });
 
 /** interface: Issue event. */
-export const IssueEvent = z
+const IssueEvent = z
   .object({
     id: z.int(),
     issueId: z.int().meta({ description: 'Internal issue id, not the issue number on the host.' }),
@@ -79,7 +79,7 @@ export const IssueEvent = z
 const notes = z.record(z.string(), z.unknown()).nullable();
 
 /** interface: the retrospective of an issue. */
-export const Retrospective = z
+const Retrospective = z
   .object({
     id: z.uuid(),
     issueNumber: z.int(),
@@ -99,7 +99,7 @@ const ofIssue = { method: 'get', auth: 'operator', tags: ['Issues'], query: tena
 const noRepo: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown repo or malformed path' };
 const refusals = { params: { code: 'NOT_FOUND', message: 'Not found' } } as const;
 
-export const explainIssueTo = route({
+const explainIssueTo = route({
   ...ofIssue,
   id: 'explainIssueTo',
   path: '/api/issues/{owner}/{repo}/{issue}/why',
@@ -112,7 +112,7 @@ export const explainIssueTo = route({
   refusals,
 });
 
-export const diagnoseIssue = route({
+const diagnoseIssue = route({
   ...ofIssue,
   id: 'diagnoseIssue',
   path: '/api/issues/{owner}/{repo}/{issue}/digest',
@@ -124,7 +124,7 @@ export const diagnoseIssue = route({
   refusals,
 });
 
-export const issueStatus = route({
+const issueStatus = route({
   ...ofIssue,
   id: 'issueStatus',
   path: '/api/issues/{owner}/{repo}/{issue}/status',
@@ -136,7 +136,7 @@ export const issueStatus = route({
   refusals,
 });
 
-export const issueEvents = route({
+const issueEvents = route({
   ...ofIssue,
   id: 'issueEvents',
   path: '/api/issues/{owner}/{repo}/{issue}/events',
@@ -156,7 +156,7 @@ export const issueEvents = route({
   refusals,
 });
 
-export const issueRetrospective = route({
+const issueRetrospective = route({
   ...ofIssue,
   id: 'issueRetrospective',
   path: '/api/issues/{owner}/{repo}/{issue}/retrospective',

@@ -4,14 +4,14 @@ import { route } from '../wire/route.ts';
 import { anyIssueParams } from './address.ts';
 import { IssueTimeline } from './timeline.ts';
 
-export const WholeTimeline = IssueTimeline.extend({
+const WholeTimeline = IssueTimeline.extend({
   totalEntries: z
     .int()
     .nonnegative()
     .meta({ description: 'Number of all entries. At most the latest 5,000 are returned.' }),
 }).meta({ id: 'WholeTimeline' });
 
-export const readTimeline = route({
+const readTimeline = route({
   id: 'readTimeline',
   method: 'get',
   path: '/api/timeline/{owner}/{repo}/{issue}',

@@ -7,7 +7,7 @@ import { route } from '../wire/route.ts';
 import { ISSUE_FILTERS, IssueListItem } from './list-item.ts';
 
 /** A row of the issue list over all repos. */
-export const FoundIssue = IssueListItem.extend({
+const FoundIssue = IssueListItem.extend({
   repo: z.string().meta({ description: '`owner/repo` in the case used by the host.', example: 'acme/shop' }),
   tenant: z.string().meta({ description: 'External id of the tenant.' }),
 }).meta({ id: 'FoundIssue' });
@@ -15,7 +15,7 @@ export const FoundIssue = IssueListItem.extend({
 /** An issue number, or a search term of at least three characters. */
 const SEARCH = /^\s*(?:#?[1-9]\d?\s*$|\S[\s\S]+\S)/u;
 
-export const searchIssues = route({
+const searchIssues = route({
   id: 'searchIssues',
   method: 'get',
   path: '/api/issues',

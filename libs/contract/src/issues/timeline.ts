@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { StateTransition } from './why.ts';
 
-export const TimelineEntry = z
+const TimelineEntry = z
   .object({
     id: z.string(),
     timestamp: Timestamp,

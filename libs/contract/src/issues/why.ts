@@ -20,7 +20,7 @@ export const StateTransition = z
   })
   .meta({ id: 'StateTransition' });
 
-export const Wait = z
+const Wait = z
   .object({
     kind: z.enum(WAIT_KINDS),
     ref: z.string().nullable().meta({
@@ -36,7 +36,7 @@ export const Wait = z
   .meta({ id: 'Wait' });
 
 /** A change of an issue's title or body by a user without write permission. */
-export const TextChange = z
+const TextChange = z
   .object({
     changedAt: Timestamp.meta({ description: 'Time on the clock of the version-control host, in whole seconds.' }),
     changedBy: z

@@ -5,7 +5,7 @@ import { Timestamp, UnpaginatedResponse } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 
 /** interface: Artefact. */
-export const Artefact = z
+const Artefact = z
   .object({
     id: z.int(),
     runId: z.int(),
@@ -26,7 +26,7 @@ const Artefacts = UnpaginatedResponse(Artefact).extend({
 
 const artefacts = { method: 'get', auth: 'operator', tags: ['Issues'] } as const;
 
-export const issueArtefacts = route({
+const issueArtefacts = route({
   ...artefacts,
   id: 'issueArtefacts',
   path: '/api/issues/{owner}/{repo}/{issue}/artefacts',
@@ -38,7 +38,7 @@ export const issueArtefacts = route({
   refusals: { params: { code: 'INVALID_ISSUE_NUMBER', message: 'Invalid issue number' } },
 });
 
-export const runArtefacts = route({
+const runArtefacts = route({
   ...artefacts,
   id: 'runArtefacts',
   path: '/api/runs/{runId}/artefacts',

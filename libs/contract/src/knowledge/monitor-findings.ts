@@ -8,7 +8,7 @@ import { route } from '../wire/route.ts';
 import { AgentFinding } from './finding.ts';
 
 /** Fields of a finding in the list of one issue (interface: Agent finding). */
-export const IssueFinding = AgentFinding.pick({
+const IssueFinding = AgentFinding.pick({
   id: true,
   agentName: true,
   taskId: true,
@@ -30,7 +30,7 @@ export const IssueFinding = AgentFinding.pick({
 const findings = { auth: 'operator', tags: ['Findings'] } as const;
 const page = pageQuery({ limit: { default: 100, max: 200 }, notANumber: 'refuse' });
 
-export const listIssueFindings = route({
+const listIssueFindings = route({
   ...findings,
   id: 'listIssueFindings',
   method: 'get',
@@ -46,7 +46,7 @@ export const listIssueFindings = route({
   refusals: { params: { code: 'INVALID_ISSUE_NUMBER' } },
 });
 
-export const listFindings = route({
+const listFindings = route({
   ...findings,
   id: 'listFindings',
   method: 'get',
@@ -100,7 +100,7 @@ const move = {
   ],
 } as const;
 
-export const acceptFinding = route({
+const acceptFinding = route({
   ...move,
   id: 'acceptFinding',
   path: '/api/findings/{id}/accept',
@@ -108,7 +108,7 @@ export const acceptFinding = route({
   description: 'Confirms the finding. A merge blocked by it stays blocked.',
 });
 
-export const resolveFinding = route({
+const resolveFinding = route({
   ...move,
   id: 'resolveFinding',
   path: '/api/findings/{id}/resolve',
@@ -116,7 +116,7 @@ export const resolveFinding = route({
   description: 'Marks the finding as fixed. If it is reported again, it reopens.',
 });
 
-export const dismissFinding = route({
+const dismissFinding = route({
   ...move,
   id: 'dismissFinding',
   path: '/api/findings/{id}/dismiss',
@@ -124,7 +124,7 @@ export const dismissFinding = route({
   description: 'Marks the finding as not actionable. If it is reported again, it stays dismissed.',
 });
 
-export const reopenFinding = route({
+const reopenFinding = route({
   ...move,
   id: 'reopenFinding',
   path: '/api/findings/{id}/reopen',

@@ -25,7 +25,7 @@ const text = z.string().nullable();
 const notes = z.record(z.string(), z.unknown());
 
 /** interface: Intelligence item. */
-export const IntelligenceItem = z
+const IntelligenceItem = z
   .object({
     id: z.string(),
     tenantId: z.int(),
@@ -59,7 +59,7 @@ export const IntelligenceItem = z
   .meta({ id: 'IntelligenceItem', description: 'A piece of knowledge about a repo.' });
 
 /** interface: Intelligence scope. */
-export const IntelligenceScope = z
+const IntelligenceScope = z
   .object({
     id: z.string(),
     itemId: z.string(),
@@ -71,7 +71,7 @@ export const IntelligenceScope = z
   .meta({ id: 'IntelligenceScope', description: 'Scope that an item applies to.' });
 
 /** interface: Intelligence evidence. */
-export const IntelligenceEvidence = z
+const IntelligenceEvidence = z
   .object({
     id: z.string(),
     itemId: z.string(),
@@ -85,7 +85,7 @@ export const IntelligenceEvidence = z
   })
   .meta({ id: 'IntelligenceEvidence', description: 'Evidence that supports an item.' });
 
-export const IntelligenceItemDetail = IntelligenceItem.extend({
+const IntelligenceItemDetail = IntelligenceItem.extend({
   scopes: z.array(IntelligenceScope),
   evidence: z.array(IntelligenceEvidence).meta({ description: 'Newest first; at most 200.' }),
 }).meta({ id: 'IntelligenceItemDetail', description: 'An item with its scopes and evidence.' });
@@ -95,7 +95,7 @@ const unknownRepo = { code: 'NOT_FOUND', description: 'Unknown repo' } as const;
 const unknownItem = { code: 'NOT_FOUND', description: 'Unknown item' } as const;
 
 // Declared before the route with {id}: the first match wins.
-export const retrieveIntelligence = route({
+const retrieveIntelligence = route({
   ...intelligence,
   id: 'retrieveIntelligence',
   method: 'get',
@@ -113,7 +113,7 @@ const Confidence = z
   .regex(/^(?:[01]|0?\.\d{1,17}|1\.0{1,17})$/, 'must be a number from 0 to 1')
   .transform(Number);
 
-export const listIntelligence = route({
+const listIntelligence = route({
   ...intelligence,
   id: 'listIntelligence',
   method: 'get',
@@ -156,7 +156,7 @@ const params = z.object({
 });
 const refusals = { params: { code: 'INVALID_INPUT' } } as const;
 
-export const getIntelligence = route({
+const getIntelligence = route({
   ...intelligence,
   id: 'getIntelligence',
   method: 'get',
@@ -186,7 +186,7 @@ const move = {
   ],
 } as const;
 
-export const approveIntelligence = route({
+const approveIntelligence = route({
   ...move,
   ...withReason,
   id: 'approveIntelligence',
@@ -196,7 +196,7 @@ export const approveIntelligence = route({
   refusals,
 });
 
-export const dismissIntelligence = route({
+const dismissIntelligence = route({
   ...move,
   id: 'dismissIntelligence',
   path: '/api/intelligence/{id}/dismiss',
@@ -207,7 +207,7 @@ export const dismissIntelligence = route({
   refusals: { ...refusals, fields: { reason: REASON_REFUSAL } },
 });
 
-export const supersedeIntelligence = route({
+const supersedeIntelligence = route({
   ...move,
   id: 'supersedeIntelligence',
   path: '/api/intelligence/{id}/supersede',

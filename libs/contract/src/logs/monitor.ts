@@ -8,7 +8,7 @@ import { SinceInput } from '../wire/timestamp-input.ts';
 const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 /** interface: Log entry. */
-export const LogEntry = z
+const LogEntry = z
   .object({
     timestamp: Timestamp,
     level: z.enum(LEVELS),
@@ -19,7 +19,7 @@ export const LogEntry = z
   .meta({ id: 'LogEntry', description: 'A log entry of a process or an agent.' });
 
 /** interface: Agent message. */
-export const AgentMessage = z
+const AgentMessage = z
   .object({
     taskId: z.uuid(),
     invocationIndex: z.int().nonnegative(),
@@ -96,7 +96,7 @@ export const listAgentMessages = route({
   },
 });
 
-export const listLogs = route({
+const listLogs = route({
   ...logs,
   id: 'listLogs',
   path: '/api/logs',

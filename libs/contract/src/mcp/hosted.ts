@@ -13,7 +13,7 @@ const Id = z.union([z.string(), z.int()]);
 const version = z.literal('2.0').meta({ description: 'JSON-RPC version.' });
 
 /** A single JSON-RPC 2.0 message. Batches (arrays) are rejected. */
-export const McpRequest = z
+const McpRequest = z
   .object({
     jsonrpc: version,
     id: Id.optional().meta({ description: 'Request id. Absent in a notification, which returns 202.' }),

@@ -4,7 +4,7 @@ import { Ok, Timestamp, withReason } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 
 /** interface: Projection. */
-export const Projection = z
+const Projection = z
   .object({
     id: z.int(),
     repoOwner: z.string(),
@@ -37,7 +37,7 @@ const onOne = {
   refusals: { params: { code: 'INVALID_INPUT', message: 'Invalid request' } },
 } as const;
 
-export const listProjections = route({
+const listProjections = route({
   ...projections,
   id: 'listProjections',
   method: 'get',

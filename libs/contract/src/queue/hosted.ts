@@ -144,7 +144,7 @@ export const startTask = route({
   replies: { 200: { description: 'Started.', body: lease } },
 });
 
-export const extendTask = route({
+const extendTask = route({
   ...onTask,
   id: 'extendTask',
   path: '/api/worker/tasks/{id}/extend',

@@ -7,7 +7,7 @@ const count = z.int().nonnegative();
 const ageMs = z.number().nonnegative().nullable();
 
 /** interface: Queue. */
-export const QueueDepth = z
+const QueueDepth = z
   .object({
     pendingTaskCount: count,
     claimedTaskCount: count,

@@ -7,7 +7,7 @@ const count = z.int().nonnegative();
 const ms = z.number().nonnegative();
 
 /** interface: Task queue entry. */
-export const TaskQueueEntry = z
+const TaskQueueEntry = z
   .object({
     id: z.uuid(),
     taskType: z.enum(TASK_TYPES),

@@ -24,7 +24,7 @@ const AgentHealthLine = z.object({
 });
 
 /** interface: Config summary. */
-export const ConfigSummary = z
+const ConfigSummary = z
   .object({
     configSource: z.string().meta({ description: 'Absolute path of the configuration file, or `default`.' }),
     database: Database,

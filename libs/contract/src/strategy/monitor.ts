@@ -50,7 +50,7 @@ const Person = keptText(200)
 /** Maximum size of a charter in bytes. */
 const CHARTER_LIMIT = 1024 * 1024;
 
-export const listSnapshots = route({
+const listSnapshots = route({
   ...onRepo,
   id: 'listStrategySnapshots',
   method: 'get',
@@ -67,7 +67,7 @@ export const listSnapshots = route({
   replies: { 200: { description: 'Snapshots.', body: UnpaginatedResponse(StrategySnapshot) } },
 });
 
-export const readSnapshot = route({
+const readSnapshot = route({
   ...onSnapshot,
   id: 'readStrategySnapshot',
   method: 'get',
@@ -77,7 +77,7 @@ export const readSnapshot = route({
   replies: { 200: { description: 'The snapshot.', body: z.object({ snapshot: StrategySnapshot }) } },
 });
 
-export const approveSnapshot = route({
+const approveSnapshot = route({
   ...deciding,
   id: 'approveStrategySnapshot',
   path: '/api/strategy/{owner}/{repo}/snapshots/{version}/approve',
@@ -92,7 +92,7 @@ export const approveSnapshot = route({
   errors: [...onSnapshot.errors, 'STRATEGY_APPLY_FAILED'],
 });
 
-export const rejectSnapshot = route({
+const rejectSnapshot = route({
   ...deciding,
   id: 'rejectStrategySnapshot',
   path: '/api/strategy/{owner}/{repo}/snapshots/{version}/reject',
@@ -103,7 +103,7 @@ export const rejectSnapshot = route({
   errors: [...onSnapshot.errors, 'INVALID_INPUT'],
 });
 
-export const readCharter = route({
+const readCharter = route({
   ...onRepo,
   id: 'readStrategyCharter',
   method: 'get',
@@ -115,7 +115,7 @@ export const readCharter = route({
   },
 });
 
-export const putCharter = route({
+const putCharter = route({
   ...onRepo,
   id: 'putStrategyCharter',
   method: 'put',
@@ -140,7 +140,7 @@ export const putCharter = route({
   },
 });
 
-export const readRunState = route({
+const readRunState = route({
   ...onRepo,
   id: 'readStrategyRunState',
   method: 'get',
@@ -150,7 +150,7 @@ export const readRunState = route({
   replies: { 200: { description: 'The latest cycle, or null.', body: z.object({ run: StrategyRun.nullable() }) } },
 });
 
-export const readAutomation = route({
+const readAutomation = route({
   ...onRepo,
   id: 'readStrategyAutomation',
   method: 'get',
@@ -160,7 +160,7 @@ export const readAutomation = route({
   replies: { 200: { description: 'Automation setting.', body: z.object({ automation: StrategyAutomation }) } },
 });
 
-export const putAutomation = route({
+const putAutomation = route({
   ...onRepo,
   id: 'putStrategyAutomation',
   method: 'put',

@@ -9,7 +9,7 @@ const PROMPT_LIMIT = 1024 * 1024;
 const version = z.int().positive();
 
 /** interface: Track prompt version. */
-export const TrackPrompt = z
+const TrackPrompt = z
   .object({ version, seed_title: z.string(), seed_body: z.string(), instructions: z.string() })
   .meta({ id: 'TrackPrompt', description: 'Issue text and agent instructions of a track.' });
 
@@ -21,7 +21,7 @@ const onVersion = {
 } as const;
 const VERSION_NOT_FOUND = { code: 'NOT_FOUND', description: 'The track has no such version' } as const;
 
-export const listTrackPrompts = route({
+const listTrackPrompts = route({
   ...onTrack,
   id: 'listTrackPrompts',
   method: 'get',
@@ -56,7 +56,7 @@ export const createTrackPrompt = route({
   errors: ['TRACK_NOT_FOUND', NEEDS_TENANT],
 });
 
-export const readTrackPrompt = route({
+const readTrackPrompt = route({
   ...onVersion,
   id: 'readTrackPrompt',
   method: 'get',
@@ -67,7 +67,7 @@ export const readTrackPrompt = route({
   errors: [VERSION_NOT_FOUND, NEEDS_TENANT],
 });
 
-export const activateTrackPrompt = route({
+const activateTrackPrompt = route({
   ...onVersion,
   ...withReason,
   id: 'activateTrackPrompt',

@@ -3,7 +3,7 @@ import { Timestamp, UnpaginatedResponse } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 
 /** interface: metric SI Tracks. */
-export const SiTrack = z
+const SiTrack = z
   .object({
     repo: z.string().meta({ description: 'owner/repo', example: 'acme/shop' }),
     tenant: z.string().meta({ description: 'External id of the tenant.', example: 'default' }),

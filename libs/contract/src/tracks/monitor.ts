@@ -6,7 +6,7 @@ import { route } from '../wire/route.ts';
 import { NEEDS_TENANT, onTrack, TRACK, tenantQuery } from './path.ts';
 
 /** interface: Track. */
-export const Track = z
+const Track = z
   .object({
     name: z.string(),
     label: z.string().meta({ description: 'Label added to every issue that the track creates. Empty = none.' }),
@@ -26,7 +26,7 @@ export const Track = z
 
 const REPO_QUERY = { code: 'INVALID_INPUT', message: 'Missing or invalid repo query parameter' } as const;
 
-export const listTracks = route({
+const listTracks = route({
   id: 'listTracks',
   method: 'get',
   path: '/api/tracks',
@@ -79,7 +79,7 @@ export const putTrack = route({
   },
 });
 
-export const updateTrack = route({
+const updateTrack = route({
   ...onTrack,
   id: 'updateTrack',
   method: 'post',
@@ -92,7 +92,7 @@ export const updateTrack = route({
   errors: ['TRACK_NOT_FOUND', NEEDS_TENANT, 'INVALID_BODY'],
 });
 
-export const deleteTrack = route({
+const deleteTrack = route({
   ...onTrack,
   ...withReason,
   id: 'deleteTrack',
@@ -107,7 +107,7 @@ export const deleteTrack = route({
 
 const plain = { ...onTrack, ...withReason, method: 'post', errors: ['TRACK_NOT_FOUND', NEEDS_TENANT] } as const;
 
-export const enableTrack = route({
+const enableTrack = route({
   ...plain,
   id: 'enableTrack',
   path: `${TRACK}/enable`,
@@ -116,7 +116,7 @@ export const enableTrack = route({
   replies: { 200: { description: 'Enabled.', body: Ok } },
 });
 
-export const disableTrack = route({
+const disableTrack = route({
   ...plain,
   id: 'disableTrack',
   path: `${TRACK}/disable`,
@@ -125,7 +125,7 @@ export const disableTrack = route({
   replies: { 200: { description: 'Disabled.', body: Ok } },
 });
 
-export const setTrackCooldown = route({
+const setTrackCooldown = route({
   ...onTrack,
   id: 'setTrackCooldown',
   method: 'post',

@@ -19,7 +19,7 @@ interface Probed {
 }
 
 /** Sends one GET request. */
-export type ProbeParameters = (pathAndQuery: string) => Promise<Probed>;
+type ProbeParameters = (pathAndQuery: string) => Promise<Probed>;
 
 /** Boundary values of parameters: numbers, slugs, times, lists, blanks, lengths, other scripts. */
 const TEXTS = [

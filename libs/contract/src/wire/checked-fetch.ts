@@ -3,7 +3,7 @@ import { errorsOf } from './declared-errors.ts';
 import { matchRoute } from './match.ts';
 import type { Surface } from './surface.ts';
 
-export interface CheckedFetch {
+interface CheckedFetch {
   /** `fetch` that checks every response against the declarations. @throws Error listing the violations. */
   fetch: typeof fetch;
   /** Returns declared responses (`id status` or `id status CODE`) that no call has produced yet; common errors excluded. */

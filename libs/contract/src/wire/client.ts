@@ -32,7 +32,7 @@ type Needed<Name extends string, T> = [T] extends [undefined]
         : { [N in Name]: T };
 
 /** Input of a call: the params, query and body that the route declares. */
-export type CallInput<T> = Needed<'params', ParamsOf<T>> &
+type CallInput<T> = Needed<'params', ParamsOf<T>> &
   Needed<'query', QueryInputOf<T>> &
   Needed<'body', BodyInputOf<T>> & { headers?: Record<string, string>; signal?: AbortSignal };
 

@@ -14,7 +14,7 @@ export type ApiError = z.infer<typeof ApiError>;
 export const Ok = z.object({ ok: z.literal(true) }).meta({ id: 'Ok' });
 
 /** `total` is null on lists whose total is not counted. */
-export const Page = z
+const Page = z
   .object({ total: z.int().nullable(), limit: z.int(), offset: z.int(), hasMore: z.boolean() })
   .meta({ id: 'Page' });
 

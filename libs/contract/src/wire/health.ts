@@ -47,7 +47,7 @@ export const getHealth = route({
   },
 });
 
-export const getReadiness = route({
+const getReadiness = route({
   ...open,
   id: 'getReadiness',
   method: 'get',
@@ -61,7 +61,7 @@ export const getReadiness = route({
   },
 });
 
-export const getOpenApi = route({
+const getOpenApi = route({
   ...open,
   id: 'getOpenApi',
   method: 'get',

@@ -12,7 +12,7 @@ import { ApiError } from './envelopes.ts';
 import { type AnyRoute, type AuthKind, isRawBody, type Reply } from './route.ts';
 import type { Surface } from './surface.ts';
 
-export type OpenApiDocument = oas31.OpenAPIObject;
+type OpenApiDocument = oas31.OpenAPIObject;
 
 /** Security requirements of each authentication kind; several entries are alternatives. */
 const SECURITY: Record<AuthKind, Record<string, string[]>[]> = {

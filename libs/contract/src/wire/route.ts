@@ -16,7 +16,7 @@ export interface Reply {
   content?: Readonly<Record<string, z.ZodType>>;
   headers?: Record<string, { description: string; schema: z.ZodType }>;
 }
-export type Replies = Readonly<Record<number, Reply>>;
+type Replies = Readonly<Record<number, Reply>>;
 
 /** Error for invalid input. Without a message, the first schema violation is the message. */
 export interface Refusal {
@@ -25,7 +25,7 @@ export interface Refusal {
 }
 
 /** Error overrides of a route for invalid input, in the order of validation. */
-export interface Refusals {
+interface Refusals {
   params?: Refusal;
   query?: Refusal;
   json?: Refusal;
@@ -38,7 +38,7 @@ export interface Refusals {
 export type DeclaredError = ErrorCode | { code: ErrorCode; status?: number; description?: string };
 
 /** A body passed to the handler as raw bytes, for example to verify a signature. */
-export interface RawBody {
+interface RawBody {
   raw: true;
   type: string;
   description: string;
@@ -48,7 +48,7 @@ export interface RawBody {
 
 type Body = z.ZodType | RawBody;
 
-export interface RouteSpec<
+interface RouteSpec<
   Id extends string,
   A extends AuthKind,
   P extends z.ZodObject,
@@ -94,7 +94,7 @@ export interface RouteSpec<
   undocumented?: true;
 }
 
-export interface Route<
+interface Route<
   Id extends string = string,
   A extends AuthKind = AuthKind,
   P extends z.ZodObject = z.ZodObject,
@@ -114,7 +114,7 @@ export type AnyRoute = Route;
 type Nothing = z.ZodObject<{}>;
 
 /** Default body limit in bytes; routes with larger bodies set `bodyLimit`. */
-export const DEFAULT_BODY_LIMIT = 256 * 1024;
+const DEFAULT_BODY_LIMIT = 256 * 1024;
 
 /**
  * Declares one endpoint: the source of its validation, handler type, OpenAPI operation, client types and response
@@ -168,4 +168,3 @@ export type BodyInputOf<T> = [DeclaredBody<T>] extends [never]
     ? z.input<DeclaredBody<T>>
     : Uint8Array | string;
 export type RepliesOf<T> = T extends { replies: infer R extends Replies } ? R : never;
-export type StatusOf<T> = keyof RepliesOf<T> & number;

@@ -45,7 +45,7 @@ export const WorkerFloorEntry = z
   .meta({ id: 'WorkerFloorEntry', description: 'A worker with its current task and alert.' });
 
 /** interface: metric Worker count. */
-export const Worker = z
+const Worker = z
   .object({
     id,
     repo: slug
@@ -63,7 +63,7 @@ export const Worker = z
 const workers = { auth: 'operator', tags: ['Workers'] } as const;
 const params = z.object({ id: id.min(1) });
 
-export const listWorkers = route({
+const listWorkers = route({
   ...workers,
   id: 'listWorkers',
   method: 'get',
@@ -73,7 +73,7 @@ export const listWorkers = route({
   replies: { 200: { description: 'Online workers.', body: UnpaginatedResponse(Worker) } },
 });
 
-export const workerFloor = route({
+const workerFloor = route({
   ...workers,
   id: 'workerFloor',
   method: 'get',

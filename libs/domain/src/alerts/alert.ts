@@ -51,13 +51,13 @@ export type AlertDetector = (typeof ALERT_DETECTORS)[number];
 export const DEPLOYMENT = 0;
 
 /** The subject of a message to a channel. */
-export const ALERT_MESSAGES = ['alert.raised', 'alert.resolved', 'budget.threshold'] as const;
+const ALERT_MESSAGES = ['alert.raised', 'alert.resolved', 'budget.threshold'] as const;
 export type AlertMessage = (typeof ALERT_MESSAGES)[number];
 
 /** Contents of messages to channels: alerts, and the daily digest. */
 export type DeliveryType = AlertMessage | 'digest.daily';
 
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'dropped'] as const;
+const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'dropped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Seconds between the attempts of a delivery; after the last one it has failed. */

@@ -25,7 +25,7 @@ export const KPI_WEEKS = 5;
 /** Number of snapshots in a KPI's history: one a day. */
 export const KPI_HISTORY = 30;
 /** Minimum number of issues on either side of a comparison. */
-export const MIN_KPI_SAMPLES = 5;
+const MIN_KPI_SAMPLES = 5;
 /** A relative change of at least this much is a regression. */
 export const REGRESSION_FROM = 0.2;
 

@@ -2,7 +2,7 @@ import type { AlertSeverity } from '../severities.ts';
 import type { AgentStatus } from '../workers/agent-health.ts';
 
 export const DASHBOARD_STATUSES = ['healthy', 'degraded', 'unhealthy'] as const;
-export type DashboardStatus = (typeof DASHBOARD_STATUSES)[number];
+type DashboardStatus = (typeof DASHBOARD_STATUSES)[number];
 
 /** The inputs of the overall status. */
 export interface PipelineCondition {

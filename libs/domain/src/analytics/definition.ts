@@ -1,7 +1,7 @@
 import type { History, Ms } from './history.ts';
 
 export const METRIC_UNITS = ['count', 'ms', 'minutes', 'seconds', 'usd', 'ratio', 'percent'] as const;
-export type MetricUnit = (typeof METRIC_UNITS)[number];
+type MetricUnit = (typeof METRIC_UNITS)[number];
 
 export const METRIC_GROUPS = [
   'Issues',

@@ -63,7 +63,7 @@ export interface PullRequestFact {
   agentAuthored: boolean;
 }
 
-export interface CostFact {
+interface CostFact {
   issueId: number | null;
   model: string;
   usd: number;
@@ -99,23 +99,23 @@ export interface TaskFact {
   createdAt: Ms;
 }
 
-export interface ProjectionFact {
+interface ProjectionFact {
   issueNumber: number;
   status: 'pending' | 'failed' | 'complete' | 'discarded';
 }
 
-export interface DeadLetterFact {
+interface DeadLetterFact {
   issueId: number;
   at: Ms;
   isResolved: boolean;
 }
 
-export interface WorkerFact {
+interface WorkerFact {
   lastHeartbeatAt: Ms | null;
   hasLeft: boolean;
 }
 
-export interface WorkerPeriodFact {
+interface WorkerPeriodFact {
   kind: WorkerPeriodKind;
   from: Ms;
   to: Ms | null;
@@ -136,7 +136,7 @@ export interface EdgeFact {
   isActive: boolean;
 }
 
-export interface SiIssueFact {
+interface SiIssueFact {
   number: number;
   completedAt: Ms | null;
 }

@@ -17,7 +17,7 @@ export const mergedIn = (history: History, period: Period): PullRequestFact[] =>
   history.pullRequests.filter(({ mergedAt }) => inPeriod(period, mergedAt));
 
 /** The pull requests of an issue, summarised. */
-export interface IssuePulls {
+interface IssuePulls {
   issueId: number;
   firstOpenedAt: Ms;
   /** Null while none of them is merged. */
@@ -57,7 +57,7 @@ interface OpenTime {
 }
 
 /** The periods in which each issue was open: from its admission, and from each reopening, until it was done. */
-export function openTimes({ issues, transitions }: History): Map<number, OpenTime[]> {
+function openTimes({ issues, transitions }: History): Map<number, OpenTime[]> {
   const moves = Map.groupBy(transitions, ({ issueId }) => issueId);
   return new Map(
     issues.map(({ id, enteredAt }) => {

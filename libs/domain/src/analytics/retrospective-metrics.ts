@@ -6,7 +6,7 @@ import { inPeriod } from './issue-facts.ts';
 const retrospectives = { group: 'Retrospectives', window: 'as requested' } as const;
 
 /** Comparison of touched and planned files; null where either is unknown. */
-export function planDriftOf({
+function planDriftOf({
   plannedFiles,
   actualFiles,
 }: Pick<RetrospectiveFact, 'plannedFiles' | 'actualFiles'>): 'as-planned' | 'touched-more' | 'touched-fewer' | null {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BUDGET_PERCENTS, budgetNews, isUsedUp, reachedPercent } from './budgets.ts';
+import { BUDGET_PERCENTS, isUsedUp, reachedPercent, thresholdChanges } from './budgets.ts';
 
 test.each([
   [0, 10, null],
@@ -30,7 +30,7 @@ test('passes each threshold once and in order for any sequence of costs', () => 
       for (const booking of bookings) {
         spent += booking;
         const reached = reachedPercent(spent, limit);
-        const news = budgetNews(told, reached);
+        const news = thresholdChanges(told, reached);
         expect(news.left).toEqual([]);
         passed.push(...news.passed);
         told = reached;
@@ -43,7 +43,7 @@ test('passes each threshold once and in order for any sequence of costs', () => 
 test('reports passed or left thresholds, never both, when a limit changes', () => {
   fc.assert(
     fc.property(percent, percent, (told, reached) => {
-      const { passed, left } = budgetNews(told, reached);
+      const { passed, left } = thresholdChanges(told, reached);
       expect(Math.min(passed.length, left.length)).toBe(0);
       expect(passed.length + left.length).toBe(
         Math.abs(BUDGET_PERCENTS.indexOf(told as 80) - BUDGET_PERCENTS.indexOf(reached as 80)),

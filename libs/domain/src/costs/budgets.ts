@@ -26,7 +26,7 @@ export const isUsedUp = (spentUsd: number, limitUsd: number | null): boolean =>
   reachedPercent(spentUsd, limitUsd) === 100;
 
 /** Thresholds to report after spending or a limit changed: newly reached ones, and those no longer reached. */
-export function budgetNews(
+export function thresholdChanges(
   told: BudgetPercent | null,
   reached: BudgetPercent | null,
 ): { passed: BudgetPercent[]; left: BudgetPercent[] } {

@@ -61,7 +61,7 @@ export const textHash = ({ title, body }: IssueText): string =>
   createHash('sha256').update(`${title}\n${body}`).digest('hex');
 
 /** The author of the current text, unless somebody else has enqueued it since. */
-export interface TextEditors {
+interface TextEditors {
   /** The person who last added the label for intake; null = nobody. */
   enqueuedBy: string | null;
   /** The person who edited it after that label; null = nobody. */

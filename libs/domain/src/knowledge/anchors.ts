@@ -10,7 +10,7 @@ export interface Anchors {
   words: { word: string; weight: number }[];
 }
 
-export interface AnchorSource {
+interface AnchorSource {
   title: string;
   body: string;
   labels: readonly string[];

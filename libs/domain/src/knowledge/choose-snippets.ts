@@ -41,7 +41,7 @@ export interface SnippetCandidate {
   reasons: string[];
 }
 
-export interface Choice {
+interface Choice {
   snippets: Snippet[];
   omitted: Map<OmissionReason, number>;
   tokenEstimate: number;

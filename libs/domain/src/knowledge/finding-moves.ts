@@ -7,7 +7,7 @@ export const FINDING_STATUSES = ['open', 'accepted', 'resolved', 'dismissed', 's
 export type FindingStatus = (typeof FINDING_STATUSES)[number];
 
 /** Operators' actions on a finding, and the resulting status. */
-export const FINDING_MOVES = {
+const FINDING_MOVES = {
   accept: { to: 'accepted', from: ['open'] },
   resolve: { to: 'resolved', from: ['open', 'accepted'] },
   dismiss: { to: 'dismissed', from: ['open', 'accepted'] },

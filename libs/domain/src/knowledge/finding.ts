@@ -26,7 +26,7 @@ export type FindingEvidence = z.infer<typeof FindingEvidence>;
 const { ref, path, lineStart, lineEnd, url, summary } = FIELDS;
 
 /** The same in the form of agents' reports: an optional field may also be null, and is then omitted. */
-export const FindingEvidenceInput = z
+const FindingEvidenceInput = z
   .looseObject({
     kind,
     ref: ref.nullish(),

@@ -105,7 +105,7 @@ export function promoted(
 }
 
 /** Operators' actions on an item, and the resulting status. */
-export const INTELLIGENCE_MOVES = {
+const INTELLIGENCE_MOVES = {
   approve: { to: 'approved', from: ['proposed'] },
   dismiss: { to: 'dismissed', from: ['candidate', 'observed', 'proposed', 'approved'] },
   supersede: { to: 'superseded', from: ['approved'] },

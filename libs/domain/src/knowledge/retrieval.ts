@@ -57,7 +57,7 @@ const KINDS_OF: Record<RetrievalAgent, readonly IntelligenceKind[]> = {
 };
 
 /** The weight of kinds outside of an agent's preference is a little more than half. */
-export const kindWeight = (agent: RetrievalAgent, kind: IntelligenceKind): number =>
+const kindWeight = (agent: RetrievalAgent, kind: IntelligenceKind): number =>
   KINDS_OF[agent].includes(kind) ? 1 : 0.6;
 
 /** The partial scores of an item; all from 0 to 1, 0 = no match. */
@@ -74,7 +74,7 @@ export interface Fit {
   repoWide: number;
 }
 
-export interface Trust {
+interface Trust {
   kind: IntelligenceKind;
   status: 'approved' | 'proposed' | 'observed';
   confidence: number | null;

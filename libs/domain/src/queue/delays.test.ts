@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { projectionDelayMs } from '../outbox/projections.ts';
 import { DAY_MS, HOUR_MS } from '../windows.ts';
-import { autoUnblockDelayMs, MAX_ASKED_WAIT_MS, MAX_QUOTA_WAIT_MS, quotaWait, retryDelayMs } from './delays.ts';
+import { autoUnblockDelayMs, MAX_QUOTA_WAIT_MS, MAX_REQUESTED_WAIT_MS, quotaWait, retryDelayMs } from './delays.ts';
 
 describe.each([
   ['a retry', retryDelayMs, 600],
@@ -38,8 +38,8 @@ test('waits for a quota are bounded individually and in total', () => {
         const wait = quotaWait(waited, each);
         if ('blockMs' in wait) {
           expect(wait.blockMs).toBeGreaterThanOrEqual(HOUR_MS);
-          expect(wait.blockMs).toBeLessThanOrEqual(MAX_ASKED_WAIT_MS);
-          expect(waited + Math.min(each, MAX_ASKED_WAIT_MS)).toBeGreaterThan(MAX_QUOTA_WAIT_MS);
+          expect(wait.blockMs).toBeLessThanOrEqual(MAX_REQUESTED_WAIT_MS);
+          expect(waited + Math.min(each, MAX_REQUESTED_WAIT_MS)).toBeGreaterThan(MAX_QUOTA_WAIT_MS);
         } else waited += wait.waitMs;
         expect(waited).toBeLessThanOrEqual(MAX_QUOTA_WAIT_MS);
       }

@@ -14,7 +14,7 @@ export const retryDelayMs = (attempt: number, random: number): number => backoff
  * The longest wait that a worker may request; a longer one needs repeated requests, so that a mistake does not hold a
  * task for days.
  */
-export const MAX_ASKED_WAIT_MS = 6 * HOUR_MS;
+export const MAX_REQUESTED_WAIT_MS = 6 * HOUR_MS;
 /** Total time that a task waits for a quota before its issue is blocked and becomes visible. */
 export const MAX_QUOTA_WAIT_MS = DAY_MS;
 /** Earliest lift of a quota block; each time the task is tried once. */
@@ -26,7 +26,7 @@ const MIN_QUOTA_BLOCK_MS = HOUR_MS;
  * @param askedMs the wait requested by the worker, or the setting.
  */
 export function quotaWait(waitedMs: number, askedMs: number): { waitMs: number } | { blockMs: number } {
-  const waitMs = Math.min(askedMs, MAX_ASKED_WAIT_MS);
+  const waitMs = Math.min(askedMs, MAX_REQUESTED_WAIT_MS);
   if (waitedMs + waitMs <= MAX_QUOTA_WAIT_MS) return { waitMs };
   return { blockMs: Math.max(waitMs, MIN_QUOTA_BLOCK_MS) };
 }

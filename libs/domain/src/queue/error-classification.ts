@@ -2,7 +2,7 @@ import { BLOCK_REASONS, type BlockReason, type ErrorClass } from '../blocks.ts';
 import type { TaskType } from '../task-types.ts';
 
 /** Repetitions of one error after which a retry is pointless (interface: "repeated same fingerprint"). */
-export const REPEATED_FINGERPRINT = 3;
+const REPEATED_FINGERPRINT = 3;
 
 /**
  * Two patterns (flag g), the second at most `within` characters after the first. One pattern with a gap would not be
@@ -157,7 +157,7 @@ function reasonIn(message: string, taskType: TaskType | null): BlockReason | nul
   return SIGNS.find((sign) => applies(sign) && occurs(text, sign.pattern))?.reason ?? null;
 }
 
-export interface ErrorFacts {
+interface ErrorFacts {
   message: string;
   /** The worker's classification of its failure. */
   reported?: ErrorClass | undefined;

@@ -19,7 +19,7 @@ export interface TaskQueueEntry {
 }
 
 /** Waiting tasks of one kind in one place, and the duration of one; null = unknown. */
-export interface WaitingWork {
+interface WaitingWork {
   pending: number;
   estimatedDurationMs: number | null;
 }

@@ -4,7 +4,7 @@
  */
 
 /** Number of characters that patterns read: the longest body that GitHub accepts. */
-export const MAX_PATTERN_TEXT = 65_536;
+const MAX_PATTERN_TEXT = 65_536;
 
 /** Maximum code units of a stored host text: more than any body that GitHub accepts. */
 export const MAX_HOST_BODY = 262_144;

@@ -1,10 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { AGENT_STATUSES, type AgentHealth, type AgentLook, agentHealthAfter, needsRestart } from './agent-health.ts';
+import {
+  AGENT_STATUSES,
+  type AgentHealth,
+  type AgentObservation,
+  agentHealthAfter,
+  needsRestart,
+} from './agent-health.ts';
 
-const ABSENT: AgentLook = { kind: 'absent', problem: 'nothing listens' };
-const FAILED: AgentLook = { kind: 'failed', reachable: true, problem: 'answers 500' };
-const says = (status: AgentHealth['status']): AgentLook => ({
+const ABSENT: AgentObservation = { kind: 'absent', problem: 'nothing listens' };
+const FAILED: AgentObservation = { kind: 'failed', reachable: true, problem: 'answers 500' };
+const says = (status: AgentHealth['status']): AgentObservation => ({
   kind: 'answered',
   status,
   uptime: 5,
@@ -12,7 +18,7 @@ const says = (status: AgentHealth['status']): AgentLook => ({
   currentTaskId: 't1',
   problem: null,
 });
-const after = (...looks: AgentLook[]) =>
+const after = (...looks: AgentObservation[]) =>
   looks.reduce<AgentHealth | null>((health, look) => agentHealthAfter(health, look), null);
 
 describe('health of an agent', () => {

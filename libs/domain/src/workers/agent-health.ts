@@ -15,7 +15,7 @@ export interface AgentHealth {
 }
 
 /** Result of one check of an agent: the status that it reported, or the kind of failure. */
-export type AgentLook =
+export type AgentObservation =
   | ({ kind: 'answered'; problem: string | null } & Pick<
       AgentHealth,
       'status' | 'uptime' | 'version' | 'currentTaskId'
@@ -26,7 +26,7 @@ export type AgentLook =
   | { kind: 'absent'; problem: string };
 
 /** One or two failed checks may be a temporary network problem. */
-export const FAILURES_TO_CONDEMN = 3;
+const FAILURES_TO_CONDEMN = 3;
 
 /** How long an agent must stay healthy before its restart attempts are reset; milliseconds. */
 export const FORGIVEN_AFTER_MS = 10 * MINUTE_MS;
@@ -35,7 +35,7 @@ export const FORGIVEN_AFTER_MS = 10 * MINUTE_MS;
  * A failing agent is degraded at first, and from the third consecutive check unhealthy, or stopped if nothing listens.
  * Its last report is kept, except for task and uptime.
  */
-export function agentHealthAfter(before: AgentHealth | null, look: AgentLook): AgentHealth {
+export function agentHealthAfter(before: AgentHealth | null, look: AgentObservation): AgentHealth {
   if (look.kind === 'answered') {
     const { status, uptime, version, currentTaskId, problem } = look;
     const isFailure = status === 'unhealthy' || status === 'stopped';

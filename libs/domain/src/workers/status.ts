@@ -7,10 +7,10 @@ export type WorkerStatus = (typeof WORKER_STATUSES)[number];
 
 /** A worker's status on the floor. */
 export const FLOOR_STATUSES = ['idle', 'running', 'draining', 'offline', 'stalled'] as const;
-export type FloorStatus = (typeof FLOOR_STATUSES)[number];
+type FloorStatus = (typeof FLOOR_STATUSES)[number];
 
 /** The recorded periods of a worker. `silent` and `stalled` together are degraded time. */
-export const WORKER_PERIOD_KINDS = ['online', 'silent', 'stalled'] as const;
+const WORKER_PERIOD_KINDS = ['online', 'silent', 'stalled'] as const;
 export type WorkerPeriodKind = (typeof WORKER_PERIOD_KINDS)[number];
 
 /** Minimum number of samples for an estimate (interface: Limits). */

@@ -19,7 +19,7 @@ function walk(start: State, next: Next): Set<State> {
 }
 
 /** Number of issues by state. */
-export type Standing = Partial<Record<State, number>>;
+type Standing = Partial<Record<State, number>>;
 
 /**
  * The effects of a new workflow on existing issues; one line each.

@@ -4,7 +4,7 @@ import { WORK_TASK_TYPES } from '../task-types.ts';
 import { OUTCOME_NAMES } from './outcomes.ts';
 
 /** The triggers of transitions besides the outcomes that agents report. */
-export const EVENT_TRIGGERS = [
+const EVENT_TRIGGERS = [
   'admitted',
   'operator',
   'cancelled',
@@ -30,7 +30,7 @@ export const EVENT_TRIGGERS = [
 export const TRIGGERS = [...OUTCOME_NAMES, ...EVENT_TRIGGERS] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
-export const STATE_KINDS = ['active', 'waiting', 'blocked', 'human', 'terminal'] as const;
+const STATE_KINDS = ['active', 'waiting', 'blocked', 'human', 'terminal'] as const;
 
 const WorkflowState = z.object({
   name: z.enum(STATES),

@@ -2,14 +2,14 @@ import { displayText } from '@pipeline/domain';
 import { insertAuditEntry, inTransaction, type Store } from '@pipeline/store';
 
 /** A failed login, or the first one of a window that a limit refused. */
-export interface FailedLogin {
+interface FailedLogin {
   kind: 'failed' | 'limited';
   /** As it was sent. */
   name: string;
   address: string;
 }
 
-export interface LoginAuditOptions {
+interface LoginAuditOptions {
   /** null = no store is configured; the log has the entry all the same. */
   store: Pick<Store, 'tenant'> | null;
   service: 'hosted-api' | 'monitor';

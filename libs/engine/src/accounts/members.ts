@@ -13,7 +13,7 @@ import { type Admin, administer, audit, notFound, refuse } from '../context/admi
 import { requireOrg } from './orgs.ts';
 import { requireUser } from './users.ts';
 
-export interface Membership {
+interface Membership {
   org: string;
   email: string;
 }

@@ -4,7 +4,7 @@ import { type Admin, administer, audit, notFound, refuse } from '../context/admi
 /** Ids are used in addresses and configurations. */
 const ORG_ID = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
-export interface Org {
+interface Org {
   id: string;
   name: string;
   createdAt: string;

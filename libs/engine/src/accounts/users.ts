@@ -14,7 +14,7 @@ import { hashPassword, PASSWORD_LENGTH } from './passwords.ts';
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const MAX_EMAIL = 254;
 
-export interface NewUser {
+interface NewUser {
   email: string;
   name: string;
   /** null = nobody can log in as the user until one is set. */

@@ -74,7 +74,7 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
   });
   try {
     await assertSchema(store.fleet);
-    const engine = { store, ring: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
+    const engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
     return await work({ engine, actor: machineUser(), reason: null });
   } finally {
     await store.close();

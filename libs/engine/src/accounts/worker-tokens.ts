@@ -13,7 +13,7 @@ import { type Admin, administer, audit, notFound, refuse } from '../context/admi
 import { hashToken } from '../context/token-hash.ts';
 import { requireOrg } from './orgs.ts';
 
-export interface NewWorkerToken {
+interface NewWorkerToken {
   org: string;
   name: string;
   /** Slugs of enabled repos; none = all of the organisation, including later ones. */

@@ -9,7 +9,7 @@ import {
   storeNow,
   upsertAlert,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { emit } from '../records/records.ts';
 
 /** A channel is notified of the same alert at most once in this time. */
@@ -21,7 +21,7 @@ export const channelKey = (channel: Settings['alertChannels'][number]): string =
   return channel.type === 'slack' ? `slack ${channel.urlEnv}` : 'log';
 };
 
-const channelsOf = ({ settings }: Unit): string[] => [...new Set(settings.alertChannels.map(channelKey))];
+const channelsOf = ({ settings }: TransactionContext): string[] => [...new Set(settings.alertChannels.map(channelKey))];
 
 /**
  * Raises an alert. There is one row per tenant and fingerprint: while it is open, raising it again increments the count
@@ -31,7 +31,7 @@ const channelsOf = ({ settings }: Unit): string[] => [...new Set(settings.alertC
  * raise alerts last, several in fingerprint order.
  * @returns whether a new episode began.
  */
-export async function raiseAlert(unit: Unit, alert: AlertInput): Promise<boolean> {
+export async function raiseAlert(unit: TransactionContext, alert: AlertInput): Promise<boolean> {
   const row = await upsertAlert(unit.tx, unit.tenantId, alert);
   if (row.count > 1) return false;
   publishAlert(unit, row);
@@ -44,7 +44,7 @@ export async function raiseAlert(unit: Unit, alert: AlertInput): Promise<boolean
 }
 
 /** Resolves an alert. @returns false when no such alert is open, so that resolving twice notifies once. */
-export async function resolveAlert(unit: Unit, fingerprint: string): Promise<boolean> {
+export async function resolveAlert(unit: TransactionContext, fingerprint: string): Promise<boolean> {
   const row = await closeAlert(unit.tx, unit.tenantId, fingerprint);
   if (!row) return false;
   publishAlert(unit, row);
@@ -55,13 +55,13 @@ export async function resolveAlert(unit: Unit, fingerprint: string): Promise<boo
 }
 
 /** Start of a budget's period: the UTC day; null for an issue, whose period is its whole life. */
-async function periodOf(unit: Unit, row: AlertRow): Promise<string | null> {
+async function periodOf(unit: TransactionContext, row: AlertRow): Promise<string | null> {
   if (row.issue_number !== null) return null;
   const now = Date.parse(await storeNow(unit.tx));
   return new Date(now - (now % DAY_MS)).toISOString();
 }
 
-const publishAlert = (unit: Unit, { severity, message, detector, resolved_at }: AlertRow): void =>
+const publishAlert = (unit: TransactionContext, { severity, message, detector, resolved_at }: AlertRow): void =>
   emit(unit, 'alert', { severity, message, detector, resolved: resolved_at !== null });
 
 /**

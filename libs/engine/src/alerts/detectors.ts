@@ -4,8 +4,8 @@ import {
   brokenLoops,
   claimedForLong,
   type Db,
+  deadLettersRising,
   failingAgain,
-  letteringFast,
   MAX_SIGHTINGS,
   openAlertsOf,
   queuedForLong,
@@ -14,7 +14,7 @@ import {
   spendingFast,
   unwrittenForLong,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { raiseAlert, resolveAlert } from './alerts.ts';
 
 type Thresholds = Settings['alerts'];
@@ -114,7 +114,7 @@ const DETECTORS: readonly Detector[] = [
   ),
   fromStore(
     { name: 'dead_letter_growth', severity: warning, threshold: 'deadLettersPerHour' },
-    letteringFast,
+    deadLettersRising,
     (s) => `${s.value} transitions of ${s.repo} failed permanently within an hour`,
   ),
   fromStore(
@@ -187,8 +187,11 @@ async function reconcile(engine: Engine, detector: Detector, { found, refresh }:
   const isWhole = found.length < MAX_SIGHTINGS;
   const over = isWhole ? open.filter((alert) => !isWanted.has(key(alert.tenant_id, alert.fingerprint))) : [];
   const changes = [
-    ...raise.map((one) => ({ ...one, change: (unit: Unit) => raiseAlert(unit, alertOf(engine, detector, one)) })),
-    ...over.map((one) => ({ ...one, change: (unit: Unit) => resolveAlert(unit, one.fingerprint) })),
+    ...raise.map((one) => ({
+      ...one,
+      change: (unit: TransactionContext) => raiseAlert(unit, alertOf(engine, detector, one)),
+    })),
+    ...over.map((one) => ({ ...one, change: (unit: TransactionContext) => resolveAlert(unit, one.fingerprint) })),
   ];
   for (const [tenantId, ofTenant] of Map.groupBy(changes, ({ tenant_id }) => tenant_id)) {
     const sorted = ofTenant.toSorted((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1));

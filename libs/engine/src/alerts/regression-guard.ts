@@ -22,7 +22,7 @@ import {
   regressionsOfDisabledRepos,
   reposDueForKpis,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { raiseAlert, resolveAlert } from './alerts.ts';
 
 /** A weekly figure changes little within an hour. */
@@ -61,14 +61,14 @@ async function lookAt(engine: Engine, repo: KpiRepo): Promise<void> {
   const verdicts = KPIS.map((kpi) => ({ kpi, ...judgeKpi(kpi, weeks.map(KPI_OF[kpi])) }));
   await inTenant(engine, repo.tenant_id, async (unit) => {
     await keepKpis(unit.tx, { tenantId: repo.tenant_id, repoId: repo.repo_id }, verdicts);
-    await tell(unit, repo, verdicts);
+    await raiseRegressions(unit, repo, verdicts);
   });
 }
 
 const fingerprintOf = ({ repo_id }: KpiRepo, kpi: Kpi): string => `kpi_regression:${repo_id}:${kpi}`;
 
 /** Alerts come last, in fingerprint order. */
-async function tell(unit: Unit, repo: KpiRepo, verdicts: readonly Verdict[]): Promise<void> {
+async function raiseRegressions(unit: TransactionContext, repo: KpiRepo, verdicts: readonly Verdict[]): Promise<void> {
   const open = new Set(await openFingerprints(unit.tx, unit.tenantId, 'kpi_regression'));
   for (const verdict of verdicts.toSorted((a, b) => (a.kpi < b.kpi ? -1 : 1))) {
     const fingerprint = fingerprintOf(repo, verdict.kpi);

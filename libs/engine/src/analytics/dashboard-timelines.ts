@@ -5,10 +5,10 @@ import { stalenessOf } from '../issues/whole-timeline.ts';
 import { namesOf, repoKey } from './dashboard-repo-names.ts';
 
 /** Bounds of the timelines of one dashboard; a request may limit the issues further. */
-export const TIMELINE_BOUNDS = { issues: 50, entries: 20, bytes: 256 * 1024 } as const;
+const TIMELINE_BOUNDS = { issues: 50, entries: 20, bytes: 256 * 1024 } as const;
 
 /** The newest part of the timeline of an issue in flight. */
-export interface RecentTimeline extends Timeline {
+interface RecentTimeline extends Timeline {
   /** Whether there are older entries or transitions. */
   truncated: boolean;
   /** See WholeTimeline. */

@@ -1,8 +1,8 @@
 import { DAY_MS } from '@pipeline/domain';
 import {
+  aggregateRollups,
   checkRollups,
-  foldRollups,
-  forgetOldSums,
+  deleteOldRollups,
   nextDayToCheck,
   noteCheckedDay,
   type SumsCheck,
@@ -10,7 +10,8 @@ import {
 import type { Engine } from '../context/context.ts';
 
 /** Aggregates a batch of deltas into the analytics rollups. @returns whether there is more to do immediately. */
-export const foldSums = async ({ store }: Engine): Promise<boolean> => (await foldRollups(store.fleet)).more;
+export const aggregateDeltas = async ({ store }: Engine): Promise<boolean> =>
+  (await aggregateRollups(store.fleet)).more;
 
 export interface CheckedDay {
   /** YYYY-MM-DD, UTC. */
@@ -31,7 +32,7 @@ export interface CheckedDay {
 export async function checkNextDay({ store }: Engine): Promise<CheckedDay | undefined> {
   const next = await nextDayToCheck(store.fleet);
   if (!next) {
-    await forgetOldSums(store.fleet);
+    await deleteOldRollups(store.fleet);
     return undefined;
   }
   const { day, known } = next;

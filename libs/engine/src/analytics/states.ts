@@ -8,7 +8,14 @@ import {
   type Window,
   windowRange,
 } from '@pipeline/domain';
-import { countDone, leastStays, medianStays, reachedStates, stateChanges, storeNow } from '@pipeline/store';
+import {
+  countDone,
+  medianDwellTimes,
+  reachedStates,
+  shortestDwellTimes,
+  stateChanges,
+  storeNow,
+} from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import { findScope, type Whose } from './scope.ts';
 
@@ -40,7 +47,7 @@ export async function cohortFunnel(engine: Engine, asked: Whose & { window: Wind
   const serverTimestamp = await storeNow(fleet);
   const { start } = windowRange(asked.window, new Date(serverTimestamp));
   const reached = await reachedStates(fleet, scope, start);
-  const medians = await medianStays(fleet, scope, { since: start, atLeast: leastStays(reached) });
+  const medians = await medianDwellTimes(fleet, scope, { since: start, atLeast: shortestDwellTimes(reached) });
   const count = (state: State) => reached.get(state) ?? 0;
   const shown = STATES.filter((state) => (SPINE as readonly State[]).includes(state) || count(state) > 0);
   const drops = SPINE.slice(1).map((to, index) => {

@@ -12,7 +12,7 @@ import type { Engine } from '../context/context.ts';
 /** Further findings of one kind are counted, not listed: they have one common cause. */
 const LISTED = 10_000;
 
-export interface Consistency {
+interface Consistency {
   /** By kind, then by repo and issue: at most 10,000 of each kind. */
   findings: ConsistencyFinding[];
   /** Total number. */
@@ -20,7 +20,7 @@ export interface Consistency {
 }
 
 /** The kinds that the store detects. */
-export const STORED_KINDS = CONSISTENCY_KINDS.filter(
+const STORED_KINDS = CONSISTENCY_KINDS.filter(
   (kind): kind is StoredConsistencyKind => kind !== 'orphan_missing_from_pg',
 );
 

@@ -21,7 +21,7 @@ interface OpenIssues {
   issues: HostIssue[];
 }
 
-export interface OrphanWatchDeps {
+interface OrphanWatchDeps {
   engine: Engine;
   hostOf: HostOf;
   /** Called with a repo whose host could not be read; the others continue. */
@@ -118,7 +118,7 @@ export async function enqueueOrphan(
     if (!(await isOrphan())) return null;
     if (await requestIntake(unit.tx, repo, number)) {
       recordRepair(unit, { target, issue: undefined }, actor, { action: 'enqueue-orphan' });
-      unit.ring('svc_projections');
+      unit.notify('svc_projections');
     }
     return (await isOrphan()) ? orphanOf(repo, issue, target.shared) : null;
   });

@@ -9,8 +9,8 @@ import {
   resolveSubtaskEdges,
   updateIssue,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
-import { type Actor, subjectOf } from '../context/issue-context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, issueContextOf } from '../context/issue-context.ts';
 import { perform } from '../issues/issue-actions.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { findingOf } from './findings.ts';
@@ -29,7 +29,7 @@ interface Mending {
 
 interface Repair {
   mends: StoredConsistencyKind;
-  apply(unit: Unit, mending: Mending): Promise<void>;
+  apply(unit: TransactionContext, mending: Mending): Promise<void>;
 }
 
 const REPAIRS: Record<StoreRepair, Repair> = {
@@ -65,18 +65,22 @@ export async function repairFinding(
   });
 }
 
-async function look(unit: Unit, { repo, number }: Target, kind: StoredConsistencyKind): Promise<Detected | undefined> {
+async function look(
+  unit: TransactionContext,
+  { repo, number }: Target,
+  kind: StoredConsistencyKind,
+): Promise<Detected | undefined> {
   const scope = { tenantId: unit.tenantId, repoId: repo.id, issueNumber: number };
   return (await detect(unit.tx, kind, scope, 1))[0];
 }
 
 /** A block of the state itself is lifted by unblocking; a mere flag is cleared. */
-async function clearFlag(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
+async function clearFlag(unit: TransactionContext, { target, issue, actor }: Mending): Promise<void> {
   if (!issue) return;
-  const subject = await subjectOf(unit, issue);
+  const subject = await issueContextOf(unit, issue);
   if (isBlockedState(issue.state)) {
     await perform(unit, subject, 'unblock', { ...actor, reason: actor.reason ?? `clear-flag of ${target.id}` });
-    unit.ring('svc_cache');
+    unit.notify('svc_cache');
     return;
   }
   const change = { is_blocked: false, block_reason: null, block_classification: null };
@@ -85,22 +89,22 @@ async function clearFlag(unit: Unit, { target, issue, actor }: Mending): Promise
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } });
 }
 
-async function resolveEdges(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
+async function resolveEdges(unit: TransactionContext, { target, issue, actor }: Mending): Promise<void> {
   const epic = { repoId: target.repo.id, number: target.number };
   const edgeIds = await resolveSubtaskEdges(unit.tx, unit.tenantId, epic, 'operator');
   recordRepair(unit, { target, issue }, actor, { action: 'resolve-subtask-edges', edgeIds });
 }
 
-async function linkSi(unit: Unit, { target, issue, actor }: Mending): Promise<void> {
+async function linkSi(unit: TransactionContext, { target, issue, actor }: Mending): Promise<void> {
   await completeSiIssue(unit.tx, unit.tenantId, { repoId: target.repo.id, number: target.number });
   recordRepair(unit, { target, issue }, actor, { action: 'link-si' });
 }
 
 /** The dependency is gone: the status comment shows it now, and the release loop handles it next. */
-async function deleteOrphans(unit: Unit, { target, issue, found, actor }: Mending): Promise<void> {
+async function deleteOrphans(unit: TransactionContext, { target, issue, found, actor }: Mending): Promise<void> {
   const edgeIds = await deleteEdges(unit.tx, unit.tenantId, found.detail.orphanEdgeIds as number[]);
   // An issue without a record cannot be locked: another repair may have been faster.
   if (edgeIds.length === 0) return;
   recordRepair(unit, { target, issue }, actor, { action: 'delete-orphan-edges', edgeIds });
-  if (issue) await projectIssue(unit, await subjectOf(unit, issue));
+  if (issue) await projectIssue(unit, await issueContextOf(unit, issue));
 }

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { AppError } from '@pipeline/domain';
 import { insertAuditEntry, inTransaction, type OwnedRepo, type Tx } from '@pipeline/store';
-import type { Engine, Unit } from './context.ts';
+import type { Engine, TransactionContext } from './context.ts';
 
 /** The administrator, by the recorded name. Every admin use case is one transaction. */
 export interface Admin {
@@ -32,7 +32,7 @@ export const audit = (
 
 /** Records an action on a repo, among the events of that repo. */
 export function recordRepoDeed(
-  unit: Unit,
+  unit: TransactionContext,
   { actor, reason }: Admin,
   repo: OwnedRepo,
   deed: { action: string } & Record<string, unknown>,

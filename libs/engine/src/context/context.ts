@@ -14,7 +14,7 @@ import {
 } from '@pipeline/store';
 
 /** The channels that the engine notifies after a commit. */
-export type Bell = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
+export type NotifiedChannel = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
 
 /** Computes vectors of texts; near vectors have near meanings. */
 export interface Embedder {
@@ -30,7 +30,7 @@ export interface Embedder {
 export interface Engine {
   store: Store;
   /** Notifies listeners after a commit; the notification carries no data. */
-  ring(bell: Bell, tenantId: number): void;
+  notify(channel: NotifiedChannel, tenantId: number): void;
   /** The current settings; they may change between two calls. */
   settings(): Settings;
   /** 0 <= random < 1, for the jitter of backoffs. */
@@ -42,18 +42,18 @@ export interface Engine {
 }
 
 /** One transaction of one tenant, and the channels to notify after its commit. */
-export interface Unit {
+export interface TransactionContext {
   tx: Tx;
   /** Sends a statement whose result is not needed here, without waiting for it. If it fails, the transaction fails. */
   send: Send;
   tenantId: number;
   settings: Settings;
   random(): number;
-  ring(bell: Bell): void;
+  notify(channel: NotifiedChannel): void;
   /** Log entries; written by one statement at the end. */
   records: Records;
   /** Issues, locked here, whose list row and counts are rewritten at the end. */
-  relisted: Relisted;
+  dirtyIssues: DirtyIssues;
   /** USD recorded in this transaction and not yet added to the tenant's day. */
   bookedUsd: number;
   /**
@@ -63,44 +63,48 @@ export interface Unit {
   atEnd(work: () => Promise<void>): void;
 }
 
-interface Relisted {
+interface DirtyIssues {
   changed: Set<number>;
   /** Issues with changes of status or cost only, which lists need not show immediately. */
-  passing: Set<number>;
+  minor: Set<number>;
 }
 
 /**
  * Runs a use case as one transaction. The work may run again after a deadlock, so it must have no effect but its
  * statements; notifications are sent once, after the commit.
  */
-export async function inTenant<T>(engine: Engine, tenantId: number, work: (unit: Unit) => Promise<T>): Promise<T> {
-  let bells = new Set<Bell>();
+export async function inTenant<T>(
+  engine: Engine,
+  tenantId: number,
+  work: (unit: TransactionContext) => Promise<T>,
+): Promise<T> {
+  let channels = new Set<NotifiedChannel>();
   const result = await inFencedTransaction(engine, async (tx, send) => {
-    bells = new Set();
+    channels = new Set();
     const atEnd: (() => Promise<void>)[] = [];
-    const relisted: Relisted = { changed: new Set(), passing: new Set() };
-    const unit: Unit = {
+    const dirtyIssues: DirtyIssues = { changed: new Set(), minor: new Set() };
+    const unit: TransactionContext = {
       tx,
       send,
       tenantId,
       settings: engine.settings(),
       random: engine.random,
-      ring: (bell) => void bells.add(bell),
+      notify: (channel) => void channels.add(channel),
       records: noRecords(),
-      relisted,
+      dirtyIssues,
       bookedUsd: 0,
       atEnd: (more) => void atEnd.push(more),
     };
     const done = await work(unit);
     send(insertRecords(tx, tenantId, unit.records));
-    send(relist(tx, tenantId, relisted));
+    send(relist(tx, tenantId, dirtyIssues));
     if (atEnd.length === 0) return done;
     unit.records = noRecords();
     for (const each of atEnd) await each();
     send(insertRecords(tx, tenantId, unit.records));
     return done;
   });
-  for (const bell of bells) engine.ring(bell, tenantId);
+  for (const channel of channels) engine.notify(channel, tenantId);
   return result;
 }
 
@@ -150,7 +154,7 @@ function fencedStore(store: Store, fence: Fence): Store {
 }
 
 /** One statement, whatever a use case did to an issue. */
-async function relist(tx: Tx, tenantId: number, { changed, passing }: Relisted): Promise<void> {
+async function relist(tx: Tx, tenantId: number, { changed, minor }: DirtyIssues): Promise<void> {
   const isPassing = changed.size === 0;
-  await refreshIssueList(tx, tenantId, isPassing ? [...passing] : [...changed], isPassing);
+  await refreshIssueList(tx, tenantId, isPassing ? [...minor] : [...changed], isPassing);
 }

@@ -7,7 +7,7 @@ import {
   type RunRow,
   type TaskRow,
 } from '@pipeline/store';
-import type { Unit } from './context.ts';
+import type { TransactionContext } from './context.ts';
 
 /** Names one issue of one tenant. */
 export interface IssueKey {
@@ -25,7 +25,7 @@ export interface HeldClaim {
 export type WorkTask = Pick<TaskRow, 'attempt' | 'max_attempts' | 'held'>;
 
 /** A locked issue with all data that a decision about it depends on. */
-export interface Subject {
+export interface IssueContext {
   issue: IssueRow;
   repo: RepoRow;
   workflow: WorkflowSnapshot;
@@ -54,8 +54,8 @@ export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };
  * Reads the rest of the context of an issue whose row the caller has locked: one statement. The caller is about to
  * change the issue, so its list row is marked to be rewritten.
  */
-export async function subjectOf(unit: Unit, issue: IssueRow): Promise<Subject> {
-  unit.relisted.changed.add(issue.id);
+export async function issueContextOf(unit: TransactionContext, issue: IssueRow): Promise<IssueContext> {
+  unit.dirtyIssues.changed.add(issue.id);
   const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
   return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW, dismissStale: unit.settings.review.dismissStale };
 }

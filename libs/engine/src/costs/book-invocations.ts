@@ -8,7 +8,7 @@ import {
   repoById,
   upsertInvocations,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { emit } from '../records/records.ts';
 import { spendOnDay, tellOfIssue } from './budgets.ts';
@@ -20,7 +20,7 @@ import { spendOnDay, tellOfIssue } from './budgets.ts';
  * @returns the issue with its new cost.
  */
 export async function bookInvocations(
-  unit: Unit,
+  unit: TransactionContext,
   { run, issue }: HeldClaim,
   invocations: readonly Invocation[],
 ): Promise<HeldClaim['issue']> {
@@ -59,7 +59,7 @@ export async function bookInvocations(
   if (after) unit.atEnd(() => tellOfIssue(unit, after));
   unit.atEnd(() => spendOnDay(unit, { repoId: run.repo_id, usd: added }));
   if (total === null || run.issue_id === null) return after;
-  unit.relisted.passing.add(run.issue_id);
+  unit.dirtyIssues.minor.add(run.issue_id);
   const repo = await repoById(tx, tenantId, run.repo_id);
   emit(unit, 'cost-update', {
     issueNumber: run.issue_number,
@@ -73,7 +73,7 @@ export async function bookInvocations(
 type PricedCall = Invocation & { costUsd: number };
 
 /** Calls with their cost: the reported one, else computed from the price table, which is read only then. */
-async function priced({ tx }: Unit, calls: readonly Invocation[]): Promise<PricedCall[]> {
+async function priced({ tx }: TransactionContext, calls: readonly Invocation[]): Promise<PricedCall[]> {
   const prices = calls.some(({ costUsd }) => costUsd === null) ? await modelPrices(tx) : [];
   return calls.map((call) => ({ ...call, costUsd: call.costUsd ?? callCostUsd(priceOf(prices, call.model), call) }));
 }

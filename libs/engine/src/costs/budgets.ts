@@ -1,13 +1,13 @@
 import {
   type BudgetPercent,
   type BudgetScope,
-  budgetNews,
   budgetSeverity,
   formatIssueRef,
   formatSlug,
   type Hold,
   isUsedUp,
   reachedPercent,
+  thresholdChanges,
 } from '@pipeline/domain';
 import {
   addDailySpend,
@@ -20,7 +20,7 @@ import {
   updateIssue,
 } from '@pipeline/store';
 import { raiseAlert, resolveAlert } from '../alerts/alerts.ts';
-import type { Engine, Unit } from '../context/context.ts';
+import type { Engine, TransactionContext } from '../context/context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 
 /** The alerts of a tenant's day; the next day has the same fingerprints. */
@@ -36,7 +36,10 @@ export async function isDayUsedUp({ store, settings }: Engine, tenantId: number)
  * Whether a budget prevents a new task of an issue, including costs of this transaction. The issue is locked and its
  * row current; for a task without an issue only the tenant's day applies.
  */
-async function isHeldByBudget(unit: Unit, issue: Pick<IssueRow, 'cost_usd'> | undefined): Promise<boolean> {
+async function isHeldByBudget(
+  unit: TransactionContext,
+  issue: Pick<IssueRow, 'cost_usd'> | undefined,
+): Promise<boolean> {
   const { dailyUsd, perIssueUsd } = unit.settings.costLimits;
   if (issue && isUsedUp(issue.cost_usd, perIssueUsd)) return true;
   return dailyUsd !== null && isUsedUp((await spentToday(unit.tx, unit.tenantId)) + unit.bookedUsd, dailyUsd);
@@ -44,7 +47,7 @@ async function isHeldByBudget(unit: Unit, issue: Pick<IssueRow, 'cost_usd'> | un
 
 /** The hold for any task of an issue now: a pause first, then a budget. */
 export async function standingHold(
-  unit: Unit,
+  unit: TransactionContext,
   issue: Pick<IssueRow, 'cost_usd' | 'is_paused'> | undefined,
 ): Promise<Extract<Hold, 'paused' | 'budget'> | null> {
   if (issue?.is_paused) return 'paused';
@@ -52,18 +55,18 @@ export async function standingHold(
 }
 
 /** Adds spending to the tenant's day and reports reached thresholds. */
-export async function spendOnDay(unit: Unit, booked: { repoId: number; usd: number }): Promise<void> {
+export async function spendOnDay(unit: TransactionContext, booked: { repoId: number; usd: number }): Promise<void> {
   const day = await addDailySpend(unit.tx, unit.tenantId, booked);
   unit.bookedUsd -= booked.usd;
   await tellOfDay(unit, day);
 }
 
 /** Reports the thresholds that a day has reached or left since the last report; its row is locked. */
-export async function tellOfDay(unit: Unit, day: DailySpend): Promise<void> {
+export async function tellOfDay(unit: TransactionContext, day: DailySpend): Promise<void> {
   const { dailyUsd } = unit.settings.costLimits;
   const reached = reachedPercent(day.spent_usd, dailyUsd);
   if (reached === day.told_percent) return;
-  await tell(unit, {
+  await reportThreshold(unit, {
     scope: 'day',
     subject: { issue: { id: null, repo_id: day.last_repo_id, issue_number: null } },
     fingerprint: OF_DAY,
@@ -71,15 +74,15 @@ export async function tellOfDay(unit: Unit, day: DailySpend): Promise<void> {
     about: {},
     spent: day.spent_usd,
     limit: dailyUsd,
-    ...budgetNews(day.told_percent, reached),
+    ...thresholdChanges(day.told_percent, reached),
   });
   await noteTold(unit.tx, unit.tenantId, day.day, reached);
 }
 
 /** Resolves the alerts of past days that do not apply today. */
-export async function endPastDays(unit: Unit, today: DailySpend | undefined): Promise<void> {
+export async function endPastDays(unit: TransactionContext, today: DailySpend | undefined): Promise<void> {
   const told = await forgetPastDays(unit.tx, unit.tenantId);
-  for (const percent of budgetNews(told, today?.told_percent ?? null).left) {
+  for (const percent of thresholdChanges(told, today?.told_percent ?? null).left) {
     await resolveAlert(unit, `${OF_DAY}:${percent}`);
   }
 }
@@ -87,13 +90,13 @@ export async function endPastDays(unit: Unit, today: DailySpend | undefined): Pr
 /**
  * Reports the thresholds that the spending of an issue has reached or left; the issue is locked and its row current.
  */
-export async function tellOfIssue(unit: Unit, issue: IssueRow): Promise<void> {
+export async function tellOfIssue(unit: TransactionContext, issue: IssueRow): Promise<void> {
   const { perIssueUsd } = unit.settings.costLimits;
   const told = issue.told_budget_percent;
   const reached = issue.state === 'done' ? null : reachedPercent(issue.cost_usd, perIssueUsd);
   if (reached === told) return;
   const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
-  await tell(unit, {
+  await reportThreshold(unit, {
     scope: 'issue',
     subject: { issue },
     fingerprint: `budget:issue:${issue.id}`,
@@ -101,12 +104,12 @@ export async function tellOfIssue(unit: Unit, issue: IssueRow): Promise<void> {
     about: { repo: formatSlug(repo), issueNumber: issue.issue_number },
     spent: issue.cost_usd,
     limit: perIssueUsd,
-    ...budgetNews(told, reached),
+    ...thresholdChanges(told, reached),
   });
   await updateIssue(unit.tx, unit.tenantId, issue.id, { told_budget_percent: reached });
 }
 
-interface Telling {
+interface ThresholdReport {
   scope: BudgetScope;
   subject: Parameters<typeof recordPipelineEvent>[1];
   fingerprint: string;
@@ -118,7 +121,10 @@ interface Telling {
   left: BudgetPercent[];
 }
 
-async function tell(unit: Unit, { scope, subject, fingerprint, of, about, spent, limit, passed, left }: Telling) {
+async function reportThreshold(
+  unit: TransactionContext,
+  { scope, subject, fingerprint, of, about, spent, limit, passed, left }: ThresholdReport,
+) {
   for (const percent of left) await resolveAlert(unit, `${fingerprint}:${percent}`);
   for (const percent of passed) {
     // An alert that another day left open is resolved: this is a new episode.
@@ -139,5 +145,5 @@ async function tell(unit: Unit, { scope, subject, fingerprint, of, about, spent,
     });
   }
   // Wakes the loop that enforces budgets.
-  if (passed.includes(100) || left.includes(100)) unit.ring('svc_cache');
+  if (passed.includes(100) || left.includes(100)) unit.notify('svc_cache');
 }

@@ -2,7 +2,7 @@ import { utcMidnight } from '@pipeline/domain';
 import { type CostSummary, type CostSums, costSummary, type OrgScope, type Store } from '@pipeline/store';
 import { repoNotFound } from '../repos/repo-not-found.ts';
 
-export type Costs = CostSums & Pick<CostSummary, 'byRepo' | 'byAgent'> & { serverTimestamp: string };
+type Costs = CostSums & Pick<CostSummary, 'byRepo' | 'byAgent'> & { serverTimestamp: string };
 
 /**
  * Costs of everything in a connection's scope, or of one repo of it, in USD.

@@ -4,7 +4,7 @@ import {
   claimableTasks,
   countHeldByBudget,
   holdClaimable,
-  issuesToldOtherwise,
+  issuesWithOutdatedReport,
   lockIssue,
   lockPending,
   lockToday,
@@ -12,8 +12,8 @@ import {
   setTask,
   tenantsHeldByBudget,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
-import { subjectOf } from '../context/issue-context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { issueContextOf } from '../context/issue-context.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { endPastDays, standingHold, tellOfDay, tellOfIssue } from './budgets.ts';
 
@@ -35,7 +35,7 @@ export async function enforceBudgets(engine: Engine): Promise<boolean> {
   const { dailyUsd, perIssueUsd } = engine.settings().costLimits;
   const days = await budgetDays(engine.store.fleet, dailyUsd === null ? null : dailyUsd * 0.8);
   for (const tenantId of new Set(days.map((day) => day.tenant_id))) await tellDays(engine, tenantId);
-  for (const { tenant_id, id } of await issuesToldOtherwise(engine.store.fleet, perIssueUsd, BATCH)) {
+  for (const { tenant_id, id } of await issuesWithOutdatedReport(engine.store.fleet, perIssueUsd, BATCH)) {
     await tellIssue(engine, tenant_id, id);
   }
   const usedUp = new Set(
@@ -90,13 +90,13 @@ interface Judged {
 
 /** Sets the current hold of a pending task, and shows it on the host. */
 const judge = (engine: Engine, tenantId: number, { taskId, issueId, from }: Judged): Promise<void> =>
-  inTenant(engine, tenantId, async (unit: Unit) => {
+  inTenant(engine, tenantId, async (unit: TransactionContext) => {
     const issue = issueId === null ? undefined : await lockIssue(unit.tx, tenantId, issueId);
     const task = await lockPending(unit.tx, tenantId, taskId);
     if (!task || task.held !== from) return;
     const held = (await standingHold(unit, issue)) ?? (task.in_backoff ? 'backoff' : null);
     if (held === from) return;
     await setTask(unit.tx, tenantId, taskId, { held, ...(held === null && { run_after: null }) });
-    if (held === null) unit.ring('svc_tasks');
-    if (issue) await projectIssue(unit, await subjectOf(unit, issue));
+    if (held === null) unit.notify('svc_tasks');
+    if (issue) await projectIssue(unit, await issueContextOf(unit, issue));
   });

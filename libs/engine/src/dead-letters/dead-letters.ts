@@ -8,8 +8,8 @@ import {
   resolveDeadLetter,
   retryProjection,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
-import { type Actor, type Subject, subjectOf } from '../context/issue-context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordOperation } from '../records/records.ts';
 import { advance } from '../workflow/advance.ts';
@@ -30,7 +30,7 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
     const issue = await lockIssue(unit.tx, unit.tenantId, place.issue_id);
     const letter = await lockDeadLetter(unit.tx, unit.tenantId, id);
     if (!issue || !letter || letter.resolved_at !== null) throw notFound(id);
-    const subject = await subjectOf(unit, issue);
+    const subject = await issueContextOf(unit, issue);
     const refusal = await attempt(unit, subject, letter, actor);
     if (refusal !== null) {
       await renewDeadLetterError(unit.tx, unit.tenantId, id, refusal);
@@ -39,19 +39,24 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
     }
     await resolveDeadLetter(unit.tx, unit.tenantId, id, { actor: actor.id ?? actor.type, resolution: 'retried' });
     recordOperation(unit, subject, actor, { action: 'dead-letter-retry', deadLetterId: id });
-    unit.ring('svc_cache');
+    unit.notify('svc_cache');
     const after = await lockIssue(unit.tx, unit.tenantId, issue.id);
     return after?.state as State | undefined;
   });
 }
 
 /** @returns why the transition cannot be made, or null when it was made. */
-async function attempt(unit: Unit, subject: Subject, letter: Letter, actor: Actor): Promise<string | null> {
+async function attempt(
+  unit: TransactionContext,
+  subject: IssueContext,
+  letter: Letter,
+  actor: Actor,
+): Promise<string | null> {
   if (letter.cause.kind === 'projection') {
     const projection = await findProjection(unit.tx, unit.tenantId, letter.cause.projectionId);
     if (!projection) return 'the host operation is not on record any more';
     await retryProjection(unit.tx, projection);
-    unit.ring('svc_projections');
+    unit.notify('svc_projections');
     return null;
   }
   const decision = decideFor(subject, letter.cause.cause);
@@ -74,9 +79,9 @@ export async function resolveLetter(engine: Engine, id: string, actor: Actor): P
       resolution: 'resolved',
     });
     if (!issue || !resolved) return resolved;
-    const subject = await subjectOf(unit, issue);
+    const subject = await issueContextOf(unit, issue);
     recordOperation(unit, subject, actor, { action: 'dead-letter-resolve', deadLetterId: id });
-    unit.ring('svc_cache');
+    unit.notify('svc_cache');
     await projectIssue(unit, subject);
     return true;
   });

@@ -11,8 +11,8 @@ import {
   upsertEdge,
   wouldCycle,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import { ENGINE, type Subject, subjectOf } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { noteMerge } from '../knowledge/code-map.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordPipelineEvent } from '../records/records.ts';
@@ -25,8 +25,8 @@ type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { 
 
 /** The pull request was opened: links it to the issue, whose review may begin. */
 export async function onOpenedPullRequest(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   action: ActionOf<'createPR'>,
   created: Created,
 ): Promise<void> {
@@ -51,18 +51,18 @@ export async function onOpenedPullRequest(
     payload: { prNumber: created.number },
   });
   if (issue.state !== 'in-review' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
-  const now = await subjectOf(unit, issue);
+  const now = await issueContextOf(unit, issue);
   const task = await enqueueWork(unit, now, { taskType: 'review' });
   if (task.held === 'budget') await projectIssue(unit, now, [], task);
 }
 
 /** The host has closed the issue at this time: later requests count from then on. */
-export async function onClosed(unit: Unit, { issue }: Subject, created: Created): Promise<void> {
+export async function onClosed(unit: TransactionContext, { issue }: IssueContext, created: Created): Promise<void> {
   if (issue.state === 'done' && created?.at) await actedAt(unit.tx, issue, created.at);
 }
 
 /** The old branch is gone: the new task may begin. */
-export async function onDeletedBranch(unit: Unit, subject: Subject): Promise<void> {
+export async function onDeletedBranch(unit: TransactionContext, subject: IssueContext): Promise<void> {
   const { issue } = subject;
   if (issue.state !== 'ready-for-dev' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
   const task = await enqueueWork(unit, subject, { taskType: 'develop' });
@@ -71,8 +71,8 @@ export async function onDeletedBranch(unit: Unit, subject: Subject): Promise<voi
 
 /** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge decides. */
 export async function onMerged(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   action: ActionOf<'mergePR'>,
   sha: string | null,
 ): Promise<void> {
@@ -81,7 +81,7 @@ export async function onMerged(
   await noteMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
   if (issue.state === 'done') return;
   const trigger = issue.state === 'merge-pending' ? 'merged' : 'host-merged';
-  await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger }, actor: ENGINE });
+  await moveBy(unit, await issueContextOf(unit, issue), { cause: { trigger }, actor: ENGINE });
 }
 
 type Refused = Extract<ExecuteResult, { status: 'refused' }>;
@@ -90,7 +90,11 @@ type Refused = Extract<ExecuteResult, { status: 'refused' }>;
  * The host refuses the merge with a reason. If it names another head than the known one, a push was missed: the issue
  * moves as after a push. A merge that is no longer wanted changes nothing.
  */
-export async function onMergeRefused(unit: Unit, subject: Subject, { kind, headSha, message }: Refused): Promise<void> {
+export async function onMergeRefused(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { kind, headSha, message }: Refused,
+): Promise<void> {
   if (subject.issue.state !== 'merge-pending') return;
   const actor = { ...ENGINE, reason: message };
   if (kind === 'not-ready' && headSha !== undefined && subject.pr && subject.pr.head_sha !== headSha) {
@@ -102,8 +106,8 @@ export async function onMergeRefused(unit: Unit, subject: Subject, { kind, headS
 
 /** A subtask was created on the host. It is admitted like any other issue; the epic waits for it from now on. */
 export async function onCreatedIssue(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   action: ActionOf<'createIssue'>,
   created: Created,
 ): Promise<void> {
@@ -126,7 +130,7 @@ export async function onCreatedIssue(
   // An existing issue shows its epic from now on.
   const known = isNew ? undefined : await lockIssueByNumber(unit.tx, unit.tenantId, issue.repo_id, created.number);
   if (!known) return;
-  unit.relisted.changed.add(known.id);
+  unit.dirtyIssues.changed.add(known.id);
   // A poll admitted it, with dependencies, before its epic was known to wait for it: they are parsed again, and the
   // cycle is reported.
   if (await wouldCycle(unit.tx, unit.tenantId, epic, child)) {

@@ -13,13 +13,13 @@ import {
   sendableProjections,
   updateProjection,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
-import { ENGINE, type Subject, subjectOf } from '../context/issue-context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { isSeed, onSeeded } from '../tracks/seeds.ts';
 import { onClosed, onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
+import { deadLetterProjection } from './projection-dead-letters.ts';
 import { actionNow } from './projection-intent.ts';
-import { buryProjection } from './projection-letters.ts';
 
 export interface Sending {
   projection: ProjectionRow;
@@ -58,10 +58,10 @@ export async function beginSending(engine: Engine, tenantId: number, id: number)
   });
 }
 
-async function completeRepeated(unit: Unit, { tenant_id, id }: ProjectionRow): Promise<void> {
+async function completeRepeated(unit: TransactionContext, { tenant_id, id }: ProjectionRow): Promise<void> {
   const done = { status: 'complete', attempt_started_at: null, retry_after: null, error: null } as const;
   await updateProjection(unit.tx, tenant_id, id, done);
-  unit.ring('svc_projections');
+  unit.notify('svc_projections');
 }
 
 /**
@@ -82,30 +82,30 @@ export function settle(engine: Engine, sending: Sending, result: ExecuteResult):
     // fact applies also after a discard. A failure of a former leader does not affect the attempt of its successor.
     const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
     if (projection.status === 'complete' || (late && result.status !== 'ok')) return;
-    const subject = issue ? await subjectOf(unit, issue) : null;
+    const subject = issue ? await issueContextOf(unit, issue) : null;
     const { mayHaveHappened } = sending;
     await OUTCOME[result.status](unit, { subject, projection, mayHaveHappened, result: result as never });
-    unit.ring('svc_projections');
+    unit.notify('svc_projections');
   });
 }
 
 interface Settled<S extends ExecuteResult['status']> {
   /** Null for an issue without a record: the entry is settled, without consequences. */
-  subject: Subject | null;
+  subject: IssueContext | null;
   projection: ProjectionRow;
   /** In doubt before this attempt; only a result of the write itself ends the doubt. */
   mayHaveHappened: boolean;
   result: Extract<ExecuteResult, { status: S }>;
 }
 
-const OUTCOME: { [S in ExecuteResult['status']]: (unit: Unit, settled: Settled<S>) => Promise<void> } = {
+const OUTCOME: { [S in ExecuteResult['status']]: (unit: TransactionContext, settled: Settled<S>) => Promise<void> } = {
   ok: onOk,
   refused: onRefused,
   'rate-limited': onRateLimited,
   failed: onFailed,
 };
 
-async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>): Promise<void> {
+async function onOk(unit: TransactionContext, { subject, projection, result }: Settled<'ok'>): Promise<void> {
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
     status: projection.status === 'discarded' ? 'discarded' : 'complete',
     attempts: projection.attempts + 1,
@@ -117,7 +117,7 @@ async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>):
   const { action } = projection;
   if (action.type === 'createIssue' && isSeed(projection)) return onSeeded(unit, projection, action, result.created);
   // The label for intake of an unknown issue is on the host: the next poll admits it.
-  if (!subject) return unit.ring('svc_cache');
+  if (!subject) return unit.notify('svc_cache');
   if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, result.created);
   if (action.type === 'mergePR') await onMerged(unit, subject, action, result.created?.sha ?? null);
   if (action.type === 'deleteBranch') await onDeletedBranch(unit, subject);
@@ -125,7 +125,7 @@ async function onOk(unit: Unit, { subject, projection, result }: Settled<'ok'>):
   if (action.type === 'createIssue') await onCreatedIssue(unit, subject, action, result.created);
 }
 
-async function onRefused(unit: Unit, { subject, projection, result }: Settled<'refused'>): Promise<void> {
+async function onRefused(unit: TransactionContext, { subject, projection, result }: Settled<'refused'>): Promise<void> {
   const { action } = projection;
   const answered = subject !== null && action.type === 'mergePR' && result.kind !== 'other';
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
@@ -139,7 +139,7 @@ async function onRefused(unit: Unit, { subject, projection, result }: Settled<'r
   else await gaveUp(unit, subject, projection, result.message);
 }
 
-async function onRateLimited(unit: Unit, settled: Settled<'rate-limited'>): Promise<void> {
+async function onRateLimited(unit: TransactionContext, settled: Settled<'rate-limited'>): Promise<void> {
   const { projection, mayHaveHappened, result } = settled;
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
     attempt_started_at: mayHaveHappened ? projection.attempt_started_at : null,
@@ -148,7 +148,7 @@ async function onRateLimited(unit: Unit, settled: Settled<'rate-limited'>): Prom
   });
 }
 
-async function onFailed(unit: Unit, settled: Settled<'failed'>): Promise<void> {
+async function onFailed(unit: TransactionContext, settled: Settled<'failed'>): Promise<void> {
   const { subject, projection, mayHaveHappened, result } = settled;
   const change = {
     attempts: projection.attempts + 1,
@@ -165,7 +165,12 @@ async function onFailed(unit: Unit, settled: Settled<'failed'>): Promise<void> {
   await gaveUp(unit, subject, projection, result.message);
 }
 
-async function gaveUp(unit: Unit, subject: Subject | null, projection: ProjectionRow, error: string): Promise<void> {
+async function gaveUp(
+  unit: TransactionContext,
+  subject: IssueContext | null,
+  projection: ProjectionRow,
+  error: string,
+): Promise<void> {
   const { type } = projection.action;
   const { repo_id, issue_number } = projection;
   recordPipelineEvent(unit, subject ?? { issue: { id: null, repo_id, issue_number: issue_number || null } }, {
@@ -173,5 +178,5 @@ async function gaveUp(unit: Unit, subject: Subject | null, projection: Projectio
     agent: ENGINE.type,
     payload: { projectionId: projection.id, type },
   });
-  if (subject) await buryProjection(unit, subject, projection, error);
+  if (subject) await deadLetterProjection(unit, subject, projection, error);
 }

@@ -7,11 +7,11 @@ import {
   retryProjection,
   updateProjection,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
-import { type Actor, type Subject, subjectOf } from '../context/issue-context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { onSeedSteered } from '../tracks/seeds.ts';
-import { buryProjection, isAwaited } from './projection-letters.ts';
+import { deadLetterProjection, isAwaited } from './projection-dead-letters.ts';
 
 /**
  * An operator's actions on an outbox entry: send it again from its first attempt on, or discard it so that its lane
@@ -32,9 +32,9 @@ export async function steerProjection(
     const projection = await lockProjection(unit.tx, unit.tenantId, id);
     if (!projection) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
     if (to === 'retry') await retryProjection(unit.tx, projection);
-    else await discard(unit, projection, issue && (await subjectOf(unit, issue)));
+    else await discard(unit, projection, issue && (await issueContextOf(unit, issue)));
     await onSeedSteered(unit, projection, to);
-    unit.ring('svc_projections');
+    unit.notify('svc_projections');
     const { repo_id, issue_number } = projection;
     const about = issue ?? { id: null, repo_id, issue_number: issue_number || null };
     recordOperation(unit, { issue: about }, actor, { action: `projection-${to}`, projectionId: id });
@@ -42,9 +42,13 @@ export async function steerProjection(
 }
 
 /** An issue that waited for it gets a dead letter; a failed entry has created one when it failed. */
-async function discard(unit: Unit, projection: ProjectionRow, subject: Subject | undefined): Promise<void> {
+async function discard(
+  unit: TransactionContext,
+  projection: ProjectionRow,
+  subject: IssueContext | undefined,
+): Promise<void> {
   await updateProjection(unit.tx, unit.tenantId, projection.id, { status: 'discarded', retry_after: null });
   if (subject && projection.status === 'pending' && isAwaited(projection.action)) {
-    await buryProjection(unit, subject, projection, 'discarded by an operator');
+    await deadLetterProjection(unit, subject, projection, 'discarded by an operator');
   }
 }

@@ -1,7 +1,7 @@
 import { AppError } from '@pipeline/domain';
 import { lockIssue, saveHostFacts, updateIssue } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { type Actor, type IssueKey, subjectOf } from '../context/issue-context.ts';
+import { type Actor, type IssueKey, issueContextOf } from '../context/issue-context.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordOperation } from '../records/records.ts';
 import { followText } from '../workflow/text-dependencies.ts';
@@ -25,7 +25,7 @@ export function acceptIssueText(
   return inTenant(engine, tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, tenantId, issueId);
     if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
-    const subject = await subjectOf(unit, issue);
+    const subject = await issueContextOf(unit, issue);
     const facts = await factsOf(unit, issue);
     recordOperation(unit, subject, actor, { action: 'accept-text', sha256: facts.changed_sha256 });
     const { changed_title: title, changed_body: body, changed_at: at } = facts;

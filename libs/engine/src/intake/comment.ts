@@ -9,8 +9,8 @@ import {
   lockIssue,
   takeRemark,
 } from '@pipeline/store';
-import { inTenant, type Unit } from '../context/context.ts';
-import { type Actor, subjectOf } from '../context/issue-context.ts';
+import { inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, issueContextOf } from '../context/issue-context.ts';
 import { COMMAND_COLUMN, type IssueAction, perform } from '../issues/issue-actions.ts';
 import { moveBy } from '../workflow/move.ts';
 import { factsOf } from './host-facts.ts';
@@ -71,7 +71,12 @@ const mayAnswer = (issue: IssueRow, comment: HostComment): boolean =>
   Date.parse(comment.createdAt) + CLOCKS_DIFFER_MS > Date.parse(issue.state_entered_at);
 
 /** A command older than a newer one, or than the last restart of the issue, has no effect. */
-async function isOutdated(unit: Unit, issue: IssueRow, action: IssueAction, comment: HostComment): Promise<boolean> {
+async function isOutdated(
+  unit: TransactionContext,
+  issue: IssueRow,
+  action: IssueAction,
+  comment: HostComment,
+): Promise<boolean> {
   const facts = await factsOf(unit, issue);
   return compareStamps(comment.createdAt, facts[COMMAND_COLUMN[action]]) < 0;
 }
@@ -82,7 +87,11 @@ interface Said {
   allowed: boolean;
 }
 
-async function apply(unit: Unit, issueId: number, said: Said): Promise<'applied' | 'refused' | 'ignored'> {
+async function apply(
+  unit: TransactionContext,
+  issueId: number,
+  said: Said,
+): Promise<'applied' | 'refused' | 'ignored'> {
   const { comment } = said.event;
   const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
   if (!issue) return 'ignored';
@@ -92,12 +101,12 @@ async function apply(unit: Unit, issueId: number, said: Said): Promise<'applied'
   if (said.command) {
     const action = COMMANDS[said.command[1] ?? ''];
     if (!action || !said.allowed || (await isOutdated(unit, issue, action, comment))) return 'refused';
-    await perform(unit, await subjectOf(unit, issue), action, { ...actor, at: comment.createdAt });
+    await perform(unit, await issueContextOf(unit, issue), action, { ...actor, at: comment.createdAt });
     return 'applied';
   }
   if (!said.allowed || (issue.state as State) !== 'needs-clarification' || !mayAnswer(issue, comment)) return 'ignored';
   const answer = { kind: 'answer' as const, author: comment.author ?? 'unknown', body: comment.body };
   await insertRemarks(unit.tx, unit.tenantId, issue.id, [answer]);
-  await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'clarified' }, actor: actor });
+  await moveBy(unit, await issueContextOf(unit, issue), { cause: { trigger: 'clarified' }, actor: actor });
   return 'applied';
 }

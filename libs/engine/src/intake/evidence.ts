@@ -11,7 +11,7 @@ import { findIssue, type HostFactsRow, hostFactsOf } from '@pipeline/store';
 import { type HostWord, nothingAsked } from '../workflow/text-dependencies.ts';
 import { firstFacts, type IssueEvent } from './host-facts.ts';
 import type { Intake } from './intake-context.ts';
-import { askAboutParents } from './parents-on-host.ts';
+import { readParents } from './parents-on-host.ts';
 
 /** Which parts of a text may reach agents, and who accepted or changed it; null = unknown. */
 export interface TextVerdict {
@@ -50,16 +50,14 @@ export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Ev
   const history = needed ? await historyOf(intake, issue.number) : null;
   const text = differs ? await verdictOn(intake, event, { self, history, known, facts }) : null;
   const counts = issue.state === 'open' && (text?.body || known.state === 'done');
-  const asked = counts
-    ? await askAboutParents(intake, issue, known.state === 'done' ? null : known.body)
-    : nothingAsked;
+  const asked = counts ? await readParents(intake, issue, known.state === 'done' ? null : known.body) : nothingAsked;
   return { self, history, text, asked };
 }
 
 async function admissionEvidence(intake: Intake, event: IssueEvent, self: string): Promise<Evidence> {
   if (!wantsIn(event.issue)) return { self, history: null, text: null, asked: nothingAsked };
   const text = await verdictOnNew(intake, event, self);
-  const asked = text.title && text.body ? await askAboutParents(intake, event.issue, null) : nothingAsked;
+  const asked = text.title && text.body ? await readParents(intake, event.issue, null) : nothingAsked;
   return { self, history: null, text, asked };
 }
 

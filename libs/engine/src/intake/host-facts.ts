@@ -1,13 +1,13 @@
 import { compareStamps, type HostEvent, humanAssignee, PAUSED_LABEL, textHash } from '@pipeline/domain';
 import { CLOCKS_DIFFER_MS, type HostFactsRow, hostFactsOf, type IssueRow } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 
 export type IssueEvent = Extract<HostEvent, { kind: 'issue' }>;
 
 type StoredIssue = Omit<IssueRow, 'ms_in_state'>;
 
 /** The applied host facts of a locked issue. */
-export async function factsOf(unit: Unit, issue: StoredIssue): Promise<HostFactsRow> {
+export async function factsOf(unit: TransactionContext, issue: StoredIssue): Promise<HostFactsRow> {
   return (await hostFactsOf(unit.tx, unit.tenantId, issue.id)) ?? firstFacts(issue);
 }
 

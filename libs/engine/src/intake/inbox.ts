@@ -35,7 +35,7 @@ export async function receive(
 ): Promise<boolean> {
   const delivery = { id: deliveryId, event, lane: laneOf(events), events };
   const isNew = await insertDelivery(engine.store.fleet, delivery);
-  if (isNew && events.length > 0) engine.ring('svc_cache', 0);
+  if (isNew && events.length > 0) engine.notify('svc_cache', 0);
   return isNew;
 }
 

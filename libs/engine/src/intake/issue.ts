@@ -23,8 +23,8 @@ import {
   storeNow,
   updateIssue,
 } from '@pipeline/store';
-import { inTenant, type Unit } from '../context/context.ts';
-import { type Actor, type Subject, subjectOf } from '../context/issue-context.ts';
+import { inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { perform } from '../issues/issue-actions.ts';
 import { mayMissOurWrites } from '../outbox/own-writes.ts';
 import { projectIssue, queueProjections } from '../outbox/project.ts';
@@ -75,7 +75,7 @@ async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): P
   const own = [evidence.self, ...engine.settings().review.workerLogins];
   return inTenant(engine, repo.tenant_id, async (unit) => {
     const row = await lockIssueByNumber(unit.tx, unit.tenantId, repo.id, issue.number);
-    if (row) return follow(unit, await subjectOf(unit, row), { event, evidence, applied, own });
+    if (row) return follow(unit, await issueContextOf(unit, row), { event, evidence, applied, own });
     if (issue.state === 'closed') await endedElsewhere(unit, repo.id, issue.number);
     if (!wantsIn(issue)) return 'taken';
     if (!evidence.text) return 'unprepared';
@@ -96,8 +96,8 @@ async function readNow({ engine, repo, host }: Intake, event: IssueEvent): Promi
 }
 
 /** Issues may depend on one without a record: they wait only for its close. */
-async function endedElsewhere(unit: Unit, repoId: number, number: number): Promise<void> {
-  if (await resolveEdgesToHost(unit.tx, unit.tenantId, { repoId, number }, 'closed')) unit.ring('svc_cache');
+async function endedElsewhere(unit: TransactionContext, repoId: number, number: number): Promise<void> {
+  if (await resolveEdgesToHost(unit.tx, unit.tenantId, { repoId, number }, 'closed')) unit.notify('svc_cache');
   await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId, number }, 'cancelled');
 }
 
@@ -123,7 +123,7 @@ interface Fact {
   own: readonly string[];
 }
 
-async function follow(unit: Unit, subject: Subject, fact: Fact): Promise<Outcome> {
+async function follow(unit: TransactionContext, subject: IssueContext, fact: Fact): Promise<Outcome> {
   const { event, evidence } = fact;
   const { issue } = subject;
   const facts = await factsOf(unit, issue);
@@ -155,7 +155,7 @@ const isBefore = ({ readAt }: IssueEvent, { seen_at }: HostFactsRow): boolean =>
   readAt !== undefined && seen_at !== null && Date.parse(readAt) <= Date.parse(seen_at);
 
 /** Whether all data that the event's effect depends on was read before. */
-function isPrepared({ issue }: Subject, { event, evidence }: Fact, facts: HostFactsRow): boolean {
+function isPrepared({ issue }: IssueContext, { event, evidence }: Fact, facts: HostFactsRow): boolean {
   if (issue.state === 'done' && mayBeRequest(event, facts) && !evidence.history) return false;
   return evidence.text !== null || sameText(event.issue, issue);
 }
@@ -185,7 +185,7 @@ interface Followed extends Fact {
 
 const onHost = (id: string | null): Actor => ({ type: 'operator', id, agent: null, reason: 'on the host' });
 
-async function followChange(unit: Unit, after: Subject, followed: Followed): Promise<void> {
+async function followChange(unit: TransactionContext, after: IssueContext, followed: Followed): Promise<void> {
   const { event, order, facts } = followed;
   const { issue } = after;
   const actor = onHost(event.sender);
@@ -213,7 +213,11 @@ async function followChange(unit: Unit, after: Subject, followed: Followed): Pro
  * our writes is in flight and it was read after the last one completed. A permanently failed write blocks it until a
  * person settles the write.
  */
-async function standingOf(unit: Unit, issue: IssueRow, event: IssueEvent): Promise<'current' | 'later' | 'held'> {
+async function standingOf(
+  unit: TransactionContext,
+  issue: IssueRow,
+  event: IssueEvent,
+): Promise<'current' | 'later' | 'held'> {
   if (event.action !== 'seen') return 'current';
   if (await mayMissOurWrites(unit, issue, event.readAt ?? event.issue.updatedAt)) return 'later';
   return (await hasOpenProjections(unit.tx, issue, ['failed'])) ? 'held' : 'current';
@@ -247,7 +251,7 @@ function timesAfter(facts: HostFactsRow, event: IssueEvent): HostFactsRow {
 }
 
 /** A reopening of ours in flight would open the issue again after this, so a close is queued behind it. */
-async function closed(unit: Unit, subject: Subject, event: IssueEvent, actor: Actor): Promise<void> {
+async function closed(unit: TransactionContext, subject: IssueContext, event: IssueEvent, actor: Actor): Promise<void> {
   const { subject: ended } = await moveBy(unit, subject, { cause: { trigger: 'host-closed' }, actor });
   await actedAt(unit.tx, ended.issue, stateTime(event));
   if (await hasOpenProjections(unit.tx, ended.issue, ['pending'], 'issue')) {
@@ -256,7 +260,11 @@ async function closed(unit: Unit, subject: Subject, event: IssueEvent, actor: Ac
 }
 
 /** A person reopened a finished issue, or added the label for intake again: it restarts. */
-async function comeBack(unit: Unit, subject: Subject, { event, evidence, facts }: Followed): Promise<void> {
+async function comeBack(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { event, evidence, facts }: Followed,
+): Promise<void> {
   const { history, self } = evidence;
   const acted: ActedOn = { at: facts.acted_at, eventId: facts.acted_event_id };
   const request = history && mayBeRequest(event, facts) ? findRequest(history.events, self, acted) : null;

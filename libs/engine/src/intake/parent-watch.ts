@@ -10,7 +10,7 @@ import {
 import { type Engine, inTenant } from '../context/context.ts';
 import type { HostOf } from '../repos/repo-address.ts';
 
-export interface ParentWatchDeps {
+interface ParentWatchDeps {
   engine: Engine;
   hostOf: HostOf;
   now: () => Date;
@@ -107,7 +107,7 @@ function resolve(
 ): Promise<boolean> {
   return inTenant(engine, tenant_id, async (unit) => {
     const waited = await resolveEdgesToHost(unit.tx, tenant_id, { repoId: repo_id, number }, by);
-    if (waited) unit.ring('svc_cache');
+    if (waited) unit.notify('svc_cache');
     return waited;
   });
 }

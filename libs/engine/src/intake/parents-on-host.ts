@@ -9,7 +9,7 @@ import type { Intake } from './intake-context.ts';
  * parent watch reads them again.
  * @param before the previous text; null = all of it is new.
  */
-export async function askAboutParents(intake: Intake, issue: HostIssue, before: string | null): Promise<HostWord> {
+export async function readParents(intake: Intake, issue: HostIssue, before: string | null): Promise<HostWord> {
   const { engine, repo, host } = intake;
   const home = { repo, number: issue.number, url: issue.url };
   const named = before === null ? dependenciesIn(issue.body, home) : dependencyChanges(before, issue.body, home).added;

@@ -14,8 +14,8 @@ import {
   type PullRequestRow,
   upsertPullRequest,
 } from '@pipeline/store';
-import { inTenant, type Unit } from '../context/context.ts';
-import { type Actor, subjectOf } from '../context/issue-context.ts';
+import { inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, issueContextOf } from '../context/issue-context.ts';
 import { noteMerge } from '../knowledge/code-map.ts';
 import { mayMissOurWrites } from '../outbox/own-writes.ts';
 import { recordPipelineEvent } from '../records/records.ts';
@@ -44,7 +44,7 @@ export async function takePullRequest(intake: Intake, event: PullRequestEvent): 
     if (before && isOutdated(event, before)) return 'taken';
     if (before && (await mayBeOlder(unit, issue, event))) return 'later';
     await upsertPullRequest(unit.tx, unit.tenantId, event.pullRequest, link);
-    unit.relisted.changed.add(issue.id);
+    unit.dirtyIssues.changed.add(issue.id);
     const actor: Actor = { type: 'operator', id: event.sender, agent: null, reason: 'on the host' };
     const seen = {
       before,
@@ -69,7 +69,11 @@ function isOutdated({ action, pullRequest: told }: PullRequestEvent, known: Pull
 }
 
 /** A poll may still show as open what we are closing. A merge cannot be undone, so it applies immediately. */
-async function mayBeOlder(unit: Unit, issue: IssueRow, { action, pullRequest, readAt }: PullRequestEvent) {
+async function mayBeOlder(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { action, pullRequest, readAt }: PullRequestEvent,
+) {
   if (action !== 'seen' || pullRequest.merged) return false;
   return mayMissOurWrites(unit, issue, readAt ?? pullRequest.updatedAt);
 }
@@ -96,7 +100,12 @@ interface SeenPullRequest {
   defaultBranch: string;
 }
 
-async function followPullRequest(unit: Unit, issue: IssueRow, seen: SeenPullRequest, actor: Actor): Promise<void> {
+async function followPullRequest(
+  unit: TransactionContext,
+  issue: IssueRow,
+  seen: SeenPullRequest,
+  actor: Actor,
+): Promise<void> {
   const { before, now, isOwn, defaultBranch } = seen;
   const isDone = now.merged && now.baseRef === defaultBranch;
   if (isOwn && isPushed(issue, seen)) await onPush(unit, issue, now, actor);
@@ -111,7 +120,7 @@ async function followPullRequest(unit: Unit, issue: IssueRow, seen: SeenPullRequ
     );
   }
   if (isDone && issue.state !== 'done') {
-    await moveBy(unit, await subjectOf(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
+    await moveBy(unit, await issueContextOf(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
   } else if (isOwn && now.state === 'closed' && !isDone && isReviewable(issue.state)) {
     await onClose(unit, issue, now, actor);
   }
@@ -127,20 +136,25 @@ const isPushed = (issue: IssueRow, { before, now }: SeenPullRequest): boolean =>
   now.state === 'open' && before !== undefined && before.head_sha !== now.headSha && isReviewable(issue.state);
 
 /** Nobody has approved the new head, so the issue goes back to its review, and tasks for the old one end. */
-async function onPush(unit: Unit, issue: IssueRow, { number, headSha }: HostPullRequest, actor: Actor): Promise<void> {
-  const subject = await subjectOf(unit, issue);
+async function onPush(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { number, headSha }: HostPullRequest,
+  actor: Actor,
+): Promise<void> {
+  const subject = await issueContextOf(unit, issue);
   if (subject.pr?.number !== number) return;
   const reason = `pull request #${number} has the new head ${headSha}`;
   await moveBy(unit, subject, { cause: { trigger: 'head-moved' }, actor: { ...actor, reason } });
 }
 
 async function onClose(
-  unit: Unit,
+  unit: TransactionContext,
   issue: IssueRow,
   { number, merged, baseRef }: HostPullRequest,
   actor: Actor,
 ): Promise<void> {
-  const subject = await subjectOf(unit, issue);
+  const subject = await issueContextOf(unit, issue);
   // The review is about another head.
   if (subject.pr) return;
   const why = {

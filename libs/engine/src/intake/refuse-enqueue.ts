@@ -1,6 +1,6 @@
 import { ENQUEUE_LABEL, inertText, type ProjectionAction } from '@pipeline/domain';
 import { insertProjections, type RepoRow } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import type { TextVerdict } from './evidence.ts';
 import type { IssueEvent } from './host-facts.ts';
 
@@ -8,7 +8,12 @@ import type { IssueEvent } from './host-facts.ts';
  * Refuses an issue whose text was changed by somebody without write permission after the label for intake was added:
  * removes the label and comments the reason. Once for each state of the issue, however often polls read it.
  */
-export function refuseEnqueue(unit: Unit, repo: RepoRow, { issue }: IssueEvent, { changedBy }: TextVerdict): void {
+export function refuseEnqueue(
+  unit: TransactionContext,
+  repo: RepoRow,
+  { issue }: IssueEvent,
+  { changedBy }: TextVerdict,
+): void {
   const who = changedBy === null ? 'somebody' : inertText(changedBy, 100).replace(/\s+/g, ' ');
   const marker = `refused-${issue.updatedAt}`;
   const body =
@@ -27,5 +32,5 @@ export function refuseEnqueue(unit: Unit, repo: RepoRow, { issue }: IssueEvent, 
     idempotencyKey: `${repo.id}#${issue.number} ${marker} ${action.type}`,
   }));
   unit.send(insertProjections(unit.tx, unit.tenantId, items));
-  unit.ring('svc_projections');
+  unit.notify('svc_projections');
 }

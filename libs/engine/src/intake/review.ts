@@ -1,7 +1,7 @@
 import { type HostEvent, type HostReview, isReviewable } from '@pipeline/domain';
 import { findPullRequest, type IssueRow, insertRemarks, lockIssue, setApproval, takeRemark } from '@pipeline/store';
-import { inTenant, type Unit } from '../context/context.ts';
-import { type Actor, type Subject, subjectOf } from '../context/issue-context.ts';
+import { inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { moveBy } from '../workflow/move.ts';
 import type { Intake } from './intake-context.ts';
@@ -36,12 +36,12 @@ export async function takeReview(intake: Intake, event: ReviewEvent): Promise<vo
   });
 }
 
-async function followReview(unit: Unit, issue: IssueRow, event: ReviewEvent): Promise<void> {
+async function followReview(unit: TransactionContext, issue: IssueRow, event: ReviewEvent): Promise<void> {
   const { review, prNumber } = event;
   const actor: Actor = { type: 'operator', id: review.author, agent: null, reason: 'review on the host' };
   const payload = { prNumber, verdict: review.verdict, headSha: review.commitSha };
   recordPipelineEvent(unit, { issue }, { eventType: 'review_submitted', agent: actor.type, payload });
-  const subject = await subjectOf(unit, issue);
+  const subject = await issueContextOf(unit, issue);
   if (subject.pr?.number !== prNumber) return;
   if (review.verdict === 'approved') return onApproved(unit, subject, review, actor);
   if (!isReviewable(issue.state)) return setApproval(unit.tx, unit.tenantId, subject.pr.id, null);
@@ -51,7 +51,12 @@ async function followReview(unit: Unit, issue: IssueRow, event: ReviewEvent): Pr
 }
 
 /** An approval of a commit that is not the head is only recorded as an event. */
-async function onApproved(unit: Unit, subject: Subject, review: HostReview, actor: Actor): Promise<void> {
+async function onApproved(
+  unit: TransactionContext,
+  subject: IssueContext,
+  review: HostReview,
+  actor: Actor,
+): Promise<void> {
   if (subject.issue.state !== 'human-review-ready') return;
   if (subject.dismissStale && review.commitSha !== subject.pr?.head_sha) return;
   const cause = { trigger: 'review-approved' as const, headSha: review.commitSha };
@@ -59,8 +64,12 @@ async function onApproved(unit: Unit, subject: Subject, review: HostReview, acto
 }
 
 /** Revokes the approval of a dismissed review; an issue that waits for its merge needs a person again. */
-async function onDismissed(unit: Unit, issue: IssueRow, { review, prNumber, sender }: ReviewEvent): Promise<void> {
-  const subject = await subjectOf(unit, issue);
+async function onDismissed(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { review, prNumber, sender }: ReviewEvent,
+): Promise<void> {
+  const subject = await issueContextOf(unit, issue);
   const { pr } = subject;
   if (pr?.number !== prNumber || pr.approved_review_id !== review.id) return;
   await setApproval(unit.tx, unit.tenantId, pr.id, null);

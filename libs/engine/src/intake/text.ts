@@ -1,7 +1,7 @@
 import { compareStamps, type IssueText, sameText, textHash } from '@pipeline/domain';
 import type { HostFactsRow } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import type { Actor, Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { recordIssueEvent } from '../records/records.ts';
 import type { TextVerdict } from './evidence.ts';
 import type { IssueEvent } from './host-facts.ts';
@@ -9,7 +9,7 @@ import type { IssueEvent } from './host-facts.ts';
 /**
  * The effect of an event on the text of an issue: agents get the text `accepted`, people's changes are stored apart.
  */
-export interface TextOutcome {
+interface TextOutcome {
   facts: HostFactsRow;
   /** Set when agents get another text from now on. */
   accepted: IssueText | null;
@@ -90,7 +90,12 @@ export const shownChange = ({ changed_at, changed_by }: HostFactsRow) => ({
 });
 
 /** Records in the timeline that the text was changed on the host, or that a change was accepted. */
-export function recordText(unit: Unit, subject: Subject, before: HostFactsRow, after: HostFactsRow): void {
+export function recordText(
+  unit: TransactionContext,
+  subject: IssueContext,
+  before: HostFactsRow,
+  after: HostFactsRow,
+): void {
   const actor = (id: string | null): Actor => ({ type: 'operator', id, agent: null });
   if (after.text_sha256 !== before.text_sha256) {
     const details = { sha256: after.text_sha256 };

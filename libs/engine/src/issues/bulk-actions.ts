@@ -12,7 +12,7 @@ import {
   tenantIdOf,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { type Actor, subjectOf } from '../context/issue-context.ts';
+import { type Actor, issueContextOf } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { findRepoAt } from '../repos/repo-address.ts';
 import { type IssueAction, perform } from './issue-actions.ts';
@@ -138,7 +138,7 @@ function actOnOne(engine: Engine, request: BulkRequest, issue: SelectedIssue, by
     const state =
       what.action === 'transition'
         ? (await moveTo(unit, row, what.targetState, by)).to
-        : await perform(unit, await subjectOf(unit, row), what.action, by);
+        : await perform(unit, await issueContextOf(unit, row), what.action, by);
     return { issue, kind: 'succeeded', state };
   });
 }

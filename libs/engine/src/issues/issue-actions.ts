@@ -12,8 +12,8 @@ import {
   setTask,
   updatePullRequest,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
-import { type Actor, type IssueKey, type Subject, subjectOf } from '../context/issue-context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, type IssueContext, type IssueKey, issueContextOf } from '../context/issue-context.ts';
 import { standingHold } from '../costs/budgets.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordIssueEvent, recordOperation, recordPipelineEvent } from '../records/records.ts';
@@ -30,17 +30,17 @@ export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: A
   return inTenant(engine, key.tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, key.tenantId, key.issueId);
     if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
-    return perform(unit, await subjectOf(unit, issue), action, actor);
+    return perform(unit, await issueContextOf(unit, issue), action, actor);
   });
 }
 
 /** The actor, and the host's time of the action; no time = now, null = unknown. */
-export type HostActor = Actor & { at?: string | null | undefined };
+type HostActor = Actor & { at?: string | null | undefined };
 
 /** The same inside a transaction that has locked the issue. */
 export async function perform(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   action: IssueAction,
   { at, ...actor }: HostActor,
 ): Promise<State> {
@@ -63,11 +63,11 @@ export const COMMAND_COLUMN: Record<IssueAction, 'pause_at' | 'command_at'> = {
   reimplement: 'command_at',
 };
 
-type Action = (unit: Unit, subject: Subject, actor: Actor) => Promise<Subject>;
+type Action = (unit: TransactionContext, subject: IssueContext, actor: Actor) => Promise<IssueContext>;
 const ACTIONS: Record<IssueAction, Action> = { pause, resume, unblock, retry, cancel, reimplement };
 
 /** No new claim for the issue; a running task may finish, and its outcome is applied. */
-async function pause(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+async function pause(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
   if (subject.issue.is_paused) return subject;
   await setPaused(unit.tx, unit.tenantId, subject.issue.id, true);
   await holdPendingTask(unit.tx, unit.tenantId, subject.issue.id);
@@ -75,12 +75,12 @@ async function pause(unit: Unit, subject: Subject, actor: Actor): Promise<Subjec
 }
 
 /** The task of the state becomes claimable; if the state has a task and the issue has none, one is created. */
-async function resume(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+async function resume(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
   if (!subject.issue.is_paused) return subject;
   await setPaused(unit.tx, unit.tenantId, subject.issue.id, false);
   const held = await standingHold(unit, { ...subject.issue, is_paused: false });
   await resumePendingTask(unit.tx, unit.tenantId, subject.issue.id, held);
-  unit.ring('svc_tasks');
+  unit.notify('svc_tasks');
   const taskType = taskTypeOf(subject.workflow, subject.issue.state);
   if (taskType !== null && !(await lockWorkTask(unit.tx, unit.tenantId, subject.issue.id))) {
     await enqueueWork(unit, { ...subject, issue: { ...subject.issue, is_paused: false } }, { taskType });
@@ -88,7 +88,12 @@ async function resume(unit: Unit, subject: Subject, actor: Actor): Promise<Subje
   return flagged(unit, subject, false, actor);
 }
 
-async function flagged(unit: Unit, subject: Subject, isPaused: boolean, actor: Actor): Promise<Subject> {
+async function flagged(
+  unit: TransactionContext,
+  subject: IssueContext,
+  isPaused: boolean,
+  actor: Actor,
+): Promise<IssueContext> {
   const after = { ...subject, issue: { ...subject.issue, is_paused: isPaused } };
   recordPipelineEvent(unit, after, {
     eventType: isPaused ? 'issue_paused' : 'issue_resumed',
@@ -105,7 +110,7 @@ async function flagged(unit: Unit, subject: Subject, isPaused: boolean, actor: A
  * Back to the state in which the issue was stopped. Its dependencies are given up, or the engine would stop it again
  * immediately.
  */
-async function unblock(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+async function unblock(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
   const { issue } = subject;
   if (!issue.is_blocked) return subject;
   const child = { repoId: issue.repo_id, number: issue.issue_number };
@@ -118,7 +123,7 @@ async function unblock(unit: Unit, subject: Subject, actor: Actor): Promise<Subj
  * that failed; the block ends when its outcome is applied. A used-up budget keeps holding it: otherwise anybody who may
  * comment could exceed the limit. Raising the limit releases it immediately.
  */
-async function retry(unit: Unit, subject: Subject): Promise<Subject> {
+async function retry(unit: TransactionContext, subject: IssueContext): Promise<IssueContext> {
   const { issue, workflow } = subject;
   const from = issue.state === 'failure-blocked' ? (issue.blocked_from_state ?? issue.state) : issue.state;
   const taskType = taskTypeOf(workflow, from as State);
@@ -130,14 +135,14 @@ async function retry(unit: Unit, subject: Subject): Promise<Subject> {
     const held = await standingHold(unit, issue);
     // While the worker of a withdrawn task may still be working, the branch is not free.
     await setTask(unit.tx, unit.tenantId, task.id, { attempt: 0, ...(!lingers && { held, run_after: null }) });
-    unit.ring('svc_tasks');
+    unit.notify('svc_tasks');
   }
   await projectIssue(unit, subject);
   return subject;
 }
 
 /** Ends the issue without a result. A running worker is notified at its next heartbeat. */
-async function cancel(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+async function cancel(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
   return (await moveBy(unit, subject, { cause: { trigger: 'cancelled' }, actor: actor })).subject;
 }
 
@@ -145,7 +150,7 @@ async function cancel(unit: Unit, subject: Subject, actor: Actor): Promise<Subje
  * Discards the result and restarts from the plan. Our row of the pull request is closed immediately, so that its later
  * close on the host has no effect.
  */
-async function reimplement(unit: Unit, subject: Subject, actor: Actor): Promise<Subject> {
+async function reimplement(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
   await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
   const moved = await moveBy(unit, subject, { cause: { trigger: 'reimplement' }, actor });
   if (subject.pr) await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, { state: 'closed' });

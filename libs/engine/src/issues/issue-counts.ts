@@ -1,4 +1,4 @@
-import { foldIssueCounts, unfoldedRepos } from '@pipeline/store';
+import { aggregateIssueCounts, unfoldedRepos } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 
 const BATCH = 500;
@@ -8,8 +8,8 @@ const BATCH = 500;
  * each repo one of them does.
  * @returns how many repos had deltas.
  */
-export async function foldCounts(engine: Engine): Promise<number> {
+export async function aggregateCounts(engine: Engine): Promise<number> {
   const repos = await unfoldedRepos(engine.store.fleet, BATCH);
-  for (const { tenant_id, repo_id } of repos) await foldIssueCounts(engine.store.tenant, tenant_id, repo_id);
+  for (const { tenant_id, repo_id } of repos) await aggregateIssueCounts(engine.store.tenant, tenant_id, repo_id);
   return repos.length;
 }

@@ -36,7 +36,7 @@ export async function explainIssueAt(engine: Engine, address: IssueAddress): Pro
 }
 
 /** The problems of an issue (interface: Issue diagnostic). */
-export interface Diagnosis extends IssueTrouble, Pick<IssueWhy, 'activeTasks' | 'recommendations'> {
+interface Diagnosis extends IssueTrouble, Pick<IssueWhy, 'activeTasks' | 'recommendations'> {
   issue: Pick<
     IssueWhy,
     'issueNumber' | 'title' | 'state' | 'isBlocked' | 'isPaused' | 'blockReason' | 'blockedFromState' | 'stateEnteredAt'

@@ -1,6 +1,6 @@
 import {
-  FOLD_ABOVE,
-  foldIssueCounts,
+  AGGREGATE_ABOVE,
+  aggregateIssueCounts,
   type IssueFilter,
   issuePage,
   issueRevision,
@@ -16,7 +16,7 @@ export interface IssueQuery {
   offset: number;
 }
 
-export interface ListedIssues {
+interface ListedIssues {
   /** The complete response text: items are stored as text and not parsed again. */
   json: string;
   /** The revision of the list: another tag after any change in the repo. */
@@ -35,7 +35,7 @@ const MAX_OCTETS = 2 * 1024 * 1024;
 export async function listIssues(store: Store, scope: OrgScope, query: IssueQuery): Promise<ListedIssues> {
   const found = await issuePage(store.quick.read, scope, query);
   if (!found) throw repoNotFound();
-  if (found.unfolded > FOLD_ABOVE) await foldIssueCounts(store.tenant, scope.tenantId, found.repoId);
+  if (found.unfolded > AGGREGATE_ABOVE) await aggregateIssueCounts(store.tenant, scope.tenantId, found.repoId);
   const { limit, offset } = query;
   const { items, total } = found;
   const hasMore = offset + limit < total;

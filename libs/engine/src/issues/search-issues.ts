@@ -18,7 +18,7 @@ import {
 import type { Engine } from '../context/context.ts';
 import { findRepoAt } from '../repos/repo-address.ts';
 
-export interface IssueQuestion extends PageRequest {
+interface IssueQuestion extends PageRequest {
   /** owner/repo. */
   repo?: string | undefined;
   /** External id. */

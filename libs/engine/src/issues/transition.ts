@@ -1,12 +1,12 @@
 import { AppError, isState, type State, validTargets } from '@pipeline/domain';
 import { activeWorkflow, commandedAt, type IssueRow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
-import { type Actor, type IssueKey, subjectOf } from '../context/issue-context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { type Actor, type IssueKey, issueContextOf } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { admit } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
 
-export interface Targets {
+interface Targets {
   currentState: State;
   validTargets: State[];
 }
@@ -41,7 +41,7 @@ export function transition(
 
 /** The same inside a transaction that has locked the issue. */
 export async function moveTo(
-  unit: Unit,
+  unit: TransactionContext,
   issue: IssueRow,
   targetState: string,
   actor: Actor,
@@ -62,7 +62,7 @@ export async function moveTo(
     const child = { repoId: issue.repo_id, number: issue.issue_number };
     await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
   }
-  const subject = await subjectOf(unit, issue);
+  const subject = await issueContextOf(unit, issue);
   const moved = await moveBy(unit, subject, { cause: { trigger: 'operator', target: targetState }, actor });
   recordOperation(unit, subject, actor, { action: 'transition', from: issue.state, to: targetState });
   if (targetState === 'new') await admit(unit, moved.subject);

@@ -5,7 +5,7 @@ import { findRepoAt } from '../repos/repo-address.ts';
 import type { IssueAddress } from './issue-address.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 
-export interface WholeTimeline extends Timeline {
+interface WholeTimeline extends Timeline {
   totalEntries: number;
   /** Milliseconds since its last entry; absent while it is done or active. */
   staleSinceMs?: number;

@@ -8,7 +8,7 @@ import {
   takeDueScan,
   wantScan,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { type EventSubject, recordPipelineEvent } from '../records/records.ts';
 import { enqueueSide } from '../tasks/side-tasks.ts';
 
@@ -17,7 +17,7 @@ const BATCH = 500;
 
 /** Records a merged pull request: the event, and that the code map is outdated. */
 export async function noteMerge(
-  unit: Unit,
+  unit: TransactionContext,
   about: EventSubject,
   { agent, prNumber }: { agent: string; prNumber: number },
 ): Promise<void> {
@@ -38,14 +38,14 @@ export async function enqueueDueScans(engine: Engine): Promise<number> {
   return enqueued;
 }
 
-async function enqueueScan(unit: Unit, due: DueScan): Promise<boolean> {
+async function enqueueScan(unit: TransactionContext, due: DueScan): Promise<boolean> {
   if (!(await takeDueScan(unit.tx, due, SCAN_EVERY_MS))) return false;
   await enqueueSide(unit, { taskType: 'code-map-scan', repoId: due.repo_id, issue: null });
   return true;
 }
 
 /** Replaces the files of a repo by the result of a scan. */
-export async function keepCodeMap(unit: Unit, run: RunRow, result: ScannedResult): Promise<void> {
+export async function keepCodeMap(unit: TransactionContext, run: RunRow, result: ScannedResult): Promise<void> {
   const { tx, tenantId } = unit;
   const repo = { tenantId, repoId: run.repo_id };
   const { headSha, truncated, files, symbols } = result;

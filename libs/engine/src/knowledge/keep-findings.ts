@@ -1,14 +1,14 @@
 import type { FindingInput } from '@pipeline/domain';
 import { type IssueRow, issueById, type RecordOwner, recordFindings, resolveFindingsOf } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import type { Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { IssueContext } from '../context/issue-context.ts';
 import { type EventSubject, recordPipelineEvent } from '../records/records.ts';
 import { recordClosing } from './move-finding.ts';
 import { learnFromRecurrence } from './observe.ts';
 
 /** Records the findings of a run, reports the new ones, and derives items from repeated ones. */
 export async function keepFindings(
-  unit: Unit,
+  unit: TransactionContext,
   owner: RecordOwner,
   issue: IssueRow | undefined,
   items: readonly FindingInput[],
@@ -27,7 +27,7 @@ export async function keepFindings(
 }
 
 /** Resolves the findings that a done issue was to settle. */
-export async function settleFindings(unit: Unit, { issue }: Pick<Subject, 'issue'>): Promise<void> {
+export async function settleFindings(unit: TransactionContext, { issue }: Pick<IssueContext, 'issue'>): Promise<void> {
   for (const finding of await resolveFindingsOf(unit.tx, unit.tenantId, issue.id)) {
     const own = finding.issue_id === null ? undefined : await issueById(unit.tx, unit.tenantId, finding.issue_id);
     const subject: EventSubject = { issue: own ?? { repo_id: finding.repo_id, issue_number: null, id: null } };

@@ -8,11 +8,11 @@ import {
   lockIssue,
   setFindingStatus,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { type EventSubject, recordIssueEvent, recordOperation, recordPipelineEvent } from '../records/records.ts';
 
-export interface FindingMoveRequest {
+interface FindingMoveRequest {
   id: string;
   move: FindingMove;
   /** Number of the issue of the same repo that settles it. */
@@ -52,7 +52,7 @@ export async function decideOnFinding(
 }
 
 async function change(
-  unit: Unit,
+  unit: TransactionContext,
   finding: Locked,
   { id, move, issueNumber }: FindingMoveRequest,
   actor: Actor,
@@ -68,7 +68,7 @@ async function change(
 }
 
 async function settlingIssue(
-  unit: Unit,
+  unit: TransactionContext,
   finding: Locked,
   { move, issueNumber }: { move: FindingMove; issueNumber: number },
 ): Promise<number> {
@@ -82,7 +82,7 @@ async function settlingIssue(
 
 /** `finding_closed` when it becomes settled, `finding_opened` when it becomes unsettled. */
 export function recordClosing(
-  unit: Unit,
+  unit: TransactionContext,
   subject: EventSubject,
   { id, from, to, by }: { id: string; from: Locked['status']; to: Locked['status']; by: string },
 ): void {

@@ -1,10 +1,10 @@
 import { AppError, type IntelligenceMove, moveIntelligence } from '@pipeline/domain';
 import { type DetailedItem, itemById, locateItem, lockItem, setItemStatus } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 
-export interface ItemMoveRequest {
+interface ItemMoveRequest {
   id: string;
   move: IntelligenceMove;
   /** Id of the item of the same repo that replaces it. */
@@ -42,7 +42,7 @@ export async function decideOnItem(engine: Engine, request: ItemMoveRequest, act
 }
 
 /** Read without a lock: a successor may itself be superseded later. */
-async function requireSuccessor(unit: Unit, item: Locked, id: string): Promise<void> {
+async function requireSuccessor(unit: TransactionContext, item: Locked, id: string): Promise<void> {
   const successor = id === item.id ? undefined : await itemById(unit.tx, unit.tenantId, id);
   if (!successor || successor.repoId !== item.repo_id) {
     throw new AppError('INVALID_INPUT', 'supersededBy must be the id of another item of the same repo');

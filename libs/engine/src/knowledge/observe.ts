@@ -7,11 +7,11 @@ import {
   placeOf,
 } from '@pipeline/domain';
 import { type Observation, observeItems, type RecordedFinding, type RecordOwner } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 
 /** Stores the observations of an agent's report. */
-export async function keepIntelligence(
-  unit: Unit,
+export async function saveIntelligence(
+  unit: TransactionContext,
   owner: RecordOwner & { issueNumber: number | null },
   { items, retrospectiveId }: { items: readonly IntelligenceInput[]; retrospectiveId: string | null },
 ): Promise<void> {
@@ -40,7 +40,7 @@ const KIND_OF: Readonly<Record<string, IntelligenceKind>> = {
 
 /** Derives items from recurring findings. */
 export async function learnFromRecurrence(
-  unit: Unit,
+  unit: TransactionContext,
   owner: RecordOwner,
   recurring: readonly RecordedFinding[],
 ): Promise<void> {

@@ -26,7 +26,7 @@ import { type RetrievalRequest, type RetrievalSubject, subjectOfRetrieval } from
 import { tokenCounter } from './tokenizer.ts';
 import { countAnchorHits, type Found, type FoundFit, fileSigns, fitsOf, type ScopeRefs, scopeRefs } from './weigh.ts';
 
-export interface RetrievalDeps {
+interface RetrievalDeps {
   db: Db;
   settings: Settings;
   /** Undefined: no semantic search, and the result reports that. */

@@ -10,8 +10,8 @@ import {
   resumePendingTask,
   updateRun,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import type { Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { IssueContext } from '../context/issue-context.ts';
 import { standingHold } from '../costs/budgets.ts';
 import { recordIssueEvent } from '../records/records.ts';
 import { enqueueSide } from '../tasks/side-tasks.ts';
@@ -21,11 +21,15 @@ import { enqueueSide } from '../tasks/side-tasks.ts';
  * pull request has none. A waiting retrospective of an earlier end stays, because its payload is built at the claim; a
  * running one has an outdated payload, so it is replaced by a new one.
  */
-export async function lookBack(unit: Unit, { issue, pr }: Subject, how: { merged: boolean; wasPaused: boolean }) {
+export async function createRetrospectTask(
+  unit: TransactionContext,
+  { issue, pr }: IssueContext,
+  how: { merged: boolean; wasPaused: boolean },
+) {
   const { tx, tenantId } = unit;
   if (how.wasPaused) {
     await resumePendingTask(tx, tenantId, issue.id, await standingHold(unit, issue));
-    unit.ring('svc_tasks');
+    unit.notify('svc_tasks');
   }
   if (!how.merged && issue.plan === null && !pr) return;
   const before = await lockRetrospect(tx, tenantId, issue.id);
@@ -42,7 +46,7 @@ export async function lookBack(unit: Unit, { issue, pr }: Subject, how: { merged
  * @returns its id.
  */
 export async function keepRetrospective(
-  unit: Unit,
+  unit: TransactionContext,
   { run, issue }: { run: RunRow; issue: IssueRow },
   said: RetrospectiveResult,
 ): Promise<string> {

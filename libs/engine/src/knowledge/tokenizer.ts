@@ -1,5 +1,5 @@
 /** Counts tokens like current models. */
-export type CountTokens = (text: string) => number;
+type CountTokens = (text: string) => number;
 
 /**
  * Counts with the vocabulary o200k_base. Loading takes a quarter of a second and 30 MB, so the first retrieval that

@@ -1,11 +1,11 @@
 import { hasOpenProjections, type IssueRow, lastCompletedAt } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 
 /**
  * Whether a host view of that time may be older than our own writes: a write of ours for the issue is in flight, or did
  * not complete before the host was read. The caller holds the lock of the issue.
  */
-export async function mayMissOurWrites(unit: Unit, issue: IssueRow, readAt: string): Promise<boolean> {
+export async function mayMissOurWrites(unit: TransactionContext, issue: IssueRow, readAt: string): Promise<boolean> {
   if (await hasOpenProjections(unit.tx, issue, ['pending'])) return true;
   const written = await lastCompletedAt(unit.tx, unit.tenantId, issue.id);
   return written !== null && Date.parse(readAt) <= Date.parse(written);

@@ -1,8 +1,8 @@
 import { type Decision, labelSwap, outputLabels, type ProjectionAction, type State } from '@pipeline/domain';
 import { insertProjections, lockWorkTask, pullRequestsOf, showIssue } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
-import type { Unit } from '../context/context.ts';
-import type { Subject, WorkTask } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { IssueContext, WorkTask } from '../context/issue-context.ts';
 import { statusCommentOf } from './status-comment.ts';
 
 /** The single status comment per issue; found again on the host by this marker. */
@@ -14,8 +14,8 @@ const STATUS_MARKER = 'status';
  * @param task the work task of the issue; read if it is not given.
  */
 export async function projectIssue(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   asked: readonly ProjectionAction[] = [],
   task?: WorkTask | null,
 ): Promise<void> {
@@ -35,7 +35,11 @@ export async function projectIssue(
 }
 
 /** Appends entries to the outbox of an issue, in order. A pending status comment is rewritten instead. */
-export function queueProjections(unit: Unit, subject: Subject, actions: readonly ProjectionAction[]): void {
+export function queueProjections(
+  unit: TransactionContext,
+  subject: IssueContext,
+  actions: readonly ProjectionAction[],
+): void {
   if (actions.length === 0) return;
   const { issue, repo } = subject;
   const items = actions.map((action) => ({
@@ -47,13 +51,13 @@ export function queueProjections(unit: Unit, subject: Subject, actions: readonly
     idempotencyKey: uuidv7(),
   }));
   unit.send(insertProjections(unit.tx, unit.tenantId, items));
-  unit.ring('svc_projections');
+  unit.notify('svc_projections');
 }
 
 /** The current status comment; null when the host shows it, or will. */
 async function changedComment(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   task: WorkTask | null | undefined,
 ): Promise<Extract<ProjectionAction, { type: 'updateComment' }> | null> {
   const known = task === undefined ? await lockWorkTask(unit.tx, unit.tenantId, subject.issue.id) : task;
@@ -62,7 +66,11 @@ async function changedComment(
 }
 
 /** The close or reopening on the host, if a transition into or out of `done` did not start there. */
-export async function closingActions(unit: Unit, subject: Subject, decision: Decision): Promise<ProjectionAction[]> {
+export async function closingActions(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+): Promise<ProjectionAction[]> {
   if (decision.kind !== 'move') return [];
   if (decision.from === 'done' && decision.trigger === 'operator') return [{ type: 'reopenIssue' }];
   if (decision.to !== 'done' || decision.trigger === 'host-closed') return [];

@@ -1,12 +1,12 @@
 import { formatIssueRef, isUsedUp, type State, statusComment } from '@pipeline/domain';
 import { activeDependencies, subtasksOf } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import type { Subject, WorkTask } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { IssueContext, WorkTask } from '../context/issue-context.ts';
 
 /** The text of the status comment. Equal facts give equal text. */
 export async function statusCommentOf(
-  unit: Unit,
-  { issue, repo, pr }: Subject,
+  unit: TransactionContext,
+  { issue, repo, pr }: IssueContext,
   task: WorkTask | null,
 ): Promise<string> {
   const { tx, tenantId, settings } = unit;

@@ -10,11 +10,11 @@ import {
   updateWorker,
   type WorkerRow,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import { emit } from '../records/records.ts';
 
 /** One function per fact: a worker's status is written to the live stream in the transaction that changes it. */
-function publishStatus(unit: Unit, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
+function publishStatus(unit: TransactionContext, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
   const served = onlyRepo(worker);
   emit(unit, 'worker-status', {
     workerId: worker.id,
@@ -42,7 +42,7 @@ interface Heard {
  * @returns the known ones, locked, by id.
  */
 export async function reviewWorkers(
-  unit: Unit,
+  unit: TransactionContext,
   workerIds: readonly string[],
   { alive, finishing = null }: Heard,
 ): Promise<Map<string, WorkerRow>> {
@@ -64,16 +64,23 @@ export async function reviewWorkers(
 }
 
 /** The same for one. @returns undefined for a worker that is unknown. */
-export const reviewWorker = async (unit: Unit, workerId: string, heard: Heard): Promise<WorkerRow | undefined> =>
-  (await reviewWorkers(unit, [workerId], heard)).get(workerId);
+export const reviewWorker = async (
+  unit: TransactionContext,
+  workerId: string,
+  heard: Heard,
+): Promise<WorkerRow | undefined> => (await reviewWorkers(unit, [workerId], heard)).get(workerId);
 
-async function noteReturn(unit: Unit, workerId: string): Promise<void> {
+async function noteReturn(unit: TransactionContext, workerId: string): Promise<void> {
   await closePeriods(unit.tx, unit.tenantId, workerId, { kinds: ['silent'] });
   await openPeriod(unit.tx, unit.tenantId, workerId, { kind: 'online' });
 }
 
 /** A worker was registered; `before` is its previous locked row. Its previous tasks are reclaimed elsewhere. */
-export async function noteRegistration(unit: Unit, worker: WorkerRow, before: WorkerRow | undefined): Promise<void> {
+export async function noteRegistration(
+  unit: TransactionContext,
+  worker: WorkerRow,
+  before: WorkerRow | undefined,
+): Promise<void> {
   const { tx, tenantId } = unit;
   if (before?.stalled_since) await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'] });
   if (!before || before.status === 'offline') await noteReturn(unit, worker.id);
@@ -81,7 +88,7 @@ export async function noteRegistration(unit: Unit, worker: WorkerRow, before: Wo
 }
 
 /** A worker fell silent; it is locked. It was present until its last request. */
-export async function noteSilence(unit: Unit, worker: WorkerRow, offlineSince: string): Promise<void> {
+export async function noteSilence(unit: TransactionContext, worker: WorkerRow, offlineSince: string): Promise<void> {
   const { tx, tenantId } = unit;
   await updateWorker(tx, tenantId, worker.id, { status: 'offline', stalled_since: null });
   const end = worker.last_heartbeat_at;
@@ -92,14 +99,14 @@ export async function noteSilence(unit: Unit, worker: WorkerRow, offlineSince: s
 }
 
 /** A worker left, or was silent for so long that it counts as gone; it is locked. */
-export async function noteDeparture(unit: Unit, worker: WorkerRow): Promise<void> {
+export async function noteDeparture(unit: TransactionContext, worker: WorkerRow): Promise<void> {
   await retireWorker(unit.tx, unit.tenantId, worker.id);
   await closePeriods(unit.tx, unit.tenantId, worker.id, { kinds: ['online', 'silent', 'stalled'] });
   if (worker.status !== 'offline') publishStatus(unit, worker, 'offline');
 }
 
 /** A task without progress was reclaimed from a worker, which counts as stalled until it has released it. */
-export async function noteStall(unit: Unit, workerId: string, since: string): Promise<void> {
+export async function noteStall(unit: TransactionContext, workerId: string, since: string): Promise<void> {
   const { tx, tenantId } = unit;
   const worker = await lockWorker(tx, tenantId, workerId);
   if (!worker || worker.status === 'offline') return;
@@ -108,7 +115,7 @@ export async function noteStall(unit: Unit, workerId: string, since: string): Pr
 }
 
 /** A stalled worker has released all reclaimed tasks. */
-export async function noteRecovery(unit: Unit, workerId: string): Promise<void> {
+export async function noteRecovery(unit: TransactionContext, workerId: string): Promise<void> {
   const { tx, tenantId } = unit;
   if (!(await lockWorker(tx, tenantId, workerId))) return;
   await updateWorker(tx, tenantId, workerId, { stalled_since: null });

@@ -1,7 +1,7 @@
 import { formatSlug } from '@pipeline/domain';
 import { dueAutoUnblocks, lockIssue, updateIssue } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { type Actor, subjectOf } from '../context/issue-context.ts';
+import { type Actor, issueContextOf } from '../context/issue-context.ts';
 import { moveBy } from '../workflow/move.ts';
 
 const BATCH = 500;
@@ -34,7 +34,7 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<string
     if (issue.state === 'failure-blocked' && issue.block_classification === 'quota') {
       const over = { auto_unblock_at: null };
       await updateIssue(unit.tx, tenantId, issueId, over);
-      const subject = await subjectOf(unit, { ...issue, ...over });
+      const subject = await issueContextOf(unit, { ...issue, ...over });
       await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: QUOTA });
       return formatSlug(subject.repo);
     }
@@ -47,7 +47,7 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<string
     const count = issue.auto_unblock_count + 1;
     const counted = { auto_unblock_count: count, auto_unblock_at: null };
     await updateIssue(unit.tx, tenantId, issueId, counted);
-    const subject = await subjectOf(unit, { ...issue, ...counted });
+    const subject = await issueContextOf(unit, { ...issue, ...counted });
     await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: TRANSIENT });
     return formatSlug(subject.repo);
   });

@@ -1,6 +1,6 @@
 import { AppError, type Invocation } from '@pipeline/domain';
 import { lockIssueOfClaim, lockRunOfClaim, type RunRow, releaseHandovers } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
@@ -29,7 +29,7 @@ type Gate<T> = { answer: T } | { refused: 'lost' | 'cancelled' };
 export async function behindClaim<T>(
   engine: Engine,
   ref: ClaimRef,
-  work: (unit: Unit, claim: HeldClaim) => Promise<T>,
+  work: (unit: TransactionContext, claim: HeldClaim) => Promise<T>,
   behind: Behind<T> = {},
 ): Promise<T> {
   const gate = await inTenant(engine, ref.tenantId, (unit) => pass(unit, ref, work, behind));
@@ -39,9 +39,9 @@ export async function behindClaim<T>(
 }
 
 async function pass<T>(
-  unit: Unit,
+  unit: TransactionContext,
   ref: ClaimRef,
-  work: (unit: Unit, claim: HeldClaim) => Promise<T>,
+  work: (unit: TransactionContext, claim: HeldClaim) => Promise<T>,
   { invocations = [], repeated }: Behind<T>,
 ): Promise<Gate<T>> {
   const { tx, tenantId } = unit;
@@ -61,9 +61,9 @@ async function pass<T>(
 }
 
 /** A worker that is notified to drop its task has thereby released it. */
-async function letGo(unit: Unit, run: RunRow): Promise<void> {
+async function letGo(unit: TransactionContext, run: RunRow): Promise<void> {
   const { perIssueUsd } = unit.settings.costLimits;
   const released = await releaseHandovers(unit.tx, unit.tenantId, [run.claim_token_hash], perIssueUsd);
-  if (released > 0) unit.ring('svc_tasks');
+  if (released > 0) unit.notify('svc_tasks');
   await reviewWorker(unit, run.worker_id, { alive: true });
 }

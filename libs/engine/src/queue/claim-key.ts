@@ -35,7 +35,7 @@ export const firstHashes = (claims: readonly Keyed[]): string[] =>
   claims.flatMap((claim) => (claim.claimSecret === undefined ? [] : [hashToken(claimTokenOf(claim, 0))]));
 
 /** State of a key: a valid claim, or the generation of the next one. */
-export type KeyState = { claimed: Claimed; claimToken: string } | { next: number };
+type KeyState = { claimed: Claimed; claimToken: string } | { next: number };
 
 /** Resolves a key that was used before. One indexed read for each claim that was made under it. */
 export async function followKey(engine: Engine, claim: Keyed): Promise<KeyState> {

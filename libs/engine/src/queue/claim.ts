@@ -6,8 +6,8 @@ import { isDayUsedUp } from '../costs/budgets.ts';
 import { snippetsFor } from '../knowledge/snippets-for.ts';
 import { isOwn, unknownWorker } from '../presence/own-worker.ts';
 import { claimTokenOf, firstHashes, followKey } from './claim-key.ts';
-import { type NewClaim, type Noted, noteClaims } from './note-claims.ts';
 import { returnClaim } from './reclaim.ts';
+import { type NewClaim, noteClaims, type RecordedClaim } from './record-claims.ts';
 
 export interface ClaimRequest {
   tenantId: number;
@@ -228,7 +228,7 @@ function noted(engine: Engine, claims: readonly Claim[]): Promise<End>[] {
   });
 }
 
-async function conclude(engine: Engine, { request, claimToken, claimed }: Claim, found: Noted): Promise<End> {
+async function conclude(engine: Engine, { request, claimToken, claimed }: Claim, found: RecordedClaim): Promise<End> {
   const { worker, costUsd, promptVersion, payload, isRepoKnown } = found;
   const back = () => returnClaim(engine, { tenantId: request.tenantId, taskId: claimed.id, claimToken });
   if (worker?.draining) {

@@ -7,7 +7,7 @@ import {
   fingerprint,
   type Invocation,
   isSideTask,
-  MAX_ASKED_WAIT_MS,
+  MAX_REQUESTED_WAIT_MS,
   quotaWait,
   retryDelayMs,
   type SideTaskType,
@@ -15,8 +15,8 @@ import {
   type WorkTaskType,
 } from '@pipeline/domain';
 import { closeRun, countSameFailures, deleteTask, type RunRow, taskById, updateIssue } from '@pipeline/store';
-import type { Engine, Unit } from '../context/context.ts';
-import { type Actor, type HeldClaim, type Subject, subjectOf } from '../context/issue-context.ts';
+import type { Engine, TransactionContext } from '../context/context.ts';
+import { type Actor, type HeldClaim, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { reviewWorker } from '../presence/worker-status.ts';
@@ -72,7 +72,7 @@ interface Classified {
   fingerprint: string;
 }
 
-async function classify(unit: Unit, run: RunRow, failure: Failure): Promise<Classified> {
+async function classify(unit: TransactionContext, run: RunRow, failure: Failure): Promise<Classified> {
   const print = fingerprint(failure.errorMessage);
   // Side tasks have their own attempts; their failures do not count for the issue.
   const counted = run.issue_id !== null && !isSideTask(run.task_type);
@@ -87,7 +87,11 @@ async function classify(unit: Unit, run: RunRow, failure: Failure): Promise<Clas
 }
 
 /** @returns whether the task will be retried. */
-async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Failure & Classified): Promise<boolean> {
+async function settleFailure(
+  unit: TransactionContext,
+  { run, issue }: HeldClaim,
+  failure: Failure & Classified,
+): Promise<boolean> {
   const taskType = run.task_type as TaskType;
   const task = await taskById(unit.tx, unit.tenantId, run.task_id);
   unit.send(deleteTask(unit.tx, unit.tenantId, run.task_id));
@@ -104,7 +108,7 @@ async function settleFailure(unit: Unit, { run, issue }: HeldClaim, failure: Fai
   const next = afterFailure(unit, run, { ...failure, quotaWaitedMs }, maxAttempts);
   if (isSideTask(taskType)) return againOrNever(unit, { run, issue }, taskType, { next, error: failure.errorMessage });
   if (!issue) return false;
-  const subject = await subjectOf(unit, issue);
+  const subject = await issueContextOf(unit, issue);
   claimEnded(unit, subject);
   if (next.kind === 'retry') {
     await tryAgain(unit, subject, { ...next, workId: run.work_id }, { ...failure, taskType });
@@ -122,12 +126,12 @@ type AfterFailure =
   | { kind: 'give-up'; quotaMs?: number };
 
 async function againOrNever(
-  unit: Unit,
+  unit: TransactionContext,
   { run, issue }: HeldClaim,
   taskType: SideTaskType,
   { next, error }: { next: AfterFailure; error: string },
 ): Promise<boolean> {
-  unit.ring('svc_tasks');
+  unit.notify('svc_tasks');
   if (next.kind === 'give-up') {
     await giveUpSide(unit, { run, issue }, error);
     return false;
@@ -139,7 +143,7 @@ async function againOrNever(
 }
 
 function afterFailure(
-  unit: Unit,
+  unit: TransactionContext,
   run: RunRow,
   { errorClass, retryAfterMs, quotaWaitedMs }: Failure & Classified & { quotaWaitedMs: number },
   maxAttempts: number,
@@ -151,14 +155,14 @@ function afterFailure(
   }
   const attempt = run.attempt + 1;
   if (errorClass === 'permanent' || attempt >= maxAttempts) return { kind: 'give-up' };
-  const asked = retryAfterMs === undefined ? null : Math.min(retryAfterMs, MAX_ASKED_WAIT_MS);
+  const asked = retryAfterMs === undefined ? null : Math.min(retryAfterMs, MAX_REQUESTED_WAIT_MS);
   return { kind: 'retry', attempt, held: 'backoff', delayMs: asked ?? retryDelayMs(run.attempt, unit.random()) };
 }
 
 /** Enqueues the next attempt of a task. People see which attempt it is, and its hold. */
 async function tryAgain(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   { held, attempt, delayMs, workId }: Extract<AfterFailure, { kind: 'retry' }> & { workId: string },
   { taskType, errorMessage }: { taskType: WorkTaskType; errorMessage: string },
 ): Promise<void> {
@@ -181,7 +185,7 @@ interface FinalFailure {
 }
 
 /** No attempt is left: stops the issue with a reason. Also used for a lost worker on the last attempt. */
-export async function giveUp(unit: Unit, subject: Subject, failure: FinalFailure): Promise<void> {
+export async function giveUp(unit: TransactionContext, subject: IssueContext, failure: FinalFailure): Promise<void> {
   const { taskType, actor, errorClass, quotaMs } = failure;
   const blockReason: BlockReason =
     quotaMs === undefined ? blockReasonOf({ message: failure.errorMessage, taskType, errorClass }) : 'quota_exceeded';

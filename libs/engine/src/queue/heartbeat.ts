@@ -96,5 +96,5 @@ async function releaseHandover(
     dropped.map((claim) => claim.tokenHash),
     engine.settings().costLimits.perIssueUsd,
   );
-  if (released > 0) engine.ring('svc_tasks', tenantId);
+  if (released > 0) engine.notify('svc_tasks', tenantId);
 }

@@ -22,7 +22,7 @@ export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise
     // Only tasks that move the issue set its status.
     if (isSideTask(run.task_type)) return;
     await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
-    unit.relisted.passing.add(issue.id);
+    unit.dirtyIssues.minor.add(issue.id);
     const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
     emit(unit, 'issue-status', {
       issueNumber: issue.issue_number,

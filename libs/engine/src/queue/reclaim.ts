@@ -16,8 +16,8 @@ import {
   type TaskRef,
   updateIssue,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
-import { ENGINE, type HeldClaim, subjectOf } from '../context/issue-context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { ENGINE, type HeldClaim, issueContextOf } from '../context/issue-context.ts';
 import { standingHold } from '../costs/budgets.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { noteStall, reviewWorker } from '../presence/worker-status.ts';
@@ -68,7 +68,7 @@ export interface HeldTask {
   issueId: number | null;
 }
 
-export interface TakeBack {
+interface TakeBack {
   /** Recorded in the timeline, and shown to people if it was the last attempt. */
   why: string;
   /** Decides about the claim under its lock. */
@@ -83,18 +83,18 @@ export interface TakeBack {
  * Returns one claimed task to the queue as attempt + 1, or blocks its issue after the last attempt.
  * @returns false when the claim is no longer valid, or does not meet the condition.
  */
-export const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: TakeBack): Promise<boolean> =>
+const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: TakeBack): Promise<boolean> =>
   inTenant(engine, tenantId, async (unit) => (await takeBack(unit, claim, how)) !== null);
 
 /** The same inside a transaction that holds no lock yet. @returns the task as it was, or null. */
-export async function takeBack(unit: Unit, claim: HeldTask, how: TakeBack): Promise<LockedClaim | null> {
+export async function takeBack(unit: TransactionContext, claim: HeldTask, how: TakeBack): Promise<LockedClaim | null> {
   const { tx, tenantId } = unit;
   const { why } = how;
   const issue = claim.issueId === null ? undefined : await lockIssue(tx, tenantId, claim.issueId);
   const run = await lockRun(tx, tenantId, claim.runId);
   const task = await lockClaimedTask(tx, tenantId, claim, unit.settings);
   if (!run || !task || !how.when(task)) return null;
-  if (issue) unit.relisted.changed.add(issue.id);
+  if (issue) unit.dirtyIssues.changed.add(issue.id);
   const errorClass = how.errorClass ?? 'transient';
   const fingerprint = task.stalled_since === null ? 'worker-lost' : 'no-progress';
   await closeRun(tx, tenantId, run.id, { status: 'lost', error: { message: why, class: errorClass, fingerprint } });
@@ -108,7 +108,7 @@ export async function takeBack(unit: Unit, claim: HeldTask, how: TakeBack): Prom
 }
 
 async function putBackOrGiveUp(
-  unit: Unit,
+  unit: TransactionContext,
   { run, issue, task }: HeldClaim & { task: LockedClaim },
   { why, errorClass, again = false }: TakeBack & { errorClass: ErrorClass },
 ): Promise<void> {
@@ -116,26 +116,26 @@ async function putBackOrGiveUp(
   const isLast = task.attempt + 1 >= task.max_attempts;
   if (isLast && !again && isSideTask(taskType)) {
     await deleteTask(unit.tx, unit.tenantId, task.id);
-    unit.ring('svc_tasks');
+    unit.notify('svc_tasks');
     return giveUpSide(unit, { run, issue }, why);
   }
   if (isLast && !again && issue) {
     await deleteTask(unit.tx, unit.tenantId, task.id);
-    return giveUp(unit, await subjectOf(unit, issue), { errorMessage: why, errorClass, taskType, actor: ENGINE });
+    return giveUp(unit, await issueContextOf(unit, issue), { errorMessage: why, errorClass, taskType, actor: ENGINE });
   }
   const attempt = isLast && again ? task.attempt : task.attempt + 1;
   await putBack(unit, issue, { task, attempt, why });
 }
 
 async function putBack(
-  unit: Unit,
+  unit: TransactionContext,
   issue: IssueRow | undefined,
   { task, attempt, why }: { task: LockedClaim; attempt: number; why: string },
 ): Promise<void> {
   const { tx, tenantId } = unit;
   if (issue && !isSideTask(task.task_type)) await updateIssue(tx, tenantId, issue.id, { last_error: why });
   await putBackTask(tx, tenantId, task.id, { attempt, held: await standingHold(unit, issue) });
-  unit.ring('svc_tasks');
+  unit.notify('svc_tasks');
 }
 
 /**
@@ -149,9 +149,9 @@ export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolea
       await closeRun(tx, tenantId, run.id, { status: 'lost' });
       const held = await standingHold(unit, issue);
       await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, held });
-      if (held === 'budget' && issue) await projectIssue(unit, await subjectOf(unit, issue));
-      if (issue) unit.relisted.changed.add(issue.id);
-      unit.ring('svc_tasks');
+      if (held === 'budget' && issue) await projectIssue(unit, await issueContextOf(unit, issue));
+      if (issue) unit.dirtyIssues.changed.add(issue.id);
+      unit.notify('svc_tasks');
       await reviewWorker(unit, run.worker_id, { alive: false });
     });
     return true;
@@ -169,7 +169,7 @@ export async function releaseDue(engine: Engine): Promise<number> {
   for (const { tenant_id, id } of due) {
     if (!(await releaseHeldTask(engine.store.tenant, tenant_id, id, perIssueUsd))) continue;
     released += 1;
-    engine.ring('svc_tasks', tenant_id);
+    engine.notify('svc_tasks', tenant_id);
   }
   return released;
 }

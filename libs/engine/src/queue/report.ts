@@ -21,12 +21,12 @@ import {
   type RecordOwner,
   type RunRow,
 } from '@pipeline/store';
-import type { Engine, Unit } from '../context/context.ts';
-import { type Actor, type HeldClaim, subjectOf } from '../context/issue-context.ts';
+import type { Engine, TransactionContext } from '../context/context.ts';
+import { type Actor, type HeldClaim, issueContextOf } from '../context/issue-context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
 import { keepCodeMap } from '../knowledge/code-map.ts';
 import { keepFindings } from '../knowledge/keep-findings.ts';
-import { keepIntelligence } from '../knowledge/observe.ts';
+import { saveIntelligence } from '../knowledge/observe.ts';
 import { keepRetrospective } from '../knowledge/retrospects.ts';
 import { reviewWorker } from '../presence/worker-status.ts';
 import { recordTaskEvent } from '../records/records.ts';
@@ -90,7 +90,7 @@ function requireOutcomeOf(taskType: TaskType, { outcome }: Report): void {
   );
 }
 
-async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<State | null> {
+async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Report): Promise<State | null> {
   const { run } = claim;
   const { tx, tenantId } = unit;
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
@@ -101,16 +101,16 @@ async function applyReport(unit: Unit, claim: HeldClaim, body: Report): Promise<
   if (issue || body.outcome === 'scanned') {
     recordTaskEvent(unit, subjectOfRun(run, issue), 'task_completed', { taskId, taskType, attempt, workerId });
     // The repo may have a limit of claims; the next one can begin.
-    if (isSideTask(taskType)) unit.ring('svc_tasks');
+    if (isSideTask(taskType)) unit.notify('svc_tasks');
   }
   if (body.outcome === 'scanned') await keepCodeMap(unit, run, body.result);
   const retrospectiveId =
     issue && body.outcome === 'retrospective' ? await keepRetrospective(unit, { run, issue }, body.result) : null;
   const told = { items: body.intelligence ?? [], retrospectiveId };
-  await keepIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, told);
+  await saveIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, told);
   if (!issue) return null;
   if (isSideTask(taskType)) return issue.state;
-  const { subject, outcome } = await applyResult(unit, await subjectOf(unit, issue), {
+  const { subject, outcome } = await applyResult(unit, await issueContextOf(unit, issue), {
     reported: body,
     claimedHead: run.head_sha,
   });
@@ -130,7 +130,12 @@ function headReadBy({ head_sha: head }: RunRow, body: Report): string | null {
   return named === undefined || head?.startsWith(named) ? head : null;
 }
 
-async function keepRecords(unit: Unit, run: RunRow, issue: IssueRow | undefined, body: Report): Promise<RecordOwner> {
+async function keepRecords(
+  unit: TransactionContext,
+  run: RunRow,
+  issue: IssueRow | undefined,
+  body: Report,
+): Promise<RecordOwner> {
   const { tx, tenantId } = unit;
   const { artefacts, findings } = body;
   const leaves = artefacts.length + findings.length + (body.intelligence?.length ?? 0);

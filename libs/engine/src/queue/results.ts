@@ -9,8 +9,8 @@ import {
   upsertEdge,
   wouldCycle,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import type { Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { IssueContext } from '../context/issue-context.ts';
 
 type Result<N extends Outcome['outcome']> = Extract<Outcome, { outcome: N }>['result'];
 
@@ -21,10 +21,10 @@ type Result<N extends Outcome['outcome']> = Extract<Outcome, { outcome: N }>['re
  * cannot be waited for.
  */
 export async function applyResult(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   { reported, claimedHead }: { reported: Outcome; claimedHead: string | null },
-): Promise<{ subject: Subject; outcome: Outcome }> {
+): Promise<{ subject: IssueContext; outcome: Outcome }> {
   switch (reported.outcome) {
     case 'planned':
       return { subject: await keepPlan(unit, subject, reported.result), outcome: reported };
@@ -40,7 +40,11 @@ export async function applyResult(
   }
 }
 
-async function keepPlan(unit: Unit, subject: Subject, { plan, plannedFiles }: Result<'planned'>): Promise<Subject> {
+async function keepPlan(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { plan, plannedFiles }: Result<'planned'>,
+): Promise<IssueContext> {
   const change = { plan, planned_files: plannedFiles };
   await updateIssue(unit.tx, unit.tenantId, subject.issue.id, change);
   return { ...subject, issue: { ...subject.issue, ...change } };
@@ -51,11 +55,11 @@ async function keepPlan(unit: Unit, subject: Subject, { plan, plannedFiles }: Re
  * host has reported since the claim is newer than the worker's, so it stays.
  */
 async function keepSubmission(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   result: Result<'submitted'>,
   claimedHead: string | null,
-): Promise<Subject> {
+): Promise<IssueContext> {
   await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
   const submitted = { submitted_files: result.changedFiles };
   await updateIssue(unit.tx, unit.tenantId, subject.issue.id, submitted);
@@ -68,7 +72,11 @@ async function keepSubmission(
   return { ...subject, issue, pr: { ...subject.pr, ...change } };
 }
 
-async function keepReview(unit: Unit, subject: Subject, result: Result<'changes-requested'>): Promise<void> {
+async function keepReview(
+  unit: TransactionContext,
+  subject: IssueContext,
+  result: Result<'changes-requested'>,
+): Promise<void> {
   const author = 'reviewer';
   await insertRemarks(unit.tx, unit.tenantId, subject.issue.id, [
     { kind: 'review', author, body: result.body },
@@ -77,8 +85,8 @@ async function keepReview(unit: Unit, subject: Subject, result: Result<'changes-
 }
 
 async function keepDependencies(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   reported: Extract<Outcome, { outcome: 'depends' }>,
 ): Promise<Outcome> {
   const { issue, repo } = subject;
@@ -98,7 +106,7 @@ async function keepDependencies(
 
 const ask = (question: string): Outcome => ({ outcome: 'needs-clarification', result: { question } });
 
-async function parentOf(unit: Unit, home: Slug, reference: string) {
+async function parentOf(unit: TransactionContext, home: Slug, reference: string) {
   const ref = parseIssueRef(reference, home);
   const repo = ref && (await repoByKey(unit.tx, unit.tenantId, ref.repo));
   if (!ref || !repo) return null;

@@ -13,7 +13,7 @@ import { behindClaim, type ClaimRef } from './claim-gate.ts';
 /** Issues credentials for the repos of a kind of host; null = not configured. */
 export type IssuerOf = (repo: RepoRow) => RepoAccessIssuer | null;
 
-export interface TaskAccess extends RepoAccess {
+interface TaskAccess extends RepoAccess {
   repo: string;
   cloneUrl: string;
 }

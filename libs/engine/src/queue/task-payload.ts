@@ -11,7 +11,7 @@ import {
   repoById,
   setHeadOfRun,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 
 export interface Told {
   payload: TaskPayload;
@@ -25,7 +25,11 @@ export interface Told {
  * @returns it, the version of its instructions, if its track has any, the issue's cost in USD, and whether there may be
  * snippets.
  */
-export async function payloadOf(unit: Unit, task: Claimed, reading: Promise<IssueRow | undefined>): Promise<Told> {
+export async function payloadOf(
+  unit: TransactionContext,
+  task: Claimed,
+  reading: Promise<IssueRow | undefined>,
+): Promise<Told> {
   const { tx, tenantId } = unit;
   const issueId = task.issue_id;
   const { issue_number: number, repo_id: repoId } = task;

@@ -1,16 +1,16 @@
 import type { State, TaskType } from '@pipeline/domain';
 import { AGENT_OF, formatSlug, stateBit } from '@pipeline/domain';
 import { insertAuditEntry, type StreamInput } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import type { Actor, Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { Actor, IssueContext } from '../context/issue-context.ts';
 
 /**
  * One function per business fact: it writes the issue's timeline, the event log and the live stream together, in the
  * transaction of the fact, so the three always agree.
  */
 export function recordTransition(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   move: { to: State; trigger: string; forced: boolean },
   actor: Actor,
 ): void {
@@ -52,15 +52,15 @@ export function recordTransition(
 }
 
 /** Appends a fact to the live stream. */
-export function emit(unit: Unit, type: StreamInput['type'], data: StreamInput['data']): void {
+export function emit(unit: TransactionContext, type: StreamInput['type'], data: StreamInput['data']): void {
   unit.records.stream.push({ type, data });
-  unit.ring('svc_stream');
+  unit.notify('svc_stream');
 }
 
 /** Appends an entry to the issue's timeline. */
 export function recordIssueEvent(
-  unit: Unit,
-  { issue }: Pick<Subject, 'issue'>,
+  unit: TransactionContext,
+  { issue }: Pick<IssueContext, 'issue'>,
   event: { status: string; details: Record<string, unknown> | null; actor: Actor; state?: State },
 ): void {
   const { actor, details } = event;
@@ -81,7 +81,7 @@ export interface EventSubject {
 }
 
 export function recordPipelineEvent(
-  unit: Unit,
+  unit: TransactionContext,
   { issue }: EventSubject,
   event: { eventType: string; agent: string; payload: Record<string, unknown> },
 ): void {
@@ -93,7 +93,7 @@ export function recordPipelineEvent(
   });
 }
 
-export interface TaskFact {
+interface TaskFact {
   taskId: string;
   taskType: TaskType;
   attempt: number;
@@ -102,7 +102,7 @@ export interface TaskFact {
 }
 
 export const recordTaskEvent = (
-  unit: Unit,
+  unit: TransactionContext,
   subject: EventSubject,
   eventType: 'task_enqueued' | 'task_completed' | 'task_failed' | 'task_reclaimed',
   fact: TaskFact,
@@ -121,7 +121,7 @@ export const recordTaskEvent = (
 
 /** Actor, action and reason: the audit of operators' actions. `action` is the name of the action. */
 export const recordOperation = (
-  unit: Unit,
+  unit: TransactionContext,
   subject: EventSubject,
   actor: Actor,
   { action, ...more }: { action: string } & Record<string, unknown>,
@@ -139,7 +139,11 @@ export const recordOperation = (
   });
 
 /** The same for actions without a repo. */
-export const recordDeed = (unit: Unit, actor: Actor, { action, subject }: { action: string; subject: string }) =>
+export const recordDeed = (
+  unit: TransactionContext,
+  actor: Actor,
+  { action, subject }: { action: string; subject: string },
+) =>
   insertAuditEntry(unit.tx, {
     actorType: actor.type,
     actorId: actor.id ?? actor.type,

@@ -4,7 +4,7 @@ import { type Admin, recordRepoDeed, refuse } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
 import { requireRepo } from './repos.ts';
 
-export interface Grant {
+interface Grant {
   org: string | null;
   email: string;
   repo: string;

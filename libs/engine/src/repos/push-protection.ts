@@ -16,7 +16,7 @@ export async function checkPushProtection({ store }: Engine, repo: RepoRow, host
 /** Maximum number of repos per round: a handful of requests to the host. */
 const MOST = 20;
 
-export interface ProtectionReport {
+interface ProtectionReport {
   onChecked(repo: RepoRow, check: DoctorCheck): void;
   onFailed(repo: RepoRow, error: unknown): void;
 }

@@ -14,6 +14,6 @@ export async function putRepo(engine: Engine, tenantId: number, input: RepoInput
     await seedWorkflow(tx, tenantId, row.id, DEFAULT_WORKFLOW);
     return row;
   });
-  if (repo.enabled) engine.ring('svc_cache', tenantId);
+  if (repo.enabled) engine.notify('svc_cache', tenantId);
   return repo;
 }

@@ -1,7 +1,7 @@
 import { type OrgRow, type OrgScope, orgOf, type ReachableRepo, type Store } from '@pipeline/store';
 import { repoNotFound } from './repo-not-found.ts';
 
-export interface Reachable extends Pick<OrgRow, 'org' | 'repos' | 'schemaVersion' | 'now'> {
+interface Reachable extends Pick<OrgRow, 'org' | 'repos' | 'schemaVersion' | 'now'> {
   /** The requested repo. */
   repo: ReachableRepo | null;
 }

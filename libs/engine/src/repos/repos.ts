@@ -1,5 +1,5 @@
 import { type DoctorCheck, judgePushProtection, requireSlug, type VcsHost } from '@pipeline/domain';
-import { issuesStanding, type OwnedRepo, reposOfAll, setRepoEnabled } from '@pipeline/store';
+import { countIssuesByState, type OwnedRepo, reposOfAll, setRepoEnabled } from '@pipeline/store';
 import { requireOrg } from '../accounts/orgs.ts';
 import { type Admin, notFound, recordRepoDeed, refuse } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
@@ -42,8 +42,8 @@ export async function enableRepo(
   return inTenant(admin.engine, repo.tenant_id, async (unit) => {
     const changed = await setRepoEnabled(unit.tx, repo.tenant_id, repo.id, enabled);
     if (changed) recordRepoDeed(unit, admin, repo, { action: enabled ? 'repo-enable' : 'repo-disable' });
-    unit.ring('svc_cache');
-    const standing = await issuesStanding(unit.tx, repo.tenant_id, repo.id);
+    unit.notify('svc_cache');
+    const standing = await countIssuesByState(unit.tx, repo.tenant_id, repo.id);
     const underWay = Object.values(standing).reduce((sum, count) => sum + count, 0);
     return { ...shown({ ...repo, enabled }), changed, underWay };
   });

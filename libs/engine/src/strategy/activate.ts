@@ -8,7 +8,7 @@ import {
   type StrategyKey,
   type TrackRow,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { applyChange, recordTrack } from '../tracks/change-track.ts';
@@ -22,7 +22,7 @@ import { aboutRepo } from './snapshots.ts';
  * @throws AppError STRATEGY_APPLY_FAILED when it is stale or violates the current charter.
  */
 export async function activate(
-  unit: Unit,
+  unit: TransactionContext,
   key: StrategyKey,
   snapshot: StrategySnapshot,
   by: { approver: string; actor: Actor },

@@ -8,7 +8,7 @@ import {
   type StrategyLock,
   saveAutomation,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
@@ -49,7 +49,7 @@ export async function setAutomation(
   });
 }
 
-async function dueOf(unit: Unit, key: StrategyKey, { due_at, now }: StrategyLock): Promise<string> {
+async function dueOf(unit: TransactionContext, key: StrategyKey, { due_at, now }: StrategyLock): Promise<string> {
   if (due_at !== null) return due_at;
   const at = new Date(now);
   return (await isWeekDone(unit.tx, key, isoWeek(at))) ? nextIsoWeekStart(at).toISOString() : now;

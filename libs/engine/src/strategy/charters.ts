@@ -15,7 +15,7 @@ export async function readCharter(engine: Engine, address: RepoAddress): Promise
   return (await activeCharter(engine.store.tenant, strategyOf(repo))) ?? null;
 }
 
-export interface CharterInput {
+interface CharterInput {
   goals: string;
   envelope: CharterEnvelope;
   author: string;

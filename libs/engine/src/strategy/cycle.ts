@@ -11,14 +11,14 @@ import {
   putOffCycle,
   type StrategyKey,
 } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { strategyInput } from './inputs.ts';
 import { proposeWeek } from './propose-week.ts';
 
 const BATCH = 100;
 const LONGEST_REASON = 500;
 
-export interface CycleFailure {
+interface CycleFailure {
   key: StrategyKey;
   error: unknown;
 }
@@ -48,14 +48,14 @@ interface Due {
 }
 
 /** Checks again under the lock: another replica may have been faster, or the cycle was turned off. */
-async function stillDue(unit: Unit, key: StrategyKey): Promise<Due | null> {
+async function stillDue(unit: TransactionContext, key: StrategyKey): Promise<Due | null> {
   const { enabled, due_at, now } = await lockStrategy(unit.tx, key);
   if (!enabled || due_at === null || Date.parse(due_at) > Date.parse(now)) return null;
   const at = new Date(now);
   return { week: isoWeek(at), now: at };
 }
 
-async function runCycle(unit: Unit, key: StrategyKey, agentKnowledge: AgentKnowledge): Promise<void> {
+async function runCycle(unit: TransactionContext, key: StrategyKey, agentKnowledge: AgentKnowledge): Promise<void> {
   const due = await stillDue(unit, key);
   const charter = await activeCharter(unit.tx, key);
   if (!due || !charter) return;
@@ -74,10 +74,10 @@ async function runCycle(unit: Unit, key: StrategyKey, agentKnowledge: AgentKnowl
 }
 
 /** Rules have no model cost. */
-const end = (unit: Unit, key: StrategyKey, run: Omit<NewStrategyRun, 'costUsd'>): Promise<void> =>
+const end = (unit: TransactionContext, key: StrategyKey, run: Omit<NewStrategyRun, 'costUsd'>): Promise<void> =>
   insertStrategyRun(unit.tx, key, { ...run, costUsd: 0 });
 
-async function noteFailure(unit: Unit, key: StrategyKey, error: unknown): Promise<void> {
+async function noteFailure(unit: TransactionContext, key: StrategyKey, error: unknown): Promise<void> {
   const due = await stillDue(unit, key);
   if (!due) return;
   const consecutiveFailures = ((await latestStrategyRun(unit.tx, key))?.consecutiveFailures ?? 0) + 1;

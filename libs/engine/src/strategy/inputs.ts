@@ -17,7 +17,7 @@ export const strategyTrackOf = ({ name, label, enabled, weight, proposal }: Trac
   proposal,
 });
 
-export interface StrategySources {
+interface StrategySources {
   charter: StrategyCharter;
   tracks: readonly TrackRow[];
   /**

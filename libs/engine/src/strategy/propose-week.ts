@@ -1,13 +1,13 @@
 import { appliesByItself, proposeStrategy, type StrategyInput } from '@pipeline/domain';
 import { activeSnapshotVersion, insertSnapshot, type StrategyKey, supersedeWeekly } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { activate } from './activate.ts';
 import { aboutRepo, snapshotAt } from './snapshots.ts';
 
 /** The author of weekly proposals, who also applies those that the charter allows. */
-export const AUTOMATION: Actor = { type: 'system', id: 'strategy-automation', agent: null };
+const AUTOMATION: Actor = { type: 'system', id: 'strategy-automation', agent: null };
 
 /**
  * Makes the weekly proposal, superseding an earlier one without a decision. Changes within the envelope and
@@ -16,7 +16,7 @@ export const AUTOMATION: Actor = { type: 'system', id: 'strategy-automation', ag
  * @returns the snapshot's version; null without changes.
  */
 export async function proposeWeek(
-  unit: Unit,
+  unit: TransactionContext,
   key: StrategyKey,
   input: StrategyInput,
   week: string,

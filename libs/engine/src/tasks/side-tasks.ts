@@ -9,7 +9,7 @@ import {
 } from '@pipeline/domain';
 import { enqueueTasks, type IssueRow, type RunRow, retryScanIn } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { standingHold } from '../costs/budgets.ts';
 import { type EventSubject, recordIssueEvent, recordPipelineEvent, recordTaskEvent } from '../records/records.ts';
@@ -29,7 +29,10 @@ export const subjectOfRun = (run: RunRow, issue: IssueRow | undefined): EventSub
 });
 
 /** Adds a side task. The store refuses a second live one for the same issue, or repo. */
-export async function enqueueSide(unit: Unit, { taskType, repoId, issue, retry }: SideOrder): Promise<void> {
+export async function enqueueSide(
+  unit: TransactionContext,
+  { taskType, repoId, issue, retry }: SideOrder,
+): Promise<void> {
   const id = uuidv7();
   const held = (await standingHold(unit, issue ?? undefined)) ?? retry?.held ?? null;
   const attempt = retry?.attempt ?? 0;
@@ -51,7 +54,7 @@ export async function enqueueSide(unit: Unit, { taskType, repoId, issue, retry }
   ]);
   const about = { issue: issue ?? { id: null, repo_id: repoId, issue_number: null } };
   recordTaskEvent(unit, about, 'task_enqueued', { taskId: id, taskType, attempt });
-  if (held === null) unit.ring('svc_tasks');
+  if (held === null) unit.notify('svc_tasks');
 }
 
 const NEXT_SCAN_MS = DAY_MS;
@@ -61,7 +64,7 @@ const NEXT_SCAN_MS = DAY_MS;
  * repo's next scan is due a day later.
  */
 export async function giveUpSide(
-  unit: Unit,
+  unit: TransactionContext,
   { run, issue }: { run: RunRow; issue: IssueRow | undefined },
   error: string,
 ): Promise<void> {

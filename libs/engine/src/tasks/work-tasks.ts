@@ -1,8 +1,8 @@
 import { type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
 import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, type TaskRow, updateRun } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
-import type { Unit } from '../context/context.ts';
-import type { Subject, WorkTask } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { IssueContext, WorkTask } from '../context/issue-context.ts';
 import { standingHold } from '../costs/budgets.ts';
 import { recordTaskEvent } from '../records/records.ts';
 
@@ -10,12 +10,12 @@ import { recordTaskEvent } from '../records/records.ts';
 type Lingering = NonNullable<Awaited<ReturnType<typeof lingeringRun>>>;
 
 /** The task of an issue, locked, and a worker that may still be working on a withdrawn one. */
-export interface StandingWork {
+interface StandingWork {
   task: TaskRow | undefined;
   lingering: Lingering | undefined;
 }
 
-export async function standingWork({ tx, tenantId }: Unit, issueId: number): Promise<StandingWork> {
+export async function standingWork({ tx, tenantId }: TransactionContext, issueId: number): Promise<StandingWork> {
   const [task, lingering] = await Promise.all([
     lockWorkTask(tx, tenantId, issueId),
     lingeringRun(tx, tenantId, issueId),
@@ -28,8 +28,8 @@ export async function standingWork({ tx, tenantId }: Unit, issueId: number): Pro
  * cancelled, and its worker is notified at its next request. @returns the new task.
  */
 export async function replaceWorkTask(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   taskType: WorkTaskType | null,
   { task, lingering }: StandingWork,
 ): Promise<WorkTask | null> {
@@ -43,8 +43,8 @@ export async function replaceWorkTask(
 }
 
 /** A claim may wait for the one that ended: in a limited repo the next one can begin. */
-export function claimEnded(unit: Unit, { repo }: Pick<Subject, 'repo'>): void {
-  if (repo.pool_size !== null) unit.ring('svc_tasks');
+export function claimEnded(unit: TransactionContext, { repo }: Pick<IssueContext, 'repo'>): void {
+  if (repo.pool_size !== null) unit.notify('svc_tasks');
 }
 
 interface WorkOrder {
@@ -59,7 +59,11 @@ interface WorkOrder {
  * Adds the work task of an issue; the one-per-issue index refuses a second one. While a worker may still be working on
  * a withdrawn task, the new one is held, so that two agents never work on one branch. The issue's row is current.
  */
-export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder): Promise<WorkTask> {
+export async function enqueueWork(
+  unit: TransactionContext,
+  subject: IssueContext,
+  order: WorkOrder,
+): Promise<WorkTask> {
   const { issue } = subject;
   const id = uuidv7();
   const lingering = 'lingering' in order ? order.lingering : await lingeringRun(unit.tx, unit.tenantId, issue.id);
@@ -86,7 +90,7 @@ export async function enqueueWork(unit: Unit, subject: Subject, order: WorkOrder
     taskType: order.taskType,
     attempt: task.attempt,
   });
-  if (held === null) unit.ring('svc_tasks');
+  if (held === null) unit.notify('svc_tasks');
   return task;
 }
 

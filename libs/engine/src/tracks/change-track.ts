@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, type TrackChange, type TrackField, type TrackSettings } from '@pipeline/domain';
 import { lockTrack, storeNow, type TrackRow, updateTrack } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { checkCadence, nextRunOf } from './cadence.ts';
 import { settingsOfTrack, timesOf } from './track-view.ts';
 
 /** One changed setting, in the form of audits and strategies. */
-export interface ChangedField {
+interface ChangedField {
   field: TrackField;
   from: unknown;
   to: unknown;
 }
 
 /** The name of the action on a track, for the audit. */
-export interface TrackDeed {
+interface TrackAction {
   action: string;
   actor: Actor;
   /** Further data, such as the version of a strategy. */
@@ -32,10 +32,10 @@ export const trackNotFound = (name: string, why = ''): AppError =>
  * @throws AppError TRACK_NOT_FOUND, INVALID_BODY for an invalid schedule.
  */
 export async function changeTrack(
-  unit: Unit,
+  unit: TransactionContext,
   { repoId, name }: { repoId: number; name: string },
   change: TrackChange,
-  { action, actor, facts = {} }: TrackDeed,
+  { action, actor, facts = {} }: TrackAction,
 ): Promise<ChangedField[]> {
   const track = await lockTrack(unit.tx, { tenantId: unit.tenantId, repoId, name });
   if (!track) throw trackNotFound(name);
@@ -45,7 +45,11 @@ export async function changeTrack(
 }
 
 /** The same for a locked track, without a record. */
-export async function applyChange(unit: Unit, track: TrackRow, change: TrackChange): Promise<ChangedField[]> {
+export async function applyChange(
+  unit: TransactionContext,
+  track: TrackRow,
+  change: TrackChange,
+): Promise<ChangedField[]> {
   const now = await storeNow(unit.tx);
   if (change.cadence) checkCadence(change.cadence, new Date(now));
   const before = settingsOfTrack(track);
@@ -86,12 +90,12 @@ function changesOf(before: TrackSettings, change: TrackChange): ChangedField[] {
 
 /** Records actor, action and reason for a track, in the log of its repo. */
 export function recordTrack(
-  unit: Unit,
+  unit: TransactionContext,
   track: Pick<TrackRow, 'repo_id' | 'name'>,
-  { action, actor, facts = {} }: TrackDeed,
+  { action, actor, facts = {} }: TrackAction,
 ): void {
   const about = { issue: { id: null, repo_id: track.repo_id, issue_number: null } };
   recordOperation(unit, about, actor, { action, track: track.name, ...facts });
   // The change may make it due.
-  unit.ring('svc_cache');
+  unit.notify('svc_cache');
 }

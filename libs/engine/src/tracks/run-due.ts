@@ -14,7 +14,7 @@ import {
   updateTrack,
 } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { nextRunOf } from './cadence.ts';
@@ -24,7 +24,7 @@ import { timesOf } from './track-view.ts';
 /** The period in which recent issues are counted. */
 const SERVED_MS = 30 * DAY_MS;
 
-export interface RunResult {
+interface RunResult {
   runs: number;
   issues: number;
 }
@@ -84,7 +84,7 @@ const byDueTime = (a: TrackRow, b: TrackRow): number =>
 const slateOf = (track: TrackRow) => track.proposal ?? DEFAULT_SLATE;
 
 /** @returns the slots of each due track. */
-async function shareOut(unit: Unit, due: readonly TrackRow[], places: number): Promise<number[]> {
+async function shareOut(unit: TransactionContext, due: readonly TrackRow[], places: number): Promise<number[]> {
   const repo = { tenantId: unit.tenantId, repoId: due[0]?.repo_id ?? 0 };
   const served = new Map((await servedSince(unit.tx, repo, SERVED_MS)).map((row) => [row.track_id, row.count]));
   const claimants = due.map((track) => ({
@@ -98,7 +98,7 @@ async function shareOut(unit: Unit, due: readonly TrackRow[], places: number): P
 
 /** Requests the first issues of the slate from the host, and sets the next run. */
 async function runTrack(
-  unit: Unit,
+  unit: TransactionContext,
   { repo, track, now }: { repo: RepoRow; track: TrackRow; now: string },
   places: number,
 ): Promise<void> {
@@ -130,5 +130,5 @@ async function runTrack(
     { issue: { id: null, repo_id: repo.id, issue_number: null } },
     { eventType: 'track_run', agent: ENGINE.type, payload: facts },
   );
-  unit.ring('svc_projections');
+  unit.notify('svc_projections');
 }

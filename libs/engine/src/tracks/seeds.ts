@@ -8,7 +8,7 @@ import {
   settleSiIssue,
   storeNow,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import { admitNew } from '../workflow/admit.ts';
 
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
@@ -23,7 +23,7 @@ export const isSeed = ({ issue_id, action }: ProjectionRow): boolean =>
  * track. It may have been admitted before, and may even be done.
  */
 export async function onSeeded(
-  unit: Unit,
+  unit: TransactionContext,
   projection: ProjectionRow,
   action: CreateIssue,
   created: Created,
@@ -46,10 +46,14 @@ export async function onSeeded(
   if (!(await lockSiIssue(unit.tx, unit.tenantId, projection.idempotency_key))) return;
   await linkSiIssue(unit.tx, unit.tenantId, projection.idempotency_key, number);
   if (issue?.state === 'done') await settleSiIssue(unit.tx, unit.tenantId, { repoId, number }, true);
-  unit.ring('svc_cache');
+  unit.notify('svc_cache');
 }
 
 /** A discarded entry releases its slot; a retried one occupies it again. */
-export async function onSeedSteered(unit: Unit, projection: ProjectionRow, to: 'retry' | 'discard'): Promise<void> {
+export async function onSeedSteered(
+  unit: TransactionContext,
+  projection: ProjectionRow,
+  to: 'retry' | 'discard',
+): Promise<void> {
   if (isSeed(projection)) await setSiIssueWanted(unit.tx, unit.tenantId, projection.idempotency_key, to === 'retry');
 }

@@ -9,7 +9,7 @@ export interface Track extends TrackSettings, TrackTimes {
   overdue: boolean;
 }
 
-export const cadenceOf = (row: Pick<TrackRow, 'cadence_kind' | 'cron_expr'>): Cadence =>
+const cadenceOf = (row: Pick<TrackRow, 'cadence_kind' | 'cron_expr'>): Cadence =>
   row.cadence_kind === 'cron' ? { kind: 'cron', expr: row.cron_expr ?? '' } : { kind: 'cooldown' };
 
 export const timesOf = (row: TrackRow): TrackTimes => ({

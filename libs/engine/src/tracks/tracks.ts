@@ -44,7 +44,7 @@ export async function listAllTracks(engine: Engine): Promise<FleetTrack[]> {
 }
 
 /** All settings of a new track; absent ones take their default, also if the track exists. */
-export interface TrackInput {
+interface TrackInput {
   name: string;
   label?: string | undefined;
   cooldown_minutes?: number | undefined;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, presentStatus } from '@pipeline/domain';
 import { isLiveToken, lockWorkerByName, upsertWorker, type WorkerRow } from '@pipeline/store';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { isOwn } from '../presence/own-worker.ts';
 import { noteRegistration } from '../presence/worker-status.ts';
 import { takeBackAll } from '../queue/reclaim.ts';
 
-export interface Registration {
+interface Registration {
   name: string;
   hostname: string;
   version: string;
@@ -39,7 +39,7 @@ export async function registerWorker(engine: Engine, tenantId: number, input: Re
   return worker.id;
 }
 
-async function requireFreeName({ tx }: Unit, { name, token_id }: WorkerRow): Promise<void> {
+async function requireFreeName({ tx }: TransactionContext, { name, token_id }: WorkerRow): Promise<void> {
   if (token_id !== null && (await isLiveToken(tx, token_id))) throw taken(name);
 }
 

@@ -26,12 +26,12 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
       const repo = { id: null, repo_id: repoId, issue_number: null };
       recordOperation(unit, { issue: repo }, actor, { action, workerId: id });
     } else await recordDeed(unit, actor, { action, subject: `worker ${id}` });
-    unit.ring('svc_tasks');
+    unit.notify('svc_tasks');
   });
 }
 
 /** A reclaimed task; issueNumber is null for a task without an issue. */
-export interface ReclaimedTask {
+interface ReclaimedTask {
   taskId: string;
   issueNumber: number | null;
 }

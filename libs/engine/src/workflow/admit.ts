@@ -1,6 +1,6 @@
 import { insertIssue, lockIssueByNumber, type NewIssue } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import { ENGINE, type Subject, subjectOf } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { decideFor } from './decision.ts';
 import { moveBy, moveThrough } from './move.ts';
 import { asking, type HostWord, takeText } from './text-dependencies.ts';
@@ -10,11 +10,16 @@ import { asking, type HostWord, takeText } from './text-dependencies.ts';
  * @param asked the host state of issues that its text names.
  * @returns false when the issue had been admitted before; nothing was changed then.
  */
-export async function admitNew(unit: Unit, repoId: number, issue: NewIssue, asked?: HostWord): Promise<boolean> {
+export async function admitNew(
+  unit: TransactionContext,
+  repoId: number,
+  issue: NewIssue,
+  asked?: HostWord,
+): Promise<boolean> {
   if (!(await insertIssue(unit.tx, unit.tenantId, repoId, issue))) return false;
   unit.records.entries.push({ repoId });
   const row = await lockIssueByNumber(unit.tx, unit.tenantId, repoId, issue.number);
-  if (row) await admit(unit, await subjectOf(unit, row), asked);
+  if (row) await admit(unit, await issueContextOf(unit, row), asked);
   return true;
 }
 
@@ -22,7 +27,7 @@ export async function admitNew(unit: Unit, repoId: number, issue: NewIssue, aske
  * `new` -> its first state with a task. An issue whose text names unfinished ones passes that state and waits in
  * dependency-blocked; one in a dependency cycle goes to needs-clarification.
  */
-export async function admit(unit: Unit, subject: Subject, asked?: HostWord): Promise<void> {
+export async function admit(unit: TransactionContext, subject: IssueContext, asked?: HostWord): Promise<void> {
   const { open, question } = await takeText(unit, subject, asked);
   const move = { cause: { trigger: 'admitted' as const }, actor: ENGINE };
   const decision = decideFor(subject, move.cause);

@@ -18,16 +18,16 @@ import {
   updateIssue,
   withdrawProjections,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import type { Actor, Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { settleFindings } from '../knowledge/keep-findings.ts';
-import { lookBack } from '../knowledge/retrospects.ts';
+import { createRetrospectTask } from '../knowledge/retrospects.ts';
 import { closingActions, projectIssue, queueProjections } from '../outbox/project.ts';
 import { recordPipelineEvent, recordTransition } from '../records/records.ts';
 import { replaceWorkTask, standingWork } from '../tasks/work-tasks.ts';
 
 /** Data that a stop stores on the issue beside its state. */
-export interface Stop {
+interface Stop {
   blockClassification?: ErrorClass | null;
   question?: string | null;
   lastError?: string | null;
@@ -35,7 +35,7 @@ export interface Stop {
   quotaMs?: number;
 }
 
-export interface Carrier {
+export interface TransitionMetadata {
   actor: Actor;
   stop?: Stop;
   /** The issue leaves the state immediately: its task is not created and the host is not shown the state. */
@@ -49,7 +49,12 @@ export interface Carrier {
  * issue's row is locked, so no other transaction moves it. Nothing else in the product writes an issue's state.
  * @returns the issue context after the change.
  */
-export async function advance(unit: Unit, subject: Subject, decision: Decision, by: Carrier): Promise<Subject> {
+export async function advance(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  by: TransitionMetadata,
+): Promise<IssueContext> {
   const [moved, work] = await Promise.all([
     decision.kind === 'move' ? move(unit, subject, decision, by) : stay(unit, subject, decision, by),
     by.passing ? null : standingWork(unit, subject.issue.id),
@@ -69,7 +74,12 @@ export async function advance(unit: Unit, subject: Subject, decision: Decision, 
 }
 
 /** Records the approved commit and its approver: the merge names it. */
-function recordApproval(unit: Unit, pr: PullRequestRow, { sha, source }: Approval, { actor, reviewId }: Carrier): void {
+function recordApproval(
+  unit: TransactionContext,
+  pr: PullRequestRow,
+  { sha, source }: Approval,
+  { actor, reviewId }: TransitionMetadata,
+): void {
   const by = (source === 'agent' ? actor.agent : actor.id) ?? actor.type;
   unit.send(setApproval(unit.tx, unit.tenantId, pr.id, { sha, source, by, reviewId: reviewId ?? null }));
 }
@@ -78,7 +88,7 @@ function recordApproval(unit: Unit, pr: PullRequestRow, { sha, source }: Approva
  * Discards host writes that only the left state wanted: a merge of an issue that was sent back or cancelled, subtasks
  * of an issue that is no longer split, the close of a reopened one.
  */
-function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decision): void {
+function withdraw(unit: TransactionContext, { issue }: IssueContext, { from, to, trigger }: Decision): void {
   const unwanted: ProjectionAction['type'][] = [];
   if (from === 'merge-pending' && trigger !== 'merged') unwanted.push('mergePR');
   if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
@@ -89,7 +99,12 @@ function withdraw(unit: Unit, { issue }: Subject, { from, to, trigger }: Decisio
   if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
 }
 
-async function move(unit: Unit, subject: Subject, decision: Decision, { actor, stop = {} }: Carrier): Promise<Subject> {
+async function move(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  { actor, stop = {} }: TransitionMetadata,
+): Promise<IssueContext> {
   const { issue } = subject;
   const forced = decision.trigger === 'operator';
   recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
@@ -119,7 +134,7 @@ async function move(unit: Unit, subject: Subject, decision: Decision, { actor, s
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
     const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';
     await settleFindings(unit, moved);
-    await lookBack(unit, moved, { merged, wasPaused: issue.is_paused });
+    await createRetrospectTask(unit, moved, { merged, wasPaused: issue.is_paused });
   }
   return moved;
 }
@@ -135,7 +150,7 @@ function lastErrorOf(issue: IssueRow, { lastError }: Stop) {
  * lifts.
  */
 function autoUnblockIn(
-  unit: Unit,
+  unit: TransactionContext,
   issue: IssueRow,
   after: { state: string; block_classification: string | null },
 ): number | null {
@@ -158,7 +173,12 @@ const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
 /**
  * Another failure in a stop: the state stays, the newest reason replaces the old one and may cancel the automatic lift.
  */
-async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: Carrier): Promise<Subject> {
+async function stay(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  { stop }: TransitionMetadata,
+): Promise<IssueContext> {
   if (!stop) return subject;
   const { issue } = subject;
   const change = {
@@ -171,7 +191,7 @@ async function stay(unit: Unit, subject: Subject, decision: Decision, { stop }: 
   return { ...subject, issue: { ...issue, ...change, ...lifted } };
 }
 
-function recordBlock(unit: Unit, moved: Subject, reasonBefore: string | null, actor: Actor): void {
+function recordBlock(unit: TransactionContext, moved: IssueContext, reasonBefore: string | null, actor: Actor): void {
   const { issue } = moved;
   recordPipelineEvent(unit, moved, {
     eventType: issue.is_blocked ? 'issue_blocked' : 'issue_unblocked',

@@ -1,12 +1,12 @@
 import { type Approval, type Cause, type Decision, decide, type Refusal, type State } from '@pipeline/domain';
 import type { PullRequestRow } from '@pipeline/store';
-import type { Subject } from '../context/issue-context.ts';
+import type { IssueContext } from '../context/issue-context.ts';
 
 /**
  * Decides what a cause does to a locked issue, by the rules of its workflow. Pure: reads and writes nothing.
  * @returns the decision, or the refusal with its reason when the workflow has no edge for the cause.
  */
-export function decideFor(subject: Subject, cause: Cause): Decision | Refusal {
+export function decideFor(subject: IssueContext, cause: Cause): Decision | Refusal {
   const { issue, pr } = subject;
   return decide(
     subject.workflow,

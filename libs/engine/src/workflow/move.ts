@@ -1,18 +1,18 @@
 import { type Cause, type Decision, isHeldBack, type Refusal, type State } from '@pipeline/domain';
 import { insertDeadLetter } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import { ENGINE, type Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
-import { advance, type Carrier } from './advance.ts';
+import { advance, type TransitionMetadata } from './advance.ts';
 import { decideFor } from './decision.ts';
 
 /** The cause of a transition, its actor, and the data it stores on the issue. */
-export interface Move extends Carrier {
+export interface Move extends TransitionMetadata {
   cause: Cause;
 }
 
-export interface Moved {
-  subject: Subject;
+interface Moved {
+  subject: IssueContext;
   /** Set when the transition was refused and became a dead letter; the issue stayed where it was. */
   deadLetterId?: string;
   decision?: Decision;
@@ -22,7 +22,7 @@ export interface Moved {
  * The only way an event moves an issue: decides, then applies the decision, or records a dead letter so that the
  * refused transition is neither lost nor retried blindly.
  */
-export async function moveBy(unit: Unit, subject: Subject, move: Move): Promise<Moved> {
+export async function moveBy(unit: TransactionContext, subject: IssueContext, move: Move): Promise<Moved> {
   const decision = decideFor(subject, move.cause);
   if (decision.kind === 'refused') return { subject, deadLetterId: await bury(unit, subject, move, decision) };
   if (isHeldBack(subject.workflow, decision, subject.openDependencies)) {
@@ -36,15 +36,20 @@ export async function moveBy(unit: Unit, subject: Subject, move: Move): Promise<
  * by `next`.
  */
 export async function moveThrough(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   { decision, move }: { decision: Decision; move: Move },
   next: Move,
 ): Promise<Moved> {
   return moveBy(unit, await advance(unit, subject, decision, { ...move, passing: true }), next);
 }
 
-async function bury(unit: Unit, subject: Subject, { cause, actor }: Move, refusal: Refusal): Promise<string> {
+async function bury(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { cause, actor }: Move,
+  refusal: Refusal,
+): Promise<string> {
   const { issue } = subject;
   const id = await insertDeadLetter(unit.tx, unit.tenantId, {
     repoId: issue.repo_id,
@@ -61,6 +66,6 @@ async function bury(unit: Unit, subject: Subject, { cause, actor }: Move, refusa
     agent: actor.agent ?? actor.type,
     payload: { deadLetterId: id },
   });
-  unit.ring('svc_cache');
+  unit.notify('svc_cache');
   return id;
 }

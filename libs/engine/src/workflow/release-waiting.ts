@@ -10,7 +10,7 @@ import {
   subtasksOf,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { ENGINE, type Subject, subjectOf } from '../context/issue-context.ts';
+import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-context.ts';
 import { moveBy } from './move.ts';
 
 const BATCH = 500;
@@ -37,7 +37,7 @@ function release(engine: Engine, tenantId: number, issueId: number, state: Waiti
   return inTenant(engine, tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, tenantId, issueId);
     if (issue?.state !== state) return false;
-    const subject = await subjectOf(unit, issue);
+    const subject = await issueContextOf(unit, issue);
     const trigger = await triggerOf(unit.tx, subject);
     // A workflow without the edge: the first try has written a dead letter, more of them would not help.
     if (!trigger || (await hasOpenDeadLetter(unit.tx, tenantId, issueId))) return false;
@@ -46,7 +46,7 @@ function release(engine: Engine, tenantId: number, issueId: number, state: Waiti
   });
 }
 
-async function triggerOf(tx: Parameters<typeof lockIssue>[0], { issue }: Subject): Promise<Trigger | null> {
+async function triggerOf(tx: Parameters<typeof lockIssue>[0], { issue }: IssueContext): Promise<Trigger | null> {
   const self = { repoId: issue.repo_id, number: issue.issue_number };
   if (issue.state === 'dependency-blocked') {
     await resolveEdgesToEnded(tx, issue.tenant_id, self);

@@ -1,7 +1,7 @@
 import { slaLimits } from '@pipeline/domain';
 import { endedSlaBreaches, type SlaBreach, shortestSla, slaBreaches } from '@pipeline/store';
 import { raiseAlert, resolveAlert } from '../alerts/alerts.ts';
-import { type Engine, inTenant, type Unit } from '../context/context.ts';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 
 const BATCH = 500;
 
@@ -36,7 +36,7 @@ const alertOf = ({ fingerprint, owner, name, issue_number, state, minutes, limit
 async function byTenant<T extends { tenant_id: number; fingerprint: string }>(
   engine: Engine,
   rows: readonly T[],
-  act: (unit: Unit, row: T) => Promise<boolean>,
+  act: (unit: TransactionContext, row: T) => Promise<boolean>,
 ): Promise<number> {
   let done = 0;
   for (const [tenantId, ofTenant] of Map.groupBy(rows, (row) => row.tenant_id)) {

@@ -20,8 +20,8 @@ import {
   upsertEdge,
   wouldCycle,
 } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import { ENGINE, type Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { recordIssueEvent } from '../records/records.ts';
 import { type Move, moveBy } from './move.ts';
 
@@ -35,17 +35,21 @@ export const nothingAsked: HostWord = new Map();
 export const keyOf = ({ repo, number }: TextDependency): string => `${slugKey(repo)}#${number}`;
 
 /** The dependencies of an issue's text. */
-export interface TextWait {
+interface TextWait {
   /** Issues that are not done. */
   open: number;
   /** Set when the wait would never end: the question to a person. */
   question: string | null;
 }
 
-const homeOf = ({ issue, repo }: Subject): TextHome => ({ repo, number: issue.issue_number, url: issue.url });
+const homeOf = ({ issue, repo }: IssueContext): TextHome => ({ repo, number: issue.issue_number, url: issue.url });
 
 /** Applies the whole text of an issue on admission. @param asked the host state of issues without a record. */
-export function takeText(unit: Unit, subject: Subject, asked: HostWord = nothingAsked): Promise<TextWait> {
+export function takeText(
+  unit: TransactionContext,
+  subject: IssueContext,
+  asked: HostWord = nothingAsked,
+): Promise<TextWait> {
   return apply(unit, subject, dependenciesIn(subject.issue.body, homeOf(subject)), asked);
 }
 
@@ -56,16 +60,16 @@ export function takeText(unit: Unit, subject: Subject, asked: HostWord = nothing
  * @returns the issue context after the edit.
  */
 export async function followText(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   { before, asked = nothingAsked }: { before: string; asked?: HostWord },
-): Promise<Subject> {
+): Promise<IssueContext> {
   const { issue, workflow } = subject;
   const { added, removed } = dependencyChanges(before, issue.body, homeOf(subject));
   if (added.length + removed.length === 0) return subject;
   await forget(unit, subject, removed);
   const { open, question } = await apply(unit, subject, added, asked);
-  if (removed.length > 0) unit.ring('svc_cache');
+  if (removed.length > 0) unit.notify('svc_cache');
   if (added.length === 0 || !mayDepend(workflow, issue.state as State)) return subject;
   const task = await lockWorkTask(unit.tx, unit.tenantId, issue.id);
   if (task?.status === 'claimed' || (question === null && open === 0)) return subject;
@@ -80,7 +84,11 @@ export const asking = (question: string): Move => ({
   stop: { question },
 });
 
-async function forget(unit: Unit, { issue }: Subject, removed: readonly TextDependency[]): Promise<void> {
+async function forget(
+  unit: TransactionContext,
+  { issue }: IssueContext,
+  removed: readonly TextDependency[],
+): Promise<void> {
   const child = { repoId: issue.repo_id, number: issue.issue_number };
   const repos = await repoIdsByKey(
     unit.tx,
@@ -94,8 +102,8 @@ async function forget(unit: Unit, { issue }: Subject, removed: readonly TextDepe
 }
 
 async function apply(
-  unit: Unit,
-  subject: Subject,
+  unit: TransactionContext,
+  subject: IssueContext,
   added: readonly TextDependency[],
   asked: HostWord,
 ): Promise<TextWait> {
@@ -129,7 +137,11 @@ interface Named {
 }
 
 /** @returns the question if the wait would be a cycle; it is not begun then. */
-async function waitFor(unit: Unit, subject: Subject, { dependency, repoId, word }: Named): Promise<string | null> {
+async function waitFor(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { dependency, repoId, word }: Named,
+): Promise<string | null> {
   const { tx, tenantId } = unit;
   const { issue } = subject;
   const { repo, number } = dependency;
@@ -149,5 +161,5 @@ async function waitFor(unit: Unit, subject: Subject, { dependency, repoId, word 
   return null;
 }
 
-const note = (unit: Unit, subject: Subject, status: string): void =>
+const note = (unit: TransactionContext, subject: IssueContext, status: string): void =>
   recordIssueEvent(unit, subject, { status, details: null, actor: ENGINE });

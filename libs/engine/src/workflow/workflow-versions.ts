@@ -1,8 +1,8 @@
 import { AppError, checkWorkflow, effectOnIssues, type WorkflowCheck, WorkflowSnapshot } from '@pipeline/domain';
 import {
+  countIssuesByState,
   type Db,
   insertWorkflow,
-  issuesStanding,
   lockWorkflow,
   type OwnedRepo,
   setActiveWorkflow,
@@ -14,7 +14,7 @@ import { inTenant } from '../context/context.ts';
 import { requireRepo } from '../repos/repos.ts';
 
 /** Names a repo; `org` is needed where several organisations have its slug. */
-export interface RepoChoice {
+interface RepoChoice {
   repo: string;
   org: string | null;
 }
@@ -51,7 +51,7 @@ export async function checkWorkflowFor(admin: Admin, choice: RepoChoice, documen
   return checked(admin.engine.store.tenant, repo, { document: numbered(document, versions), versions });
 }
 
-export interface PutWorkflow extends RepoChoice {
+interface PutWorkflow extends RepoChoice {
   /** The document as submitted; its version is ignored. */
   document: unknown;
   activate: boolean;
@@ -115,7 +115,7 @@ async function checked(
 ): Promise<WorkflowCheck> {
   const check = checkWorkflow(document);
   if (!check.workflow || check.errors.length > 0) return check;
-  const standing = await issuesStanding(db, repo.tenant_id, repo.id);
+  const standing = await countIssuesByState(db, repo.tenant_id, repo.id);
   const before = versions.find(({ active }) => active)?.body ?? null;
   return { ...check, warnings: [...check.warnings, ...effectOnIssues(check.workflow, before, standing)] };
 }

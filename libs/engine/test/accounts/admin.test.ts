@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { DEFAULT_WORKFLOW, type WorkflowSnapshot } from '@pipeline/domain';
 import { admin } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, finish, goodOutcome, hostIssue, makeBench, step, take, tell } from '../harness.ts';
+import { applyHostIssue, type Bench, finish, goodOutcome, hostIssue, makeBench, step, take } from '../harness.ts';
 
 const database = testDatabase();
 
@@ -20,7 +20,7 @@ const SHORT: WorkflowSnapshot = {
 
 test('the new workflow decides a task that was claimed under the old one', async () => {
   const bench = await makeBench(database.store);
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   const task = await take(bench);
   expect(await put(bench, SHORT)).toMatchObject({ version: 2, active: true, warnings: [] });
   const answer = await finish(bench, task, goodOutcome('analyze', 1));
@@ -30,7 +30,7 @@ test('the new workflow decides a task that was claimed under the old one', async
 
 test('a report for which the new workflow has no edge becomes a dead letter, as the check warned', async () => {
   const bench = await makeBench(database.store, { slug: 'lean/shop' });
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   const task = await take(bench);
   const lean = {
     ...SHORT,

@@ -4,7 +4,7 @@ import { fail, type Readings, runDetectors } from '@pipeline/engine';
 import { insertDeadLetter, inTransaction, resolveDeadLetter } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { type Bench, hostIssue, makeBench, refOf, take, tell } from '../harness.ts';
+import { applyHostIssue, type Bench, hostIssue, makeBench, refOf, take } from '../harness.ts';
 
 const database = testDatabase();
 const START = Date.parse('2026-03-01T00:00:00Z');
@@ -49,7 +49,7 @@ const written = () => database.db.updateTable('projections').set({ status: 'comp
 
 describe('detectors', () => {
   test('find nothing without problems', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await look();
     expect(await open()).toEqual([]);
   });
@@ -74,8 +74,8 @@ describe('detectors', () => {
   });
 
   test('queue_age: tasks that are not claimed, by repo, without held ones', async () => {
-    await tell(bench, hostIssue(1));
-    await tell(bench, hostIssue(2));
+    await applyHostIssue(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(2));
     await written();
     at(59);
     await heard();
@@ -94,7 +94,7 @@ describe('detectors', () => {
   });
 
   test('claim_stalled: a task that has been claimed for too long', async () => {
-    await tell(bench, hostIssue(3));
+    await applyHostIssue(bench, hostIssue(3));
     await take(bench);
     await written();
     at(120);
@@ -106,7 +106,7 @@ describe('detectors', () => {
   });
 
   test('no_progress: an issue without task, dead letter, pending write or pause', async () => {
-    await tell(bench, hostIssue(4));
+    await applyHostIssue(bench, hostIssue(4));
     await database.db.deleteFrom('tasks').execute();
     await written();
     at(14);
@@ -149,7 +149,7 @@ describe('detectors', () => {
 
   test('failure_loop: one error repeatedly within an hour', async () => {
     for (let n = 1; n <= 5; n += 1) {
-      await tell(bench, hostIssue(n));
+      await applyHostIssue(bench, hostIssue(n));
       const task = await take(bench);
       await look();
       expect(await detectors()).toEqual([]);
@@ -168,7 +168,7 @@ describe('detectors', () => {
   });
 
   test('dead_letter_growth: new dead letters within an hour, resolved or not', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const issue = await database.db.selectFrom('issues').select('id').executeTakeFirstOrThrow();
     for (let n = 1; n <= 5; n += 1) {
       await look();
@@ -185,7 +185,7 @@ describe('detectors', () => {
   });
 
   test('projection_backlog: a pending host write', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     at(15);
     await heard();
     await look();

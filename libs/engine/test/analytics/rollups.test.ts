@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Invocation } from '@pipeline/domain';
 import {
+  aggregateDeltas,
   checkNextDay,
   costByModel,
-  foldSums,
   progress,
   spendingSummary,
   stateTimeseries,
@@ -13,7 +13,7 @@ import {
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
-import { type Bench, hostIssue, makeBench, paid, refOf, take, tell, wrongSums } from '../harness.ts';
+import { applyHostIssue, type Bench, hostIssue, makeBench, paid, refOf, take, wrongSums } from '../harness.ts';
 
 const database = testDatabase();
 const at = (time: string) => {
@@ -34,7 +34,7 @@ const call = (more: Partial<Invocation>): Invocation => ({ ...paid(0), ...more }
 const said = (invocations: Invocation[]) => ({ status: 'at it', details: null, invocations });
 
 test('changes show in the rollups immediately, and the rollups agree with the history the day after', async () => {
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   at('05T09:10:00');
   const task = await take(bench);
   const states = async () => {
@@ -50,14 +50,14 @@ test('changes show in the rollups immediately, and the rollups agree with the hi
   await progress(bench.engine, refOf(bench, task), said([call({ costUsd: 1 })]));
   expect((await spendingSummary(bench.engine, {})).todayUsd).toBe(1);
   at('06T01:00:00');
-  expect(await foldSums(bench.engine)).toBe(false);
+  expect(await aggregateDeltas(bench.engine)).toBe(false);
   expect(await wrongSums(database)).toEqual({});
   expect((await throughput(bench.engine, { since: '24h' })).count).toBe(0);
 });
 
 describe('the recomputation of days', () => {
   test('goes back to the first issue, then checks each finished day once', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     at('07T12:00:00');
     const days = async () => {
       const seen: [string, boolean][] = [];
@@ -101,7 +101,7 @@ describe('the recomputation of days', () => {
   });
 
   test('creates the rollups of a history from before the upgrade', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await sql`truncate rollup_deltas`.execute(database.db);
     expect(await wrongSums(database)).toHaveProperty('state_minutes');
     const made = await checkNextDay(bench.engine);
@@ -111,8 +111,8 @@ describe('the recomputation of days', () => {
   });
 
   test('reports and repairs differences of a known day', async () => {
-    await tell(bench, hostIssue(1));
-    await foldSums(bench.engine);
+    await applyHostIssue(bench, hostIssue(1));
+    await aggregateDeltas(bench.engine);
     await checkNextDay(bench.engine);
     await sql`update transition_counts set n = n + 3`.execute(database.db);
     at('06T00:05:00');
@@ -136,7 +136,7 @@ describe('the recomputation of days', () => {
 });
 
 describe('costs', () => {
-  beforeEach(() => tell(bench, hostIssue(1)));
+  beforeEach(() => applyHostIssue(bench, hostIssue(1)));
 
   test('of a call without a cost are computed from its tokens, by the row * for an unknown model', async () => {
     const task = await take(bench);
@@ -166,7 +166,7 @@ describe('costs', () => {
     at('05T10:00:10');
     await progress(bench.engine, ref, said([call({ costUsd: 3, inputTokens: 50, stopReason: 'max_turns' })]));
     await progress(bench.engine, ref, said([call({ costUsd: 2, inputTokens: 20, stopReason: 'max_turns' })]));
-    await foldSums(bench.engine);
+    await aggregateDeltas(bench.engine);
     expect(await wrongSums(database)).toEqual({});
     const last = async (window: '1h' | '24h') => (await costByModel(bench.engine, { window })).models;
     expect(await last('24h')).toMatchObject([{ usd: 3, inputTokens: 50, invocations: 1, maxTurnsRate: 100 }]);

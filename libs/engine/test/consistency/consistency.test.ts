@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { listFindings, releaseWaiting, repairFinding, type StoreRepair } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, drain, finish, hostIssue, makeBench, take, tell } from '../harness.ts';
+import { applyHostIssue, type Bench, drain, finish, hostIssue, makeBench, take } from '../harness.ts';
 
 const database = testDatabase();
 const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
@@ -52,7 +52,7 @@ const events = (eventType: string) =>
     .execute();
 /** Fails the task of the issue permanently. */
 const block = async () => {
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   await drain(bench);
   await change(1, {
     state: 'failure-blocked',
@@ -72,7 +72,7 @@ const CASES: [StoreRepair, string, number, () => Promise<unknown>][] = [
     'stale_subtask_edge',
     1,
     async () => {
-      for (const number of [1, 2, 3]) await tell(bench, hostIssue(number));
+      for (const number of [1, 2, 3]) await applyHostIssue(bench, hostIssue(number));
       await change(1, { state: 'done', labels: ['svc:done'] });
       for (const child of [2, 3]) await edge('subtask', child, 1);
     },
@@ -82,7 +82,7 @@ const CASES: [StoreRepair, string, number, () => Promise<unknown>][] = [
     'si_linkage_gap',
     1,
     async () => {
-      await tell(bench, hostIssue(1));
+      await applyHostIssue(bench, hostIssue(1));
       await change(1, { state: 'done', labels: ['svc:done'] });
       const row = { tenant_id: bench.tenantId, repo_id: bench.repo.id, issue_number: 1, track_name: 'docs' };
       await database.db.insertInto('si_issues').values(row).execute();
@@ -93,7 +93,7 @@ const CASES: [StoreRepair, string, number, () => Promise<unknown>][] = [
     'orphan_dependency_edge',
     1,
     async () => {
-      await tell(bench, hostIssue(1));
+      await applyHostIssue(bench, hostIssue(1));
       for (const parent of [8, 9]) await edge('depends_on', 1, parent);
     },
   ],
@@ -121,7 +121,7 @@ describe.each(CASES)('%s', (name, kind, number, arrange) => {
   });
 
   test('throws and changes nothing when there is no finding', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const before = await issue();
     expect(await repair(name, idOf(kind, 1))).toBeNull();
     expect(await issue()).toEqual(before);
@@ -172,7 +172,7 @@ describe('clear-flag', () => {
   });
 
   test('clears a mere flag and its label without changing the state and its task', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await drain(bench);
     await change(1, { is_blocked: true, block_reason: 'unknown', labels: ['svc:analyzing', 'svc:blocked'] });
     const [finding] = await mine();
@@ -215,7 +215,7 @@ describe('clear-flag', () => {
 
 describe('edges', () => {
   test('of a finished epic are resolved, with the actor; others stay', async () => {
-    for (const number of [1, 2, 3]) await tell(bench, hostIssue(number));
+    for (const number of [1, 2, 3]) await applyHostIssue(bench, hostIssue(number));
     await change(1, { state: 'done', labels: ['svc:done'] });
     const stale = await edge('subtask', 2, 1);
     const other = await edge('subtask', 3, 2);
@@ -226,8 +226,8 @@ describe('edges', () => {
   });
 
   test('without a record are deleted, not resolved; the waiting issue continues', async () => {
-    await tell(bench, hostIssue(1));
-    await tell(bench, hostIssue(2));
+    await applyHostIssue(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(2));
     await drain(bench);
     const task = await take(bench);
     await finish(bench, task, { outcome: 'depends', result: { on: ['#8'] } });

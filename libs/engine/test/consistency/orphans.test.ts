@@ -3,7 +3,7 @@ import type { HostIssue, VcsHost } from '@pipeline/domain';
 import { enqueueOrphan, type HostOf, OrphanWatch, pollRepo } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, drain, hostIssue, makeBench, tell } from '../harness.ts';
+import { applyHostIssue, type Bench, drain, hostIssue, makeBench } from '../harness.ts';
 
 const database = testDatabase();
 const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
@@ -24,7 +24,7 @@ beforeEach(async () => {
     changedPullRequests: [],
     etag: null,
   });
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   await drain(bench);
   for (const number of [1, 2, 3]) onHost.set(number, hostIssue(number, { labels: [] }));
   onHost.set(4, hostIssue(4, { state: 'closed' }));
@@ -85,7 +85,7 @@ describe('orphan_missing_from_pg', () => {
     };
     const orphans = watch();
     expect(await numbers(orphans)).toEqual([2, 3]);
-    await tell(bench, hostIssue(2));
+    await applyHostIssue(bench, hostIssue(2));
     expect((await orphans.findings()).map((finding) => finding.issueNumber)).toEqual([3]);
     expect(await numbers(orphans)).toEqual([3]);
     expect(asked).toEqual([undefined, 'v1']);

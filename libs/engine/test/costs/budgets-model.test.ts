@@ -10,7 +10,7 @@ import {
 import { type ClaimedTask, claim, enforceBudgets, report } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
-import { ALL_TASKS, type Bench, goodOutcome, hostIssue, makeBench, refOf, tell } from '../harness.ts';
+import { ALL_TASKS, applyHostIssue, type Bench, goodOutcome, hostIssue, makeBench, refOf } from '../harness.ts';
 
 const database = testDatabase();
 const ISSUES = 6;
@@ -71,7 +71,7 @@ async function makeWorld(): Promise<World> {
     leaseMs: 365 * 86_400_000,
     costLimits: { dailyUsd: model.dailyUsd, perIssueUsd: model.perIssueUsd, monthlyUsd: null },
   });
-  for (let number = 1; number <= ISSUES; number += 1) await tell(bench, hostIssue(number));
+  for (let number = 1; number <= ISSUES; number += 1) await applyHostIssue(bench, hostIssue(number));
   return { bench, model, running: [] };
 }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { act, enforceBudgets, fail, reclaimExpired, releaseDue, report, transition } from '@pipeline/engine';
 import { inTransaction, lockToday } from '@pipeline/store';
-import { ALL_TASKS, drain, goodOutcome, hostIssue, makeBench, paid, refOf, take, tell } from '../harness.ts';
+import { ALL_TASKS, applyHostIssue, drain, goodOutcome, hostIssue, makeBench, paid, refOf, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage({ at: new Date('2026-03-01T22:00:00Z'), issues: 2 });
@@ -72,7 +72,7 @@ describe('the day of a tenant', () => {
     expect(await report(bench.engine, refOf(bench, running), outcome)).toMatchObject({ state: 'planning' });
     expect((await bench.issue(1)).cost_usd + (await bench.issue(2)).cost_usd).toBe(12);
     expect(await holds()).toEqual({ 1: 'budget', 2: 'budget' });
-    await tell(bench, hostIssue(3));
+    await applyHostIssue(bench, hostIssue(3));
     expect(await holds()).toMatchObject({ 3: 'budget' });
   });
 
@@ -156,7 +156,7 @@ describe('the day of a tenant', () => {
   });
 
   test('adds concurrent costs and reports each threshold once', async () => {
-    for (let number = 3; number <= 8; number += 1) await tell(bench, hostIssue(number));
+    for (let number = 3; number <= 8; number += 1) await applyHostIssue(bench, hostIssue(number));
     const tasks = [];
     for (let n = 0; n < 8; n += 1) tasks.push(await take(bench));
     await Promise.all(
@@ -175,14 +175,14 @@ describe('the day of a tenant', () => {
   test('is separate per tenant', async () => {
     const other = await makeBench(database.store, { slug: `${bench.repo.owner}-other/shop` });
     other.engine.settings = () => settings;
-    await tell(other, hostIssue(1));
+    await applyHostIssue(other, hostIssue(1));
     await spend(10);
     await enforceBudgets(bench.engine);
     expect(await take(other, ALL_TASKS)).toMatchObject({ issueNumber: 1 });
   });
 
   test('holds the whole backlog and shows it on the host for the next tasks only', async () => {
-    for (let number = 3; number <= 60; number += 1) await tell(bench, hostIssue(number));
+    for (let number = 3; number <= 60; number += 1) await applyHostIssue(bench, hostIssue(number));
     await spend(10);
     await enforceBudgets(bench.engine);
     expect(new Set(Object.values(await holds()))).toEqual(new Set(['budget']));

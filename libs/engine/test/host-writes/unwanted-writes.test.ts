@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { act, autoUnblock, fail, transition } from '@pipeline/engine';
-import { claimNext, drain, finish, hostIssue, refOf, take, tell, workUntil } from '../harness.ts';
+import { applyHostIssue, claimNext, drain, finish, hostIssue, refOf, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
@@ -26,7 +26,7 @@ describe('discarded when no longer wanted', () => {
     await act(stage.engine, await stage.key(), 'cancel', OLGA);
     await drain(stage);
     await transition(stage.engine, await stage.key(), 'new', OLGA);
-    await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(stage, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     await drain(stage);
     expect((await stage.issue()).state).toBe('done');
     expect(stage.host.executed.map(({ type }) => type)).not.toContain('reopenIssue');

@@ -3,7 +3,7 @@ import type { HostIssue } from '@pipeline/domain';
 import { textHash } from '@pipeline/domain';
 import { acceptIssueText, explainIssue, pollRepo, takeHostEvent } from '@pipeline/engine';
 import { hostFactsOf } from '@pipeline/store';
-import { drain, finish, goodOutcome, hostIssue, say, take, tell } from '../harness.ts';
+import { applyHostIssue, drain, finish, goodOutcome, hostIssue, say, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage({ issues: 0 });
@@ -16,11 +16,11 @@ const mayWrite = () => {
 /** Enqueued by anna; alice, its author, has read permission only. */
 async function enqueue(): Promise<void> {
   mayWrite();
-  await tell(bench, hostIssue(1, { labels: [] }));
-  await tell(bench, hostIssue(1), { action: 'labeled', label: 'svc:enqueue', sender: 'anna' });
+  await applyHostIssue(bench, hostIssue(1, { labels: [] }));
+  await applyHostIssue(bench, hostIssue(1), { action: 'labeled', label: 'svc:enqueue', sender: 'anna' });
 }
 const edit = (over: Partial<HostIssue>, sender = 'alice') =>
-  tell(bench, hostIssue(1, over), { action: 'edited', sender });
+  applyHostIssue(bench, hostIssue(1, over), { action: 'edited', sender });
 const facts = async () => hostFactsOf(bench.database.db, bench.tenantId, (await bench.issue()).id);
 /** The payload of the next task's agent. */
 async function given() {
@@ -69,13 +69,17 @@ describe('the text that agents get', () => {
   test('is the changed one when the label for intake is added again', async () => {
     await enqueue();
     await edit({ body: EVIL });
-    await tell(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'svc:enqueue', sender: 'anna' });
+    await applyHostIssue(bench, hostIssue(1, { body: EVIL }), {
+      action: 'labeled',
+      label: 'svc:enqueue',
+      sender: 'anna',
+    });
     expect((await given()).body).toBe(EVIL);
   });
 
   test('stays when any other event by any actor shows a changed text', async () => {
     await enqueue();
-    await tell(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'bug', sender: 'anna' });
+    await applyHostIssue(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'bug', sender: 'anna' });
     expect(await given()).toEqual(ENQUEUED);
     expect(await facts()).toMatchObject({ changed_body: EVIL, changed_by: null });
   });
@@ -93,9 +97,9 @@ describe('the text that agents get', () => {
 
   test('stays when the author closes the issue, edits it and opens it again', async () => {
     await enqueue();
-    await tell(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     await edit({ state: 'closed', body: EVIL, closedAt: (await bench.host.getIssue(bench.repo, 1))?.closedAt ?? null });
-    await tell(bench, hostIssue(1, { body: EVIL }), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1, { body: EVIL }), { action: 'reopened' });
     expect((await bench.issue()).state).toBe('analyzing');
     expect(await given()).toEqual(ENQUEUED);
   });
@@ -177,7 +181,7 @@ describe('a pending change', () => {
 
   test('is accepted by an operator who has read it, and parsed for dependencies', async () => {
     await enqueue();
-    await tell(bench, hostIssue(2));
+    await applyHostIssue(bench, hostIssue(2));
     const body = 'Depends on #2';
     await edit({ body });
     expect((await bench.issue()).state).toBe('analyzing');

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { HostEvent } from '@pipeline/domain';
 import { drainInbox, Inbox, receive } from '@pipeline/engine';
 import { inboxBacklog } from '@pipeline/store';
-import { hostIssue, tell } from '../harness.ts';
+import { applyHostIssue, hostIssue } from '../harness.ts';
 import { Stage } from '../stage.ts';
 
 const ISSUES = 50;
@@ -34,7 +34,7 @@ const store = (event: HostEvent) => {
 
 describe('the inbox', () => {
   test('handles 200 deliveries of 50 issues concurrently, and those of one issue in order', async () => {
-    for (let number = 1; number <= ISSUES; number += 1) await tell(bench, hostIssue(number));
+    for (let number = 1; number <= ISSUES; number += 1) await applyHostIssue(bench, hostIssue(number));
     for (let round = 0; round < ROUNDS; round += 1) {
       for (let number = 1; number <= ISSUES; number += 1) await store(comment(number, `${number}-${round}`));
       bench.pass(1);
@@ -62,8 +62,8 @@ describe('the inbox', () => {
   });
 
   test('handles new deliveries while the host does not answer for another issue', async () => {
-    await tell(bench, hostIssue(1));
-    await tell(bench, hostIssue(2));
+    await applyHostIssue(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(2));
     const answer = Promise.withResolvers<void>();
     const handled: string[] = [];
     bench.host.permissionOf = async (_repo, author) => {
@@ -90,7 +90,7 @@ describe('the inbox', () => {
   test('reports the age of the oldest pending delivery, and their number', async () => {
     const before = await inboxBacklog(bench.database.db);
     expect(before).toEqual({ waiting: 0, retrying: 0, lagSeconds: 0 });
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await store(comment(1, 'anna'));
     bench.pass(90);
     await store(comment(1, 'anna'));

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { HostEvent, HostPullRequest } from '@pipeline/domain';
 import { act, drainInbox, pollRepo, receive, releaseWaiting, takeHostEvent } from '@pipeline/engine';
 import { findPullRequest } from '@pipeline/store';
-import { type Bench, drain, finish, hostIssue, say, step, take, tell, workUntil } from '../harness.ts';
+import { applyHostIssue, type Bench, drain, finish, hostIssue, say, step, take, workUntil } from '../harness.ts';
 import { hostPull } from '../host-pulls.ts';
 import { Stage } from '../stage.ts';
 
@@ -14,49 +14,57 @@ const bring = (event: HostEvent) => takeHostEvent(bench, event);
 
 describe('an issue on the host', () => {
   test('is admitted once, by a webhook or a poll', async () => {
-    await Promise.all([tell(bench, hostIssue(1)), tell(bench, hostIssue(1), { action: 'seen' })]);
+    await Promise.all([applyHostIssue(bench, hostIssue(1)), applyHostIssue(bench, hostIssue(1), { action: 'seen' })]);
     expect(await bench.transitions()).toEqual(['new -> analyzing (admitted)']);
   });
 
   test('is unchanged by the event of our own write', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const labels = ['svc:analyzing', 'svc:paused'];
-    await tell(bench, hostIssue(1, { labels }), { action: 'labeled', label: 'svc:paused', sender: 'pipeline-bot' });
+    await applyHostIssue(bench, hostIssue(1, { labels }), {
+      action: 'labeled',
+      label: 'svc:paused',
+      sender: 'pipeline-bot',
+    });
     expect((await bench.issue()).is_paused).toBe(false);
   });
 
   test('is paused and resumed by label', async () => {
-    await tell(bench, hostIssue(1));
-    await tell(bench, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
+    await applyHostIssue(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
     expect(await bench.issue()).toMatchObject({ is_paused: true, state: 'analyzing' });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
-    await tell(bench, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
     expect((await take(bench)).taskType).toBe('analyze');
   });
 
   test('keeps its text when a late webhook arrives', async () => {
-    await tell(bench, hostIssue(1));
-    await tell(bench, hostIssue(1, { title: 'New', updatedAt: '2026-03-01T00:00:05.000Z' }), { action: 'edited' });
-    await tell(bench, hostIssue(1, { title: 'Old', updatedAt: '2026-03-01T00:00:04.000Z' }), { action: 'edited' });
+    await applyHostIssue(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1, { title: 'New', updatedAt: '2026-03-01T00:00:05.000Z' }), {
+      action: 'edited',
+    });
+    await applyHostIssue(bench, hostIssue(1, { title: 'Old', updatedAt: '2026-03-01T00:00:04.000Z' }), {
+      action: 'edited',
+    });
     expect((await bench.issue()).title).toBe('New');
   });
 
   test('is unchanged by a poll older than our last write', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await drain(bench);
     const stale = hostIssue(1, { labels: ['svc:enqueue', 'svc:paused'], updatedAt: '2026-02-28T23:59:00.000Z' });
-    await tell(bench, stale, { action: 'seen', sender: null });
+    await applyHostIssue(bench, stale, { action: 'seen', sender: null });
     expect(await bench.issue()).toMatchObject({ is_paused: false, labels: ['svc:analyzing'] });
     const fresh = hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'], updatedAt: '2026-03-01T00:01:00.000Z' });
-    await tell(bench, fresh, { action: 'seen', sender: null });
+    await applyHostIssue(bench, fresh, { action: 'seen', sender: null });
     expect((await bench.issue()).is_paused).toBe(true);
   });
 
   test('is cancelled when a person closes it, and restarts when reopened', async () => {
-    await tell(bench, hostIssue(1));
-    await tell(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     expect((await bench.issue()).state).toBe('done');
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     expect(await bench.transitions()).toEqual([
       'new -> analyzing (admitted)',
       'analyzing -> done (host-closed)',
@@ -66,18 +74,18 @@ describe('an issue on the host', () => {
   });
 
   test('is merged when its close was caused by a merge', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await workUntil(bench, 'in-review');
     await drain(bench);
     bench.host.pulls.set(1_001, pullRequest({ state: 'closed', merged: true, mergeCommitSha: 'cafe123' }));
-    await tell(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     expect((await bench.transitions()).at(-1)).toBe('in-review -> done (host-merged)');
   });
 });
 
 describe('a comment', () => {
   test('is handled once when webhooks and polls repeat it', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const at = '2026-03-01T00:00:00.000Z';
     const event: HostEvent = {
       kind: 'comment',
@@ -101,7 +109,7 @@ describe('a comment', () => {
   });
 
   test('with an unknown command gets a reaction and changes nothing', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await say(bench, 1, '/svc:explode');
     expect(bench.host.reactions.map(([, content]) => content)).toEqual(['confused']);
   });
@@ -109,7 +117,7 @@ describe('a comment', () => {
 
 describe('a pull request on the host', () => {
   beforeEach(async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await workUntil(bench, 'in-review');
     await drain(bench);
   });
@@ -163,26 +171,26 @@ describe('a pull request on the host', () => {
 
 describe('issues that wait for others', () => {
   test('wait until the dependency is done; a cycle becomes a question instead of a deadlock', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const first = await take(bench);
     await finish(bench, first, { outcome: 'depends', result: { on: ['#2'] } });
     expect(await bench.issue(1)).toMatchObject({ state: 'dependency-blocked', is_blocked: true });
-    await tell(bench, hostIssue(2));
+    await applyHostIssue(bench, hostIssue(2));
     await finish(bench, await take(bench), { outcome: 'depends', result: { on: ['#1'] } });
     expect(await bench.issue(2)).toMatchObject({ state: 'needs-clarification' });
     expect((await bench.issue(2)).question).toContain('#1');
     await releaseWaiting(bench.engine);
     expect((await bench.issue(1)).state).toBe('dependency-blocked');
-    await tell(bench, hostIssue(2, { state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(bench, hostIssue(2, { state: 'closed' }), { action: 'closed' });
     await releaseWaiting(bench.engine);
     expect(await bench.issue(1)).toMatchObject({ state: 'analyzing', is_blocked: false });
   });
 
   test('do not wait for a dependency that was done before', async () => {
-    await tell(bench, hostIssue(2));
-    await tell(bench, hostIssue(2, { state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(bench, hostIssue(2));
+    await applyHostIssue(bench, hostIssue(2, { state: 'closed' }), { action: 'closed' });
     expect((await bench.issue(2)).state).toBe('done');
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await finish(bench, await take(bench), { outcome: 'depends', result: { on: ['#2'] } });
     expect((await bench.issue(1)).state).toBe('dependency-blocked');
     await releaseWaiting(bench.engine);
@@ -190,7 +198,7 @@ describe('issues that wait for others', () => {
   });
 
   test('an epic waits for its subtasks, which are admitted automatically', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const subtasks = ['a', 'b'].map((title) => ({ title, body: '', labels: [] }));
     await finish(bench, await take(bench), { outcome: 'split', result: { subtasks } });
     await releaseWaiting(bench.engine);
@@ -276,7 +284,7 @@ describe('an outdated view of a pull request', () => {
     bring({ kind: 'pull-request', action, repo: bench.repo, pullRequest: pullRequest(over), sender: 'alice' });
 
   beforeEach(async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await workUntil(bench, 'in-review');
     bench.pass(10);
     bench.host.listIssues = async () => ({ issues: [], changedPullRequests: [changed], etag: null });

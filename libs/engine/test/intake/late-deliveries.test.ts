@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HostIssue, IssueAction } from '@pipeline/domain';
 import { act, takeHostEvent } from '@pipeline/engine';
-import { drain, hostIssue, step, tell } from '../harness.ts';
+import { applyHostIssue, drain, hostIssue, step } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage({ issues: 0 });
@@ -43,7 +43,7 @@ describe('an issue that is done stays done', () => {
   });
 
   test('when a label arrives late that was added while it was in progress', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const labeled = hostIssue(1, { updatedAt: bench.host.tick() });
     bench.host.log(labeled, { ...ENQUEUED, actor: 'anna' });
     await toTheEnd();
@@ -52,7 +52,7 @@ describe('an issue that is done stays done', () => {
   });
 
   test('when a poll sees that the pipeline itself has reopened it', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();
     const reopened = hostIssue(1, { updatedAt: bench.host.tick(), stateReason: 'reopened', labels: ['svc:done'] });
     bench.host.log(reopened, { action: 'reopened', label: null, actor: 'pipeline-bot' });
@@ -61,10 +61,10 @@ describe('an issue that is done stays done', () => {
   });
 
   test('when an applied reopening is delivered again under another id', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();
     const reopened = hostIssue(1, { updatedAt: bench.host.tick() });
-    await tell(bench, reopened, { action: 'reopened' });
+    await applyHostIssue(bench, reopened, { action: 'reopened' });
     expect(await admissions()).toBe(2);
     await toTheEnd();
     await again(reopened, { action: 'reopened' });
@@ -73,7 +73,7 @@ describe('an issue that is done stays done', () => {
   });
 
   test('when it was ended by the pipeline and the host has not closed it yet', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await act(bench.engine, await bench.key(), 'cancel', OLGA);
     await again(hostIssue(1, { updatedAt: bench.host.tick() }), ENQUEUED);
     expect((await bench.issue()).state).toBe('done');
@@ -82,7 +82,7 @@ describe('an issue that is done stays done', () => {
 
 describe('an issue that is done starts again', () => {
   test('when a person reopens it, by webhook or by poll', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();
     const reopened = hostIssue(1, { updatedAt: bench.host.tick() });
     bench.host.log(reopened, { action: 'reopened', label: null, actor: 'alice' });
@@ -93,11 +93,11 @@ describe('an issue that is done starts again', () => {
   });
 
   test('when a person adds the label in the second in which it was closed, but after that', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const closed = hostIssue(1, { state: 'closed', updatedAt: at(5) });
-    await tell(bench, closed, { action: 'closed' });
+    await applyHostIssue(bench, closed, { action: 'closed' });
     expect((await bench.issue()).state).toBe('done');
-    await tell(bench, closed, { ...ENQUEUED, sender: 'anna' });
+    await applyHostIssue(bench, closed, { ...ENQUEUED, sender: 'anna' });
     expect(await admissions()).toBe(2);
     expect(await bench.entry('reopenIssue')).toMatchObject({ status: 'pending' });
   });
@@ -105,38 +105,38 @@ describe('an issue that is done starts again', () => {
 
 describe('labels and states that arrive out of order', () => {
   test('leave the pause that is the newest on the host', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const how = { label: 'svc:paused', sender: 'anna' };
-    await tell(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'unlabeled', ...how });
-    await tell(bench, hostIssue(1, { updatedAt: at(3) }), { action: 'labeled', ...how });
+    await applyHostIssue(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'unlabeled', ...how });
+    await applyHostIssue(bench, hostIssue(1, { updatedAt: at(3) }), { action: 'labeled', ...how });
     expect((await bench.issue()).is_paused).toBe(false);
-    await tell(bench, hostIssue(1, { updatedAt: at(7) }), { action: 'labeled', ...how });
+    await applyHostIssue(bench, hostIssue(1, { updatedAt: at(7) }), { action: 'labeled', ...how });
     await again(hostIssue(1, { updatedAt: at(4) }), { action: 'unlabeled', ...how });
     expect((await bench.issue()).is_paused).toBe(true);
   });
 
   test('leave the newest change of each other label', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     const bug = { label: 'bug', sender: 'anna' };
-    await tell(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'unlabeled', ...bug });
-    await tell(bench, hostIssue(1, { updatedAt: at(3) }), { action: 'labeled', ...bug });
-    await tell(bench, hostIssue(1, { updatedAt: at(2) }), { action: 'labeled', label: 'docs' });
+    await applyHostIssue(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'unlabeled', ...bug });
+    await applyHostIssue(bench, hostIssue(1, { updatedAt: at(3) }), { action: 'labeled', ...bug });
+    await applyHostIssue(bench, hostIssue(1, { updatedAt: at(2) }), { action: 'labeled', label: 'docs' });
     expect((await bench.issue()).labels).toEqual(['svc:analyzing', 'docs']);
   });
 
   test('leave an issue open that was reopened after it was closed', async () => {
-    await tell(bench, hostIssue(1));
-    await tell(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'reopened' });
-    await tell(bench, hostIssue(1, { state: 'closed', updatedAt: at(3) }), { action: 'closed' });
+    await applyHostIssue(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1, { state: 'closed', updatedAt: at(3) }), { action: 'closed' });
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
   test('are settled by reading the issue from the host when they have the same timestamp', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await drain(bench);
     bench.pass(1);
     const now = hostIssue(1, { updatedAt: at(4), labels: ['svc:analyzing'] });
-    await tell(bench, now, { action: 'reopened' });
+    await applyHostIssue(bench, now, { action: 'reopened' });
     await again({ ...now, state: 'closed', closedAt: at(4) }, { action: 'closed' });
     expect((await bench.issue()).state).toBe('analyzing');
     bench.host.issues.set(1, { ...now, state: 'closed', closedAt: at(4) });
@@ -155,7 +155,7 @@ describe('a command on the host', () => {
   };
 
   test('has no effect when a newer one of its kind was applied', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await command('/svc:resume', at(6));
     await command('/svc:pause', at(5));
     expect((await bench.issue()).is_paused).toBe(false);
@@ -166,16 +166,16 @@ describe('a command on the host', () => {
   });
 
   test('has no effect when it was given before the issue was started again', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();
     const late = bench.host.tick();
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     await command('/svc:cancel', late);
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
   test('has no effect when an operator has paused or resumed since', async () => {
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     bench.pass(60);
     await act(bench.engine, await bench.key(), 'resume', OLGA);
     await command('/svc:pause', '2026-03-01T00:00:30.000Z');

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { pollRepo } from '@pipeline/engine';
 import { findPullRequest } from '@pipeline/store';
-import { drain, finish, hostIssue, say, step, take, tell, workUntil } from '../harness.ts';
+import { applyHostIssue, drain, finish, hostIssue, say, step, take, workUntil } from '../harness.ts';
 import { hostPull, reportPull, reportReview } from '../host-pulls.ts';
 import { Stage } from '../stage.ts';
 
@@ -76,7 +76,7 @@ describe('a pull request that is merged into another base than the default branc
   test('does not end the issue when the host closes it for another reason afterwards: a close is a cancel', async () => {
     await workUntil(stage, 'in-review');
     stage.host.pulls.set(1_001, hostPull(stage, merged));
-    await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(stage, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     expect((await stage.transitions()).at(-1)).toMatch(/-> done \(host-closed\)$/);
   });
 });
@@ -132,7 +132,7 @@ describe('a pull request of somebody else that closes the issue by a keyword', (
 
   test('lets its author answer no question that the issue waits with', async () => {
     const issue = hostIssue(2);
-    await tell(stage, issue);
+    await applyHostIssue(stage, issue);
     await finish(stage, await take(stage, ['analyze']), {
       outcome: 'needs-clarification',
       result: { question: 'Which one?' },

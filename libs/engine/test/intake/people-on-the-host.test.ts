@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { act, pollRepo, takeHostEvent } from '@pipeline/engine';
-import { drain, finish, hostIssue, say, take, tell } from '../harness.ts';
+import { applyHostIssue, drain, finish, hostIssue, say, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
@@ -37,7 +37,7 @@ describe('an action of a person on the host', () => {
   test('restarts and reopens a finished, closed issue when it is svc:enqueue', async () => {
     await act(stage.engine, await stage.key(), 'cancel', OLGA);
     await drain(stage);
-    await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:enqueue' });
+    await applyHostIssue(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:enqueue' });
     await drain(stage);
     expect((await stage.issue()).state).toBe('analyzing');
     expect(stage.host.executed.map(({ type }) => type)).toContain('reopenIssue');
@@ -67,7 +67,7 @@ test('svc:paused is removed from a finished issue', async () => {
   await act(stage.engine, await stage.key(), 'cancel', OLGA);
   await drain(stage);
   const before = stage.host.executed.length;
-  await tell(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:paused' });
+  await applyHostIssue(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:paused' });
   await drain(stage);
   expect(stage.host.executed.slice(before).map(({ type }) => type)).toEqual(['swapLabels']);
   expect((await stage.issue()).labels).toEqual(['svc:done']);

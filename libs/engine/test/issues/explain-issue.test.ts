@@ -2,7 +2,18 @@ import { expect, test } from '@jest/globals';
 import type { Outcome, WaitKind } from '@pipeline/domain';
 import { act, explainIssue, fail } from '@pipeline/engine';
 import { type OrgScope, recordFindings } from '@pipeline/store';
-import { drain, finish, goodOutcome, hostIssue, makeBench, refOf, step, take, tell, workUntil } from '../harness.ts';
+import {
+  applyHostIssue,
+  drain,
+  finish,
+  goodOutcome,
+  hostIssue,
+  makeBench,
+  refOf,
+  step,
+  take,
+  workUntil,
+} from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage({ at: null });
@@ -44,7 +55,7 @@ const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
     'another issue',
     ['dependency'],
     async () => {
-      await tell(bench, hostIssue(2));
+      await applyHostIssue(bench, hostIssue(2));
       await end({ outcome: 'depends', result: { on: ['#2'] } });
     },
   ],
@@ -148,7 +159,7 @@ test('an issue that is done waits for nothing, and its transitions are listed, n
 test('dependencies in other repos are named in full', async () => {
   const { owner } = bench.repo;
   const other = await makeBench(database.store, { slug: `${owner}/lib`, tenant: owner });
-  await tell(other, hostIssue(4));
+  await applyHostIssue(other, hostIssue(4));
   const task = await take(bench);
   expect(task.repo).toBe(`${owner}/shop`);
   await finish(bench, task, { outcome: 'depends', result: { on: [`${owner}/lib#4`] } });

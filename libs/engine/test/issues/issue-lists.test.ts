@@ -1,10 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IssueListItem } from '@pipeline/domain';
 import { act, claim, fail, progress, reclaimExpired } from '@pipeline/engine';
-import { checkIssueList, foldIssueCounts, refreshIssueList, unfoldedRepos } from '@pipeline/store';
+import { aggregateIssueCounts, checkIssueList, refreshIssueList, unfoldedRepos } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { type Bench, drain, finish, goodOutcome, hostIssue, makeBench, refOf, step, take, tell } from '../harness.ts';
+import {
+  applyHostIssue,
+  type Bench,
+  drain,
+  finish,
+  goodOutcome,
+  hostIssue,
+  makeBench,
+  refOf,
+  step,
+  take,
+} from '../harness.ts';
 
 const database = testDatabase();
 const CLEAN = { missing: 0, surplus: 0, stale: 0, miscounted: 0 };
@@ -56,7 +67,7 @@ async function issueIdOf({ tenantId, repo }: Bench, number: number): Promise<num
 describe('the list', () => {
   test('agrees with the issues at every step of their life', async () => {
     const bench = await freshBench();
-    await tell(bench, hostIssue(1, { title: 'A table of contents', labels: ['svc:enqueue', 'docs'] }));
+    await applyHostIssue(bench, hostIssue(1, { title: 'A table of contents', labels: ['svc:enqueue', 'docs'] }));
     expect(await itemOf(bench, 1)).toMatchObject({
       title: 'A table of contents',
       state: 'analyzing',
@@ -77,7 +88,7 @@ describe('the list', () => {
 
   test('shows the agent of an issue, and none when the worker is lost', async () => {
     const bench = await freshBench();
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     database.clock.now = new Date('2026-03-01T00:00:00Z');
     await take(bench);
     expect(await itemOf(bench, 1)).toMatchObject({ activeTaskType: 'analyze', assignedAgent: 'analyzer' });
@@ -90,7 +101,7 @@ describe('the list', () => {
 
   test('shows a status and a cost at most every five seconds', async () => {
     const bench = await freshBench();
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     database.clock.now = new Date('2026-03-02T00:00:00Z');
     const task = await take(bench);
     const invocation = { index: 0, model: 'm', provider: 'p', inputTokens: 1, outputTokens: 1 };
@@ -125,7 +136,7 @@ describe('the list', () => {
   test('truncates titles, labels and statuses of any length without failing the state change', async () => {
     const bench = await freshBench();
     const labels = ['svc:enqueue', ...Array.from({ length: 100 }, (_, i) => `${i}-${'é'.repeat(98)}`)];
-    await tell(bench, hostIssue(1, { title: '🦜'.repeat(5_000), labels }));
+    await applyHostIssue(bench, hostIssue(1, { title: '🦜'.repeat(5_000), labels }));
     const item = await itemOf(bench, 1);
     expect([...item.title]).toHaveLength(256);
     expect(item.title.endsWith('🦜…')).toBe(true);
@@ -144,7 +155,7 @@ describe('the list', () => {
 describe('the counts', () => {
   test('follow pauses, blocks and their ends', async () => {
     const bench = await freshBench();
-    for (const number of [1, 2, 3]) await tell(bench, hostIssue(number));
+    for (const number of [1, 2, 3]) await applyHostIssue(bench, hostIssue(number));
     const key = { tenantId: bench.tenantId, issueId: await issueIdOf(bench, 2) };
     await act(bench.engine, key, 'pause', operator);
     expect(await countsOf(bench)).toEqual({ analyzing: 2, 'analyzing paused': 1 });
@@ -165,13 +176,13 @@ describe('the counts', () => {
 
   test('are equal before and after aggregation, also when it runs twice', async () => {
     const bench = await freshBench();
-    for (const number of [1, 2]) await tell(bench, hostIssue(number));
+    for (const number of [1, 2]) await applyHostIssue(bench, hostIssue(number));
     await drain(bench);
     await step(bench);
     const before = await countsOf(bench);
     const open = await unfoldedRepos(database.store.fleet, 100);
     expect(open).toContainEqual({ tenant_id: bench.tenantId, repo_id: bench.repo.id });
-    const fold = () => foldIssueCounts(database.store.tenant, bench.tenantId, bench.repo.id);
+    const fold = () => aggregateIssueCounts(database.store.tenant, bench.tenantId, bench.repo.id);
     await Promise.all([fold(), fold()]);
     await fold();
     expect(await countsOf(bench)).toEqual(before);
@@ -182,7 +193,7 @@ describe('the counts', () => {
 
   test('are correct when a claim and an operator change one issue concurrently', async () => {
     const bench = await freshBench();
-    for (let number = 1; number <= 8; number += 1) await tell(bench, hostIssue(number));
+    for (let number = 1; number <= 8; number += 1) await applyHostIssue(bench, hostIssue(number));
     const keys = await Promise.all(
       [1, 2, 3, 4, 5, 6, 7, 8].map(async (n) => ({ tenantId: bench.tenantId, issueId: await issueIdOf(bench, n) })),
     );
@@ -203,7 +214,7 @@ describe('the counts', () => {
 
 test('a claim shows the issue after a concurrent change', async () => {
   const bench = await freshBench();
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   const { tenantId, workerId } = bench;
   const issueId = await issueIdOf(bench, 1);
   let claiming: Promise<unknown> = Promise.resolve();
@@ -228,7 +239,7 @@ async function somebodyWaits(): Promise<boolean> {
 
 test('the check finds missing and wrong rows, and wrong counts', async () => {
   const bench = await freshBench();
-  for (const number of [1, 2, 3]) await tell(bench, hostIssue(number));
+  for (const number of [1, 2, 3]) await applyHostIssue(bench, hostIssue(number));
   const { tenantId } = bench;
   await database.db
     .updateTable('issues')

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ScannedResult } from '@pipeline/domain';
 import { enqueueDueScans, fail, reclaimExpired, releaseDue, start } from '@pipeline/engine';
-import { claimNext, finish, hostIssue, makeBench, refOf, step, take, tell, workUntil } from '../harness.ts';
+import { applyHostIssue, claimNext, finish, hostIssue, makeBench, refOf, step, take, workUntil } from '../harness.ts';
 import { Stage } from '../stage.ts';
 
 // Scans of earlier tests are also due when the clock advances, so each test reads only its own rows.
@@ -33,7 +33,7 @@ const scan = () => take(bench, ['code-map-scan']);
 const finishScan = async (over: Partial<ScannedResult> = {}) =>
   finish(bench, await scan(), { outcome: 'scanned', result: result(over) });
 const merge = async (issueNumber: number) => {
-  await tell(bench, hostIssue(issueNumber));
+  await applyHostIssue(bench, hostIssue(issueNumber));
   await workUntil(bench, 'merge-pending');
   await step(bench);
 };

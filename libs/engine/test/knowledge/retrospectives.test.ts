@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { act, fail, reclaimExpired, releaseDue, report, start, transition } from '@pipeline/engine';
 import {
+  applyHostIssue,
   claimNext,
   drain,
   finish,
@@ -11,7 +12,6 @@ import {
   say,
   step,
   take,
-  tell,
   workUntil,
 } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
@@ -132,7 +132,7 @@ describe('an issue that ends otherwise', () => {
     await finish(bench, await take(bench), { outcome: 'not-planned', result: { reason: 'no' } });
     expect((await bench.issue()).state).toBe('done');
     expect(await bench.tasks()).toEqual([]);
-    await tell(bench, hostIssue(2));
+    await applyHostIssue(bench, hostIssue(2));
     await say(bench, 2, '/svc:cancel');
     expect(await bench.tasks()).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe('a retrospect that fails', () => {
       bench.pass(700);
       await releaseDue(bench.engine);
     }
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     expect((await bench.issue()).state).toBe('analyzing');
     // The third time the same error would be a permanent one.
     expect(await failWith(await take(bench), 'transient')).toMatchObject({ requeued: true });
@@ -196,7 +196,7 @@ describe('an issue that is reopened', () => {
   test('continues while its retrospect waits or runs, which does not change it', async () => {
     await merged();
     const running = await retrospect();
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     expect((await bench.issue()).state).toBe('analyzing');
     expect(await step(bench)).toBe('planning');
     expect(await finish(bench, running, goodOutcome('retrospect', 1))).toMatchObject({ state: 'planning' });
@@ -208,7 +208,7 @@ describe('an issue that is reopened', () => {
   test('has a second retrospective when it is done again', async () => {
     await merged();
     await finish(bench, await retrospect(), goodOutcome('retrospect', 1));
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     await merged();
     await finish(bench, await retrospect(), goodOutcome('retrospect', 1));
     expect(await retrospectives()).toHaveLength(2);
@@ -216,7 +216,7 @@ describe('an issue that is reopened', () => {
 
   test('has one waiting retrospect, with the whole summary, when it is done again meanwhile', async () => {
     await merged();
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     await merged();
     expect((await bench.issue()).state).toBe('done');
     const task = await retrospect();
@@ -228,7 +228,7 @@ describe('an issue that is reopened', () => {
   test('replaces the running retrospect when it is done again', async () => {
     await merged();
     const running = await retrospect();
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     await merged();
     await expect(finish(bench, running, goodOutcome('retrospect', 1))).rejects.toMatchObject({
       code: 'TASK_CANCELLED',
@@ -240,15 +240,15 @@ describe('an issue that is reopened', () => {
   test('does not wait for a withdrawn retrospect', async () => {
     await merged();
     await retrospect();
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     await merged();
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     expect((await take(bench)).taskType).toBe('analyze');
   });
 
   test('holds its retrospect while it is paused, and no longer', async () => {
     await merged();
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     await act(bench.engine, await bench.key(), 'pause', OLGA);
     await expect(retrospect()).rejects.toThrow('nothing to claim');
     await act(bench.engine, await bench.key(), 'resume', OLGA);
@@ -257,7 +257,7 @@ describe('an issue that is reopened', () => {
 
   test('releases a paused retrospect when it is cancelled', async () => {
     await merged();
-    await tell(bench, hostIssue(1), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     await act(bench.engine, await bench.key(), 'pause', OLGA);
     await act(bench.engine, await bench.key(), 'cancel', OLGA);
     expect((await retrospect()).taskType).toBe('retrospect');
@@ -283,7 +283,7 @@ test('a retrospect is claimed once, and a reopening concurrent with its report l
   await Promise.all([
     report(engine, refOf(bench, task), body),
     report(engine, refOf(bench, task), body),
-    tell(bench, hostIssue(1), { action: 'reopened' }),
+    applyHostIssue(bench, hostIssue(1), { action: 'reopened' }),
   ]);
   expect(await retrospectives()).toHaveLength(1);
   expect((await bench.issue()).state).toBe('analyzing');

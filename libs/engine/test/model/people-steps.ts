@@ -55,9 +55,9 @@ const opensAndCloses: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), open: fc.boolean() })
   .map((data) => step('setOpen', data, ({ host }, issue) => host.state.setOpen(issue(data.issue), data.open, 'anna')));
 
-type Deed = 'merge' | 'close' | 'reopen' | 'push' | 'approve' | 'request changes' | 'open another';
+type PullAction = 'merge' | 'close' | 'reopen' | 'push' | 'approve' | 'request changes' | 'open another';
 
-function touchPull({ host, ...world }: World, number: number, deed: Deed, person: Person): void {
+function touchPull({ host, ...world }: World, number: number, deed: PullAction, person: Person): void {
   const { state } = host;
   const pull = state.pullsOf(branchOf(number)).at(-1);
   if (deed === 'open another') {
@@ -76,7 +76,16 @@ function touchPull({ host, ...world }: World, number: number, deed: Deed, person
   if (deed === 'request changes') state.review(pull, 'changes_requested', person);
 }
 
-const DEEDS: Deed[] = ['merge', 'close', 'reopen', 'push', 'approve', 'approve', 'request changes', 'open another'];
+const DEEDS: PullAction[] = [
+  'merge',
+  'close',
+  'reopen',
+  'push',
+  'approve',
+  'approve',
+  'request changes',
+  'open another',
+];
 
 const pulls: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), deed: fc.constantFrom(...DEEDS), person: who })

@@ -101,7 +101,7 @@ export async function makeWorld(
   const settings: Settings = { ...DEFAULT_SETTINGS };
   const engine: Engine = {
     store: database.store,
-    ring: () => undefined,
+    notify: () => undefined,
     settings: () => settings,
     random: () => 0.5,
   };

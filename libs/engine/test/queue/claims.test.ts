@@ -11,7 +11,7 @@ import {
   weeklyReliability,
 } from '@pipeline/engine';
 import { sql } from 'kysely';
-import { claimNext, finish, hostIssue, paid, refOf, take, tell, WORKER } from '../harness.ts';
+import { applyHostIssue, claimNext, finish, hostIssue, paid, refOf, take, WORKER } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage();
@@ -123,8 +123,8 @@ describe('a task that is withdrawn while a worker holds it', () => {
   test('delays the next task until the worker is notified, or its lease is over', async () => {
     const task = await take(bench);
     const closed = hostIssue(1, { state: 'closed', labels: [] });
-    await tell(bench, closed, { action: 'closed' });
-    await tell(bench, hostIssue(1, { labels: [] }), { action: 'reopened' });
+    await applyHostIssue(bench, closed, { action: 'closed' });
+    await applyHostIssue(bench, hostIssue(1, { labels: [] }), { action: 'reopened' });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
     const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
     const beat = { tenantId: bench.tenantId, workerId: bench.workerId, status: 'busy' as const, tasks };

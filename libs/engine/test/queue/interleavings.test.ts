@@ -15,6 +15,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import {
   ALL_TASKS,
+  applyHostIssue,
   type Bench,
   drain,
   goodOutcome,
@@ -23,7 +24,6 @@ import {
   makeBench,
   refOf,
   step,
-  tell,
   WORKER,
 } from '../harness.ts';
 
@@ -82,7 +82,7 @@ async function makeWorld(): Promise<World> {
   for (let i = 0; i < WORKERS; i += 1) {
     workers.push(await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: `w${runs}-${i}` }));
   }
-  for (let number = 1; number <= ISSUES; number += 1) await tell(bench, hostIssue(number));
+  for (let number = 1; number <= ISSUES; number += 1) await applyHostIssue(bench, hostIssue(number));
   return { bench, workers, silent: [] };
 }
 

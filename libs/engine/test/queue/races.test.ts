@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { act, beginSending, releaseWaiting, settle, transition } from '@pipeline/engine';
 import { refreshIssueList, upsertEdge, wouldCycle } from '@pipeline/store';
 import { sql } from 'kysely';
-import { drain, finish, hostIssue, take, tell } from '../harness.ts';
+import { applyHostIssue, drain, finish, hostIssue, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
@@ -34,7 +34,7 @@ describe('two issues that wait for each other', () => {
   const dependsOn = (number: number) => ({ outcome: 'depends' as const, result: { on: [`#${number}`] } });
 
   test('never do, with concurrent edges', async () => {
-    await tell(stage, hostIssue(2));
+    await applyHostIssue(stage, hostIssue(2));
     const [one, two] = [await take(stage), await take(stage)];
     const end = (number: number) => ({ repoId: stage.repo.id, number, issueId: null });
     const { second } = await stage.database.db.transaction().execute(async (tx) => {
@@ -52,7 +52,7 @@ describe('two issues that wait for each other', () => {
   test('an epic, and a subtask that depended on it before their edge existed', async () => {
     const subtasks = [{ title: 'part', body: '', labels: [] }];
     await finish(stage, await take(stage), { outcome: 'split', result: { subtasks } });
-    await tell(stage, hostIssue(2));
+    await applyHostIssue(stage, hostIssue(2));
     await finish(stage, await take(stage), dependsOn(1));
     expect((await stage.issue(2)).state).toBe('dependency-blocked');
     const sending = await beginSending(stage.engine, stage.tenantId, (await stage.entry('createIssue')).id);
@@ -84,9 +84,9 @@ describe('svc:paused on the host', () => {
     await drain(stage);
     await act(stage.engine, await stage.key(), 'resume', OLGA);
     labels.delete('svc:paused');
-    await tell(stage, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
+    await applyHostIssue(stage, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
     labels.add('svc:paused');
-    await tell(stage, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
+    await applyHostIssue(stage, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
     await drain(stage);
     expect((await stage.issue()).is_paused).toBe(true);
     expect([...labels]).toContain('svc:paused');
@@ -96,13 +96,13 @@ describe('svc:paused on the host', () => {
     const labels = shown();
     await drain(stage);
     // Added by a person, found by a poll, removed by an operator; then the webhook arrives.
-    await tell(stage, hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'] }), {
+    await applyHostIssue(stage, hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'] }), {
       action: 'seen',
       sender: null,
     });
     await act(stage.engine, await stage.key(), 'resume', OLGA);
     await drain(stage);
-    await tell(stage, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
+    await applyHostIssue(stage, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
     await drain(stage);
     expect((await stage.issue()).is_paused).toBe(true);
     expect([...labels]).toContain('svc:paused');

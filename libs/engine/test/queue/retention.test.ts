@@ -2,7 +2,18 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { report } from '@pipeline/engine';
 import { deleteOldProjections, deleteOldRuns } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, drain, finish, goodOutcome, hostIssue, makeBench, paid, refOf, take, tell } from '../harness.ts';
+import {
+  applyHostIssue,
+  type Bench,
+  drain,
+  finish,
+  goodOutcome,
+  hostIssue,
+  makeBench,
+  paid,
+  refOf,
+  take,
+} from '../harness.ts';
 
 const database = testDatabase();
 const DAY_MS = 24 * 60 * 60_000;
@@ -28,7 +39,7 @@ const statuses = async () => {
 };
 
 test('deletes old runs with their model calls but not their artefacts, and settled projections but not failed ones', async () => {
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   const analyzed = await take(bench);
   const artefacts = [{ kind: 'note', mediaType: 'text/plain', title: 'n', body: 'b' }];
   const body = { ...goodOutcome('analyze', 1), artefacts, findings: [], invocations: [paid(1)] };

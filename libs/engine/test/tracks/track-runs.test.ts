@@ -13,6 +13,7 @@ import {
 } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import {
+  applyHostIssue,
   type Bench,
   drain,
   finish,
@@ -21,7 +22,6 @@ import {
   makeBench,
   step,
   take,
-  tell,
   workUntil,
 } from '../harness.ts';
 
@@ -297,7 +297,7 @@ describe('an issue of a track', () => {
     await finish(bench, epic, { outcome: 'split', result: { subtasks: [part] } });
     await drain(bench);
     expect(await take(bench)).toMatchObject({ promptVersion: 1, payload: { instructions: 'How to tests.' } });
-    await tell(bench, hostIssue(7));
+    await applyHostIssue(bench, hostIssue(7));
     expect(await take(bench)).toMatchObject({ issueNumber: 7, promptVersion: null, payload: { instructions: null } });
   });
 
@@ -309,7 +309,7 @@ describe('an issue of a track', () => {
     await step(bench);
     expect((await seeds())[0]?.completed_at).toBe('2026-03-02T10:05:00.000Z');
     expect(await gaps()).toEqual([]);
-    await tell(bench, hostIssue(number, { labels: ['svc:enqueue'] }), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(number, { labels: ['svc:enqueue'] }), { action: 'reopened' });
     expect((await seeds())[0]?.completed_at).toBeNull();
   });
 
@@ -317,8 +317,8 @@ describe('an issue of a track', () => {
     await track('tests');
     await runDueTracks(bench.engine);
     // The next number of the host.
-    await tell(bench, hostIssue(1_001));
-    await tell(bench, hostIssue(1_001, { state: 'closed', labels: [] }), { action: 'closed' });
+    await applyHostIssue(bench, hostIssue(1_001));
+    await applyHostIssue(bench, hostIssue(1_001, { state: 'closed', labels: [] }), { action: 'closed' });
     await drain(bench);
     expect(await seeds()).toMatchObject([{ issue_number: 1_001, completed_at: expect.any(String) }]);
     expect(await gaps()).toEqual([]);

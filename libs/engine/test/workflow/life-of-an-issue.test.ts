@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type Bench, hostIssue, listsAgreeAfterEach, makeBench, step, tell } from '../harness.ts';
+import { applyHostIssue, type Bench, hostIssue, listsAgreeAfterEach, makeBench, step } from '../harness.ts';
 
 const database = testDatabase();
 listsAgreeAfterEach(database);
@@ -15,7 +15,7 @@ const issueOf = async ({ tenantId, repo }: Bench, number: number) => {
 describe('an issue that meets no obstacle', () => {
   test('is admitted by label, passes every state, is merged by the host and only then done', async () => {
     const bench = await makeBench(database.store);
-    await tell(bench, hostIssue(1));
+    await applyHostIssue(bench, hostIssue(1));
     expect((await issueOf(bench, 1)).state).toBe('analyzing');
     const states = [];
     for (let i = 0; i < 5; i += 1) states.push(await step(bench));
@@ -30,7 +30,7 @@ describe('an issue that meets no obstacle', () => {
 
   test('is not admitted without the label', async () => {
     const bench = await makeBench(database.store, { slug: 'acme/quiet' });
-    await tell(bench, hostIssue(1, { labels: ['bug'] }));
+    await applyHostIssue(bench, hostIssue(1, { labels: ['bug'] }));
     expect(await findIssue(database.db, bench.tenantId, bench.repo.id, 1)).toBeUndefined();
   });
 });

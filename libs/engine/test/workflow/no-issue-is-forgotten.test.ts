@@ -8,7 +8,7 @@ import {
   steerProjection,
   transition,
 } from '@pipeline/engine';
-import { drain, finish, hostIssue, take, tell, workUntil } from '../harness.ts';
+import { applyHostIssue, drain, finish, hostIssue, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
@@ -45,7 +45,7 @@ describe('no issue is forgotten', () => {
     await stage.send('submitReview');
     expect(await stage.letters()).toMatchObject([{ error: 'submitReview: line 1 is not part of the diff' }]);
 
-    await tell(stage, hostIssue(2));
+    await applyHostIssue(stage, hostIssue(2));
     const task = await take(stage, ['analyze']);
     const subtasks = [{ title: 'part', body: '', labels: [] }];
     await finish(stage, task, { outcome: 'split', result: { subtasks } });
@@ -55,7 +55,7 @@ describe('no issue is forgotten', () => {
   });
 
   test('an epic continues when its subtask was done before their edge was inserted', async () => {
-    await tell(stage, hostIssue(2));
+    await applyHostIssue(stage, hostIssue(2));
     const second = await stage.key(2);
     await act(stage.engine, second, 'cancel', OLGA);
     const subtasks = [{ title: 'part', body: '', labels: [] }];
@@ -77,7 +77,7 @@ describe('no issue is forgotten', () => {
 
   test('a dependency without a record ends with its close on the host', async () => {
     await finish(stage, await take(stage), { outcome: 'depends', result: { on: ['#77'] } });
-    await tell(stage, hostIssue(77, { labels: [], state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(stage, hostIssue(77, { labels: [], state: 'closed' }), { action: 'closed' });
     await releaseWaiting(stage.engine);
     expect((await stage.issue()).state).toBe('analyzing');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { act, ParentWatch, pollRepo, putRepo, releaseWaiting, transition } from '@pipeline/engine';
-import { drain, finish, goodOutcome, hostIssue, say, step, take, tell, workUntil } from '../harness.ts';
+import { applyHostIssue, drain, finish, goodOutcome, hostIssue, say, step, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage({ at: null, issues: 0 });
@@ -14,9 +14,10 @@ const written = (n: number, body: string, over = {}) => {
   const updatedAt = new Date(Date.parse('2026-01-01T00:00:00Z') + second * 1000).toISOString();
   return hostIssue(n, { body, url: `${URL}/${n}`, updatedAt, ...over });
 };
-const enter = (n: number, body = 'Please.') => tell(bench, written(n, body));
-const edit = (n: number, body: string) => tell(bench, written(n, body, { labels: [] }), { action: 'edited' });
-const close = (n: number) => tell(bench, written(n, '', { state: 'closed', labels: [] }), { action: 'closed' });
+const enter = (n: number, body = 'Please.') => applyHostIssue(bench, written(n, body));
+const edit = (n: number, body: string) => applyHostIssue(bench, written(n, body, { labels: [] }), { action: 'edited' });
+const close = (n: number) =>
+  applyHostIssue(bench, written(n, '', { state: 'closed', labels: [] }), { action: 'closed' });
 
 const stateOf = async (n = 1) => (await bench.issue(n)).state;
 const edges = async (n = 1) =>
@@ -90,10 +91,10 @@ describe('an admitted issue with a dependency in its text', () => {
       ...{ installationId: null, enabled: true },
     });
     const elsewhere = { engine: bench.engine, host: bench.host, repo: till };
-    await tell(elsewhere, written(9, 'Please.'));
+    await applyHostIssue(elsewhere, written(9, 'Please.'));
     await enter(1, `Depends on ${slug.owner}/till#9`);
     expect(await stateOf()).toBe('dependency-blocked');
-    await tell(elsewhere, written(9, '', { state: 'closed' }), { action: 'closed' });
+    await applyHostIssue(elsewhere, written(9, '', { state: 'closed' }), { action: 'closed' });
     await release();
     expect(await stateOf()).toBe('analyzing');
   });
@@ -183,7 +184,7 @@ describe('an edit of the text', () => {
     await enter(2);
     const before = written(1, 'Depends on #2');
     await enter(1, 'Free.');
-    await tell(bench, before, { action: 'seen' });
+    await applyHostIssue(bench, before, { action: 'seen' });
     expect(await edges()).toEqual([]);
   });
 

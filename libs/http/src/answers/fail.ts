@@ -18,7 +18,7 @@ const BODY_NOT_READ: ReadonlySet<ErrorCode> = new Set(['PAYLOAD_TOO_LARGE', 'REQ
 const UNEXPECTED: Refusal = { code: 'INTERNAL_ERROR' };
 
 /** Maps a thrown value to an ApiError. The cause is logged with the request id and never sent to the caller. */
-export type Fail = (scope: RequestScope, error: unknown) => void;
+type Fail = (scope: RequestScope, error: unknown) => void;
 
 export function errorMapping({ surface, metrics, answerCheck, errorPage }: FailOptions): Fail {
   const send: Send = (scope, route, error) => sendError(scope, route, error, errorPage);

@@ -14,7 +14,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-export interface BodyRules {
+interface BodyRules {
   /** Bytes, after decoding. */
   limit: number;
   /** False: bodies with a Content-Encoding are rejected, so that nothing is decompressed before authentication. */

@@ -1,5 +1,5 @@
 /** Maximum nesting of a body. Functions that read and store JSON recurse once per level. */
-export const MAX_JSON_DEPTH = 64;
+const MAX_JSON_DEPTH = 64;
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPENING = new Set([0x5b, 0x7b]);

@@ -21,7 +21,7 @@ export interface AttemptCounter {
 }
 
 /** A login attempt. `name` is normalized as for the comparison. */
-export interface LoginCaller {
+interface LoginCaller {
   address: string;
   name: string;
 }
@@ -29,7 +29,7 @@ export interface LoginCaller {
 /** `failed` = wrong name or password; `limited` = a limit is reached, reported once per window and key. */
 export type LoginFailure = LoginCaller & { kind: 'failed' | 'limited' };
 
-export interface LoginLimitOptions {
+interface LoginLimitOptions {
   /** Failed logins in 5 minutes for one name from one address; 0 = no limit. */
   limit: number;
   counter: AttemptCounter;

@@ -51,14 +51,14 @@ type Content<R extends Reply> = R extends { streamed: true }
     : { body?: undefined };
 
 /** One of the declared responses. Errors are thrown as AppError. */
-export type HandlerAnswer<T extends AnyRoute> = {
+type HandlerAnswer<T extends AnyRoute> = {
   [S in keyof RepliesOf<T> & number]: {
     status: S;
     headers?: Readonly<Record<string, string | readonly string[]>>;
   } & Content<RepliesOf<T>[S]>;
 }[keyof RepliesOf<T> & number];
 
-export type Handler<T extends AnyRoute, I = undefined> = (
+type Handler<T extends AnyRoute, I = undefined> = (
   input: HandlerInput<T, I>,
 ) => Promise<HandlerAnswer<T>> | HandlerAnswer<T>;
 

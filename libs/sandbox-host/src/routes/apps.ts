@@ -10,12 +10,12 @@ import { type Sandbox, timestamp } from '../state/context.ts';
 import type { AppRecord, Grant, InstallationRecord, RepoRecord } from '../state/model.ts';
 import { GLOBAL } from '../state/state.ts';
 
-const Wish = z.strictObject({
+const TokenRequest = z.strictObject({
   repositories: z.array(z.string()).min(1).optional(),
   repository_ids: z.array(z.int()).min(1).optional(),
   permissions: z.record(z.string(), z.enum(['read', 'write', 'admin'])).optional(),
 });
-type Wish = z.output<typeof Wish>;
+type TokenRequest = z.output<typeof TokenRequest>;
 
 /** What an app does as itself, with a signed assertion in place of a token. */
 export function appRoutes(sandbox: Sandbox): Router {
@@ -35,8 +35,8 @@ export function appRoutes(sandbox: Sandbox): Router {
     const app = await appOf(sandbox, req.headers.authorization);
     const installation = installations(app).find(({ id }) => id === numberParam(req, 'id'));
     if (!installation) throw notFound();
-    const wish = readBody(Wish, req, 'InstallationToken');
-    const repos = wishedRepos(sandbox, installation, wish);
+    const wish = readBody(TokenRequest, req, 'InstallationToken');
+    const repos = requestedRepos(sandbox, installation, wish);
     const permissions = wishedPermissions(wish);
     const { token, expiresAt } = addGrant(sandbox, installation, { repos, permissions });
     res.status(201).json({
@@ -51,7 +51,7 @@ export function appRoutes(sandbox: Sandbox): Router {
 }
 
 /** null = all repos of the installation. */
-function wishedRepos({ state }: Sandbox, { owner }: InstallationRecord, wish: Wish): RepoRecord[] | null {
+function requestedRepos({ state }: Sandbox, { owner }: InstallationRecord, wish: TokenRequest): RepoRecord[] | null {
   const { repositories, repository_ids: ids } = wish;
   if (!repositories && !ids) return null;
   const own = state.list('repo', GLOBAL).filter((repo) => same(repo.owner, owner));
@@ -68,7 +68,7 @@ function wishedRepos({ state }: Sandbox, { owner }: InstallationRecord, wish: Wi
   });
 }
 
-function wishedPermissions({ permissions }: Wish): Grant['permissions'] {
+function wishedPermissions({ permissions }: TokenRequest): Grant['permissions'] {
   if (!permissions) return APP_PERMISSIONS;
   const held: Record<string, string> = APP_PERMISSIONS;
   for (const [name, level] of Object.entries(permissions)) {

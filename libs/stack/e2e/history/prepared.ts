@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 
 /** What the loops of a monitor write of a history: KPIs and alerts. @returns how long the guard took, in ms. */
 export async function prepare(store: Store): Promise<{ guardMs: number; detectorsMs: number }> {
-  const engine: Engine = { store, ring: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
+  const engine: Engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
   const began = performance.now();
   while ((await watchKpis(engine)).more);
   const guarded = performance.now();

@@ -68,7 +68,7 @@ async function enterState({ tenant: db }: Store, state: StackState): Promise<voi
 export async function enableRepos(url: string, tenant: string, repos: readonly ServedRepo[]): Promise<void> {
   await withStore(url, async (store) => {
     const tenantId = await ensureTenant(store.tenant, tenant);
-    const engine: Engine = { store, ring: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
+    const engine: Engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
     for (const { slug, cloneUrl, defaultBranch } of repos) {
       await putRepo(engine, tenantId, {
         slug: parseSlug(slug) ?? { owner: '', name: '' },

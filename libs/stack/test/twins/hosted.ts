@@ -1,6 +1,6 @@
 import { createHostedApp, createHostedContext, type HostedOptions } from '@pipeline/hosted-api';
 import { createMetrics } from '@pipeline/runtime';
-import { createDoorbell, openStore } from '@pipeline/store';
+import { createNotifications, openStore } from '@pipeline/store';
 import type { Service, Surroundings } from './service.ts';
 
 export const SECRET = 'hook-secret';
@@ -14,17 +14,17 @@ const OAUTH: HostedOptions['oauth'] = {
 export async function hostedService({ databaseUrl, now, log }: Surroundings): Promise<Service> {
   const onConnectionError = () => undefined;
   const store = openStore({ databaseUrl, applicationName: 'hosted-api', poolSize: 4, clock: now, onConnectionError });
-  const doorbell = createDoorbell({ directUrl: databaseUrl, applicationName: 'hosted-api', log });
+  const notifications = createNotifications({ directUrl: databaseUrl, applicationName: 'hosted-api', log });
   const context = createHostedContext({
-    ...{ store, doorbell, log, metrics: createMetrics(), now, random: () => 0.5 },
+    ...{ store, notifications, log, metrics: createMetrics(), now, random: () => 0.5 },
     ...{ publicUrl: 'http://127.0.0.1', monitorUrl: undefined, storeDetails: undefined, oauth: OAUTH },
     ...{ trustedProxies: 0, webhookSecret: SECRET, issuerOf: () => null },
     limits: { connection: 0, org: 0, mcp: 0, address: 0, worker: 0 },
   });
   await context.storeWatch.check();
   await context.settings.loop.tick();
-  doorbell.on('svc_tasks', (tenantIds) => context.waiters.ring(tenantIds));
-  doorbell.start();
+  notifications.on('svc_tasks', (tenantIds) => context.waiters.ring(tenantIds));
+  notifications.start();
   const loops = new Map(context.loops.map((loop) => [loop.name, loop]));
   return {
     app: createHostedApp(context, 'throw'),
@@ -35,7 +35,7 @@ export async function hostedService({ databaseUrl, now, log }: Surroundings): Pr
       await context.waiters.close();
       await context.waiters.settled();
       await Promise.all(context.loops.map((loop) => loop.stop()));
-      await doorbell.close();
+      await notifications.close();
       await store.close();
     },
   };

@@ -48,9 +48,9 @@ export async function monitorService(
     new Promise<void>((resolve) => {
       onUp = resolve;
     });
-  pipeline.doorbell.on('svc_tasks', (rung) => rung === null && onUp());
+  pipeline.notifications.on('svc_tasks', (rung) => rung === null && onUp());
   const isUp = up();
-  pipeline.doorbell.start();
+  pipeline.notifications.start();
   await isUp;
   const database = { host: null, port: 5432, poolSize: 4 };
   const app = createMonitorApp({

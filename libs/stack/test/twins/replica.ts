@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CutProxy, Doom } from '@pipeline/testing';
+import type { ConnectionFault, CutProxy } from '@pipeline/testing';
 import type { Service } from './service.ts';
 
 /** One replica of a service, served on a port of its own, with ways to the store that end with it. */
@@ -45,7 +45,7 @@ export class Replica<S extends Service = Service> {
   }
 
   /** It dies at its next commit. */
-  doom(at: Doom): void {
+  doom(at: ConnectionFault): void {
     this.#ways[0]?.doom(at, () => this.die());
   }
 

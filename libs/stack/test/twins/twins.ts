@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { type Client, createClient } from '@pipeline/contract';
 import type { VcsHost } from '@pipeline/domain';
 import { type Logger, silentLogger } from '@pipeline/runtime';
-import { type Doom, startCutProxy, type TestDatabase } from '@pipeline/testing';
+import { type ConnectionFault, startCutProxy, type TestDatabase } from '@pipeline/testing';
 import { HostLine } from './host-line.ts';
 import { hostedService } from './hosted.ts';
 import { BASIC, type MonitorService, monitorService } from './monitor.ts';
@@ -32,7 +32,7 @@ export class Twins {
   #apis: Replica[] = [];
   #turns: readonly number[] = [0];
   #turn = 0;
-  #doom: Doom | null = null;
+  #doom: ConnectionFault | null = null;
   #starting: Promise<unknown> = Promise.resolve();
   readonly #burials: Promise<unknown>[] = [];
 
@@ -66,7 +66,7 @@ export class Twins {
   }
 
   /** Whoever is asked next dies at its next commit. */
-  crash(at: Doom): void {
+  crash(at: ConnectionFault): void {
     this.#doom = at;
   }
 

@@ -3,7 +3,7 @@ import { jsonb } from '../driver/fragments.ts';
 import type { ActorType } from '../records/inputs.ts';
 
 /** An action outside any repo. `subject` = what it was applied to, such as `user anna@example.org`. */
-export interface AuditEntry {
+interface AuditEntry {
   actorType: ActorType;
   actorId: string;
   action: string;

@@ -4,7 +4,7 @@ import { fleetNote } from '../driver/fragments.ts';
 import { connectionLives } from './connections.ts';
 
 /** A user's connection with a client program, as operators see it. */
-export interface ConnectionSummary {
+interface ConnectionSummary {
   id: string;
   org: string;
   email: string;

@@ -4,9 +4,9 @@ import type { Db } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
 /** Why a connection ended: revoked by its user, its client, reuse of a token, or an operator. */
-export type RevokedReason = 'user' | 'client' | 'reuse' | 'operator';
+type RevokedReason = 'user' | 'client' | 'reuse' | 'operator';
 
-export interface NewConnection {
+interface NewConnection {
   /** `conn_…` */
   id: string;
   tenantId: number;

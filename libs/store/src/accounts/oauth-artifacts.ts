@@ -5,7 +5,7 @@ import { jsonb } from '../driver/fragments.ts';
 
 type Payload = Record<string, unknown>;
 
-export interface Artifact {
+interface Artifact {
   /** Its type in the OAuth library, such as `Interaction`. */
   model: string;
   /** SHA-256 of its id, which is a secret of one browser. */

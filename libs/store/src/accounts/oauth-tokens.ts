@@ -6,7 +6,7 @@ import { connectionLives } from './connections.ts';
 
 export type TokenKind = 'AccessToken' | 'RefreshToken' | 'AuthorizationCode';
 
-export interface NewToken {
+interface NewToken {
   /** SHA-256 of the whole token, prefix included; the token itself is not stored. */
   hash: Buffer;
   kind: TokenKind;
@@ -28,7 +28,7 @@ export async function insertToken(db: Db, { hash, kind, connectionId, payload, t
     .execute();
 }
 
-export interface StoredToken {
+interface StoredToken {
   payload: Record<string, unknown>;
   /** When it was used, for those that may be used once; null = never. */
   consumedAt: string | null;

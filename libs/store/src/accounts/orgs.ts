@@ -18,7 +18,7 @@ export const insertTenant = (tx: Tx, tenant: { externalId: string; name: string 
 export const findTenant = (db: Db, externalId: string): Promise<TenantRow | undefined> =>
   db.selectFrom('tenants').selectAll().where('external_id', '=', externalId).executeTakeFirst();
 
-export interface TenantSummary extends TenantRow {
+interface TenantSummary extends TenantRow {
   members: number;
   repos: number;
   enabled_repos: number;
@@ -37,7 +37,7 @@ export async function listTenants(fleet: Db): Promise<TenantSummary[]> {
   return rows;
 }
 
-export interface MemberRow {
+interface MemberRow {
   user_id: number;
   email: string;
   name: string;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { msInterval } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 
-export interface Taken {
+interface Taken {
   /** Points taken in the current window, this one included. */
   points: number;
   /** Until the window ends. */

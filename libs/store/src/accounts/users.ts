@@ -27,7 +27,7 @@ export const insertNewUser = (
 export const findUser = (db: Db, email: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').selectAll().where('email_key', '=', email.toLowerCase()).executeTakeFirst();
 
-export interface UserSummary {
+interface UserSummary {
   email: string;
   name: string;
   disabled_at: string | null;

@@ -86,7 +86,7 @@ export const toAlert = (row: AlertRow): Alert => ({
   resolvedAt: row.resolved_at,
 });
 
-export interface AlertFilter {
+interface AlertFilter {
   severity?: AlertSeverity | undefined;
   detector?: AlertDetector | undefined;
   /** Slug; compared without case. */
@@ -129,19 +129,6 @@ export async function listAlerts(
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow();
   return { items: rows.map(toAlert), total: n };
-}
-
-/** Number of open alerts by severity and detector, for gauges. */
-export async function countOpenAlerts(
-  fleet: Db,
-): Promise<{ severity: AlertSeverity; detector: AlertDetector; count: number }[]> {
-  return fleet
-    .selectFrom('alerts')
-    .modifyFront(fleetNote('gauges of the whole deployment'))
-    .select(['severity', 'detector', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('resolved_at', 'is', null)
-    .groupBy(['severity', 'detector'])
-    .execute();
 }
 
 /** Open alerts of one detector over all tenants, with the time they were last seen. */

@@ -5,7 +5,7 @@ import { fleetNote } from '../driver/fragments.ts';
 
 const MAX_MESSAGE = 500;
 
-export interface DigestCount {
+interface DigestCount {
   state: State;
   /** owner/name, and `@tenant` where several have one of that name. */
   repo: string;
@@ -81,7 +81,7 @@ export async function spentInDays(fleet: Db, days: number): Promise<number | nul
   return rows[0]?.usd ?? null;
 }
 
-export interface RepoTroubles {
+interface RepoTroubles {
   blockReasons: { blockReason: string; count: number }[];
   fingerprints: { fingerprint: string; count: number }[];
 }

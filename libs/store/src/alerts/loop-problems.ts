@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-export interface LoopProblem {
+interface LoopProblem {
   loop: string;
   problem: 'failing' | 'late';
   /** Failed runs in a row. */

@@ -15,7 +15,7 @@ export interface PipelineEventRow {
   createdAt: string;
 }
 
-export interface EventFilter extends AnalyticsScope {
+interface EventFilter extends AnalyticsScope {
   issue: number | null;
   type: string | null;
 }

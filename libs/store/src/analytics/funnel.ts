@@ -9,7 +9,7 @@ import { edgeOf } from './states.ts';
 const ALL_STATES = sql.lit(`{${STATES.join(',')}}`);
 
 /** An issue that has been in a state other than `new` has left another state before. */
-export const leastStays = (reached: ReadonlyMap<State, number>): number =>
+export const shortestDwellTimes = (reached: ReadonlyMap<State, number>): number =>
   [...reached].reduce((sum, [state, n]) => sum + (state === 'new' ? 0 : n), 0);
 
 /** How many issues admitted since then have been in each state; states without issues are omitted. */
@@ -36,17 +36,17 @@ export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Dat
 const ONLY_NEW = sql.lit(1 << STATES.indexOf('new'));
 
 /** Medians are exact up to this number of dwell times; beyond, they are read from histograms. */
-export const EXACT_STAYS = 20_000;
+const EXACT_DWELL_TIMES = 20_000;
 
 /**
  * Median minutes that issues admitted since then stayed in each state, over all dwell times that have ended. Exact up
  * to EXACT_STAYS; beyond, within one percent, of the issues admitted since the beginning of that hour.
  * @param atLeast a lower bound of the number of dwell times: above the limit they are not read one by one.
  */
-export async function medianStays(
+export async function medianDwellTimes(
   fleet: Db,
   scope: AnalyticsScope,
-  { since, atLeast = 0, exactUpTo = EXACT_STAYS }: { since: Date; atLeast?: number; exactUpTo?: number },
+  { since, atLeast = 0, exactUpTo = EXACT_DWELL_TIMES }: { since: Date; atLeast?: number; exactUpTo?: number },
 ): Promise<Map<State, number>> {
   if (atLeast > exactUpTo) return mediansOfHistograms(fleet, scope, since);
   // Read issue by issue, and only those that have left `new`: with an unrestricted join the planner reads all

@@ -4,4 +4,4 @@ export * from './merged.ts';
 export * from './reliability.ts';
 export { repoNames } from './repos.ts';
 export type { AnalyticsScope } from './scope.ts';
-export { countDone, type StateChange, stateChanges } from './states.ts';
+export { countDone, stateChanges } from './states.ts';

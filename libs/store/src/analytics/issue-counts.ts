@@ -1,4 +1,3 @@
-import type { State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
@@ -8,7 +7,7 @@ import { inTransaction } from '../driver/transaction.ts';
 /**
  * A reader that finds more pending deltas of a repo than this aggregates them, so that later pages do not pay for them.
  */
-export const FOLD_ABOVE = 10_000;
+export const AGGREGATE_ABOVE = 10_000;
 
 /**
  * The counters of one repo plus pending deltas, in one statement: rows (state, is_paused, is_blocked, n, writes,
@@ -36,7 +35,7 @@ const fold = prepared(
 );
 
 /** Applies the deltas of a repo to its counters. @returns false when another process is doing it. */
-export function foldIssueCounts(tenant: Db, tenantId: number, repoId: number): Promise<boolean> {
+export function aggregateIssueCounts(tenant: Db, tenantId: number, repoId: number): Promise<boolean> {
   return inTransaction(tenant, async (tx) => {
     const { rows } = await sql<{ held: boolean }>`
       select pg_try_advisory_xact_lock(hashtextextended('pipeline.issue-counts', ${repoId})) as held`.execute(tx);
@@ -53,5 +52,3 @@ export async function unfoldedRepos(fleet: Db, limit: number): Promise<{ tenant_
     select tenant_id, repo_id from issue_count_deltas group by tenant_id, repo_id limit ${limit}`.execute(fleet);
   return rows;
 }
-
-export type StateCounts = { state: State; is_paused: boolean; is_blocked: boolean; n: number };

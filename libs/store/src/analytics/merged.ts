@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type AnalyticsScope, within } from './scope.ts';
 
-export interface MergedIssues {
+interface MergedIssues {
   /** UTC date of the first merge, YYYY-MM-DD. */
   date: string;
   inWindow: boolean;

@@ -6,7 +6,7 @@ import { type AnalyticsScope, within } from './scope.ts';
 
 const BLOCKED = stateBit('failure-blocked') | stateBit('dependency-blocked');
 
-export interface RepoReliability {
+interface RepoReliability {
   tenantId: number;
   repoId: number;
   owner: string;
@@ -67,7 +67,7 @@ export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since:
   return rows;
 }
 
-export interface RetrospectiveCounts {
+interface RetrospectiveCounts {
   outcome: string | null;
   all: number;
   withFiles: number;

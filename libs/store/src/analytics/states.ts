@@ -7,7 +7,7 @@ import { cellsOf } from './rollups/sums.ts';
 import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
 
 /** How many issues are in a state now (`bucket` null), or the change between two bucket ends. */
-export interface StateChange {
+interface StateChange {
   /** How many bucket ends lie at or before the change. */
   bucket: number | null;
   state: State;

@@ -10,9 +10,9 @@ const EVERY_MS = 2_000;
 /** As long as a pool waits for a connection: a busy store is not a lost one. */
 const DEADLINE_MS = 5_000;
 
-export type StoreState = 'connected' | 'unreachable' | 'outdated';
+type StoreState = 'connected' | 'unreachable' | 'outdated';
 
-export interface StoreWatchOptions {
+interface StoreWatchOptions {
   store: Store;
   log: Logger;
   metrics?: LoopMetrics;

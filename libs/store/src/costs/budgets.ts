@@ -86,7 +86,7 @@ export async function forgetPastDays(tx: Tx, tenantId: number): Promise<BudgetPe
   );
 }
 
-export interface BudgetDay {
+interface BudgetDay {
   tenant_id: number;
   spent_usd: number;
   told_percent: BudgetPercent | null;
@@ -114,7 +114,7 @@ export const budgetDays = (fleet: Db, fromUsd: number | null): Promise<BudgetDay
 /**
  * Issues with a reported threshold that are done or for which the limit has a different result now. Candidates only.
  */
-export const issuesToldOtherwise = (
+export const issuesWithOutdatedReport = (
   fleet: Db,
   perIssueUsd: number | null,
   limit: number,

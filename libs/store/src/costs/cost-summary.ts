@@ -86,7 +86,7 @@ const summary = prepared(
       )} as "byAgent"`,
 );
 
-export interface CostQuery {
+interface CostQuery {
   /** Start of the current day, UTC. */
   dayStart: string;
   /** owner/name, case-insensitive; undefined = every repo in scope. */

@@ -6,7 +6,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
 /** Start of a spending window; null = the first cost event. */
-export type Since = Date | null;
+type Since = Date | null;
 
 const ofScope =
   (scope: AnalyticsScope): Of =>
@@ -38,7 +38,7 @@ export async function spentByRepoAndAgent(
   return rows;
 }
 
-export interface ModelSpending {
+interface ModelSpending {
   model: string;
   provider: string;
   usd: number;

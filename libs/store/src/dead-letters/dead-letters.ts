@@ -8,7 +8,7 @@ import { fleetNote, jsonb } from '../driver/fragments.ts';
 /** What a retry repeats: the refused decision, or the host operation that failed permanently. */
 export type DeadLetterCause = { kind: 'decision'; cause: Cause } | { kind: 'projection'; projectionId: number };
 
-export interface NewDeadLetter {
+interface NewDeadLetter {
   repoId: number;
   issueId: number;
   issueNumber: number;
@@ -87,7 +87,7 @@ export const locateDeadLetter = (fleet: Db, id: string): Promise<{ tenant_id: nu
     .where('id', '=', id)
     .executeTakeFirst();
 
-export interface LockedDeadLetter {
+interface LockedDeadLetter {
   id: string;
   repo_id: number;
   issue_id: number;

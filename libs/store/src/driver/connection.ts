@@ -36,7 +36,7 @@ export interface StoreOptions {
   onStatement?: ((pool: PoolName, text: string) => void) | undefined;
 }
 
-export type PoolName = 'tenant' | 'fleet' | 'read';
+type PoolName = 'tenant' | 'fleet' | 'read';
 
 export interface Store {
   /** Statements and transactions of one tenant each; a distributed deployment forbids all others here. */

@@ -63,7 +63,7 @@ export class Session {
  * Callbacks for the connection's life. `up` may run statements; if it throws, the connection is closed and opened
  * again.
  */
-export interface SessionHooks {
+interface SessionHooks {
   up(session: Session): Promise<void>;
   /** The session ended, and everything bound to it. */
   down(): void;

@@ -46,7 +46,7 @@ export async function openDeliveries(fleet: Db, limit: number, except: readonly 
   return rows as unknown as Delivery[];
 }
 
-export interface InboxBacklog {
+interface InboxBacklog {
   /** Deliveries that may be handled now. */
   waiting: number;
   /** Failed deliveries that wait for their next attempt. */

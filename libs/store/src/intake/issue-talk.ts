@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-export interface Remark {
+interface Remark {
   kind: 'review' | 'answer';
   author: string;
   body: string;

@@ -114,7 +114,7 @@ export async function updatePullRequest(
     .execute();
 }
 
-export interface NewApproval {
+interface NewApproval {
   sha: string;
   source: 'agent' | 'person';
   /** The approver: an agent, a login of the host or an operator. */
@@ -127,14 +127,14 @@ export interface NewApproval {
 export const setApproval = (tx: Tx, tenantId: number, id: number, approval: NewApproval | null): Promise<void> =>
   updatePullRequest(tx, tenantId, id, approvalColumns(approval));
 
-export const approvalColumns = (approval: NewApproval | null) => ({
+const approvalColumns = (approval: NewApproval | null) => ({
   approved_sha: approval?.sha ?? null,
   approved_source: approval?.source ?? null,
   approved_by: approval?.by ?? null,
   approved_review_id: approval?.reviewId ?? null,
 });
 
-export interface OpenedPullRequest {
+interface OpenedPullRequest {
   repoId: number;
   issueId: number;
   number: number;

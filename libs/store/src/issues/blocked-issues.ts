@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-export interface BlockedRow {
+interface BlockedRow {
   owner: string;
   repo: string;
   issueNumber: number;

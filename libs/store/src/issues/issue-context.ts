@@ -7,7 +7,7 @@ import { onOwnBranch, type PullRequestRow } from '../intake/pull-requests.ts';
 import type { RepoRow } from '../repos/repos.ts';
 
 /** The data beside its own row that decisions about an issue depend on. */
-export interface IssueContext {
+interface IssueContextRow {
   repo: RepoRow;
   /** Null = the repo has no active workflow. */
   workflow: WorkflowSnapshot | null;
@@ -54,7 +54,7 @@ const around = prepared(
 export async function contextOfIssue(
   tx: Tx,
   { tenant_id, repo_id, id, issue_number }: { tenant_id: number; repo_id: number; id: number; issue_number: number },
-): Promise<IssueContext> {
+): Promise<IssueContextRow> {
   const row = await around.first(tx, { tenantId: tenant_id, repoId: repo_id, issueId: id, issueNumber: issue_number });
   if (!row) throw new Error(`tenant ${tenant_id} has no repo ${repo_id}`);
   const part = (alias: string, columns: readonly string[]) =>

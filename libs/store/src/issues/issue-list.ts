@@ -75,7 +75,7 @@ export async function refreshIssueList(
 }
 
 /** Errors in list rows and counts; all zero = they agree with the issues. */
-export interface IssueListCheck {
+interface IssueListCheck {
   /** Issues without a list row. */
   missing: number;
   /** List rows without an issue. */

@@ -9,7 +9,7 @@ import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 /** Filter of a list: a category, or one state. */
 export type IssueFilter = 'open' | 'blocked' | 'paused' | State;
 
-export interface IssuePage {
+interface IssuePage {
   repoId: number;
   /** The items as JSON text, with commas between them. */
   items: string;

@@ -38,7 +38,7 @@ interface Row {
  * Without a search the first rows of each state are read in order (issue_list_in_state, issue_list_by_state); a number
  * is looked up in each repo; a text by the trigrams of the titles (issues_by_title), and its matches are sorted.
  */
-export const searchStatement = (search: IssueSearch, page: { limit: number; offset: number }): RawBuilder<Row> => sql`
+const searchStatement = (search: IssueSearch, page: { limit: number; offset: number }): RawBuilder<Row> => sql`
   ${NOTE}
   select coalesce(l.body, l.big_body)::json as item, l.repo, t.external_id as tenant
   from (${candidates(search, page.offset + page.limit + 1)}) l

@@ -20,7 +20,7 @@ export interface StateTransition {
   durationInFromMs: number | null;
 }
 
-export interface LastError {
+interface LastError {
   message: string;
   agentName: string | null;
   fingerprint: string | null;

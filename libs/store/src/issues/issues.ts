@@ -141,7 +141,7 @@ export async function updateIssue(tx: Tx, tenantId: number, issueId: number, cha
 }
 
 /** Columns that change with a new state. */
-export type EnteredState = Pick<
+type EnteredState = Pick<
   Selectable<Issues>,
   | 'state'
   | 'is_blocked'

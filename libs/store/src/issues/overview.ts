@@ -11,7 +11,7 @@ import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 /** The lists of an overview read one more row than is shown, to detect truncation. */
 export const OVERVIEW_LIST = 50;
 
-export interface OverviewRow {
+interface OverviewRow {
   repo: string;
   now: string;
   counts: { state: State; isPaused: boolean; n: number }[];

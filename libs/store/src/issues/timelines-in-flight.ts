@@ -16,7 +16,7 @@ export interface TimelineInFlight {
 }
 
 /** Limits of a read. */
-export interface TimelineBounds {
+interface TimelineBounds {
   issues: number;
   /** Entries per issue; the same limit applies to transitions. */
   entries: number;

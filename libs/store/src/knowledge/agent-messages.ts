@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 
-export interface MessageFilter {
+interface MessageFilter {
   issueId: number;
   taskId?: string | undefined;
   invocation?: number | undefined;

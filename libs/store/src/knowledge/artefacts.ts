@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-export interface Artefact {
+interface Artefact {
   id: number;
   runId: number;
   issueId: number | null;

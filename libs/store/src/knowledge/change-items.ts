@@ -22,7 +22,7 @@ export const lockItem = (tx: Tx, tenantId: number, id: string) =>
     .forUpdate()
     .executeTakeFirst();
 
-export interface ItemChange {
+interface ItemChange {
   status: IntelligenceStatus;
   /** The login or name of the person who decided. */
   by: string;

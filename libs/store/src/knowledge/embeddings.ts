@@ -42,7 +42,7 @@ export const nearestItems = (
   { vector, ...where }: Omit<Query, 'bits'>,
 ): Promise<{ itemId: string; cosine: number }[]> => near.all(read, { ...where, vector, bits: bitsOf(vector) });
 
-export interface Unembedded {
+interface Unembedded {
   tenant_id: number;
   id: string;
   repo_id: number;

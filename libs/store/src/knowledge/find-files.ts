@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
 /** Search criteria for files, with the weights of the words. */
-export interface FileClues {
+interface FileClues {
   tenantId: number;
   repoId: number;
   words: string[];

@@ -4,7 +4,7 @@ import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
 /** Search criteria for items. */
-export interface ItemClues {
+interface ItemClues {
   tenantId: number;
   repoId: number;
   words: string[];

@@ -85,7 +85,7 @@ export const lockFinding = (tx: Tx, tenantId: number, id: string) =>
     .forUpdate()
     .executeTakeFirst();
 
-export interface FindingChange {
+interface FindingChange {
   status: FindingStatus;
   /** Internal id of the issue that settles it. */
   resolvedByIssueId: number | null;

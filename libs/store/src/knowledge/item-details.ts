@@ -9,7 +9,7 @@ import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
 /** An item with the data for its score and its text for an agent. */
-export interface RetrievedItem {
+interface RetrievedItem {
   id: string;
   kind: IntelligenceKind;
   title: string;

@@ -11,7 +11,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 import { itemColumns } from './item-columns.ts';
 
 /** interface: Intelligence item. */
-export interface ListedItem {
+interface ListedItem {
   id: string;
   tenantId: number;
   repoId: number;
@@ -43,7 +43,7 @@ export interface ListedItem {
 }
 
 /** interface: Intelligence scope. */
-export interface ListedScope {
+interface ListedScope {
   id: string;
   itemId: string;
   scopeKind: IntelligenceScopeKind;
@@ -53,7 +53,7 @@ export interface ListedScope {
 }
 
 /** interface: Intelligence evidence. */
-export interface ListedEvidence {
+interface ListedEvidence {
   id: string;
   itemId: string;
   evidenceType: IntelligenceEvidenceType;
@@ -70,7 +70,7 @@ export interface DetailedItem extends ListedItem {
   evidence: ListedEvidence[];
 }
 
-export interface ItemFilter {
+interface ItemFilter {
   kind: string | null;
   status: string | null;
   scopeKind: string | null;

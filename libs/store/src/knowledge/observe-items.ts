@@ -10,7 +10,7 @@ import type { Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
 /** The source of observations. */
-export interface ObservationSource {
+interface ObservationSource {
   repoId: number;
   /** `report`, `retrospective`, `finding`. */
   source: string;

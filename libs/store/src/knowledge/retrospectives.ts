@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
-export interface RetrospectiveOf {
+interface RetrospectiveOf {
   repoId: number;
   issueId: number;
   runId: number;

@@ -9,7 +9,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 
 export type ProjectionRow = Omit<Selectable<Projections>, 'action'> & { action: ProjectionAction };
 
-export interface NewProjection {
+interface NewProjection {
   repoId: number;
   issueId: number | null;
   issueNumber: number;
@@ -288,7 +288,7 @@ export const locateProjection = (
     .where('id', '=', id)
     .executeTakeFirst();
 
-export interface ListedProjection {
+interface ListedProjection {
   id: number;
   repoOwner: string;
   repoName: string;

@@ -19,7 +19,7 @@ export interface Claimed {
 }
 
 /** One task requested by a worker, with its own claim token. */
-export interface Claimer {
+interface Claimer {
   workerId: string;
   tokenHash: string;
 }

@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
 /** A repo and an agent: tasks of one kind in one place. */
-export interface Executor {
+interface Executor {
   tenantId: number;
   repoId: number;
   agent: string;

@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
 /** How a claim ended: the report that ended it and the response, which is repeated for the same report. */
-export interface TaskEnd {
+interface TaskEnd {
   tokenHash: string;
   outcome: string;
   reportHash: string;

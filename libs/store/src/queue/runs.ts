@@ -118,7 +118,7 @@ export async function previousAttempts(
   return (await ended.all(db, { tenantId, ...of })).reverse();
 }
 
-export interface RunEnd {
+interface RunEnd {
   status: 'finished' | 'failed' | 'lost';
   outcome?: string;
   error?: { message: string; class: ErrorClass; fingerprint: string };

@@ -4,7 +4,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
 /** An entry of the queue before its duration is estimated. */
-export interface QueuedTask extends Omit<TaskQueueEntry, 'estimatedDurationMs'> {
+interface QueuedTask extends Omit<TaskQueueEntry, 'estimatedDurationMs'> {
   tenantId: number;
   repoId: number;
 }

@@ -23,7 +23,7 @@ export interface TransitionInput {
 }
 
 /** A timeline entry of one issue, for people (interface: Issue event). */
-export interface IssueEventInput {
+interface IssueEventInput {
   issueId: number;
   actorType: ActorType;
   actorId: string | null;

@@ -159,7 +159,7 @@ export async function seedWorkflow(
     .execute();
 }
 
-export interface SyncState {
+interface SyncState {
   etag: string | null;
   /** Host time of the newest change that was read; null = the repo was never read. */
   cursor: string | null;

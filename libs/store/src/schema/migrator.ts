@@ -13,7 +13,7 @@ import {
   schemaStatus,
 } from './schema.ts';
 
-export interface MigrationReport {
+interface MigrationReport {
   applied: string[];
   current: string | null;
 }

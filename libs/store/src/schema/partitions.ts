@@ -17,7 +17,7 @@ export const PARTITIONED = {
 export type PartitionedTable = keyof typeof PARTITIONED;
 
 /** `2026-11`. */
-export type Month = string;
+type Month = string;
 
 const FAR = /_(\d{4})_(\d{2})$/;
 

@@ -12,7 +12,7 @@ export type ServiceKind = Exclude<Kind, 'owner'>;
 export const DEFAULT_ROLE_PREFIX = 'pipeline';
 export const ROLE_PREFIX = /^[a-z][a-z0-9_]{0,40}$/;
 
-export interface RoleOptions {
+interface RoleOptions {
   /** Letters, digits and underscores; keeps deployments that share a server apart. Default `pipeline`. */
   prefix?: string | undefined;
   /** Services that log in as their role, with these passwords. Without one a role cannot log in and is granted to others. */

@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
 /** The types of events that report facts; heartbeats report only that the stream is alive. */
-export const STREAM_FACTS = ['state-transition', 'cost-update', 'worker-status', 'alert', 'issue-status'] as const;
+const STREAM_FACTS = ['state-transition', 'cost-update', 'worker-status', 'alert', 'issue-status'] as const;
 export type StreamFact = (typeof STREAM_FACTS)[number];
 
 /** An event as every replica delivers it. */

@@ -8,9 +8,9 @@ import type { IssuePlace } from '../workflow/dependencies.ts';
 import type { TrackRow } from './tracks.ts';
 
 /** A self-improvement issue; no number = the host has not created it yet. */
-export type SiIssueRow = Selectable<SiIssues>;
+type SiIssueRow = Selectable<SiIssues>;
 
-export interface NewSiIssue {
+interface NewSiIssue {
   /** Also the key of its entry in the outbox. */
   id: string;
   track: TrackRow;
@@ -84,7 +84,7 @@ export async function settleSiIssue(tx: Tx, tenantId: number, { repoId, number }
   await settle.run(tx, { tenantId, repoId, number, done });
 }
 
-export interface Served {
+interface Served {
   track_id: number;
   count: number;
 }

@@ -11,7 +11,7 @@ interface RepoKey {
   repoId: number;
 }
 
-export interface TrackKey extends RepoKey {
+interface TrackKey extends RepoKey {
   name: string;
 }
 
@@ -38,7 +38,7 @@ export const lockTrack = (tx: Tx, key: TrackKey): Promise<TrackRow | undefined> 
 export const lockTracksOfRepo = (tx: Tx, repo: RepoKey): Promise<TrackRow[]> =>
   liveTracks(tx, repo).orderBy('id').forUpdate().execute();
 
-export interface NewTrack {
+interface NewTrack {
   name: string;
   label: string;
   enabled: boolean;

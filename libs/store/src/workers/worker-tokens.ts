@@ -13,7 +13,7 @@ export interface WorkerScope {
   isUseRecorded: boolean;
 }
 
-export interface NewWorkerToken {
+interface NewWorkerToken {
   tenantId: number;
   name: string;
   tokenHash: string;
@@ -88,7 +88,7 @@ export async function revokeWorkerTokensNamed(db: Db, tenantId: number, name: st
   return Number(result.numUpdatedRows);
 }
 
-export interface WorkerTokenSummary {
+interface WorkerTokenSummary {
   id: string;
   org: string;
   name: string;

@@ -8,7 +8,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 
 export type WorkerRow = Selectable<Workers>;
 
-export interface WorkerInput {
+interface WorkerInput {
   id: string;
   name: string;
   hostname: string;

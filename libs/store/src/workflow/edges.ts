@@ -6,7 +6,7 @@ import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import type { IssuePlace } from './dependencies.ts';
 
-export interface EdgeEnd extends IssuePlace {
+interface EdgeEnd extends IssuePlace {
   issueId: number | null;
 }
 

@@ -64,7 +64,7 @@ export async function setActiveWorkflow(
 }
 
 /** Number of issues in each state, without done ones. Cost: the open issues of the repo (issues_open). */
-export async function issuesStanding(
+export async function countIssuesByState(
   db: Db,
   tenantId: number,
   repoId: number,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DAY_MS } from '@pipeline/domain';
-import { checkRollups, foldRollups, unfoldedDeltas } from '@pipeline/store';
+import { aggregateRollups, checkRollups, unfoldedDeltas } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
@@ -27,7 +27,7 @@ const contents = async () => {
 };
 
 async function foldAll(): Promise<void> {
-  while ((await foldRollups(database.store.fleet)).more);
+  while ((await aggregateRollups(database.store.fleet)).more);
 }
 
 beforeEach(() => {
@@ -74,9 +74,9 @@ describe('in a history of its own', () => {
     const waiting = await unfoldedDeltas(database.store.fleet);
     const other = database.open({ applicationName: 'other' });
     const results = await Promise.all([
-      foldRollups(database.store.fleet),
-      foldRollups(other.fleet),
-      foldRollups(database.store.fleet),
+      aggregateRollups(database.store.fleet),
+      aggregateRollups(other.fleet),
+      aggregateRollups(database.store.fleet),
     ]);
     await foldAll();
     await other.close();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppError } from '@pipeline/domain';
 import { StartError, silentLogger } from '@pipeline/runtime';
-import { handlersTellingOutages, requireStore, type Store, StoreWatch, tellingOutages } from '@pipeline/store';
+import { handlersReportingOutages, reportingOutages, requireStore, type Store, StoreWatch } from '@pipeline/store';
 import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import { databaseUrl, execute } from '@pipeline/testing/template';
 import { sql } from 'kysely';
@@ -124,14 +124,14 @@ describe('a call that meets an outage', () => {
     watch.loop.start();
     await until('the first check', () => watch.isConnected);
     cut();
-    const asking = tellingOutages(watch, (what: number) => sql`select ${what}::int`.execute(store.tenant));
+    const asking = reportingOutages(watch, (what: number) => sql`select ${what}::int`.execute(store.tenant));
     await expect(asking(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', cause: expect.anything() });
     await until('the watch knows', () => !watch.isConnected);
   });
 
   test('other errors, and answers, pass as they are', async () => {
     const watch = new StoreWatch({ store: database.store, log });
-    const handlers = handlersTellingOutages(watch, {
+    const handlers = handlersReportingOutages(watch, {
       answers: (name: string) => `hello ${name}`,
       refuses: () => {
         throw new AppError('NOT_FOUND', 'no');

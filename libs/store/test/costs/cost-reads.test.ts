@@ -4,9 +4,9 @@ import { testDatabase } from '@pipeline/testing';
 import { clearHistory, type History, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
 import {
+  aggregateRollups,
   type CostSums,
   costSummary,
-  foldRollups,
   type OrgScope,
   repoOverview,
   unfoldedDeltas,
@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => clearHistory(database.db));
 
 async function foldAll(): Promise<void> {
-  while ((await foldRollups(database.store.fleet)).more);
+  while ((await aggregateRollups(database.store.fleet)).more);
 }
 
 /** Every other delta is aggregated, the rest is pending. */

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { type sleep as runtimeSleep, silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { createDoorbell, type Doorbell, IDLE_SESSION_TIMEOUT_MS } from '../../src/index.ts';
+import { createNotifications, IDLE_SESSION_TIMEOUT_MS, type Notifications } from '../../src/index.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -49,14 +49,14 @@ async function freezableWay(target: string) {
   return { url: url.href, freeze };
 }
 
-function openBell(directUrl: string): Doorbell {
-  const bell = createDoorbell({ directUrl, applicationName: 'bell', sleep, log: silentLogger });
+function openBell(directUrl: string): Notifications {
+  const bell = createNotifications({ directUrl, applicationName: 'bell', sleep, log: silentLogger });
   cleanups.push(() => bell.close());
   bell.start();
   return bell;
 }
 
-async function lead(bell: Doorbell, name: string) {
+async function lead(bell: Notifications, name: string) {
   for (;;) {
     const lease = await bell.tryLead(name, () => undefined);
     if (lease) return lease;

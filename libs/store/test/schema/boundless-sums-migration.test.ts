@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { DAY_MS, MAX_CALL_TOKENS } from '@pipeline/domain';
-import { checkRollups, foldRollups, metricTotals, spentByModel } from '@pipeline/store';
+import { aggregateRollups, checkRollups, metricTotals, spentByModel } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import { type RawBuilder, sql } from 'kysely';
@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => clearHistory(database.db));
 
 async function foldAll(): Promise<void> {
-  while ((await foldRollups(database.store.fleet)).more);
+  while ((await aggregateRollups(database.store.fleet)).more);
 }
 
 /** Sets the token counts of two calls to values that an earlier release accepted, with deltas for the rollups. */

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Lent, Problems, Returned } from './lender.ts';
+import type { Lent, Problems, Returned } from './database-pool.ts';
 
 /** Names the broker's socket in the environment of the test processes. */
 export const BROKER = 'PIPELINE_TEST_BROKER';

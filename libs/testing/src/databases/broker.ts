@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { Lender, type Returned } from './lender.ts';
+import { DatabasePool, type Returned } from './database-pool.ts';
 
 export interface Broker {
   socket: string;
@@ -18,7 +18,7 @@ export interface Broker {
 export async function startBroker(env: NodeJS.ProcessEnv): Promise<Broker> {
   const folder = await mkdtemp(join(tmpdir(), 'pipeline-broker-'));
   const socket = join(folder, 'socket');
-  const lender = new Lender(env);
+  const lender = new DatabasePool(env);
   const answer = async (request: IncomingMessage): Promise<unknown> =>
     request.method === 'GET' ? await lender.lend() : await lender.takeBack((await json(request)) as Returned);
   const http = createServer((request, response) => {

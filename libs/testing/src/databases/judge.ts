@@ -1,4 +1,4 @@
-import { type Catalogue, lintStatements, type Statement, told } from '../sql-lint/index.ts';
+import { type Catalogue, findingText, lintStatements, type Statement } from '../sql-lint/index.ts';
 import type { OldestPostgres } from './oldest-postgres.ts';
 
 /** Judges each statement once, however many test files send it. */
@@ -27,6 +27,6 @@ export class Judge {
   async #findings(statement: Statement): Promise<string[]> {
     const findings = await lintStatements([statement], this.#catalogue);
     const refusal = await this.#oldest?.refusal(statement.text);
-    return refusal ? [...findings, told(statement, refusal)] : findings;
+    return refusal ? [...findings, findingText(statement, refusal)] : findings;
   }
 }

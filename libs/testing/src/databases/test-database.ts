@@ -3,11 +3,11 @@ import { type Db, openStore, type ServiceKind, type Store, type StoreOptions } f
 import { closedWithFile } from '../processes/closing.ts';
 import type { Statement } from '../sql-lint/index.ts';
 import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
-import type { Lent } from './lender.ts';
+import type { Lent } from './database-pool.ts';
 import { serviceUrl } from './template.ts';
 
 export interface TestDatabase {
-  /** Of this file's own database, for processes, doorbells and raw clients: a service's login, with data rights alone. */
+  /** Of this file's own database, for processes, notifications and raw clients: a service's login, with data rights alone. */
   readonly url: string;
   /** The same database with the rights of its owner, which may also create databases: for set-up. */
   readonly adminUrl: string;

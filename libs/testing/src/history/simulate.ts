@@ -1,5 +1,5 @@
 import { DAY_MS } from '@pipeline/domain';
-import { checkRollups, type Db, foldIssueCounts, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
+import { aggregateIssueCounts, checkRollups, type Db, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
 import { sql } from 'kysely';
 import { addBeside } from './beside.ts';
 import { appendDeltas } from './deltas.ts';
@@ -156,5 +156,5 @@ async function finish(db: Db, counters: Counters, world: World): Promise<void> {
     insert into daily_spend (tenant_id, day, spent_usd, last_repo_id)
     select tenant_id, (created_at at time zone 'UTC')::date, sum(amount_usd), max(repo_id)
     from cost_events group by 1, 2`.execute(db);
-  for (const { tenantId, id } of world.repos) await foldIssueCounts(db, tenantId, id);
+  for (const { tenantId, id } of world.repos) await aggregateIssueCounts(db, tenantId, id);
 }

@@ -15,7 +15,7 @@ import {
 import { closePullRequest, mergePullRequest, openPullRequest } from './pull-requests.ts';
 import { keepFinding, lookBack, stuckInLetter } from './side-effects.ts';
 import { iso, type Story, tell } from './story.ts';
-import { MEDIAN_STAY_MS, WAYS, type Way } from './ways.ts';
+import { MEDIAN_DWELL_MS, WAYS, type Way } from './ways.ts';
 import { withdraw, work } from './work.ts';
 
 /** An issue that goes in circles stops after so many moves. */
@@ -35,10 +35,10 @@ export function walk(story: Story): void {
 /** When the issue leaves its state; null = not within the history. */
 function leaving(story: Story, way: Way): number | null {
   const { draw, state, since, freeAt } = story;
-  if (state === 'done') return draw.chance(0.04) ? since + draw.around(MEDIAN_STAY_MS.done ?? 0) : null;
+  if (state === 'done') return draw.chance(0.04) ? since + draw.around(MEDIAN_DWELL_MS.done ?? 0) : null;
   if (state === 'new') return draw.chance(0.9) ? since : since + draw.around(20 * MINUTE_MS);
   const taskType = taskTypeOf(DEFAULT_WORKFLOW, state);
-  if (taskType === null) return since + draw.around(MEDIAN_STAY_MS[state] ?? MINUTE_MS);
+  if (taskType === null) return since + draw.around(MEDIAN_DWELL_MS[state] ?? MINUTE_MS);
   const from = state === 'in-review' ? openPullRequest(story, freeAt) : freeAt;
   // A person acts at any time: the task is withdrawn, from a worker who is at it or before anybody has claimed it.
   if (from >= story.end || way.by === 'operator') {

@@ -91,7 +91,7 @@ export const WAYS: Record<State, readonly Way[]> = {
 };
 
 /** How long an issue stays where nobody works, in milliseconds: the median. */
-export const MEDIAN_STAY_MS: Partial<Record<State, number>> = {
+export const MEDIAN_DWELL_MS: Partial<Record<State, number>> = {
   'waiting-for-subtasks': 20 * 60 * MINUTE_MS,
   'dependency-blocked': 8 * 60 * MINUTE_MS,
   'failure-blocked': 90 * MINUTE_MS,

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { closedWithFile } from './closing.ts';
 
 /** Where a doomed way breaks: the commit does not arrive, or it is done and nobody is told. */
-export type Doom = 'before the commit' | 'after the commit';
+export type ConnectionFault = 'before the commit' | 'after the commit';
 
 export interface CutProxy {
   /** The target's, with this way to it. */
@@ -12,7 +12,7 @@ export interface CutProxy {
   cut(): void;
   mend(): void;
   /** Cuts at the next commit that anybody sends this way, and calls `onCut` in the same turn. */
-  doom(at: Doom, onCut: () => void): void;
+  doom(at: ConnectionFault, onCut: () => void): void;
   /** Settles when the server has let go of every session that was cut. */
   gone(): Promise<void>;
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
   const { hostname, port } = new URL(target);
   const ways = new Set<{ near: Socket; gone: Promise<unknown> }>();
   let open = true;
-  let doomed: { at: Doom; onCut: () => void; sentBy?: Socket } | undefined;
+  let doomed: { at: ConnectionFault; onCut: () => void; sentBy?: Socket } | undefined;
   const cut = () => {
     open = false;
     for (const { near } of ways) near.destroy();

@@ -14,13 +14,13 @@ export { STATEMENTS } from './tree.ts';
 export async function lintStatements(statements: Iterable<Statement>, catalogue: Catalogue): Promise<string[]> {
   const findings: string[] = [];
   for (const statement of statements) {
-    for (const finding of await lintOne(statement, catalogue)) findings.push(told(statement, finding));
+    for (const finding of await lintOne(statement, catalogue)) findings.push(findingText(statement, finding));
   }
   return findings;
 }
 
 /** A finding with its statement, as people read it. */
-export const told = ({ pool, text }: Statement, finding: string): string =>
+export const findingText = ({ pool, text }: Statement, finding: string): string =>
   `[${pool}] ${finding}\n    ${text.replace(/\s+/g, ' ').trim().slice(0, 400)}`;
 
 async function lintOne(statement: Statement, catalogue: Catalogue): Promise<string[]> {

@@ -6,7 +6,7 @@ import { withoutTrailing } from '@pipeline/domain';
 import { deadlineSignal } from '@pipeline/runtime';
 import { HostError } from './errors.ts';
 
-export interface HostLog {
+interface HostLog {
   debug(message: string): void;
   info(message: string): void;
   warn(message: string): void;

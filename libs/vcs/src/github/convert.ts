@@ -25,7 +25,7 @@ interface UserFields {
 }
 
 /** The fields that are read of each resource. REST answers and webhook payloads both have them. */
-export interface IssueFields {
+interface IssueFields {
   number: number;
   title: string;
   body?: string | null | undefined;
@@ -40,7 +40,7 @@ export interface IssueFields {
   closed_at: string | null;
 }
 
-export interface CommentFields {
+interface CommentFields {
   id: number;
   user: { login: string } | null;
   body?: string | null | undefined;
@@ -48,7 +48,7 @@ export interface CommentFields {
   updated_at: string;
 }
 
-export interface PullFields {
+interface PullFields {
   number: number;
   title: string;
   body?: string | null | undefined;
@@ -64,7 +64,7 @@ export interface PullFields {
   updated_at: string;
 }
 
-export interface ReviewFields {
+interface ReviewFields {
   id: number;
   user: { login: string } | null;
   state: string;

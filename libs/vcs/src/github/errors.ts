@@ -9,7 +9,7 @@ import { rateLimitedUntil } from './rate-limit.ts';
  * - refused: the host will give the same answer again.
  * - unavailable: the network or the host failed.
  */
-export type HostFailure = 'rate-limited' | 'not-found' | 'unauthorized' | 'refused' | 'unavailable';
+type HostFailure = 'rate-limited' | 'not-found' | 'unauthorized' | 'refused' | 'unavailable';
 
 /** What every read of the adapter throws. */
 export class HostError extends Error {
@@ -42,7 +42,7 @@ export async function told<T>(call: Promise<T>, now: () => Date): Promise<T> {
 }
 
 /** Names what a failed call means. Anything that is no answer of the host counts as `unavailable`. */
-export function toHostError(error: unknown, now: Date): HostError {
+function toHostError(error: unknown, now: Date): HostError {
   if (error instanceof HostError) return error;
   if (error instanceof RequestError) return fromAnswer(error, now);
   const message = error instanceof Error ? error.message : String(error);

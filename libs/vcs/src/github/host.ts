@@ -6,7 +6,7 @@ import { createPermissions } from './permissions.ts';
 import { createReads } from './reads.ts';
 import type { RequestOptions } from './target.ts';
 
-export interface GitHubHostOptions extends ClientOptions {
+interface GitHubHostOptions extends ClientOptions {
   /** The writing identity, for credentials that cannot ask `GET /user` (an app installation: `name[bot]`). */
   login?: string;
   now: () => Date;

@@ -3,7 +3,7 @@ import { slugKey } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { answered } from './errors.ts';
 
-export type Permission = 'admin' | 'write' | 'read' | 'none';
+type Permission = 'admin' | 'write' | 'read' | 'none';
 
 const KEPT_MS = 5 * 60_000;
 const MAX_ENTRIES = 10_000;

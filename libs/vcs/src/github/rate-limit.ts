@@ -31,5 +31,5 @@ function retryAfter(value: string | number | undefined, now: Date): string | nul
   return Number.isNaN(date) ? null : new Date(Math.max(date, now.getTime() + 1000)).toISOString();
 }
 
-export const inSeconds = (seconds: number, now: Date): string =>
+const inSeconds = (seconds: number, now: Date): string =>
   new Date(now.getTime() + Math.ceil(seconds) * 1000).toISOString();

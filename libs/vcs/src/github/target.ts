@@ -17,7 +17,7 @@ export interface Target {
   context: ExecuteContext;
 }
 
-export type ActionOf<T extends ProjectionType> = Extract<ProjectionAction, { type: T }>;
+type ActionOf<T extends ProjectionType> = Extract<ProjectionAction, { type: T }>;
 
 /** Carries out one kind of action; it throws what the client throws and `execute` maps it. */
 export type Executor<T extends ProjectionType> = (target: Target, action: ActionOf<T>) => Promise<ExecuteResult>;

@@ -13,7 +13,7 @@ import {
 } from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
-import { type Doorbell, drainingWorkers, type Store, StoreWatch, tellingOutages } from '@pipeline/store';
+import { drainingWorkers, type Notifications, reportingOutages, type Store, StoreWatch } from '@pipeline/store';
 import { type ConnectionIdentity, connectionAuthenticator } from '../auth/connection-tokens.ts';
 import { type PublicAddress, publicAddress } from '../auth/public-address.ts';
 import { type RequestLimitOptions, type RequestLimits, requestLimits } from '../auth/request-limits.ts';
@@ -29,7 +29,7 @@ import type { StoreDetails } from './store-details.ts';
 
 export interface HostedOptions {
   store: Store;
-  doorbell: Doorbell;
+  notifications: Notifications;
   log: Logger;
   metrics: Metrics;
   now: () => Date;
@@ -75,7 +75,7 @@ export interface HostedContext
 
 /** Wires the parts. Nothing is started and no statement is sent. */
 export function createHostedContext(options: HostedOptions): HostedContext {
-  const { store, doorbell, random, now } = options;
+  const { store, notifications, random, now } = options;
   const log = options.log;
   const metrics = options.metrics.loops;
   const storeWatch = new StoreWatch({ store, log, metrics });
@@ -88,7 +88,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
   });
   const engine: Engine = {
     store,
-    ring: (bell, tenantId) => doorbell.ring(bell, [tenantId]),
+    notify: (bell, tenantId) => notifications.notify(bell, [tenantId]),
     settings: () => settings.current,
     random,
     embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
@@ -96,9 +96,9 @@ export function createHostedContext(options: HostedOptions): HostedContext {
   const taking = new Batcher<ClaimRequest, TakenTask | null>((requests) => takeTogether(engine, requests));
   const take = (request: ClaimRequest) => taking.ask(request, `${request.tenantId} ${scopeOf(request)}`);
   const waiters = new ClaimWaiters({
-    claim: tellingOutages(storeWatch, (request) => claim(engine, request, take)),
+    claim: reportingOutages(storeWatch, (request) => claim(engine, request, take)),
     giveBack: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
-    draining: tellingOutages(storeWatch, (tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds)),
+    draining: reportingOutages(storeWatch, (tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds)),
     pollMs: options.claimPollMs,
     log,
     metrics,
@@ -111,8 +111,8 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     engine,
     waiters,
     address,
-    authenticateWorker: tellingOutages(storeWatch, workerAuthenticator(store, now)),
-    authenticateConnection: tellingOutages(storeWatch, connectionAuthenticator(store, address)),
+    authenticateWorker: reportingOutages(storeWatch, workerAuthenticator(store, now)),
+    authenticateConnection: reportingOutages(storeWatch, connectionAuthenticator(store, address)),
     oauth: createOauth(
       { store, address, log, onLoginFailure: loginAudit({ store, service: 'hosted-api', storeReady, log, now }) },
       options.oauth,

@@ -1,7 +1,7 @@
 import type { AuthInfo, McpHttpHandler, McpServer } from '@modelcontextprotocol/server';
 import { CONTRACT_VERSION } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import { tellingOutages } from '@pipeline/store';
+import { reportingOutages } from '@pipeline/store';
 import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
 import type { HostedContext } from '../context/context.ts';
 import { issueTools } from './issue-tools.ts';
@@ -61,7 +61,7 @@ export class McpEndpoint {
 async function resultOf(call: ToolCall, tool: AnyReadTool, args: Record<string, unknown>) {
   const { log, storeWatch } = call.context;
   try {
-    const run = tellingOutages(storeWatch, tool.run);
+    const run = reportingOutages(storeWatch, tool.run);
     const structuredContent = await run(call, args);
     return { structuredContent, content: [{ type: 'text' as const, text: JSON.stringify(structuredContent) }] };
   } catch (error) {

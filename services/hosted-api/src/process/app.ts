@@ -1,6 +1,6 @@
 import { hostedSurface, type Readiness } from '@pipeline/contract';
 import { createApp, type RateLimiter, serviceHandlers } from '@pipeline/http';
-import { handlersTellingOutages, tellingOutages } from '@pipeline/store';
+import { handlersReportingOutages, reportingOutages } from '@pipeline/store';
 import type { Express } from 'express';
 import type { HostedContext } from '../context/context.ts';
 import { asPages } from '../pages/answers.ts';
@@ -23,7 +23,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
   const pages = { store: context.engine.store, oauth, resource: address.resource };
   const lost = () => storeWatch.loop.wake();
   // Counted in the store, which may be away.
-  const shared = (limiter: RateLimiter) => ({ take: tellingOutages(storeWatch, (key: string) => limiter.take(key)) });
+  const shared = (limiter: RateLimiter) => ({ take: reportingOutages(storeWatch, (key: string) => limiter.take(key)) });
   const handlers = {
     ...serviceHandlers({ surface: hostedSurface, readiness: () => readinessOf(context), now }),
     ...readHandlers(context),
@@ -37,7 +37,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
   };
   return createApp({
     surface: hostedSurface,
-    handlers: handlersTellingOutages(storeWatch, handlers),
+    handlers: handlersReportingOutages(storeWatch, handlers),
     authenticators: { worker: context.authenticateWorker, connection: context.authenticateConnection },
     log,
     registry: metrics.registry,

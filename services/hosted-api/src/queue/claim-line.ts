@@ -1,7 +1,7 @@
 import { AppError } from '@pipeline/domain';
 import type { ClaimedTask, ClaimRequest } from '@pipeline/engine';
 import { type Logger, type LoopMetrics, type Periodic, runPeriodically } from '@pipeline/runtime';
-import { type Claim, type Patience, Waiter } from './waiter.ts';
+import { type Claim, Waiter, type WaitOptions } from './waiter.ts';
 
 /** Share of the poll's pause by which it varies. */
 const JITTER = 1 / 3;
@@ -35,7 +35,7 @@ export class ClaimLine {
     return this.#waiters.size;
   }
 
-  async wait(request: ClaimRequest, patience: Patience): Promise<ClaimedTask | null> {
+  async wait(request: ClaimRequest, patience: WaitOptions): Promise<ClaimedTask | null> {
     const waiter = new Waiter(request, patience);
     this.#waiters.add(waiter);
     this.#loop.start();

@@ -1,8 +1,8 @@
 import type { ClaimedTask, ClaimRequest } from '@pipeline/engine';
 import type { Logger, LoopMetrics } from '@pipeline/runtime';
-import type { Rung } from '@pipeline/store';
+import type { NotifiedTenants } from '@pipeline/store';
 import { ClaimLine } from './claim-line.ts';
-import type { Claim, Patience } from './waiter.ts';
+import type { Claim, WaitOptions } from './waiter.ts';
 
 export interface ClaimWaitersOptions {
   claim: Claim;
@@ -19,7 +19,7 @@ export interface ClaimWaitersOptions {
 const POLL_MS = 1_500;
 
 /**
- * Claims that wait: one line per tenant, woken by the doorbell. A claim that finds a task at once stands
+ * Claims that wait: one line per tenant, woken by notifications. A claim that finds a task at once stands
  * in no line. A task reaches its worker or is given back: also when the caller goes away while the answer is written.
  */
 export class ClaimWaiters {
@@ -41,7 +41,7 @@ export class ClaimWaiters {
    * @returns the task, or null: nothing came in time, the worker drains, the caller has gone or the process stops.
    * @throws AppError NOT_FOUND for a worker that is not registered, STORE_UNAVAILABLE.
    */
-  async claim(request: ClaimRequest, patience: Patience): Promise<ClaimedTask | null> {
+  async claim(request: ClaimRequest, patience: WaitOptions): Promise<ClaimedTask | null> {
     const { signal } = patience;
     if (this.#closed || signal.aborted) return null;
     const task = (await this.#options.claim(request)) ?? (await this.#wait(request, patience));
@@ -55,7 +55,7 @@ export class ClaimWaiters {
   }
 
   /** Tasks of these tenants, or of any, may be waiting. */
-  ring(tenantIds: Rung): void {
+  ring(tenantIds: NotifiedTenants): void {
     for (const [tenantId, line] of this.#lines) {
       if (tenantIds === null || tenantIds.includes(tenantId)) line.ring();
     }
@@ -72,7 +72,7 @@ export class ClaimWaiters {
     while (this.#ending.size > 0) await Promise.all(this.#ending);
   }
 
-  async #wait(request: ClaimRequest, patience: Patience): Promise<ClaimedTask | null> {
+  async #wait(request: ClaimRequest, patience: WaitOptions): Promise<ClaimedTask | null> {
     if (this.#closed || patience.signal.aborted || patience.waitMs === 0) return null;
     return this.#lineOf(request.tenantId).wait(request, patience);
   }

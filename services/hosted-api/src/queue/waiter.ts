@@ -3,7 +3,7 @@ import { sleep } from '@pipeline/runtime';
 
 export type Claim = (request: ClaimRequest) => Promise<ClaimedTask | null>;
 
-export interface Patience {
+export interface WaitOptions {
   waitMs: number;
   /** Fires when the caller has gone. */
   signal: AbortSignal;
@@ -25,7 +25,7 @@ export class Waiter {
   #trying = false;
   #leaving = false;
 
-  constructor(request: ClaimRequest, { waitMs, signal }: Patience) {
+  constructor(request: ClaimRequest, { waitMs, signal }: WaitOptions) {
     this.request = request;
     this.scope = scopeOf(request);
     const { promise, resolve, reject } = Promise.withResolvers<ClaimedTask | null>();

@@ -4,7 +4,7 @@ import { type Logger, type LoopMetrics, type Periodic, runPeriodically } from '@
 import { readSettings, type Store } from '@pipeline/store';
 import { z } from 'zod';
 
-/** Covers a lost ring; a change is told by the doorbell `svc_settings`. */
+/** Covers a lost ring; a change is published on the channel `svc_settings`. */
 const EVERY_MS = 30_000;
 
 interface FollowerDeps {

@@ -23,7 +23,7 @@ async function claimer(tenant: Tenant, name = 'w1', taskTypes: string[] = WORK) 
 
 describe('a claim that waits', () => {
   test('is answered as soon as a task is enqueued', async () => {
-    // The doorbell alone: no slow poll comes in time.
+    // Notifications alone: no slow poll comes in time.
     const api = await hosting.start({ claimPollMs: 3_600_000 });
     const tenant = await makeTenant(api);
     const workerId = await register(api, tenant.token);

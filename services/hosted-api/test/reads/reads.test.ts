@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { act } from '@pipeline/engine';
-import { foldIssueCounts } from '@pipeline/store';
+import { aggregateIssueCounts } from '@pipeline/store';
 import { type Minted, mintConnection } from '../support/connections.ts';
 import { addRepo, labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from '../support/hosted.ts';
 import { read, readOk } from './readers.ts';
@@ -104,7 +104,7 @@ describe('the list of issues', () => {
     expect(await numbers('state=done')).toEqual([4]);
     expect(await numbers('state=open')).toHaveLength(4);
     expect(await numbers('state=planning')).toEqual([]);
-    await foldIssueCounts(database.store.tenant, tenant.id, tenant.repo.id);
+    await aggregateIssueCounts(database.store.tenant, tenant.id, tenant.repo.id);
     expect(await ok(`/api/cli/issues?repo=${slug}&state=done`)).toMatchObject({ page: { total: 1 } });
     expect(await ok(`/api/cli/issues?repo=${slug}&state=analyzing&limit=1`)).toMatchObject({
       page: { total: 3, hasMore: true },
@@ -126,7 +126,7 @@ describe('the list of issues', () => {
     expect(first.headers.get('cache-control')).toBe('private, no-cache');
     const again = await get(`/api/cli/issues?repo=${slug}`, { 'if-none-match': `"other", W/${tag}` });
     expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, undefined, tag]);
-    await foldIssueCounts(database.store.tenant, tenant.id, tenant.repo.id);
+    await aggregateIssueCounts(database.store.tenant, tenant.id, tenant.repo.id);
     expect((await get(`/api/cli/issues?repo=${slug}`, { 'if-none-match': tag })).status).toBe(304);
     await actOn(1, 'pause');
     const changed = await get(`/api/cli/issues?repo=${slug}`, { 'if-none-match': tag });

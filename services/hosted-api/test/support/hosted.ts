@@ -6,7 +6,7 @@ import { putRepo, takeHostEvent } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import {
-  createDoorbell,
+  createNotifications,
   ensureTenant,
   insertWorkerToken,
   type RepoRow,
@@ -50,7 +50,7 @@ const checked = checkedFetch(hostedSurface);
 export const NO_LIMITS = { connection: 0, org: 0, mcp: 0, address: 0, worker: 0 };
 
 type Options = Partial<HostedOptions> & {
-  /** Where the doorbell listens, if not at the store's own database. */
+  /** Where notifications are received, if not at the store's own database. */
   listenUrl?: string;
 };
 
@@ -96,13 +96,13 @@ export function testHosted(options: Options = {}): Hosting {
   };
 }
 
-/** The hosted API on a port, with a doorbell of its own; its loops do not run by themselves. */
+/** The hosted API on a port, with its own notifications; its loops do not run by themselves. */
 async function startHosted(database: TestDatabase, options: Options): Promise<Hosted> {
   const { listenUrl = database.url, ...rest } = options;
-  const doorbell = createDoorbell({ directUrl: listenUrl, applicationName: 'hosted', log: silentLogger });
+  const notifications = createNotifications({ directUrl: listenUrl, applicationName: 'hosted', log: silentLogger });
   const context = createHostedContext({
     store: database.store,
-    doorbell,
+    notifications,
     log: silentLogger,
     metrics: createMetrics(),
     now: () => new Date(),
@@ -119,12 +119,12 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
   });
   await context.storeWatch.check();
   const listening = new Promise<void>((ready) => {
-    doorbell.on('svc_tasks', (tenantIds) => {
+    notifications.on('svc_tasks', (tenantIds) => {
       context.waiters.ring(tenantIds);
       ready();
     });
   });
-  doorbell.start();
+  notifications.start();
   await listening;
   const served = await listen(createHostedApp(context, 'throw'), { host: '127.0.0.1', port: 0 });
   let closing: Promise<void> | undefined;
@@ -148,7 +148,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
     await served.close();
     await context.waiters.settled();
     await Promise.all(context.loops.map((loop) => loop.stop()));
-    await doorbell.close();
+    await notifications.close();
   }
 }
 

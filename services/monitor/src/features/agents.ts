@@ -6,7 +6,7 @@ import type { Wiring } from './wiring.ts';
 /** The configured agents: their health, and their restarts. */
 export function addAgents({
   engine,
-  doorbell,
+  notifications,
   loaded,
   dockerHost,
   loops,
@@ -18,7 +18,7 @@ export function addAgents({
   const agents = createAgents({
     engine,
     agents: loaded.config.agents,
-    lead: new Lead(doorbell, 'agent-restarts'),
+    lead: new Lead(notifications, 'agent-restarts'),
     dockerHost,
     processes: process,
     log,

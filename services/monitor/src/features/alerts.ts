@@ -10,8 +10,8 @@ const REFRESH_EVERY = 10;
 
 /** What notices that something is wrong, and what tells people. One monitor of all does, but for the store's absence. */
 export function addAlerts(wiring: Wiring, { consistency }: { consistency: ConsistencyCache }): void {
-  const { engine, doorbell, loops, log, now, variables, storeWatch, instance, hosts } = wiring;
-  const lead = new Lead(doorbell, 'alert-detectors');
+  const { engine, notifications, loops, log, now, variables, storeWatch, instance, hosts } = wiring;
+  const lead = new Lead(notifications, 'alert-detectors');
   let round = 0;
   const detect = async (leading: Engine) => {
     const readings = {
@@ -26,9 +26,9 @@ export function addAlerts(wiring: Wiring, { consistency }: { consistency: Consis
   };
   loops.add('alert-detectors', 60 * SECOND_MS, () => lead.run(engine, detect));
   const channels = { variables, log, now };
-  const deliverer = new AlertDeliverer({ engine, lead: new Lead(doorbell, 'alert-deliveries'), ...channels });
+  const deliverer = new AlertDeliverer({ engine, lead: new Lead(notifications, 'alert-deliveries'), ...channels });
   loops.add('alert-deliveries', 5 * SECOND_MS, () => deliverer.tick());
-  const digestLead = new Lead(doorbell, 'daily-digest');
+  const digestLead = new Lead(notifications, 'daily-digest');
   loops.add('daily-digest', 60 * SECOND_MS, () => digestLead.run(engine, writeDailyDigest));
   const outage = new OutageWatch({ engine, storeWatch, instance, ...channels });
   loops.addAlways('store-outage', 5 * SECOND_MS, () => outage.tick());

@@ -10,10 +10,10 @@ export type DeadLetterCache = ListCache<DeadLetter>;
 const KEPT = 10_000;
 
 /** The unresolved letters in memory, and the loop that reads them. */
-export function addDeadLetters({ loops, doorbell, store, metrics, now, listsEveryMs }: Wiring) {
+export function addDeadLetters({ loops, notifications, store, metrics, now, listsEveryMs }: Wiring) {
   const letters: DeadLetterCache = new ListCache(() => readLetters(store.fleet), now);
   const loop = loops.add('dead-letters', listsEveryMs, () => letters.refresh());
-  doorbell.on('svc_cache', () => loop.wake());
+  notifications.on('svc_cache', () => loop.wake());
   registerDeadLetterGauge(metrics.registry, letters);
   return { letters, loop: loop.name };
 }

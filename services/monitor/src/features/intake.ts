@@ -1,35 +1,35 @@
-import { Inbox, LabelWalk, ParentWatch } from '@pipeline/engine';
+import { Inbox, LabelReconciler, ParentWatch } from '@pipeline/engine';
 import { sleep } from '@pipeline/runtime';
 import { hostFinder } from '../hosts/hosts.ts';
 import { inboxGauges } from '../intake/inbox-gauges.ts';
 import { RepoPoller } from '../intake/repo-poller.ts';
 import { Lead } from '../loops/lead.ts';
-import { inboxTick, labelWalkTick, parentWatchTick, protectionTick } from '../loops/upkeep.ts';
+import { inboxTick, labelReconcilerTick, parentWatchTick, protectionTick } from '../loops/upkeep.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /**
  * What hosts tell and what they are asked. Without a host there is nothing to poll, and nobody to ask about a webhook:
  * deliveries wait.
  */
-export function addIntake({ engine, hosts, doorbell, loops, metrics, store, log, now }: Wiring) {
+export function addIntake({ engine, hosts, notifications, loops, metrics, store, log, now }: Wiring) {
   loops.add('inbox-backlog', 15 * SECOND_MS, inboxGauges(metrics.registry, store).refresh);
   if (hosts.length === 0) return { loops: [], landed: async () => false, stop: async () => undefined };
   const hostOf = hostFinder(hosts);
   const deliveries = new Inbox({ engine, hostOf });
-  const inbox = loops.add('inbox', SECOND_MS, inboxTick(engine, deliveries, new Lead(doorbell, 'inbox')));
+  const inbox = loops.add('inbox', SECOND_MS, inboxTick(engine, deliveries, new Lead(notifications, 'inbox')));
   deliveries.onLaneEnd = () => inbox.wake();
-  const poller = new RepoPoller({ engine, hostOf, lead: new Lead(doorbell, 'intake-poll'), log, now });
+  const poller = new RepoPoller({ engine, hostOf, lead: new Lead(notifications, 'intake-poll'), log, now });
   const poll = loops.add('intake-poll', SECOND_MS, () => poller.tick());
   const parents = new ParentWatch({ engine, hostOf, now, log });
-  loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(engine, parents, new Lead(doorbell, 'parent-watch')));
-  const labels = new LabelWalk(engine, now);
-  loops.add('label-walk', 60 * SECOND_MS, labelWalkTick(engine, labels, new Lead(doorbell, 'label-walk')));
+  loops.add('parent-watch', 30 * SECOND_MS, parentWatchTick(engine, parents, new Lead(notifications, 'parent-watch')));
+  const labels = new LabelReconciler(engine, now);
+  loops.add('label-walk', 60 * SECOND_MS, labelReconcilerTick(engine, labels, new Lead(notifications, 'label-walk')));
   const protections = loops.add(
     'push-protection',
     5 * 60 * SECOND_MS,
-    protectionTick(engine, hostOf, new Lead(doorbell, 'push-protection'), log),
+    protectionTick(engine, hostOf, new Lead(notifications, 'push-protection'), log),
   );
-  doorbell.on('svc_cache', () => {
+  notifications.on('svc_cache', () => {
     inbox.wake();
     protections.wake();
     poller.lookAgain();

@@ -3,11 +3,11 @@ import { PolledValue } from '../polling/polled-value.ts';
 import type { Wiring } from './wiring.ts';
 
 /** What is blocked and what waits, in memory, and the loops that read it. */
-export function addLists({ loops, doorbell, store, now, listsEveryMs }: Wiring) {
+export function addLists({ loops, notifications, store, now, listsEveryMs }: Wiring) {
   const blocked = new PolledValue(() => readBlockedIssues(store), now);
   const taskQueue = new PolledValue(() => readTaskQueue(store), now);
   const blockedLoop = loops.add('blocked-issues', listsEveryMs, () => blocked.refresh());
   const queueLoop = loops.add('task-queue', listsEveryMs, () => taskQueue.refresh());
-  doorbell.on('svc_cache', () => blockedLoop.wake());
+  notifications.on('svc_cache', () => blockedLoop.wake());
   return { blocked, taskQueue, loops: [blockedLoop.name, queueLoop.name] };
 }

@@ -5,15 +5,15 @@ import { writeQueueGauge } from '../outbox/write-queue-gauge.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** Writes to the hosts: one executor for each host, each with a lead of its own. */
-export function addOutbox({ engine, hosts, doorbell, loops, metrics, store, log, now }: Wiring) {
+export function addOutbox({ engine, hosts, notifications, loops, metrics, store, log, now }: Wiring) {
   loops.add('write-queue', 15 * SECOND_MS, writeQueueGauge(metrics.registry, store).look);
   const outboxMetrics = createOutboxMetrics(metrics.registry);
   const executors = hosts.map(({ kind, vcs, budget }) => {
-    const lead = new Lead(doorbell, `projections:${kind}`);
+    const lead = new Lead(notifications, `projections:${kind}`);
     const executor = new ProjectionExecutor({ engine, host: vcs, lead, budget, metrics: outboxMetrics, log, now });
     const loop = loops.add(`projections-${kind}`, 2 * SECOND_MS, () => executor.tick());
     executor.onLanded = () => loop.wake();
-    doorbell.on('svc_projections', () => loop.wake());
+    notifications.on('svc_projections', () => loop.wake());
     return { executor, name: loop.name };
   });
   return {

@@ -7,8 +7,8 @@ import { SECOND_MS, type Wiring } from './wiring.ts';
 const LOOK_EVERY_MS = 60 * SECOND_MS;
 
 /** The guard, which one monitor runs for all, and what it found, in the memory of each. */
-export function addRegressionGuard({ engine, store, doorbell, loops, now }: Wiring) {
-  const lead = new Lead(doorbell, 'regression-guard');
+export function addRegressionGuard({ engine, store, notifications, loops, now }: Wiring) {
+  const lead = new Lead(notifications, 'regression-guard');
   loops.add('regression-guard', LOOK_EVERY_MS, () =>
     lead.run(engine, async (leading) => ((await watchKpis(leading)).more ? 'again' : undefined)),
   );

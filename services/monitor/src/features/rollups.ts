@@ -1,4 +1,4 @@
-import { type CheckedDay, checkNextDay, type Engine, foldSums } from '@pipeline/engine';
+import { aggregateDeltas, type CheckedDay, checkNextDay, type Engine } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { Counter, type Registry } from 'prom-client';
 import { Lead } from '../loops/lead.ts';
@@ -9,10 +9,10 @@ const FOLD_EVERY_MS = 2 * SECOND_MS;
 const CHECK_EVERY_MS = 10 * 60 * SECOND_MS;
 
 /** The loops that keep the sums of analytics: one adds what has changed, one compares each day with its rows. */
-export function addRollups({ engine, doorbell, loops, metrics, log }: Wiring): void {
-  loops.add('rollups', FOLD_EVERY_MS, async () => ((await foldSums(engine)) ? 'again' : undefined));
+export function addRollups({ engine, notifications, loops, metrics, log }: Wiring): void {
+  loops.add('rollups', FOLD_EVERY_MS, async () => ((await aggregateDeltas(engine)) ? 'again' : undefined));
   const differences = differencesCounter(metrics.registry);
-  const lead = new Lead(doorbell, 'rollup-check');
+  const lead = new Lead(notifications, 'rollup-check');
   loops.add('rollup-check', CHECK_EVERY_MS, () =>
     lead.run(engine, async (leading) => ((await rollupCheck(leading, { differences, log })) ? 'again' : undefined)),
   );

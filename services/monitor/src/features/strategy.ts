@@ -4,8 +4,8 @@ import { Lead } from '../loops/lead.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** The weekly cycle of the repos where it is turned on. */
-export function addStrategy({ engine, doorbell, loops, log }: Wiring): void {
-  loops.add('strategy', 15 * SECOND_MS, strategyTick(engine, new Lead(doorbell, 'strategy'), log));
+export function addStrategy({ engine, notifications, loops, log }: Wiring): void {
+  loops.add('strategy', 15 * SECOND_MS, strategyTick(engine, new Lead(notifications, 'strategy'), log));
 }
 
 /** One replica makes the proposals, so that they do not wait for each other; two at once would make none twice. */

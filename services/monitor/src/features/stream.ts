@@ -12,7 +12,7 @@ interface Stream {
 }
 
 /** The event stream. Heartbeats go on while the store is away. */
-export function addStream({ engine, store, storeWatch, doorbell, loops, metrics, now }: Wiring): Stream {
+export function addStream({ engine, store, storeWatch, notifications, loops, metrics, now }: Wiring): Stream {
   const startedAt = now().getTime();
   const feed = new EventFeed({ store, now, uptime: () => (now().getTime() - startedAt) / SECOND_MS });
   const repos = new PolledValue(() => enabledReposWithTenant(store.fleet), now);
@@ -21,7 +21,7 @@ export function addStream({ engine, store, storeWatch, doorbell, loops, metrics,
   loops.addAlways('stream-heartbeat', SECOND_MS, async () => {
     if (await feed.beat(storeWatch.isConnected)) stream.wake();
   });
-  doorbell.on(
+  notifications.on(
     'svc_stream',
     wakesStream(() => stream.wake()),
   );

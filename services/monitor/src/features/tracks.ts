@@ -4,9 +4,9 @@ import { Lead } from '../loops/lead.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** The scheduler of tracks, and how many of them are late. */
-export function addTracks({ engine, doorbell, loops, metrics }: Wiring): void {
-  const scheduler = loops.add('tracks', 10 * SECOND_MS, tracksTick(engine, new Lead(doorbell, 'tracks')));
-  doorbell.on('svc_cache', () => scheduler.wake());
+export function addTracks({ engine, notifications, loops, metrics }: Wiring): void {
+  const scheduler = loops.add('tracks', 10 * SECOND_MS, tracksTick(engine, new Lead(notifications, 'tracks')));
+  notifications.on('svc_cache', () => scheduler.wake());
   loops.add('tracks-overdue', 30 * SECOND_MS, overdueGauge(metrics.registry, engine).look);
 }
 

@@ -2,10 +2,10 @@ import { Counter } from 'prom-client';
 import { Lead } from '../loops/lead.ts';
 import { retentionTick } from '../loops/retention.ts';
 import {
+  aggregateTick,
   autoUnblockTick,
   budgetsTick,
   embeddingsTick,
-  foldTick,
   reclaimTick,
   releaseDueTick,
   releaseWaitingTick,
@@ -18,7 +18,7 @@ import {
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
 /** The loops that keep the pipeline moving without anybody's call. */
-export function addUpkeep({ engine, doorbell, loops, metrics, log }: Wiring): void {
+export function addUpkeep({ engine, notifications, loops, metrics, log }: Wiring): void {
   const unblocks = new Counter({
     name: 'svc_auto_unblocks_total',
     help: 'Automatic unblocks by this process.',
@@ -34,15 +34,15 @@ export function addUpkeep({ engine, doorbell, loops, metrics, log }: Wiring): vo
     5 * SECOND_MS,
     autoUnblockTick(engine, (repo) => unblocks.inc({ repo })),
   );
-  loops.add('issue-counts', 10 * SECOND_MS, foldTick(engine));
+  loops.add('issue-counts', 10 * SECOND_MS, aggregateTick(engine));
   loops.add('sla', 60 * SECOND_MS, slaTick(engine));
-  loops.add('code-map-scans', 10 * SECOND_MS, scansTick(engine, new Lead(doorbell, 'code-map-scans')));
-  loops.add('intelligence-embeddings', 30 * SECOND_MS, embeddingsTick(engine, new Lead(doorbell, 'embeddings')));
+  loops.add('code-map-scans', 10 * SECOND_MS, scansTick(engine, new Lead(notifications, 'code-map-scans')));
+  loops.add('intelligence-embeddings', 30 * SECOND_MS, embeddingsTick(engine, new Lead(notifications, 'embeddings')));
   loops.add('stale-intelligence', 60 * 60 * SECOND_MS, staleIntelligenceTick(engine));
-  loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine, new Lead(doorbell, 'retention'), log));
+  loops.add('retention', 60 * 60 * SECOND_MS, retentionTick(engine, new Lead(notifications, 'retention'), log));
   const budgets = loops.add('budgets', 5 * SECOND_MS, budgetsTick(engine));
   const waiting = loops.add('release-waiting', 5 * SECOND_MS, releaseWaitingTick(engine));
-  doorbell.on('svc_cache', () => {
+  notifications.on('svc_cache', () => {
     for (const loop of [waiting, budgets]) loop.wake();
   });
 }

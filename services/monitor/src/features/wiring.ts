@@ -1,6 +1,13 @@
 import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
 import type { Logger, Metrics } from '@pipeline/runtime';
-import { createDoorbell, type Doorbell, openStore, type Store, type StoreOptions, StoreWatch } from '@pipeline/store';
+import {
+  createNotifications,
+  type Notifications,
+  openStore,
+  type Store,
+  type StoreOptions,
+  StoreWatch,
+} from '@pipeline/store';
 import type { ConnectedHost } from '../hosts/hosts.ts';
 import { LoopSet, type Pace } from '../loops/loop-set.ts';
 import type { LoadedConfig } from '../settings/config.ts';
@@ -26,12 +33,12 @@ export interface PipelineOptions {
   clock?: StoreOptions['clock'];
 }
 
-/** What every part of the monitor is built on: each adds its loops, its gauges and its doorbells. */
+/** What every part of the monitor is built on: each adds its loops, its gauges and its notification handlers. */
 export interface Wiring extends PipelineOptions {
   /** What the process was started with; keys that a reload defers are read from here. */
   loaded: LoadedConfig;
   store: Store;
-  doorbell: Doorbell;
+  notifications: Notifications;
   engine: Engine;
   storeWatch: StoreWatch;
   loops: LoopSet;
@@ -51,9 +58,9 @@ export function wire(options: PipelineOptions): Wiring {
     clock: options.clock,
     onConnectionError: (error) => log.warn('connection to the store broke', { error }),
   });
-  const doorbell = createDoorbell({
+  const notifications = createNotifications({
     directUrl: options.directUrl,
-    applicationName: 'monitor:doorbell',
+    applicationName: 'monitor:notifications',
     holder: options.instance,
     log,
   });
@@ -64,9 +71,9 @@ export function wire(options: PipelineOptions): Wiring {
     ...options,
     loaded: config.running,
     store,
-    doorbell,
+    notifications,
     engine: {
-      ...engineOn(store, doorbell, config),
+      ...engineOn(store, notifications, config),
       embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
     },
     storeWatch,
@@ -76,9 +83,9 @@ export function wire(options: PipelineOptions): Wiring {
 }
 
 /** Tenant 0 stands for all of them. */
-const engineOn = (store: Store, doorbell: Doorbell, config: ConfigInForce): Engine => ({
+const engineOn = (store: Store, notifications: Notifications, config: ConfigInForce): Engine => ({
   store,
-  ring: (bell, tenantId) => doorbell.ring(bell, tenantId === 0 ? null : [tenantId]),
+  notify: (bell, tenantId) => notifications.notify(bell, tenantId === 0 ? null : [tenantId]),
   settings: () => config.settings,
   random: Math.random,
 });

@@ -1,5 +1,5 @@
 import { type Engine, fencedBy } from '@pipeline/engine';
-import { type Doorbell, type Fence, isLeadershipLost, type Lease } from '@pipeline/store';
+import { type Fence, isLeadershipLost, type Lease, type Notifications } from '@pipeline/store';
 
 /** One period of leadership. */
 export interface Leading extends Fence {
@@ -12,13 +12,13 @@ export interface Leading extends Fence {
  * not leading -(hold, granted)-> leading -(session lost, or not confirmed in time)-> not leading.
  */
 export class Lead {
-  readonly #doorbell: Doorbell;
+  readonly #notifications: Notifications;
   readonly #name: string;
   #held: Leading | null = null;
   #end: () => void = () => undefined;
 
-  constructor(doorbell: Doorbell, name: string) {
-    this.#doorbell = doorbell;
+  constructor(notifications: Notifications, name: string) {
+    this.#notifications = notifications;
     this.#name = name;
   }
 
@@ -51,7 +51,7 @@ export class Lead {
       // Lost for this process before the session is: the lock must not stay with it.
       void lease?.release().catch(() => undefined);
     };
-    lease = await this.#doorbell.tryLead(this.#name, end);
+    lease = await this.#notifications.tryLead(this.#name, end);
     if (!lease || ended.signal.aborted) return null;
     const { name, epoch } = lease;
     const isHeld = () => !ended.signal.aborted && lease.isHeld();

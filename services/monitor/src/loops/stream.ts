@@ -1,5 +1,5 @@
 import type { Engine } from '@pipeline/engine';
-import { type RingHandler, STREAM_BATCH, sequenceStream } from '@pipeline/store';
+import { type NotificationHandler, STREAM_BATCH, sequenceStream } from '@pipeline/store';
 import type { EventFeed } from '../stream/event-feed.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { EventFeed } from '../stream/event-feed.ts';
  */
 export const streamTick = (engine: Engine, feed: EventFeed) => async () => {
   const numbered = await sequenceStream(engine.store.fleet);
-  if (numbered.length > 0) engine.ring('svc_stream', NUMBERED);
+  if (numbered.length > 0) engine.notify('svc_stream', NUMBERED);
   const more = await feed.tick(numbered);
   return numbered.length === STREAM_BATCH ? 'again' : more;
 };
@@ -18,7 +18,7 @@ const NUMBERED = 0;
 
 /** What this process has numbered itself it has handed out already. */
 export const wakesStream =
-  (wake: () => void): RingHandler =>
+  (wake: () => void): NotificationHandler =>
   (rung, isOwn) => {
     if (!isOwn || rung === null || rung.some((tenantId) => tenantId !== NUMBERED)) wake();
   };

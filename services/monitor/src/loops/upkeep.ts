@@ -1,5 +1,6 @@
 import { Settings } from '@pipeline/domain';
 import {
+  aggregateCounts,
   autoUnblock,
   checkDueProtections,
   type Engine,
@@ -7,10 +8,9 @@ import {
   enforceBudgets,
   enqueueDueScans,
   expireIntelligence,
-  foldCounts,
   type HostOf,
   type Inbox,
-  type LabelWalk,
+  type LabelReconciler,
   type ParentWatch,
   reclaimExpired,
   reclaimStalled,
@@ -66,14 +66,14 @@ export const budgetsTick = (engine: Engine) => async () => {
 export const releaseWaitingTick = (engine: Engine) => () => releaseWaiting(engine);
 export const staleIntelligenceTick = (engine: Engine) => async () =>
   (await expireIntelligence(engine)).more ? 'again' : undefined;
-export const foldTick = (engine: Engine) => () => foldCounts(engine);
+export const aggregateTick = (engine: Engine) => () => aggregateCounts(engine);
 export const slaTick = (engine: Engine) => async () => ((await watchSla(engine)).more ? 'again' : undefined);
 /** Each call costs money, so one replica makes them. */
 export const embeddingsTick = (engine: Engine, lead: Lead) => () =>
   lead.run(engine, async (leading) => ((await embedItems(leading)).more ? 'again' : undefined));
 
 /** Each remembers where it stands, so one replica leads. */
-export const labelWalkTick = (engine: Engine, walk: LabelWalk, lead: Lead) => () =>
+export const labelReconcilerTick = (engine: Engine, walk: LabelReconciler, lead: Lead) => () =>
   lead.run(engine, async (leading) => ((await walk.step(leading)).more ? 'again' : undefined));
 
 export const parentWatchTick = (engine: Engine, watch: ParentWatch, lead: Lead) => async () => {

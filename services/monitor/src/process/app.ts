@@ -2,7 +2,7 @@ import { monitorSurface, type Readiness } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
 import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
-import { handlersTellingOutages, type StoreWatch } from '@pipeline/store';
+import { handlersReportingOutages, type StoreWatch } from '@pipeline/store';
 import type { Express } from 'express';
 import type { Registry } from 'prom-client';
 import type { Dashboard } from '../analytics/dashboard.ts';
@@ -116,7 +116,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...authHandlers(auth),
       ...configHandlers(options.config),
       ...dashboardHandlers(options.dashboard),
-      ...(pipeline ? handlersTellingOutages(pipeline.storeWatch, stored) : stored),
+      ...(pipeline ? handlersReportingOutages(pipeline.storeWatch, stored) : stored),
       ...metricDefinitionHandlers(),
       ...staticHandlers(options.webDir, options.metricsText),
     },

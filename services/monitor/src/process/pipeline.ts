@@ -1,6 +1,6 @@
 import type { Readiness } from '@pipeline/contract';
 import type { Engine, HostOf } from '@pipeline/engine';
-import type { Doorbell, StoreWatch } from '@pipeline/store';
+import type { Notifications, StoreWatch } from '@pipeline/store';
 import { Gauge, type Registry } from 'prom-client';
 import type { Dashboard } from '../analytics/dashboard.ts';
 import { addAgents } from '../features/agents.ts';
@@ -41,7 +41,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
   hostOf: HostOf;
   agents: Agents;
   storeWatch: StoreWatch;
-  doorbell: Doorbell;
+  notifications: Notifications;
   loops: LoopSet;
   health(): Pick<Readiness, 'poll' | 'outbox' | 'stream' | 'loops'>;
   start(): void;
@@ -54,7 +54,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
 /** Puts the parts together. Nothing runs and nothing is connected before start(), but for status checks. */
 export function createPipeline(options: PipelineOptions): Pipeline {
   const wiring = wire(options);
-  const { engine, store, doorbell, storeWatch, loops } = wiring;
+  const { engine, store, notifications, storeWatch, loops } = wiring;
   registerStoreGauge(options.metrics.registry, storeWatch);
   const { letters, loop: lettersLoop } = addDeadLetters(wiring);
   const { consistency, loop: findingsLoop } = addConsistency(wiring);
@@ -87,7 +87,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     hostOf: hostFinder(options.hosts),
     agents,
     storeWatch,
-    doorbell,
+    notifications,
     loops,
     health: () => ({
       poll: healthOf([lettersLoop, findingsLoop, ...lists.loops, ...dashboardLoops, ...intake.loops]),
@@ -96,7 +96,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       loops: loops.problems().map(({ loop, problem }) => ({ name: loop, problem })),
     }),
     start() {
-      doorbell.start();
+      notifications.start();
       loops.start();
     },
     async landed() {
@@ -105,7 +105,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     async stop() {
       await loops.stop();
       await Promise.all([intake.stop(), outbox.stop(), agents.restarter.stop()]);
-      await doorbell.close();
+      await notifications.close();
       await store.close();
     },
   };

@@ -24,7 +24,7 @@ interface ConfigDeps {
   now: () => Date;
 }
 
-export interface ToldReload {
+export interface ReportedReload {
   outcome: ConfigReloadOutcome;
   /** Who asked for it; null where the store said so. */
   actor: Actor | null;
@@ -34,14 +34,14 @@ export interface ToldReload {
  * The configuration that this process goes by. Its file speaks at the start and at a reload; then the settings go to the
  * store, and what any monitor wrote there last holds in all of them:
  *
- *   file -(start, reload)-> in force here, unwritten -(settings loop)-> in the store -(doorbell)-> in force elsewhere
+ *   file -(start, reload)-> in force here, unwritten -(settings loop)-> in the store -(notifications)-> in force elsewhere
  *
  * Keys that are read only at a start stay as they were then.
  */
 export class ConfigInForce {
   readonly #deps: ConfigDeps;
   readonly #handlers = new Set<() => void>();
-  readonly #untold: ToldReload[] = [];
+  readonly #untold: ReportedReload[] = [];
   #settings: Settings;
   #unwritten: Settings | null;
   #lastReload: ConfigReloadOutcome | null = null;
@@ -72,7 +72,7 @@ export class ConfigInForce {
   }
 
   /** Outcomes that the store does not have yet, oldest first. */
-  get untold(): readonly ToldReload[] {
+  get untold(): readonly ReportedReload[] {
     return this.#untold;
   }
 
@@ -87,7 +87,7 @@ export class ConfigInForce {
   }
 
   /** The store has this outcome. */
-  told(reload: ToldReload): void {
+  told(reload: ReportedReload): void {
     const index = this.#untold.indexOf(reload);
     if (index >= 0) this.#untold.splice(index, 1);
   }

@@ -1,6 +1,6 @@
 import { type AgentHealth, agentHealthAfter, type ConfigReloadOutcome, type PipelineConfig } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
-import { lookAt } from './agent-look.ts';
+import { checkAgent } from './agent-check.ts';
 
 /** An agent as it was at the last look (interface: AgentHealthSnapshot, without what the store knows of it). */
 export interface AgentSeen {
@@ -24,7 +24,7 @@ interface WatchDeps {
 }
 
 /** Longer than an agent that is only busy takes, shorter than the pace of the loop. */
-export const LOOK_TIMEOUT_MS = 5_000;
+export const CHECK_TIMEOUT_MS = 5_000;
 
 /**
  * What this monitor knows of the configured agents; each monitor looks for itself. A round takes LOOK_TIMEOUT_MS at the
@@ -63,7 +63,7 @@ export class HealthWatch {
     const { log, now } = this.#deps;
     const before = this.#seen.get(agentName);
     const began = performance.now();
-    const look = await lookAt(url, LOOK_TIMEOUT_MS, signal);
+    const look = await checkAgent(url, CHECK_TIMEOUT_MS, signal);
     if (signal?.aborted) return;
     const health = agentHealthAfter(before?.health ?? null, look);
     const timestamp = now().getTime();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
 import { type Engine, inTenant, raiseAlert, resolveAlert } from '@pipeline/engine';
 import { type Logger, silentLogger } from '@pipeline/runtime';
-import type { Doorbell } from '@pipeline/store';
+import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { AlertDeliverer } from '../../src/alerts/deliverer.ts';
 import { OutageWatch } from '../../src/alerts/outage.ts';
@@ -20,7 +20,7 @@ const MINUTE = 60;
 const HOUR = 3_600;
 
 let receiver: Receiver;
-let doorbell: Doorbell;
+let notifications: Notifications;
 let lead: Lead;
 let logged: string[];
 let tenantId: number;
@@ -67,8 +67,8 @@ const rows = () =>
 beforeEach(async () => {
   logged = [];
   receiver = await startReceiver();
-  doorbell = await connectedDoorbell(database.url);
-  lead = new Lead(doorbell, 'alert-deliveries');
+  notifications = await connectedDoorbell(database.url);
+  lead = new Lead(notifications, 'alert-deliveries');
   await database.db.deleteFrom('alert_deliveries').execute();
   await database.db.deleteFrom('alerts').execute();
   at(0);
@@ -77,7 +77,7 @@ beforeEach(async () => {
   alerts = { ...DEFAULT_SETTINGS.alerts, dashboardUrl: 'https://monitor.example.org' };
 });
 afterEach(async () => {
-  await doorbell.close();
+  await notifications.close();
   await receiver.close();
 });
 
@@ -257,7 +257,7 @@ describe('what is told', () => {
   test('is told by one monitor, however many there are', async () => {
     const second = await connectedDoorbell(database.url);
     await raise();
-    const both = [doorbell, second].map(
+    const both = [notifications, second].map(
       (bell) => new AlertDeliverer({ ...parts(), lead: new Lead(bell, 'alert-deliveries') }),
     );
     await Promise.all(both.map((deliverer) => deliverer.tick()));
@@ -267,7 +267,7 @@ describe('what is told', () => {
 
   test('is told once also where two believe that they lead', async () => {
     await raise();
-    const both = ['one', 'two'].map((name) => new AlertDeliverer({ ...parts(), lead: new Lead(doorbell, name) }));
+    const both = ['one', 'two'].map((name) => new AlertDeliverer({ ...parts(), lead: new Lead(notifications, name) }));
     await Promise.all(both.map((deliverer) => deliverer.tick()));
     expect(told()).toEqual(['alert.raised']);
   });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
 import { type Engine, readDigest, writeDailyDigest } from '@pipeline/engine';
 import { createMetrics, type Logger, silentLogger } from '@pipeline/runtime';
-import type { Doorbell, Store } from '@pipeline/store';
+import type { Notifications, Store } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { AlertDeliverer } from '../../src/alerts/deliverer.ts';
@@ -22,7 +22,7 @@ const SECRET = 'the secret of the hook';
 const HOUR = 3_600;
 
 let receiver: Receiver;
-let doorbell: Doorbell;
+let notifications: Notifications;
 let lead: Lead;
 let channels: Settings['alertChannels'];
 let logged: string[];
@@ -59,15 +59,15 @@ const dates = () => bodies().map(({ digest }) => digest.date);
 beforeEach(async () => {
   logged = [];
   receiver = await startReceiver();
-  doorbell = await connectedDoorbell(database.url);
-  lead = new Lead(doorbell, 'alert-deliveries');
+  notifications = await connectedDoorbell(database.url);
+  lead = new Lead(notifications, 'alert-deliveries');
   await sql`delete from alert_deliveries`.execute(database.db);
   channels = [{ type: 'webhook', url: receiver.url, secretEnv: 'HOOK_SECRET' }];
   at('2026-03-01T00:00:05Z');
 });
 afterEach(async () => {
   for (const pipeline of running.splice(0)) await pipeline.stop();
-  await doorbell.close();
+  await notifications.close();
   await receiver.close();
 });
 

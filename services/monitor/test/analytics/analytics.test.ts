@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, HOUR_MS, type Window } from '@pipeline/domain';
-import { foldRollups, medianStays } from '@pipeline/store';
+import { aggregateRollups, medianDwellTimes } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import {
@@ -82,7 +82,7 @@ test('every endpoint says what the rows say: folded, half folded, not folded at 
   const property = fc.asyncProperty(ways, async ({ seed, folds }) => {
     await clearHistory(database.db);
     const history = await simulateHistory(database.db, { ...SIZE, seed, folded: folds === null });
-    for (let fold = 0; fold < (folds ?? 0); fold += 1) await foldRollups(database.store.fleet);
+    for (let fold = 0; fold < (folds ?? 0); fold += 1) await aggregateRollups(database.store.fleet);
     const all = await readRows(database.db);
     const [repo] = history.repos;
     const idsOf = (tenant: string) => history.repos.filter((one) => one.tenant === tenant).map(({ id }) => id);
@@ -121,7 +121,7 @@ test('answers stay true while what they are made of is folded', async () => {
   const before = await Promise.all(all.map((path) => get(path)));
   let folding = true;
   const folds = (async () => {
-    while ((await foldRollups(database.store.fleet)).more);
+    while ((await aggregateRollups(database.store.fleet)).more);
     folding = false;
   })();
   for (let round = 0; folding || round < 2; round += 1) {
@@ -137,7 +137,7 @@ describe('medians of more stays than are counted one by one', () => {
       await simulateHistory(database.db, { ...SIZE, seed: 3, folded });
       const rows = await readRows(database.db);
       const since = new Date(Math.floor((NOW - 7 * DAY_MS) / HOUR_MS) * HOUR_MS + 20 * 60_000);
-      const medians = await medianStays(
+      const medians = await medianDwellTimes(
         database.store.fleet,
         { tenantId: null, repoId: null },
         { since, exactUpTo: 10 },

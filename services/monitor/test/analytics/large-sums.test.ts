@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { claim, progress, registerWorker, start } from '@pipeline/engine';
-import { foldRollups } from '@pipeline/store';
+import { aggregateRollups } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { Registry } from 'prom-client';
 import { createTotals } from '../../src/prometheus/totals.ts';
@@ -38,7 +38,7 @@ test('figures are answered and totals refreshed when an earlier release took tok
   await bookUnbounded(Number.MAX_SAFE_INTEGER);
   const totals = createTotals(new Registry(), database.store);
   for (const fold of [false, true]) {
-    if (fold) await foldRollups(database.store.fleet);
+    if (fold) await aggregateRollups(database.store.fleet);
     for (const path of ['/api/pipeline/cost-by-model', '/pipeline/cost-by-model', '/api/pipeline/cost-summary']) {
       expect([path, (await call('GET', path)).status]).toEqual([path, 200]);
     }

@@ -204,7 +204,7 @@ describe.each(REPAIRS)('%s', (name, kind) => {
 
   test('a failure of the service is a 500 that tells nothing of the inside', async () => {
     const id = await mine();
-    bench.engine.ring = () => {
+    bench.engine.notify = () => {
       throw new Error('the bell has fallen off');
     };
     await close();

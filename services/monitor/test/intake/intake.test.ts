@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { drainInbox, Inbox, putRepo, receive } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import type { Doorbell } from '@pipeline/store';
+import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { hostFinder } from '../../src/hosts/hosts.ts';
 import { RepoPoller } from '../../src/intake/repo-poller.ts';
@@ -13,7 +13,7 @@ import { connectedDoorbell, makeWorld, openIssue, type World } from '../support/
 const database = testDatabase();
 let world: World;
 let bench: Bench;
-let doorbell: Doorbell;
+let notifications: Notifications;
 let poller: RepoPoller;
 let time = Date.now();
 const now = () => new Date(time);
@@ -30,16 +30,16 @@ beforeEach(async () => {
   await database.db.updateTable('repos').set({ enabled: false }).execute();
   world = await makeWorld(slugs, now);
   bench = await makeBench(database.store, slugs[0]);
-  doorbell = await connectedDoorbell(database.url);
-  poller = pollerOn(doorbell);
+  notifications = await connectedDoorbell(database.url);
+  poller = pollerOn(notifications);
 });
 afterEach(async () => {
-  await doorbell.close();
+  await notifications.close();
   await world.stop();
 });
 
 const hostOf = () => world.host.vcs;
-const pollerOn = (bell: Doorbell) =>
+const pollerOn = (bell: Notifications) =>
   new RepoPoller({ engine: bench.engine, hostOf, lead: new Lead(bell, 'intake-poll'), log: silentLogger, now });
 
 async function poll(one = poller): Promise<void> {
@@ -90,7 +90,7 @@ describe('an issue labelled svc:enqueue', () => {
     await openIssue(world, one);
     await deliver();
     const inbox = new Inbox({ engine: bench.engine, hostOf });
-    await inboxTick(bench.engine, inbox, new Lead(doorbell, 'inbox'))();
+    await inboxTick(bench.engine, inbox, new Lead(notifications, 'inbox'))();
     await inbox.settled();
     expect(await issues()).toHaveLength(1);
     await openIssue(world, one);
@@ -196,7 +196,7 @@ describe('polls', () => {
     await poll();
     await poll(other);
     expect(pollsOf(one)).toBe(1);
-    await doorbell.close();
+    await notifications.close();
     await poll(other);
     expect(pollsOf(one)).toBe(2);
     await otherBell.close();
@@ -217,7 +217,7 @@ describe('polls', () => {
     const foreign = new RepoPoller({
       engine: bench.engine,
       hostOf: hostFinder([world.host]),
-      lead: new Lead(doorbell, 'intake-poll'),
+      lead: new Lead(notifications, 'intake-poll'),
       log: silentLogger,
       now,
     });

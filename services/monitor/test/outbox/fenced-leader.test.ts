@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ExecuteResult, VcsHost } from '@pipeline/domain';
 import { fencedBy, inTenant } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { type Doorbell, IDLE_SESSION_TIMEOUT_MS, insertProjections, inTransaction } from '@pipeline/store';
+import { IDLE_SESSION_TIMEOUT_MS, insertProjections, inTransaction, type Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { RepoPoller } from '../../src/intake/repo-poller.ts';
 import { Lead } from '../../src/loops/lead.ts';
@@ -20,8 +20,8 @@ let world: World;
 let bench: Bench;
 /** Of the process that is frozen: its monotonic clock, milliseconds. */
 let elapsed = 0;
-let frozen: Doorbell;
-let successor: Doorbell;
+let frozen: Notifications;
+let successor: Notifications;
 
 beforeEach(async () => {
   database.clock.now = new Date();
@@ -38,7 +38,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const executorOn = (bell: Doorbell, host: VcsHost = world.host.vcs) =>
+const executorOn = (bell: Notifications, host: VcsHost = world.host.vcs) =>
   new ProjectionExecutor({
     engine: bench.engine,
     host,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
 import { beginSending, sendable } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { type Doorbell, insertProjections, inTransaction } from '@pipeline/store';
+import { insertProjections, inTransaction, type Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { createGitHubHost } from '@pipeline/vcs';
 import { spendingFetch, WriteBudget } from '../../src/hosts/write-budget.ts';
@@ -26,7 +26,7 @@ const SLUG = 'acme/shop';
 
 let world: World;
 let bench: Bench;
-let doorbell: Doorbell;
+let notifications: Notifications;
 let time = Date.now();
 const now = () => new Date(time);
 const pass = (ms: number) => {
@@ -41,18 +41,18 @@ beforeEach(async () => {
   await database.db.deleteFrom('projections').execute();
   await database.db.deleteFrom('issue_edges').execute();
   bench = await makeBench(database.store, SLUG);
-  doorbell = await connectedDoorbell(database.url);
+  notifications = await connectedDoorbell(database.url);
 });
 afterEach(async () => {
-  await doorbell.close();
+  await notifications.close();
   await world.stop();
 });
 
-const executorOn = (over: { host?: VcsHost; bell?: Doorbell; budget?: WriteBudget } = {}) =>
+const executorOn = (over: { host?: VcsHost; bell?: Notifications; budget?: WriteBudget } = {}) =>
   new ProjectionExecutor({
     engine: bench.engine,
     host: over.host ?? world.host.vcs,
-    lead: new Lead(over.bell ?? doorbell, 'projections:sandbox'),
+    lead: new Lead(over.bell ?? notifications, 'projections:sandbox'),
     budget: over.budget ?? null,
     metrics: createOutboxMetrics(createMetrics().registry),
     log: silentLogger,
@@ -303,7 +303,7 @@ describe('side by side', () => {
     await wish(issueId, number, comment('twice'));
     await drain(second);
     expect(await texts(number)).toEqual(['once']);
-    await doorbell.close();
+    await notifications.close();
     await drain(second);
     expect(await texts(number)).toEqual(['once', 'twice']);
     await secondBell.close();
@@ -315,7 +315,7 @@ describe('side by side', () => {
     const executor = executorOn({ host });
     await executor.tick();
     await reached(open, 1);
-    await doorbell.close();
+    await notifications.close();
     await executor.landed();
     expect(open[0]?.signal?.aborted).toBe(true);
     expect((await rows())[0]).toMatchObject({ status: 'pending', attempts: 0, attempt_started_at: expect.any(String) });
@@ -330,7 +330,7 @@ describe('side by side', () => {
     });
     await late.tick();
     await reached(open, 1);
-    await doorbell.close();
+    await notifications.close();
     await drain(executorOn({ bell: secondBell }));
     open[0]?.answer({ status: 'refused', httpStatus: 422, message: 'no', kind: 'other' });
     await late.landed();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Doorbell } from '@pipeline/store';
+import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { Lead } from '../../src/loops/lead.ts';
 import { scansTick } from '../../src/loops/upkeep.ts';
@@ -7,7 +7,7 @@ import { makeBench } from '../support/bench.ts';
 import { connectedDoorbell } from '../support/sandbox-world.ts';
 
 const database = testDatabase();
-const bells: Doorbell[] = [];
+const bells: Notifications[] = [];
 
 beforeEach(async () => {
   for (let replica = 0; replica < 2; replica += 1) bells.push(await connectedDoorbell(database.url));

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DAY_MS, isoWeek, type StrategyAutomation, type StrategyRun } from '@pipeline/domain';
 import { runDueStrategies, setAutomation, updateTrackAt } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import type { Doorbell } from '@pipeline/store';
+import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { strategyTick } from '../../src/features/strategy.ts';
@@ -171,7 +171,7 @@ describe('one proposal in each ISO week', () => {
   });
 
   test('of several monitors one makes them, and another when that one is gone', async () => {
-    const bells: Doorbell[] = [];
+    const bells: Notifications[] = [];
     for (let replica = 0; replica < 2; replica += 1) bells.push(await connectedDoorbell(database.url));
     const [one, two] = bells.map((bell) => strategyTick(bench.engine, new Lead(bell, 'strategy'), silentLogger));
     await one?.();

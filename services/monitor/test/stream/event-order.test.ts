@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { silentLogger, sleep } from '@pipeline/runtime';
-import { createDoorbell, type Doorbell, insertRecords, noRecords } from '@pipeline/store';
+import { createNotifications, insertRecords, type Notifications, noRecords } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
 import { pipelineOf } from '../support/pipeline-of.ts';
 import { serveApp } from '../support/served-app.ts';
@@ -17,7 +17,7 @@ interface Replica {
   stop(): Promise<void>;
 }
 
-/** A whole monitor with its own loops, doorbell and connections. */
+/** A whole monitor with its own loops, notifications and connections. */
 async function startReplica(): Promise<Replica> {
   const pipeline = await pipelineOf(database.url, { poolSize: 3 });
   await pipeline.storeWatch.check();
@@ -70,7 +70,7 @@ const WRITERS = 12;
 const EACH = 25;
 
 /** Writes events and commits them after a while of its own, so that commits overtake each other. */
-async function write(writer: number, bell: Doorbell): Promise<void> {
+async function write(writer: number, bell: Notifications): Promise<void> {
   for (let n = 0; n < EACH; n += 1) {
     await database.db.transaction().execute(async (tx) => {
       const data = {
@@ -83,13 +83,13 @@ async function write(writer: number, bell: Doorbell): Promise<void> {
       await insertRecords(tx, 1, { ...noRecords(), stream: [{ type: 'issue-status', data }] });
       await sleep(Math.random() * 40);
     });
-    bell.ring('svc_stream', [1]);
+    bell.notify('svc_stream', [1]);
     await sleep(Math.random() * 40);
   }
 }
 
 test('two replicas, commits out of order, clients that hop, a replica that restarts: all see all, once, in one order', async () => {
-  const bell = createDoorbell({ directUrl: database.url, applicationName: 'writer', sleep, log: silentLogger });
+  const bell = createNotifications({ directUrl: database.url, applicationName: 'writer', sleep, log: silentLogger });
   bell.start();
   cleanups.push(() => bell.close());
   const replicas = [await startReplica(), await startReplica()];

@@ -21,7 +21,7 @@ export const engineOn = (store: Store, settings: Partial<Settings> = {}): Engine
   const bells: string[] = [];
   return {
     store,
-    ring: (bell) => void bells.push(bell),
+    notify: (bell) => void bells.push(bell),
     settings: () => ({ ...DEFAULT_SETTINGS, ...settings }),
     random: () => 0.5,
     bells,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { HostEvent } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
 import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
-import { createDoorbell, type Doorbell } from '@pipeline/store';
+import { createNotifications, type Notifications } from '@pipeline/store';
 import { closedWithFile } from '@pipeline/testing/closing';
 import { parseWebhook } from '@pipeline/vcs';
 import { type ConnectedHost, connectHosts } from '../../src/hosts/hosts.ts';
@@ -90,16 +90,21 @@ export const labelsOf = async (world: World, slug: string, number: number): Prom
     .map(({ name }) => name)
     .sort();
 
-/** A doorbell that is connected. */
-export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Doorbell> {
-  const doorbell = createDoorbell({ directUrl, applicationName: 'test:doorbell', log: silentLogger, clock });
-  doorbell.close = closedWithFile(doorbell.close.bind(doorbell));
-  doorbell.start();
+/** Connected notifications. */
+export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Notifications> {
+  const notifications = createNotifications({
+    directUrl,
+    applicationName: 'test:notifications',
+    log: silentLogger,
+    clock,
+  });
+  notifications.close = closedWithFile(notifications.close.bind(notifications));
+  notifications.start();
   await new Promise<void>((resolve) => {
-    const off = doorbell.on('svc_cache', () => {
+    const off = notifications.on('svc_cache', () => {
       off();
       resolve();
     });
   });
-  return doorbell;
+  return notifications;
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { activatePrompt, addPrompt, putTrack, updateTrackAt } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import type { Doorbell } from '@pipeline/store';
+import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { overdueGauge, tracksTick } from '../../src/features/tracks.ts';
 import { Lead } from '../../src/loops/lead.ts';
@@ -18,7 +18,7 @@ const START = Date.parse('2026-03-02T10:00:00.000Z');
 
 let bench: Bench;
 let world: World;
-const bells: Doorbell[] = [];
+const bells: Notifications[] = [];
 const now = () => database.clock.now ?? new Date();
 const after = (minutes: number) => {
   database.clock.now = new Date(START + minutes * 60_000);
@@ -46,7 +46,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const bell = (replica: number): Doorbell => {
+const bell = (replica: number): Notifications => {
   const found = bells[replica];
   if (!found) throw new Error(`no replica ${replica}`);
   return found;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { PipelineConfig } from '@pipeline/domain';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
-import { auditEntries, type Doorbell, reloadReports } from '@pipeline/store';
+import { auditEntries, type Notifications, reloadReports } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { Lead } from '../../src/loops/lead.ts';
 import { registerAgentMetrics } from '../../src/workers/agent-metrics.ts';
@@ -20,7 +20,7 @@ const START = Date.parse('2026-03-01T00:00:00Z');
 let files: ReturnType<typeof makeFolder>;
 let docker: FakeDocker;
 let agent: FakeAgent;
-let doorbell: Doorbell;
+let notifications: Notifications;
 let time = START;
 const children: ChildProcess[] = [];
 
@@ -37,11 +37,11 @@ beforeEach(async () => {
   files = makeFolder();
   docker = await startDocker(files.folder, ['developer-1']);
   agent = await startAgent(says('down', 503));
-  doorbell = await connectedDoorbell(database.url);
+  notifications = await connectedDoorbell(database.url);
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  await Promise.all([docker.close(), agent.close(), doorbell.close()]);
+  await Promise.all([docker.close(), agent.close(), notifications.close()]);
   files.remove();
 });
 
@@ -49,7 +49,7 @@ interface Given {
   selfHealing?: Partial<Settings['selfHealing']>;
   agents?: PipelineConfig['agents'];
   agent?: { pidFile?: string; container?: string };
-  bell?: Doorbell;
+  bell?: Notifications;
   /** Another name of the lead lets two lead at once, as when a session is lost and nobody has noticed yet. */
   lead?: string;
   processes?: Parameters<typeof restartByPid>[1];
@@ -64,7 +64,7 @@ function monitor(given: Given = {}) {
   const made = createAgents({
     engine: engineOn(database.store, { selfHealing: { ...selfHealing, ...given.selfHealing } }),
     agents: given.agents ?? agents,
-    lead: new Lead(given.bell ?? doorbell, given.lead ?? 'agent-restarts'),
+    lead: new Lead(given.bell ?? notifications, given.lead ?? 'agent-restarts'),
     dockerHost: docker.dockerHost,
     processes: given.processes ?? process,
     log: silentLogger,
@@ -151,8 +151,8 @@ describe('restart of an agent', () => {
 
   test('a monitor that starts anew keeps to the cooldown and the attempts', async () => {
     await monitor({ selfHealing: { maxRestartAttempts: 2 } }).round(3);
-    await doorbell.close();
-    doorbell = await connectedDoorbell(database.url);
+    await notifications.close();
+    notifications = await connectedDoorbell(database.url);
     const next = monitor({ selfHealing: { maxRestartAttempts: 2 } });
     await next.round(3);
     expect(docker.asked).toHaveLength(1);
@@ -205,12 +205,12 @@ describe('restart of an agent', () => {
     await first.round(4);
     const before = await alerts();
     expect(before).toHaveLength(1);
-    await doorbell.close();
-    doorbell = await connectedDoorbell(database.url);
+    await notifications.close();
+    notifications = await connectedDoorbell(database.url);
     await monitor().restarter.tick();
     expect(await alerts()).toEqual(before);
-    await doorbell.close();
-    doorbell = await connectedDoorbell(database.url);
+    await notifications.close();
+    notifications = await connectedDoorbell(database.url);
     await monitor({ agents: {} }).restarter.tick();
     expect(await alerts()).toEqual([]);
   });

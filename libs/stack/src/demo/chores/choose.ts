@@ -7,7 +7,7 @@ import { reportChore } from './report.ts';
 import { tocChore } from './toc.ts';
 import { whitespaceChore } from './whitespace.ts';
 
-export interface Wish {
+export interface ChoreRequest {
   title: string;
   body: string;
   labels: readonly string[];
@@ -46,7 +46,7 @@ const MAX_CANDIDATES = 8;
 export const makeChore = (kind: ChoreKind, target: string): Chore => MAKE[kind](target);
 
 /** The kind by label (`chore:toc`), else by the words of the title, the body and the answers, in this order. */
-function kindOf(wish: Wish): ChoreKind | null {
+function kindOf(wish: ChoreRequest): ChoreKind | null {
   const named = CHORE_KINDS.find((kind) => wish.labels.includes(`chore:${kind}`));
   if (named) return named;
   for (const text of [wish.title, wish.body, ...wish.answers]) {
@@ -81,7 +81,7 @@ function answeredTarget(answers: readonly string[], kind: ChoreKind, tree: Tree)
  * What an issue asks for, or the question that has to be answered first. With answers there is always a choice as
  * long as the chore is known and the repository has a file for it: an answer that names none leaves it to the agent.
  */
-export function chooseChore(wish: Wish, tree: Tree): Choice {
+export function chooseChore(wish: ChoreRequest, tree: Tree): Choice {
   const kind = kindOf(wish);
   if (!kind) return { question: `Which chore is meant? I know ${CHORE_KINDS.join(', ')}; name one in your answer.` };
   const answered = answeredTarget(wish.answers, kind, tree);

@@ -27,7 +27,7 @@ export const failingAgain = (fleet: Db, runs: number): Promise<Sighting[]> =>
  * Repos with at least this many new dead letters within an hour; value = dead letters. Cost: the dead letters of that
  * hour.
  */
-export const letteringFast = (fleet: Db, letters: number): Promise<Sighting[]> =>
+export const deadLettersRising = (fleet: Db, letters: number): Promise<Sighting[]> =>
   sightings(
     fleet,
     sql<Sighting>`

@@ -35,7 +35,7 @@ export async function noteCheckedDay(fleet: Db, day: string, wrong: number): Pro
  * Deletes rollups by minute and hour that no window reads any more. Cost: indexes by time; all of the cost rollups,
  * whose days and months are kept. @returns how many.
  */
-export async function forgetOldSums(fleet: Db): Promise<number> {
+export async function deleteOldRollups(fleet: Db): Promise<number> {
   let forgotten = 0;
   for (const { table, time, keptDays, hoursKeptDays } of ALL_SUMS) {
     const days = keptDays ?? hoursKeptDays;

@@ -64,7 +64,7 @@ export const movesOfCohort = (stretch: Stretch) => sql`
   from issues i where ${during(sql`i.created_at`, stretch)}`;
 
 /** A stretch of time whose ends are expressions. */
-export interface Between {
+interface Between {
   from: RawBuilder<unknown>;
   to: RawBuilder<unknown>;
 }

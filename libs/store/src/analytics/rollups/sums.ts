@@ -8,11 +8,11 @@ export const firstWhole = (width: Width, at: RawBuilder<unknown>) =>
   bin(width, sql`${at} + interval ${sql.lit(width)} - interval '1 microsecond'`);
 
 /** Histogram buckets are two percent wide, so their middle is at most one percent off. */
-export const STAY_BUCKET = 1.02;
-const BUCKET = sql`floor(ln(stay_ms + 1) / ln(${sql.lit(STAY_BUCKET)}::float8))::int`;
+const DWELL_TIME_BUCKET = 1.02;
+const BUCKET = sql`floor(ln(stay_ms + 1) / ln(${sql.lit(DWELL_TIME_BUCKET)}::float8))::int`;
 /** Milliseconds in the middle of a bucket. */
 export const middleOf = (bucket: RawBuilder<unknown>) =>
-  sql`(exp((${bucket} + 0.5) * ln(${sql.lit(STAY_BUCKET)}::float8)) - 1)`;
+  sql`(exp((${bucket} + 0.5) * ln(${sql.lit(DWELL_TIME_BUCKET)}::float8)) - 1)`;
 
 /** The beginning of the UTC month of a time. */
 export const monthOf = (at: RawBuilder<unknown>) =>

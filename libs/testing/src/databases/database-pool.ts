@@ -34,7 +34,7 @@ interface Ready {
 }
 
 /** Lends databases, each cloned from the migrated template, on one server for the whole run. */
-export class Lender {
+export class DatabasePool {
   readonly #env: NodeJS.ProcessEnv;
   #server: Promise<TestServer> | undefined;
   #ready: Promise<Ready> | undefined;

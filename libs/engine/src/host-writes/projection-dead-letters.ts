@@ -1,7 +1,7 @@
 import type { ProjectionAction, State } from '@pipeline/domain';
 import { insertDeadLetter, type ProjectionRow } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
-import { ENGINE, type Subject } from '../context/issue-context.ts';
+import type { TransactionContext } from '../context/context.ts';
+import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 
 /** Operations on which a transition depends: without them the issue would wait permanently. */
@@ -19,9 +19,9 @@ export const isAwaited = ({ type }: ProjectionAction): boolean => TARGET_OF[type
  * Inserts a dead letter for an entry that will not be sent again automatically, if the issue waits for it or for
  * entries behind it in its lane. No issue waits for labels and comments.
  */
-export async function buryProjection(
-  unit: Unit,
-  subject: Subject,
+export async function deadLetterProjection(
+  unit: TransactionContext,
+  subject: IssueContext,
   projection: ProjectionRow,
   error: string,
 ): Promise<void> {
@@ -43,5 +43,5 @@ export async function buryProjection(
     agent: ENGINE.type,
     payload: { deadLetterId },
   });
-  unit.ring('svc_cache');
+  unit.notify('svc_cache');
 }

@@ -5,14 +5,14 @@ import { sql } from 'kysely';
 import {
   assertLeader,
   beginTransaction,
-  createDoorbell,
-  type Doorbell,
+  createNotifications,
   IDLE_SESSION_TIMEOUT_MS,
-  type Rung,
+  type Notifications,
+  type NotifiedTenants,
 } from '../../src/index.ts';
 
 const database = testDatabase();
-const opened: Doorbell[] = [];
+const opened: Notifications[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((bell) => bell.close()));
 });
@@ -42,14 +42,14 @@ function openBell(applicationName = 'bell', directUrl = database.url, clock?: ()
   const logged: string[] = [];
   const keep = (message: string) => void logged.push(message);
   const log = { ...silentLogger, info: keep, warn: keep };
-  const bell = createDoorbell({ directUrl, applicationName, sleep, log, clock });
+  const bell = createNotifications({ directUrl, applicationName, sleep, log, clock });
   opened.push(bell);
   return { bell, end, logged };
 }
 
 /** Collects notifications and waits for the next ones without a clock. */
-function collect(bell: Doorbell, channel: Parameters<Doorbell['on']>[0] = 'svc_tasks') {
-  const rung: Rung[] = [];
+function collect(bell: Notifications, channel: Parameters<Notifications['on']>[0] = 'svc_tasks') {
+  const rung: NotifiedTenants[] = [];
   let waiting: (() => void) | undefined;
   const off = bell.on(channel, (value) => {
     rung.push(value);
@@ -77,22 +77,22 @@ describe('notifications', () => {
     const own = collect(bell);
     bell.start();
     await own.until(1);
-    bell.ring('svc_tasks', [1]);
+    bell.notify('svc_tasks', [1]);
     expect(await until(2)).toEqual([null, [1]]);
-    bell.ring('svc_tasks', [2, 3]);
-    bell.ring('svc_tasks', [3, 4]);
+    bell.notify('svc_tasks', [2, 3]);
+    bell.notify('svc_tasks', [3, 4]);
     end(window);
     expect(await until(3)).toEqual([null, [1], [2, 3, 4]]);
     await own.until(3);
-    bell.ring('svc_tasks', [5]);
-    bell.ring('svc_tasks');
+    bell.notify('svc_tasks', [5]);
+    bell.notify('svc_tasks');
     end(window);
     expect((await until(4)).at(-1)).toBeNull();
     await own.until(4);
     end(window);
     // Two turns of the event loop: the window has ended without notifications.
     await sql`select 1`.execute(database.store.fleet);
-    bell.ring('svc_tasks', [6]);
+    bell.notify('svc_tasks', [6]);
     expect((await until(5)).at(-1)).toEqual([6]);
     expect(rung).toHaveLength(5);
   });
@@ -102,7 +102,7 @@ describe('notifications', () => {
     const { until } = collect(bell);
     bell.start();
     await until(1);
-    bell.ring(
+    bell.notify(
       'svc_tasks',
       Array.from({ length: 3_000 }, (_, id) => id),
     );
@@ -117,7 +117,7 @@ describe('notifications', () => {
       bell.start();
       while (!seen.includes(`${name} null false`)) await sql`select 1`.execute(database.store.fleet);
     }
-    opened[0]?.ring('svc_stream', [7]);
+    opened[0]?.notify('svc_stream', [7]);
     while (seen.length < 4) await sql`select 1`.execute(database.store.fleet);
     expect(seen.slice(2).sort()).toEqual(['one 7 true', 'two 7 false']);
   });
@@ -131,8 +131,8 @@ describe('notifications', () => {
     const { until: up } = collect(bell);
     bell.start();
     await up(1);
-    bell.ring('svc_stream', [1]);
-    bell.ring('svc_stream', [2]);
+    bell.notify('svc_stream', [1]);
+    bell.notify('svc_stream', [2]);
     await bell.close();
     expect(await until(3)).toEqual([null, [1], [2]]);
   });
@@ -147,7 +147,7 @@ describe('notifications', () => {
     gone.off();
     bell.start();
     await until(1);
-    bell.ring('svc_cache', [7]);
+    bell.notify('svc_cache', [7]);
     await until(2);
     expect(gone.rung).toEqual([]);
     expect(logged.filter((line) => line.includes('handler'))).toHaveLength(2);
@@ -163,7 +163,7 @@ describe('a lost connection', () => {
     await Promise.all([tasks.until(1), stream.until(1)]);
     await kill('bell');
     while (!logged.some((line) => line.includes('lost'))) await sql`select 1`.execute(database.store.fleet);
-    bell.ring('svc_tasks', [1]);
+    bell.notify('svc_tasks', [1]);
     expect(tasks.rung).toEqual([null]);
     end(backoff);
     expect(await tasks.until(3)).toEqual([null, null, null]);
@@ -173,7 +173,7 @@ describe('a lost connection', () => {
   test('delays nobody while the server is not available', async () => {
     const { bell, end, logged } = openBell('early', 'postgres://u:p@127.0.0.1:1/nothing');
     bell.start();
-    bell.ring('svc_tasks');
+    bell.notify('svc_tasks');
     for (let rounds = 1; rounds <= 3; rounds += 1) {
       while (logged.length < rounds) await sql`select 1`.execute(database.store.fleet);
       end(backoff);

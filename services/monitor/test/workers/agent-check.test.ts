@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { PipelineConfig } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
-import { lookAt } from '../../src/workers/agent-look.ts';
+import { checkAgent } from '../../src/workers/agent-check.ts';
 import { HealthWatch } from '../../src/workers/health-watch.ts';
 import { type FakeAgent, says, startAgent } from './agents-world.ts';
 
@@ -10,7 +10,7 @@ afterEach(() => agent.close());
 
 const look = async (answer: FakeAgent['answer'], timeoutMs = 5_000) => {
   agent = await startAgent(answer);
-  return lookAt(agent.url, timeoutMs);
+  return checkAgent(agent.url, timeoutMs);
 };
 
 describe('a look at an agent', () => {
@@ -64,7 +64,7 @@ describe('a look at an agent', () => {
   test('where nothing listens the agent is absent', async () => {
     agent = await startAgent(says('OK'));
     await agent.close();
-    expect(await lookAt(agent.url, 5_000)).toMatchObject({
+    expect(await checkAgent(agent.url, 5_000)).toMatchObject({
       kind: 'absent',
       problem: expect.stringMatching('ECONNREFUSED'),
     });

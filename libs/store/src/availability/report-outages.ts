@@ -8,7 +8,7 @@ type Call<A extends unknown[], R> = (...args: A) => Promise<R> | R;
  * The call, its broken connections told as STORE_UNAVAILABLE. The watch looks at once, so that others need not find
  * out; one broken connection alone says nothing about the store.
  */
-export const tellingOutages =
+export const reportingOutages =
   <A extends unknown[], R>(watch: StoreWatch, call: Call<A, R>): ((...args: A) => Promise<R>) =>
   async (...args) => {
     try {
@@ -21,10 +21,13 @@ export const tellingOutages =
   };
 
 /** The same for all handlers of a surface. */
-export function handlersTellingOutages<H extends Readonly<Record<string, unknown>>>(watch: StoreWatch, handlers: H): H {
+export function handlersReportingOutages<H extends Readonly<Record<string, unknown>>>(
+  watch: StoreWatch,
+  handlers: H,
+): H {
   const told = Object.entries(handlers).map(([id, handler]) => [
     id,
-    tellingOutages(watch, handler as Call<unknown[], unknown>),
+    reportingOutages(watch, handler as Call<unknown[], unknown>),
   ]);
   return Object.fromEntries(told) as H;
 }

@@ -1,7 +1,7 @@
 import { sleep } from '@pipeline/runtime/sleep';
 
 /** Tenants whose rows changed; null = any tenant. */
-export type Rung = readonly number[] | null;
+export type NotifiedTenants = readonly number[] | null;
 
 const WINDOW_MS = 5;
 
@@ -10,20 +10,20 @@ const WINDOW_MS = 5;
  * notifications -(some collected: sent as one)-> window, -(none)-> idle. So a single one is not delayed, and a burst is
  * 200 a second.
  */
-export class CoalescedRings {
-  readonly #send: (rung: Rung) => void;
+export class CoalescedNotifications {
+  readonly #send: (rung: NotifiedTenants) => void;
   readonly #signal: AbortSignal;
   readonly #sleep: typeof sleep;
   #gathered: Set<number> | 'all' | undefined;
   #window: Promise<void> | undefined;
 
-  constructor(send: (rung: Rung) => void, signal: AbortSignal, wait = sleep) {
+  constructor(send: (rung: NotifiedTenants) => void, signal: AbortSignal, wait = sleep) {
     this.#send = send;
     this.#signal = signal;
     this.#sleep = wait;
   }
 
-  ring(rung: Rung): void {
+  ring(rung: NotifiedTenants): void {
     if (this.#window) {
       this.#gather(rung);
       return;
@@ -37,7 +37,7 @@ export class CoalescedRings {
     return this.#window ?? Promise.resolve();
   }
 
-  #gather(rung: Rung): void {
+  #gather(rung: NotifiedTenants): void {
     if (rung === null || this.#gathered === 'all') {
       this.#gathered = 'all';
       return;

@@ -4,12 +4,12 @@ import {
   type IssueRow,
   lockIssue,
   openIssuesAfter,
+  type ReconciledIssue,
+  type ReconcilerCursor,
   showIssue,
-  type WalkedIssue,
-  type WalkPlace,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { subjectOf } from '../context/issue-context.ts';
+import { issueContextOf } from '../context/issue-context.ts';
 import { queueProjections } from './project.ts';
 
 /** Maximum number of issues that one tick reads, and of host writes that it may cause. */
@@ -23,10 +23,10 @@ const WALK_MS = 60 * 60_000;
  * applies it; issues with outbox entries are skipped, because those may restore the labels already. Its cursor is in
  * memory only: a new leader starts over, and repairs nothing twice.
  */
-export class LabelWalk {
+export class LabelReconciler {
   readonly #engine: Engine;
   readonly #now: () => Date;
-  #after: WalkPlace | null = null;
+  #after: ReconcilerCursor | null = null;
   #begunAt = Number.NEGATIVE_INFINITY;
 
   constructor(engine: Engine, now: () => Date) {
@@ -49,7 +49,7 @@ export class LabelWalk {
     for (const issue of page) {
       if (mended >= MENDED_AT_ONCE) return { mended, more: false };
       this.#after = issue;
-      if (driftOf(issue) && (await mend(engine, issue))) mended += 1;
+      if (driftOf(issue) && (await repairLabels(engine, issue))) mended += 1;
     }
     const more = page.length === LOOKED_AT;
     if (!more) this.#after = null;
@@ -57,13 +57,13 @@ export class LabelWalk {
   }
 }
 
-function mend(engine: Engine, { tenant_id, id }: WalkedIssue): Promise<boolean> {
+function repairLabels(engine: Engine, { tenant_id, id }: ReconciledIssue): Promise<boolean> {
   return inTenant(engine, tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, tenant_id, id);
     const swap = issue && driftOf(issue);
     if (!issue || !swap || issue.state === 'done' || (await hasOpenProjections(unit.tx, issue, ['pending', 'failed'])))
       return false;
-    queueProjections(unit, await subjectOf(unit, issue), [{ type: 'swapLabels', ...swap }]);
+    queueProjections(unit, await issueContextOf(unit, issue), [{ type: 'swapLabels', ...swap }]);
     const labels = [...issue.labels.filter((label) => !swap.remove.includes(label)), ...swap.add];
     await showIssue(unit.tx, issue, { labels, statusComment: issue.status_comment_body });
     return true;

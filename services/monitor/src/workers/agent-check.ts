@@ -1,5 +1,5 @@
 import { ConfigReloadOutcome as ReloadBody } from '@pipeline/contract';
-import { AGENT_STATUSES, type AgentLook, type AgentStatus, type ConfigReloadOutcome } from '@pipeline/domain';
+import { AGENT_STATUSES, type AgentObservation, type AgentStatus, type ConfigReloadOutcome } from '@pipeline/domain';
 import { deadlineSignal } from '@pipeline/runtime';
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ const Body = z.object({
 const NOTHING = { status: undefined, uptime: null, version: null, currentTaskId: null, configReload: null };
 
 /** A look, and what the agent says of its last reload of a configuration. */
-export type Looked = AgentLook & { configReload?: ConfigReloadOutcome | null };
+export type AgentCheck = AgentObservation & { configReload?: ConfigReloadOutcome | null };
 
 /** Errors of a connection that tell that nobody is there. */
 const ABSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -26,7 +26,7 @@ const ABSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREAC
  * four statuses, and none means healthy.
  * @param timeoutMs for the whole answer.
  */
-export async function lookAt(url: string, timeoutMs: number, signal?: AbortSignal): Promise<Looked> {
+export async function checkAgent(url: string, timeoutMs: number, signal?: AbortSignal): Promise<AgentCheck> {
   const deadline = deadlineSignal(timeoutMs, signal);
   try {
     const response = await fetch(url, { signal: deadline, headers: { accept: 'application/json' } });
@@ -42,7 +42,7 @@ export async function lookAt(url: string, timeoutMs: number, signal?: AbortSigna
   }
 }
 
-function answered({ status: word, ...told }: z.output<typeof Body>): Looked {
+function answered({ status: word, ...told }: z.output<typeof Body>): AgentCheck {
   const known = AGENT_STATUSES.find((status) => status === word);
   const isFine = word === undefined || word === 'ok';
   const status: AgentStatus = known ?? (isFine ? 'healthy' : 'degraded');

@@ -38,7 +38,7 @@ const fold = prepared(
  * Aggregates a batch of deltas into the rollups, in one statement. Any number of processes may call it: one of them
  * does the work. @returns how many deltas were aggregated, and whether there are more.
  */
-export async function foldRollups(fleet: Db): Promise<{ folded: number; more: boolean }> {
+export async function aggregateRollups(fleet: Db): Promise<{ folded: number; more: boolean }> {
   const row = await fold.first(fleet, {});
   const folded = row?.folded ?? 0;
   return { folded, more: folded === FOLD_BATCH };

@@ -1,5 +1,5 @@
 import { type Claimed, lockIssues, type WorkerRow } from '@pipeline/store';
-import type { Unit } from '../context/context.ts';
+import type { TransactionContext } from '../context/context.ts';
 import { reviewWorkers } from '../presence/worker-status.ts';
 import { payloadOf, type Told } from './task-payload.ts';
 
@@ -9,7 +9,7 @@ export interface NewClaim {
   workerId: string;
 }
 
-export interface Noted extends Told {
+export interface RecordedClaim extends Told {
   /** As locked when it was read; undefined for one that is gone. */
   worker: WorkerRow | undefined;
 }
@@ -19,10 +19,10 @@ export interface Noted extends Told {
  * short: an issue may have moved on since, and then the report is refused, because the move withdraws the claim.
  * @returns the payload of each claim, in order.
  */
-export async function noteClaims(unit: Unit, claims: readonly NewClaim[]): Promise<Noted[]> {
+export async function noteClaims(unit: TransactionContext, claims: readonly NewClaim[]): Promise<RecordedClaim[]> {
   const { tx, tenantId } = unit;
   const issueIds = [...new Set(claims.flatMap(({ claimed }) => claimed.issue_id ?? []))];
-  for (const id of issueIds) unit.relisted.changed.add(id);
+  for (const id of issueIds) unit.dirtyIssues.changed.add(id);
   // Locked, because its list row could otherwise be written from data that a concurrent change is about to replace.
   const locking = issueIds.length > 0 ? lockIssues(tx, tenantId, issueIds) : Promise.resolve([]);
   const reading = locking.then((issues) => new Map(issues.map((issue) => [issue.id, issue])));

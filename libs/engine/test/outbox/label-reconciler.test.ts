@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IssueAction } from '@pipeline/domain';
-import { act, LabelWalk } from '@pipeline/engine';
-import { drain, hostIssue, tell } from '../harness.ts';
+import { act, LabelReconciler } from '@pipeline/engine';
+import { applyHostIssue, drain, hostIssue } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage({ at: null, issues: 0 });
@@ -9,7 +9,7 @@ const { database } = bench;
 
 /** A person changes one label on the host. */
 const relabel = (action: Extract<IssueAction, 'labeled' | 'unlabeled'>, label: string) =>
-  tell(bench, hostIssue(1, { labels: [] }), { action, label });
+  applyHostIssue(bench, hostIssue(1, { labels: [] }), { action, label });
 const swaps = async () =>
   (
     await database.db
@@ -23,7 +23,7 @@ const swaps = async () =>
 
 /** An issue in analyzing whose labels the host shows. */
 async function settled(): Promise<void> {
-  await tell(bench, hostIssue(1));
+  await applyHostIssue(bench, hostIssue(1));
   await drain(bench);
   expect((await bench.issue()).labels).toEqual(['svc:analyzing']);
 }
@@ -34,14 +34,14 @@ describe('labels that somebody changed on the host', () => {
     await relabel('unlabeled', 'svc:analyzing');
     await relabel('labeled', 'svc:done');
     await relabel('labeled', 'bug');
-    expect(await new LabelWalk(bench.engine, () => new Date()).step()).toEqual({ mended: 1, more: false });
+    expect(await new LabelReconciler(bench.engine, () => new Date()).step()).toEqual({ mended: 1, more: false });
     expect(await swaps()).toEqual([{ type: 'swapLabels', remove: ['svc:done'], add: ['svc:analyzing'] }]);
     expect((await bench.issue()).labels).toEqual(['bug', 'svc:analyzing']);
   });
 
   test('are restored once an hour at most', async () => {
     let now = new Date();
-    const walk = new LabelWalk(bench.engine, () => now);
+    const walk = new LabelReconciler(bench.engine, () => now);
     await settled();
     for (const [minutes, mended] of [
       [0, 1],
@@ -68,13 +68,13 @@ describe('labels that somebody changed on the host', () => {
       .where('id', '=', (await bench.issue()).id)
       .execute();
     const before = await swaps();
-    expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
+    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).mended).toBe(0);
     await database.db
       .updateTable('projections')
       .set({ status: 'failed' })
       .where('repo_id', '=', bench.repo.id)
       .execute();
-    expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
+    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).mended).toBe(0);
     expect(before.length).toBeGreaterThan(0);
     await database.db
       .deleteFrom('projections')
@@ -94,7 +94,7 @@ describe('labels that somebody changed on the host', () => {
     for (const labels of [['svc:analyzing', 'svc:paused'], ['svc:analyzing']]) {
       const is_paused = !labels.includes('svc:paused');
       await database.db.updateTable('issues').set({ labels, is_paused }).where('id', '=', id).execute();
-      expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
+      expect((await new LabelReconciler(bench.engine, () => new Date()).step()).mended).toBe(0);
     }
     await database.db
       .updateTable('issues')
@@ -108,17 +108,17 @@ describe('labels that somebody changed on the host', () => {
     await act(bench.engine, await bench.key(), 'cancel', OLGA);
     await drain(bench);
     await relabel('labeled', 'svc:planning');
-    expect((await new LabelWalk(bench.engine, () => new Date()).step()).mended).toBe(0);
+    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).mended).toBe(0);
   });
 });
 
 test('are read by twenty, continuing at the cursor', async () => {
-  for (let n = 1; n <= 25; n += 1) await tell(bench, hostIssue(n));
+  for (let n = 1; n <= 25; n += 1) await applyHostIssue(bench, hostIssue(n));
   await drain(bench);
   for (let n = 1; n <= 25; n += 1) {
-    await tell(bench, hostIssue(n, { labels: [] }), { action: 'labeled', label: 'svc:planning' });
+    await applyHostIssue(bench, hostIssue(n, { labels: [] }), { action: 'labeled', label: 'svc:planning' });
   }
-  const walk = new LabelWalk(bench.engine, () => new Date());
+  const walk = new LabelReconciler(bench.engine, () => new Date());
   expect((await walk.step()).mended).toBe(20);
   expect((await walk.step()).mended).toBe(5);
   expect((await walk.step()).mended).toBe(0);

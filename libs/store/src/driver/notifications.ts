@@ -1,17 +1,17 @@
-import { CoalescedRings, type Rung } from './coalesced-rings.ts';
+import { CoalescedNotifications, type NotifiedTenants } from './coalesced-notifications.ts';
 import { DirectConnection, type DirectConnectionOptions, type Session } from './direct-connection.ts';
 import { Leadership, type Lease } from './leadership.ts';
 
-export const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
-export type Channel = (typeof CHANNELS)[number];
+const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
+type Channel = (typeof CHANNELS)[number];
 
 /**
  * Called when rows of these tenants changed; null = any row may have changed, re-read everything.
  * @param isOwn this process sent the notification.
  */
-export type RingHandler = (rung: Rung, isOwn: boolean) => void;
+export type NotificationHandler = (rung: NotifiedTenants, isOwn: boolean) => void;
 
-export interface Doorbell {
+export interface Notifications {
   /** Connects in the background; the process does not wait for the store. */
   start(): void;
   /**
@@ -19,12 +19,12 @@ export interface Doorbell {
    * notification is sent immediately, those of the next 5 ms as one. Without a connection they are collected. Without
    * ids: null.
    */
-  ring(channel: Channel, tenantIds?: Rung): void;
+  notify(channel: Channel, tenantIds?: NotifiedTenants): void;
   /**
    * Calls the handler on each notification, and with null when listening begins, the first time and after each
    * reconnect, because a notification may have been missed. @returns a function that removes the handler.
    */
-  on(channel: Channel, handler: RingHandler): () => void;
+  on(channel: Channel, handler: NotificationHandler): () => void;
   /**
    * Tries to become the one process that runs `name`. Leadership is lost with the connection: then `onLost` is called
    * once, and the loop must stop. The server ends the session of a frozen process, so another one can lead after
@@ -39,16 +39,18 @@ export interface Doorbell {
 const MAX_PAYLOAD = 7_900;
 
 /** Notifications between processes by LISTEN and NOTIFY, and leader locks, on one dedicated session. */
-export function createDoorbell(options: DirectConnectionOptions): Doorbell {
+export function createNotifications(options: DirectConnectionOptions): Notifications {
   return new ListeningDoorbell(options);
 }
 
-class ListeningDoorbell implements Doorbell {
+class ListeningDoorbell implements Notifications {
   readonly #options: DirectConnectionOptions;
   readonly #connection: DirectConnection;
   readonly #leads: Leadership;
-  readonly #handlers: ReadonlyMap<Channel, Set<RingHandler>> = new Map(CHANNELS.map((name) => [name, new Set()]));
-  readonly #rings: ReadonlyMap<Channel, CoalescedRings>;
+  readonly #handlers: ReadonlyMap<Channel, Set<NotificationHandler>> = new Map(
+    CHANNELS.map((name) => [name, new Set()]),
+  );
+  readonly #rings: ReadonlyMap<Channel, CoalescedNotifications>;
   readonly #listening = new Set<Channel>();
   /** Channels with notifications that had no connection: each gets one for all tenants after the reconnect. */
   readonly #unsent = new Set<Channel>();
@@ -60,7 +62,7 @@ class ListeningDoorbell implements Doorbell {
     this.#leads = new Leadership(options.holder ?? options.applicationName);
     this.#connection = new DirectConnection(options, { up: (session) => this.#up(session), down: () => this.#down() });
     const rings = (channel: Channel) =>
-      new CoalescedRings((rung) => this.#send(channel, rung), this.#closing.signal, options.sleep);
+      new CoalescedNotifications((rung) => this.#send(channel, rung), this.#closing.signal, options.sleep);
     this.#rings = new Map(CHANNELS.map((channel) => [channel, rings(channel)]));
   }
 
@@ -68,11 +70,11 @@ class ListeningDoorbell implements Doorbell {
     this.#connection.start();
   }
 
-  ring(channel: Channel, tenantIds: Rung = null): void {
+  notify(channel: Channel, tenantIds: NotifiedTenants = null): void {
     if (!this.#closing.signal.aborted) this.#rings.get(channel)?.ring(tenantIds);
   }
 
-  on(channel: Channel, handler: RingHandler): () => void {
+  on(channel: Channel, handler: NotificationHandler): () => void {
     const handlers = this.#of(channel);
     handlers.add(handler);
     const { session } = this.#connection;
@@ -127,7 +129,7 @@ class ListeningDoorbell implements Doorbell {
     }
   }
 
-  #send(channel: Channel, rung: Rung): void {
+  #send(channel: Channel, rung: NotifiedTenants): void {
     const { session } = this.#connection;
     if (!session) {
       this.#unsent.add(channel);
@@ -150,7 +152,7 @@ class ListeningDoorbell implements Doorbell {
     void work.finally(() => this.#inFlight.delete(work));
   }
 
-  #of(channel: Channel): Set<RingHandler> {
+  #of(channel: Channel): Set<NotificationHandler> {
     const handlers = this.#handlers.get(channel);
     if (!handlers) throw new TypeError(`${channel} is not a notification channel`);
     return handlers;
