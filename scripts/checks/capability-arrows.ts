@@ -76,7 +76,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     queue: ['.', 'knowledge', 'workers'],
     repos: ['.', 'vcs'],
     settings: ['.', 'knowledge', 'outbox', 'tracks'],
-    strategy: ['.', 'text', 'tracks'],
+    strategy: ['.', 'alerts', 'text', 'tracks'],
     tracks: ['.', 'text'],
     vcs: ['outbox'],
     workers: ['.'],

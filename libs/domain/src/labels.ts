@@ -17,7 +17,10 @@ interface Shown {
   isPaused: boolean;
 }
 
-/** Exactly the pipeline's own labels that an issue should carry on the host, sorted. */
+/**
+ * Exactly the pipeline's own labels that an issue should carry on the host, sorted. The same rule in SQL, over all issues:
+ * libs/store/src/consistency/label-drift.ts.
+ */
 export function outputLabels(issue: Shown): string[] {
   const labels = [stateLabel(issue.state), issue.isBlocked && BLOCKED_LABEL, issue.isPaused && PAUSED_LABEL];
   return labels.filter((label): label is string => typeof label === 'string').sort();

@@ -1,3 +1,4 @@
+import type { Kpi } from '../alerts/kpis.ts';
 import type { SlateSize } from '../tracks/slate.ts';
 import type { KpiReading, OpenFindings, StrategyTrack } from './inputs.ts';
 import { plainTheme } from './reported-theme.ts';
@@ -29,7 +30,7 @@ const KPI_HELP: Readonly<Record<string, string>> = {
   dead_letter_rate: 'reliability stability workflow',
   cycle_time_p50: 'speed performance ci build review',
   autonomy_rate: 'test quality review documentation doc',
-};
+} satisfies Record<Kpi, string>;
 
 const MAGNITUDE_STRENGTH: Readonly<Record<string, number>> = { low: 1, medium: 2, high: 3, large: 4 };
 
@@ -105,7 +106,12 @@ export function helpsWith({ name, label, proposal }: StrategyTrack, { words }: C
   return !wordsOf(name, label, ...themes).isDisjointFrom(words);
 }
 
-const STRAINING = ['block_rate', 'failure_blocked_rate', 'dead_letter_rate', 'mean_cost_usd'];
+const STRAINING: readonly string[] = [
+  'block_rate',
+  'failure_blocked_rate',
+  'dead_letter_rate',
+  'mean_cost_usd',
+] satisfies Kpi[];
 
 /** The strongest sign of overload of the repo, if there is one. */
 export const strainOf = (concerns: readonly Concern[]): Concern | undefined =>
