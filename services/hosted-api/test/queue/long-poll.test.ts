@@ -45,7 +45,7 @@ describe('a claim that waits', () => {
     const { claim } = await claimer(tenant);
     const answer = claim(30_000);
     await inLine(1);
-    const mute = { ...hosting.api.context.engine, ring: () => undefined };
+    const mute = { ...hosting.api.context.engine, notify: () => undefined };
     await labelIssue({ ...hosting.api, context: { ...hosting.api.context, engine: mute } }, tenant.repo, 7);
     expect((await answer).status).toBe(200);
   });

@@ -270,7 +270,7 @@ describe('the action', () => {
 
   test('a caller that goes away leaves each issue done or untouched', async () => {
     const gone = new AbortController();
-    const leaving = { ...bench.engine, ring: () => gone.abort() };
+    const leaving = { ...bench.engine, notify: () => gone.abort() };
     const request = {
       what: { action: 'pause' as const },
       where: { repo: repo() },
