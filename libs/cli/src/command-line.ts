@@ -14,10 +14,10 @@ export async function commandLine(args: readonly string[], env: Env, streams: St
   let code: number = EXIT.ok;
   const forPrograms = args.includes('--json');
   const program = pipelineProgram(
-    async (flags, deed) => {
+    async (flags, action) => {
       // Store modules are loaded lazily, so that help and usage errors are fast.
       const { run } = await import('./run.ts');
-      code = await run({ flags, deed, env, streams });
+      code = await run({ flags, action, env, streams });
     },
     forPrograms ? { ...streams, stderr: NOWHERE } : streams,
   );

@@ -10,7 +10,7 @@ export function doctorCommand(program: Command, run: Run): void {
     description: 'check the settings of a repo, owner/name, on its host; exits with 1 when a check warns',
     writes: false,
     options: [['--org <id>', 'organisation id; required when several organisations have the repo']],
-    async deed({ use, admin, hostOf }, [slug = ''], { org }) {
+    async action({ use, admin, hostOf }, [slug = ''], { org }) {
       const data = await use.examineRepo(admin, { slug, org: org ?? null, hostOf });
       const lines = data.checks.map(({ check, status, message }) => `${MARKS[status]}  ${check}: ${message}`);
       const ok = data.checks.every(({ status }) => status !== 'warning');

@@ -24,7 +24,7 @@ const RING_DEADLINE_MS = 2_000;
 
 interface Order {
   flags: Flags;
-  deed: CommandAction;
+  action: CommandAction;
   env: Readonly<Record<string, string | undefined>>;
   streams: Streams;
 }
@@ -44,7 +44,7 @@ export async function run(order: Order): Promise<number> {
   }
 }
 
-async function answerOf({ flags, deed, env, streams }: Order): Promise<Answer> {
+async function answerOf({ flags, action, env, streams }: Order): Promise<Answer> {
   const { DATABASE_URL, DATABASE_DIRECT_URL } = parseEnv(Env, env);
   const store = openStore({
     databaseUrl: DATABASE_URL,
@@ -57,7 +57,7 @@ async function answerOf({ flags, deed, env, streams }: Order): Promise<Answer> {
     await assertSchema(store.fleet);
     const actor = flags.as ?? admin.machineUser();
     const by: admin.Admin = { engine: engineOn(store, rings), actor, reason: flags.reason ?? null };
-    const answer = await deed({
+    const answer = await action({
       admin: by,
       use: admin,
       hostOf: (kind) => connectHost(env, kind),

@@ -12,7 +12,7 @@ export function auditCommands(admin: Command, run: Run): void {
     description: 'list the latest actions, newest first; actions on a repo are recorded as its pipeline events',
     writes: false,
     options: [['--limit <n>', 'maximum number of entries (default: 100)']],
-    async deed({ use, admin }, _args, { limit = '100' }) {
+    async action({ use, admin }, _args, { limit = '100' }) {
       const wanted = Number(limit);
       if (!Number.isInteger(wanted) || wanted < 1 || wanted > MOST) {
         throw new UsageError(`--limit must be a whole number from 1 to ${MOST}, not ${limit}`);

@@ -13,7 +13,7 @@ export function connectionCommands(admin: Command, run: Run): void {
       ['--org <id>', 'limit to this organisation'],
       ['--user <email>', 'limit to this user'],
     ],
-    async deed({ use, admin }, _args, { org, user }) {
+    async action({ use, admin }, _args, { org, user }) {
       const data = await use.listConnections(admin, { org: org ?? null, email: user ?? null });
       const rows = data.map((one) => [one.id, one.client, one.email, one.org, one.live, one.lastUsedAt]);
       return { data, text: table(['ID', 'CLIENT', 'USER', 'ORG', 'LIVE', 'LAST USED'], rows, 'no connections') };
@@ -24,7 +24,7 @@ export function connectionCommands(admin: Command, run: Run): void {
     description: 'revoke a connection and all its tokens; takes effect with the next request',
     writes: true,
     options: [['--user <email>', 'revoke all connections of this user']],
-    async deed({ use, admin }, [id = ''], { user }) {
+    async action({ use, admin }, [id = ''], { user }) {
       if ((id === '') === (user === undefined)) throw new UsageError('give a connection id or --user');
       const data = user ? await use.endConnectionsOf(admin, user) : await use.endConnection(admin, id);
       return { data, text: `${data.revoked.length} revoked` };

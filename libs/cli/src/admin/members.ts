@@ -11,7 +11,7 @@ export function memberCommands(admin: Command, run: Run): void {
     description: 'add a user to an organisation',
     writes: true,
     options: [['--role <role>', `${ROLE_NOTE} (default: member)`]],
-    async deed({ use, admin }, [org = '', email = ''], { role = 'member' }) {
+    async action({ use, admin }, [org = '', email = ''], { role = 'member' }) {
       const data = await use.addMember(admin, { org, email, role });
       return { data, text: `${data.email} is ${data.role} of ${data.org}` };
     },
@@ -20,7 +20,7 @@ export function memberCommands(admin: Command, run: Run): void {
     usage: 'remove <org> <email>',
     description: 'remove a member and all grants of the member from an organisation',
     writes: true,
-    async deed({ use, admin }, [org = '', email = '']) {
+    async action({ use, admin }, [org = '', email = '']) {
       const data = await use.removeMember(admin, { org, email });
       return { data, text: `${data.email} is no longer a member of ${data.org}` };
     },
@@ -29,7 +29,7 @@ export function memberCommands(admin: Command, run: Run): void {
     usage: 'role <org> <email> <role>',
     description: `change the role of a member: ${ROLE_NOTE}`,
     writes: true,
-    async deed({ use, admin }, [org = '', email = '', role = '']) {
+    async action({ use, admin }, [org = '', email = '', role = '']) {
       const data = await use.changeRole(admin, { org, email, role });
       return { data, text: `${data.email} ${data.changed ? 'is' : 'was already'} ${data.role} of ${data.org}` };
     },
@@ -63,20 +63,20 @@ function grantCommands(admin: Command, run: Run): void {
     description: 'grant a member access to a repo',
     writes: true,
     options: [ORG_OPTION],
-    deed: (session, args, options) => change(session, args, options, true),
+    action: (session, args, options) => change(session, args, options, true),
   });
   leaf<RepoOption>(grant, run, {
     usage: 'remove <email> <repo>',
     description: 'revoke a grant',
     writes: true,
     options: [ORG_OPTION],
-    deed: (session, args, options) => change(session, args, options, false),
+    action: (session, args, options) => change(session, args, options, false),
   });
   leaf(grant, run, {
     usage: 'list <org>',
     description: 'list the grants of the members of an organisation',
     writes: false,
-    async deed({ use, admin }, [org = '']) {
+    async action({ use, admin }, [org = '']) {
       const data = await use.listGrants(admin, org);
       const rows = data.map(({ email, role, repos }) => [email, role, repos ?? 'all']);
       return { data, text: table(['EMAIL', 'ROLE', 'REPOS'], rows, 'no members') };

@@ -16,7 +16,7 @@ export function modelPriceCommands(admin: Command, run: Run): void {
     usage: 'list',
     description: 'list prices in USD per million tokens; the longest matching pattern applies',
     writes: false,
-    async deed({ use, admin }) {
+    async action({ use, admin }) {
       const data = await use.listModelPrices(admin);
       const rows = data.map((one) => [one.pattern, one.inputUsd, one.outputUsd, one.cacheReadUsd, one.cacheWriteUsd]);
       return { data, text: table(['PATTERN', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE'], rows, 'no prices') };
@@ -32,7 +32,7 @@ export function modelPriceCommands(admin: Command, run: Run): void {
       ['--cache-read <usd>', 'USD per million cache read tokens (default: as --input)'],
       ['--cache-write <usd>', 'USD per million cache write tokens (default: as --input)'],
     ],
-    async deed({ use, admin }, [pattern = ''], { input, output, cacheRead = input, cacheWrite = input }) {
+    async action({ use, admin }, [pattern = ''], { input, output, cacheRead = input, cacheWrite = input }) {
       const usd = {
         inputUsd: usdOf('--input', input),
         outputUsd: usdOf('--output', output),
@@ -47,7 +47,7 @@ export function modelPriceCommands(admin: Command, run: Run): void {
     usage: 'remove <pattern>',
     description: 'remove a price; the next longest matching pattern then applies',
     writes: true,
-    async deed({ use, admin }, [pattern = '']) {
+    async action({ use, admin }, [pattern = '']) {
       const data = await use.removeModelPrice(admin, pattern);
       return { data, text: `${data.removed} removed` };
     },

@@ -9,7 +9,7 @@ export function orgCommands(admin: Command, run: Run): void {
     description: 'create an organisation',
     writes: true,
     options: [['--name <name>', 'display name (default: the id)']],
-    async deed({ use, admin }, [id = ''], { name }) {
+    async action({ use, admin }, [id = ''], { name }) {
       const data = await use.createOrg(admin, { id, name: name ?? id });
       return { data, text: `organisation ${data.id} created` };
     },
@@ -18,7 +18,7 @@ export function orgCommands(admin: Command, run: Run): void {
     usage: 'list',
     description: 'list all organisations',
     writes: false,
-    async deed({ use, admin }) {
+    async action({ use, admin }) {
       const data = await use.listOrgs(admin);
       const rows = data.map((one) => [
         one.id,
@@ -34,7 +34,7 @@ export function orgCommands(admin: Command, run: Run): void {
     usage: 'show <id>',
     description: 'show an organisation with its members and repos',
     writes: false,
-    async deed({ use, admin }, [id = '']) {
+    async action({ use, admin }, [id = '']) {
       const data = await use.showOrg(admin, id);
       const members = data.members.map((one) => [one.email, one.role, one.disabled, one.granted]);
       const repos = data.repos.map((one) => [one.repo, one.enabled]);

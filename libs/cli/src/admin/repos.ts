@@ -24,7 +24,7 @@ export function repoCommands(admin: Command, run: Run): void {
     description: 'list repos, including disabled ones',
     writes: false,
     options: [['--org <id>', 'limit to this organisation']],
-    async deed({ use, admin }, _args, { org }) {
+    async action({ use, admin }, _args, { org }) {
       const data = await use.listRepos(admin, org ?? null);
       const rows = data.map(({ repo, org, enabled, host, branch, pushRestricted, poolSize }) => {
         const pushes = pushRestricted === null ? 'unknown' : pushRestricted ? 'restricted' : 'OPEN';
@@ -52,7 +52,7 @@ export function repoCommands(admin: Command, run: Run): void {
     description: 'enable a repo, owner/name; issues with the enqueue label are imported immediately',
     writes: true,
     options,
-    deed: (session, [slug = ''], { org }) => change(session, slug, org, true),
+    action: (session, [slug = ''], { org }) => change(session, slug, org, true),
   });
   leaf<RepoOption>(repo, run, {
     usage: 'disable <repo>',
@@ -60,6 +60,6 @@ export function repoCommands(admin: Command, run: Run): void {
       'stop importing issues of a repo; a repo listed in the configuration is enabled again when the monitor starts',
     writes: true,
     options,
-    deed: (session, [slug = ''], { org }) => change(session, slug, org, false),
+    action: (session, [slug = ''], { org }) => change(session, slug, org, false),
   });
 }

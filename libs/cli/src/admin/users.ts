@@ -12,7 +12,7 @@ export function userCommands(admin: Command, run: Run): void {
       ['--name <name>', 'display name (default: the email address)'],
       ['--no-password', 'create without a password; the user cannot log in until set-password'],
     ],
-    async deed({ use, admin, readPassword }, [email = ''], options) {
+    async action({ use, admin, readPassword }, [email = ''], options) {
       const password = options.password ? await readPassword() : null;
       const data = await use.createUser(admin, { email, name: options.name ?? email, password });
       return { data, text: `user ${data.email} created` };
@@ -22,7 +22,7 @@ export function userCommands(admin: Command, run: Run): void {
     usage: 'list',
     description: 'list all users',
     writes: false,
-    async deed({ use, admin }) {
+    async action({ use, admin }) {
       const data = await use.listUsers(admin);
       const rows = data.map((one) => {
         const roles = Object.entries(one.roles).map(([org, role]) => `${org}:${role}`);
@@ -40,20 +40,20 @@ export function userCommands(admin: Command, run: Run): void {
     usage: 'disable <email>',
     description: 'disable a user: ends all sessions and denies access to the connections of the user',
     writes: true,
-    deed: (session, [email = '']) => disable(session, email, true),
+    action: (session, [email = '']) => disable(session, email, true),
   });
   leaf(user, run, {
     usage: 'enable <email>',
     description: 'enable a disabled user; connections that were not revoked work again',
     writes: true,
-    deed: (session, [email = '']) => disable(session, email, false),
+    action: (session, [email = '']) => disable(session, email, false),
   });
   leaf(user, run, {
     usage: 'set-password <email>',
     description:
       'set a new password and end all sessions of the user; prompts for the password or reads it from standard input',
     writes: true,
-    async deed({ use, admin, readPassword }, [email = '']) {
+    async action({ use, admin, readPassword }, [email = '']) {
       const data = await use.setPassword(admin, email, await readPassword());
       return { data, text: `password of ${data.email} set, ${data.sessionsEnded} sessions ended` };
     },

@@ -14,7 +14,7 @@ export function workerTokenCommands(admin: Command, run: Run): void {
       ['--repos <slugs>', 'limit the token to these repos, owner/name,… (default: all, including repos added later)'],
       ['--expires <when>', 'expiry: a duration (30d, 12h) or a date (2027-01-31) (default: never)'],
     ],
-    async deed({ use, admin }, [name = ''], { org = 'default', repos, expires = null }) {
+    async action({ use, admin }, [name = ''], { org = 'default', repos, expires = null }) {
       const list = (repos ?? '').split(',').flatMap((slug) => slug.trim() || []);
       const data = await use.createWorkerToken(admin, { org, name, repos: list, expires });
       return { data, text: data.token };
@@ -25,7 +25,7 @@ export function workerTokenCommands(admin: Command, run: Run): void {
     description: 'list tokens with expiry and last use, including revoked tokens',
     writes: false,
     options: [['--org <id>', 'limit to this organisation']],
-    async deed({ use, admin }, _args, { org }) {
+    async action({ use, admin }, _args, { org }) {
       const data = await use.listWorkerTokens(admin, org ?? null);
       const rows = data.map(({ id, name, org, repos, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
         return [id, name, org, repos ?? 'all', createdAt, expiresAt ?? 'never', lastUsedAt, revokedAt];
@@ -42,7 +42,7 @@ export function workerTokenCommands(admin: Command, run: Run): void {
       ['--name <name>', 'revoke all tokens with this name'],
       ['--org <id>', 'organisation for --name (default: default)'],
     ],
-    async deed({ use, admin }, [id = ''], { name, org = 'default' }) {
+    async action({ use, admin }, [id = ''], { name, org = 'default' }) {
       if ((id === '') === (name === undefined)) throw new UsageError('give a token id or --name');
       const data = name ? await use.revokeWorkerTokens(admin, { org, name }) : await use.revokeWorkerToken(admin, id);
       return { data, text: `${data.revoked} revoked` };

@@ -16,7 +16,7 @@ export function workflowCommands(admin: Command, run: Run): void {
     description: 'validate a workflow, YAML or JSON (- = standard input), and store it as the next version',
     writes: true,
     options: [ORG, ['--activate', 'activate it immediately']],
-    async deed({ use, admin, readText }, [repo = '', file = ''], { org, activate = false }) {
+    async action({ use, admin, readText }, [repo = '', file = ''], { org, activate = false }) {
       const document = await parsed(file, await readText(file));
       const data = await use.putWorkflow(admin, { repo, org: org ?? null, document, activate });
       const done = `version ${data.version} of ${data.repo} stored${data.active ? ' and activated' : ''}`;
@@ -28,7 +28,7 @@ export function workflowCommands(admin: Command, run: Run): void {
     description: 'activate a stored version; issues keep their state and continue with the new version',
     writes: true,
     options: [ORG],
-    async deed({ use, admin }, [repo = '', version = ''], { org }) {
+    async action({ use, admin }, [repo = '', version = ''], { org }) {
       const data = await use.activateWorkflow(admin, { repo, org: org ?? null }, versionNumber(version));
       const done = `version ${data.version} of ${data.repo} ${data.changed ? 'is' : 'was already'} active`;
       return { data, text: [done, ...data.warnings.map(warning)].join('\n') };
@@ -42,7 +42,7 @@ function readingCommands(workflow: Command, run: Run): void {
     description: 'print the active workflow as YAML, in the form that put accepts',
     writes: false,
     options: [ORG, ['--at <version>', 'version to print (default: the active version)']],
-    async deed({ use, admin }, [repo = ''], { org, at }) {
+    async action({ use, admin }, [repo = ''], { org, at }) {
       const version = at === undefined ? null : versionNumber(at);
       const data = await use.showWorkflow(admin, { repo, org: org ?? null }, version);
       const { stringify } = await import('yaml');
@@ -54,7 +54,7 @@ function readingCommands(workflow: Command, run: Run): void {
     description: 'list the versions of a workflow',
     writes: false,
     options: [ORG],
-    async deed({ use, admin }, [repo = ''], { org }) {
+    async action({ use, admin }, [repo = ''], { org }) {
       const data = await use.listWorkflows(admin, { repo, org: org ?? null });
       const rows = data.map((one) => [
         one.version,
@@ -73,7 +73,7 @@ function readingCommands(workflow: Command, run: Run): void {
     description: 'validate a workflow and report its errors and warnings; without a file, the active workflow',
     writes: false,
     options: [ORG],
-    async deed({ use, admin, readText }, [repo = '', file = ''], { org }) {
+    async action({ use, admin, readText }, [repo = '', file = ''], { org }) {
       const choice = { repo, org: org ?? null };
       const document =
         file === '' ? await use.showWorkflow(admin, choice, null) : await parsed(file, await readText(file));

@@ -33,7 +33,7 @@ export interface Answer {
 }
 
 export type CommandAction = (session: Session) => Promise<Answer>;
-export type Run = (flags: Flags, deed: CommandAction) => Promise<void>;
+export type Run = (flags: Flags, action: CommandAction) => Promise<void>;
 
 interface Leaf<O> {
   /** Name and arguments: `create <id>`. */
@@ -43,7 +43,7 @@ interface Leaf<O> {
   writes: boolean;
   /** Options of the command in the form of commander: flags, description. */
   options?: [flags: string, description: string][];
-  deed(session: Session, args: string[], options: O): Promise<Answer>;
+  action(session: Session, args: string[], options: O): Promise<Answer>;
 }
 
 /** Adds an executable command. Omitted optional arguments are ''. */
@@ -62,7 +62,7 @@ export function leaf<O = object>(parent: Command, run: Run, spec: Leaf<O>): void
   command.action(async () => {
     const options = command.opts<Flags & O>();
     const args = command.processedArgs.map((value) => (typeof value === 'string' ? value : ''));
-    await run(options, (session) => spec.deed(session, args, options));
+    await run(options, (session) => spec.action(session, args, options));
   });
   parent.addCommand(command);
 }

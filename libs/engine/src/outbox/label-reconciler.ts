@@ -14,8 +14,8 @@ import { queueProjections } from './project.ts';
 
 /** Maximum number of issues that one tick reads, and of host writes that it may cause. */
 const LOOKED_AT = 500;
-const MENDED_AT_ONCE = 20;
-const WALK_MS = 60 * 60_000;
+const REPAIRS_PER_STEP = 20;
+const INTERVAL_MS = 60 * 60_000;
 
 /**
  * Scans all open issues, once an hour at most, and restores labels on the host that somebody has changed. The host's
@@ -38,22 +38,22 @@ export class LabelReconciler {
    * @param engine has the fence of the leader; default: the engine of the constructor.
    * @returns how many issues were repaired, and whether there are more to read now.
    */
-  async step(engine: Engine = this.#engine): Promise<{ mended: number; more: boolean }> {
+  async step(engine: Engine = this.#engine): Promise<{ repaired: number; more: boolean }> {
     if (this.#after === null) {
       const now = this.#now().getTime();
-      if (now - this.#begunAt < WALK_MS) return { mended: 0, more: false };
+      if (now - this.#begunAt < INTERVAL_MS) return { repaired: 0, more: false };
       this.#begunAt = now;
     }
     const page = await openIssuesAfter(engine.store.fleet, this.#after, LOOKED_AT);
-    let mended = 0;
+    let repaired = 0;
     for (const issue of page) {
-      if (mended >= MENDED_AT_ONCE) return { mended, more: false };
+      if (repaired >= REPAIRS_PER_STEP) return { repaired, more: false };
       this.#after = issue;
-      if (driftOf(issue) && (await repairLabels(engine, issue))) mended += 1;
+      if (driftOf(issue) && (await repairLabels(engine, issue))) repaired += 1;
     }
     const more = page.length === LOOKED_AT;
     if (!more) this.#after = null;
-    return { mended, more };
+    return { repaired, more };
   }
 }
 

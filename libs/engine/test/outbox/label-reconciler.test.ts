@@ -34,16 +34,16 @@ describe('labels that somebody changed on the host', () => {
     await relabel('unlabeled', 'svc:analyzing');
     await relabel('labeled', 'svc:done');
     await relabel('labeled', 'bug');
-    expect(await new LabelReconciler(bench.engine, () => new Date()).step()).toEqual({ mended: 1, more: false });
+    expect(await new LabelReconciler(bench.engine, () => new Date()).step()).toEqual({ repaired: 1, more: false });
     expect(await swaps()).toEqual([{ type: 'swapLabels', remove: ['svc:done'], add: ['svc:analyzing'] }]);
     expect((await bench.issue()).labels).toEqual(['bug', 'svc:analyzing']);
   });
 
   test('are restored once an hour at most', async () => {
     let now = new Date();
-    const walk = new LabelReconciler(bench.engine, () => now);
+    const reconciler = new LabelReconciler(bench.engine, () => now);
     await settled();
-    for (const [minutes, mended] of [
+    for (const [minutes, repaired] of [
       [0, 1],
       [1, 0],
       [59, 0],
@@ -52,7 +52,7 @@ describe('labels that somebody changed on the host', () => {
       await relabel('labeled', 'svc:planning');
       const start = now;
       now = new Date(start.getTime() + minutes * 60_000);
-      expect((await walk.step()).mended).toBe(mended);
+      expect((await reconciler.step()).repaired).toBe(repaired);
       if (minutes < 60) now = start;
       await drain(bench);
     }
@@ -68,13 +68,13 @@ describe('labels that somebody changed on the host', () => {
       .where('id', '=', (await bench.issue()).id)
       .execute();
     const before = await swaps();
-    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).mended).toBe(0);
+    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).repaired).toBe(0);
     await database.db
       .updateTable('projections')
       .set({ status: 'failed' })
       .where('repo_id', '=', bench.repo.id)
       .execute();
-    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).mended).toBe(0);
+    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).repaired).toBe(0);
     expect(before.length).toBeGreaterThan(0);
     await database.db
       .deleteFrom('projections')
@@ -94,7 +94,7 @@ describe('labels that somebody changed on the host', () => {
     for (const labels of [['svc:analyzing', 'svc:paused'], ['svc:analyzing']]) {
       const is_paused = !labels.includes('svc:paused');
       await database.db.updateTable('issues').set({ labels, is_paused }).where('id', '=', id).execute();
-      expect((await new LabelReconciler(bench.engine, () => new Date()).step()).mended).toBe(0);
+      expect((await new LabelReconciler(bench.engine, () => new Date()).step()).repaired).toBe(0);
     }
     await database.db
       .updateTable('issues')
@@ -108,7 +108,7 @@ describe('labels that somebody changed on the host', () => {
     await act(bench.engine, await bench.key(), 'cancel', OLGA);
     await drain(bench);
     await relabel('labeled', 'svc:planning');
-    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).mended).toBe(0);
+    expect((await new LabelReconciler(bench.engine, () => new Date()).step()).repaired).toBe(0);
   });
 });
 
@@ -118,8 +118,8 @@ test('are read by twenty, continuing at the cursor', async () => {
   for (let n = 1; n <= 25; n += 1) {
     await applyHostIssue(bench, hostIssue(n, { labels: [] }), { action: 'labeled', label: 'svc:planning' });
   }
-  const walk = new LabelReconciler(bench.engine, () => new Date());
-  expect((await walk.step()).mended).toBe(20);
-  expect((await walk.step()).mended).toBe(5);
-  expect((await walk.step()).mended).toBe(0);
+  const reconciler = new LabelReconciler(bench.engine, () => new Date());
+  expect((await reconciler.step()).repaired).toBe(20);
+  expect((await reconciler.step()).repaired).toBe(5);
+  expect((await reconciler.step()).repaired).toBe(0);
 });

@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 import type { V8CoverageResult } from '@jest/test-result';
 
-/** Counts what runs until it is taken; taking it begins anew. */
+/** Counts executed code until `take`, which resets the counts. */
 export interface Coverage {
   /** Of the workspace's own sources, tests left out. */
   take(): Promise<V8CoverageResult>;
