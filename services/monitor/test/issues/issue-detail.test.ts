@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { fail, progress, putRepo, report } from '@pipeline/engine';
-import { ensureTenant, insertRetrospective, inTransaction, updateIssue } from '@pipeline/store';
+import { fail, progress, report } from '@pipeline/engine';
+import { insertRetrospective, inTransaction, updateIssue } from '@pipeline/store';
 import { sql } from 'kysely';
 import { admit } from '../support/bench.ts';
-import { serveApp } from '../support/served-app.ts';
 import { Shop } from '../support/shop.ts';
 import { claimWork } from '../workers/agent-work.ts';
 
@@ -336,72 +335,4 @@ describe('GET why', () => {
     const elsewhere = await call('GET', '/api/issues/acme/elsewhere/1/why');
     expect(elsewhere.json).toEqual({ error: 'Repo not found: acme/elsewhere', code: 'NOT_FOUND', status: 404 });
   });
-});
-
-const SUFFIXES = ['why', 'digest', 'status', 'events', 'retrospective', 'artefacts'];
-const NOT_FOUND = { error: 'Not found', code: 'NOT_FOUND', status: 404 };
-const malformed = (suffix: string) =>
-  ['retrospective', 'artefacts'].includes(suffix)
-    ? { error: `Expected /api/issues/:owner/:repo/:issue/${suffix}`, code: 'INVALID_INPUT', status: 400 }
-    : NOT_FOUND;
-const badNumber = (suffix: string) =>
-  ['retrospective', 'artefacts'].includes(suffix)
-    ? { error: 'Invalid issue number', code: 'INVALID_ISSUE_NUMBER', status: 400 }
-    : NOT_FOUND;
-
-describe.each(SUFFIXES)('paths of %s', (suffix) => {
-  test.each(['/api/issues/acme/7', '/api/issues/acme/shop/7/8', '/api/issues/7', '/api/issues/acme/%E0/7'])(
-    '%s/… is malformed',
-    async (path) => {
-      expect((await call('GET', `${path}/${suffix}`)).json).toEqual(malformed(suffix));
-    },
-  );
-
-  test.each(['0', '-1', 'x', '1.5', '07', '%31x', '99999999999'])('issue %s is no number', async (issue) => {
-    expect((await get(suffix, issue)).json).toEqual(badNumber(suffix));
-  });
-
-  test('slugs are compared without case', async () => {
-    expect((await call('GET', `/api/issues/ACME/shop/${number}/${suffix}`)).status).toBe(200);
-  });
-
-  test('another method is no route', async () => {
-    const { json } = await call('DELETE', `/api/issues/acme/shop/${number}/${suffix}`);
-    expect(json).toEqual({ error: 'No matching route', code: 'NOT_FOUND', status: 404 });
-  });
-
-  test('needs credentials', async () => {
-    const answer = await call('GET', `/api/issues/acme/shop/${number}/${suffix}`, { headers: {} });
-    expect(answer.json).toMatchObject({ status: 401, code: 'AUTH_REQUIRED' });
-  });
-
-  test('without a store it is a 503, and a malformed path is told before that', async () => {
-    const bare = await serveApp();
-    const answer = await bare.call('GET', `/api/issues/acme/shop/${number}/${suffix}`);
-    const bad = await bare.call('GET', `/api/issues/acme/shop/x/${suffix}`);
-    await bare.close();
-    expect(answer.json).toEqual({ error: 'Pipeline store not available', code: 'STORE_UNAVAILABLE', status: 503 });
-    expect(bad.json).toEqual(badNumber(suffix));
-  });
-
-  test('an unexpected failure is a 500 that tells nothing', async () => {
-    await sql`alter table issues rename column issue_number to number_gone`.execute(database.db);
-    const { json } = await get(suffix);
-    await sql`alter table issues rename column number_gone to issue_number`.execute(database.db);
-    expect(json).toEqual({ error: 'Internal server error', code: 'INTERNAL_ERROR', status: 500 });
-  });
-});
-
-test('a repo that several tenants have must be named with its tenant', async () => {
-  const other = await ensureTenant(database.store.tenant, 'other');
-  const { slug } = { slug: { owner: 'Acme', name: 'Shop' } };
-  const repo = { slug, vcsHost: 'sandbox' as const, cloneUrl: '', defaultBranch: 'main', setupCommand: null };
-  await putRepo(bench.engine, other, { ...repo, poolSize: null, installationId: null, enabled: true });
-  for (const suffix of SUFFIXES) {
-    expect((await get(suffix)).json).toMatchObject({
-      ...{ status: 400, code: 'INVALID_INPUT', error: expect.stringContaining('tenant') },
-    });
-    expect((await get(`${suffix}?tenant=default`)).status).toBe(200);
-  }
-  await database.db.updateTable('repos').set({ enabled: false }).where('tenant_id', '=', other).execute();
 });
