@@ -1,13 +1,14 @@
 /**
  * Bundles a process into one file that needs nothing but Node: what the container images run.
  *
- *   node scripts/bundle.mjs hosted-api|monitor|migrate [--out DIR]     by default dist/<name>
+ *   node scripts/bundle.mjs hosted-api|monitor|migrate|agent [--out DIR]     by default dist/<name>
  *
  * DIR/bin/main.cjs is the program; DIR/maps has the source maps, kept aside because reading them costs start time;
  * DIR/web/dist is the built dashboard, where the process serves one. CommonJS, because an ES module that imports
  * node:http pays for every lazy export of it, undici among them: 20 ms of each start.
  */
-import { cp, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
@@ -17,10 +18,10 @@ const root = join(import.meta.dirname, '..');
 /** The command for operators goes with every image: what is running is what they can reach. */
 const pipeline = 'libs/cli/src/main.ts';
 
-/** Programs of each image by the name of their file, and a folder that `main` serves. */
+/** Programs of each image by the name of their file, the package of the pages that `main` serves, and a folder that it reads. */
 const IMAGES = {
   'hosted-api': { programs: { main: 'services/hosted-api/src/main.ts', pipeline } },
-  monitor: { programs: { main: 'services/monitor/src/main.ts', pipeline }, web: 'services/monitor/web/dist' },
+  monitor: { programs: { main: 'services/monitor/src/main.ts', pipeline }, web: 'services/monitor/web' },
   migrate: {
     programs: {
       main: 'libs/store/src/schema/migrate-main.ts',
@@ -28,6 +29,7 @@ const IMAGES = {
       pipeline,
     },
   },
+  agent: { programs: { main: 'libs/agent/src/main.ts' }, files: 'libs/agent/src/prompts/templates' },
 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: 'string' } } });
@@ -39,7 +41,7 @@ if (!Object.hasOwn(IMAGES, name) || positionals.length !== 1) {
   await bundle(IMAGES[name], resolve(values.out ?? join(root, 'dist', name)));
 }
 
-async function bundle({ programs, web }, out) {
+async function bundle({ programs, web, files }, out) {
   const bin = join(out, 'bin');
   const maps = join(out, 'maps');
   for (const folder of [bin, maps]) await rm(folder, { recursive: true, force: true });
@@ -69,15 +71,11 @@ async function bundle({ programs, web }, out) {
     if (file.endsWith('.map')) await rename(join(root, file), join(maps, basename(file)));
     else console.log(`${file} ${(bytes / 1e6).toFixed(2)} MB`);
   }
-  if (web !== undefined && (await isFolder(join(root, web)))) {
-    await cp(join(root, web), join(out, 'web', 'dist'), { recursive: true });
-  }
-}
-
-/** False where it has not been built: the monitor then serves its placeholder. */
-function isFolder(path) {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  // Read beside the program.
+  if (files !== undefined) await cp(join(root, files), join(bin, basename(files)), { recursive: true });
+  if (web === undefined) return;
+  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, web, 'scripts/build-main.ts')], {
+    stdio: 'inherit',
+  });
+  await cp(join(root, web, 'dist'), join(out, 'web', 'dist'), { recursive: true });
 }

@@ -17,6 +17,7 @@ const jest = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/je
 const lanes = [
   [
     { name: 'types', argv: [bin('tsc'), '--noEmit'] },
+    { name: 'types of the dashboard', argv: [bin('tsc'), '--noEmit', '-p', 'services/monitor/web'] },
     { name: 'promises', argv: [bin('oxlint'), '--type-aware', '--deny-warnings'] },
   ],
   [

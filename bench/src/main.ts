@@ -7,6 +7,7 @@ import { runBench } from './runner/bench.ts';
 import { machineLine } from './runner/machine.ts';
 import type { Row } from './runner/model.ts';
 import { renderTable } from './runner/table.ts';
+import { conclusionOf } from './runner/verdict.ts';
 
 const FOLDER = join(import.meta.dirname, '..');
 const ROUNDS = { full: 7, quick: 3 };
@@ -38,7 +39,7 @@ function positive(value: string): number {
 
 const options = new Command('bench')
   .description(
-    'Benchmarks the service against its baselines. Exits with 1 when a goal is missed or could not be measured.',
+    'Benchmarks the service against its baselines. Exits with 1 when a goal is missed or was not measured, with 3 when none is missed and one is inconclusive.',
   )
   .option(
     '--only <goals>',
@@ -75,8 +76,10 @@ try {
   if (report.steal !== null) console.log(`steal ${(report.steal * 100).toFixed(1)} %, ${Math.round(report.seconds)} s`);
   console.log(`\n${renderTable(report.lines)}\n`);
   for (const { goal, message } of report.failures) console.log(`goal ${goal} was not measured: ${message}`);
-  const missed = report.lines.filter((line) => line.verdict === 'MISS');
-  process.exitCode = missed.length + report.failures.length > 0 || stopping.signal.aborted ? 1 : 0;
+  const unmeasured = report.failures.map(({ goal }) => goal);
+  const { status, text: conclusion } = conclusionOf(report.lines, unmeasured);
+  process.exitCode = stopping.signal.aborted ? 1 : status;
+  console.log(stopping.signal.aborted ? `stopped by a signal; ${conclusion}` : conclusion);
 } finally {
   // Nothing should be left by now; if something is, it must not keep whoever waits for the end.
   deadlineSignal(LINGER_MS).addEventListener('abort', () => process.kill(process.pid, 'SIGKILL'));

@@ -22,7 +22,7 @@ import {
 import { execute } from '@pipeline/testing/template';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { cpuOfTree } from './measure/cpu.ts';
+import { cpuOfTree } from './measure/sample.ts';
 import { makeReadable } from './ours/readable.ts';
 import { type BenchServer, startServer } from './runner/server.ts';
 import { median } from './runner/verdict.ts';

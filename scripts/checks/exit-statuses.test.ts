@@ -25,6 +25,7 @@ test.each([
   ['pipeline', 'libs/cli/src/main.ts', [0, 1, 2, 69, 70, 78]],
   ['migrate', 'libs/store/src/schema/migrate-main.ts', [0, 1, 2, 78]],
   ['pipeline-worker', 'libs/worker/src/main.ts', [0, 1, 2, 78]],
+  ['pipeline-agent', 'libs/agent/src/main.ts', [0, 1, 2, 78]],
   ['npm start', 'libs/stack/src/main.ts', [0, 1, 2, 78]],
   ['npm run connect', 'libs/stack/src/connect-main.ts', [0, 1, 2]],
 ])('lists the exit statuses of %s in its help and in the documents', (name, file, statuses) => {

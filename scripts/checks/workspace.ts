@@ -18,9 +18,13 @@ export function repositoryFiles(): string[] {
 export function readPackages(files: readonly string[] = repositoryFiles()): WorkspacePackage[] {
   const manifests = files.filter((path) => path.endsWith('/package.json'));
   return manifests.map((manifest) => {
-    const folder = manifest.slice(0, -'package.json'.length);
+    const folder = folderOf(manifest);
     const { name, dependencies = {} } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8'));
-    const own = files.filter((path) => path.startsWith(folder) && /\.tsx?$/.test(path));
+    // A package may lie inside another one, such as the dashboard in the monitor.
+    const inner = manifests.filter((other) => other !== manifest && other.startsWith(folder)).map(folderOf);
+    const own = files.filter(
+      (path) => path.startsWith(folder) && /\.tsx?$/.test(path) && !inner.some((other) => path.startsWith(other)),
+    );
     return {
       name: unscoped(name),
       dependencies: Object.keys(dependencies).filter(isOurs).map(unscoped),
@@ -31,6 +35,8 @@ export function readPackages(files: readonly string[] = repositoryFiles()): Work
     };
   });
 }
+
+const folderOf = (manifest: string): string => manifest.slice(0, -'package.json'.length);
 
 /** Module specifiers of a TypeScript source: imports, re-exports and `import()` of a literal. */
 export function importsOf(source: string, tsx = false): string[] {

@@ -1,5 +1,4 @@
-import { type Cpu, cpuBetween, readCpu } from './cpu.ts';
-import type { Sample } from './sample.ts';
+import { type Cpu, cpuBetween, readCpu, type Sample } from './sample.ts';
 
 /** Time and CPU between two moments. */
 export class Stopwatch {

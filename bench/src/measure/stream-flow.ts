@@ -1,9 +1,9 @@
 import { sleep } from '@pipeline/runtime';
-import { cpuOfTree } from './cpu.ts';
 import { Pacer } from './pace.ts';
+import { cpuOfTree } from './sample.ts';
 import type { StreamServer } from './stream-server.ts';
 import { type Crowd, startCrowd } from './subscribers/crowd.ts';
-import type { Seen } from './subscribers/orders.ts';
+import type { Seen } from './subscribers/tally.ts';
 
 const PER_SECOND = 100;
 /** Goes by before anything is counted: what waits between two rounds of writes is then as much at the end as it was. */

@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cpuOfTree } from './cpu.ts';
 import { CORE, onCore } from './pinning.ts';
-import type { Sample } from './sample.ts';
+import { cpuOfTree, type Sample } from './sample.ts';
 
 const CONNECTIONS = 50;
 const GRACE_MS = 20_000;

@@ -1,6 +1,5 @@
 import { withDeadline } from '@pipeline/runtime';
-import { totalOf } from '../measure/cpu.ts';
-import type { Sample } from '../measure/sample.ts';
+import { type Sample, totalOf } from '../measure/sample.ts';
 import type { Case } from './model.ts';
 import { waitForQuiet } from './quiet.ts';
 import { number } from './table.ts';

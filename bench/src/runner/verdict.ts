@@ -1,5 +1,4 @@
-import { totalOf } from '../measure/cpu.ts';
-import type { Sample } from '../measure/sample.ts';
+import { type Sample, totalOf } from '../measure/sample.ts';
 import type { Bound, Case, Line, Verdict } from './model.ts';
 
 /** Above this the rounds disagree too much for a pass. */
@@ -32,6 +31,26 @@ export function judge(ratios: readonly number[], bound: Bound): Verdict {
 /** A quarter more lenient, for runs of few rounds. */
 export const loosened = (bound: Bound): Bound =>
   'atLeast' in bound ? { atLeast: bound.atLeast * 0.75 } : { atMost: bound.atMost * 1.25 };
+
+/**
+ * The exit status of a run and its last line: 0 when every goal is kept, 1 when one is missed or was not measured, 3 when
+ * none is missed and the rounds of one disagree too much for a verdict.
+ */
+export function conclusionOf(
+  lines: readonly Pick<Line, 'goal' | 'verdict'>[],
+  unmeasured: readonly number[],
+): { status: 0 | 1 | 3; text: string } {
+  const goalsWith = (verdict: Verdict) =>
+    new Set(lines.filter((line) => line.verdict === verdict).map(({ goal }) => goal));
+  const [missed, unclear] = [goalsWith('MISS'), goalsWith('inconclusive')];
+  const parts = [
+    ...(missed.size > 0 ? [`missed: goals ${[...missed].join(', ')}`] : []),
+    ...(unmeasured.length > 0 ? [`not measured: goals ${unmeasured.join(', ')}`] : []),
+    ...(unclear.size > 0 ? [`inconclusive: goals ${[...unclear].join(', ')}`] : []),
+  ];
+  const status = missed.size + unmeasured.length > 0 ? 1 : unclear.size > 0 ? 3 : 0;
+  return { status, text: parts.length === 0 ? 'every goal is kept' : parts.join('; ') };
+}
 
 /** @param rounds per round the sample of ours, then one per anchor, in the order of the case. */
 export function linesOf(goal: number, of: Case, rounds: readonly (readonly Sample[])[]): Line[] {

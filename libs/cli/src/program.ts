@@ -5,7 +5,6 @@ import { connectionCommands } from './admin/connections.ts';
 import { memberCommands } from './admin/members.ts';
 import { modelPriceCommands } from './admin/model-prices.ts';
 import { orgCommands } from './admin/orgs.ts';
-import { repoCommands } from './admin/repos.ts';
 import { userCommands } from './admin/users.ts';
 import { workerTokenCommands } from './admin/worker-tokens.ts';
 import { workflowCommands } from './admin/workflows.ts';
@@ -13,6 +12,7 @@ import { group, type Run } from './command/command.ts';
 import { EXIT } from './command/exit-codes.ts';
 import type { Streams } from './command/streams.ts';
 import { doctorCommand } from './doctor.ts';
+import { repoCommands } from './repos.ts';
 
 const AFTER = `
 Set DATABASE_URL to the database.
@@ -28,12 +28,12 @@ export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'std
   orgCommands(admin, run);
   userCommands(admin, run);
   memberCommands(admin, run);
-  repoCommands(admin, run);
   workflowCommands(admin, run);
   workerTokenCommands(admin, run);
   connectionCommands(admin, run);
   modelPriceCommands(admin, run);
   auditCommands(admin, run);
+  repoCommands(program, run);
   doctorCommand(program, run);
   settle(program, streams);
   return program;

@@ -44,7 +44,7 @@ test('doctor warns and ends with 1 when nothing restricts pushes to the default 
   expect(stdout).toMatch(
     /^acme\/shop of acme\nWARNING {2}push-protection: pushes to main are not restricted: a develop token/,
   );
-  const list = await cli.run(['admin', 'repo', 'list']);
+  const list = await cli.run(['repo', 'list']);
   expect(list.stdout).toMatch(/acme\/shop .* OPEN/);
 });
 
@@ -66,8 +66,8 @@ test('doctor refuses a repo that the pipeline does not know', async () => {
 
 test('enabling a repo shows the warning, and works when the host does not answer', async () => {
   await protect(0);
-  const enable = ['admin', 'repo', 'enable', SLUG];
-  await cli.json(['admin', 'repo', 'disable', SLUG]);
+  const enable = ['repo', 'enable', SLUG];
+  await cli.json(['repo', 'disable', SLUG]);
   const enabled = await cli.run(enable);
   expect(enabled.code).toBe(0);
   expect(enabled.stdout).toContain('warning: pushes to main are not restricted');

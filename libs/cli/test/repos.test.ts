@@ -20,17 +20,15 @@ test('repos are listed, enabled and disabled; whoever polls is told at once', as
       resolve();
     });
   });
-  const enable = ['admin', 'repo', 'enable', 'acme/shop', '--as', 'olga'];
+  const enable = ['repo', 'enable', 'acme/shop', '--as', 'olga'];
   expect(await cli.json(enable)).toMatchObject({ repo: 'Acme/Shop', org: 'acme', enabled: true, changed: true });
   expect((await repoById(database.store.tenant, tenantId, repo.id)).enabled).toBe(true);
   expect(await cli.json(enable)).toMatchObject({ changed: false });
-  expect(await cli.json(['admin', 'repo', 'list', '--org', 'acme'])).toMatchObject([
-    { repo: 'Acme/Shop', enabled: true },
-  ]);
-  expect(await cli.json(['admin', 'repo', 'disable', 'acme/shop'])).toMatchObject({ enabled: false, changed: true });
+  expect(await cli.json(['repo', 'list', '--org', 'acme'])).toMatchObject([{ repo: 'Acme/Shop', enabled: true }]);
+  expect(await cli.json(['repo', 'disable', 'acme/shop'])).toMatchObject({ enabled: false, changed: true });
   expect((await deedsOn(database, repo)).map(({ action }) => action)).toEqual(['repo-enable', 'repo-disable']);
   expect(rung).toContainEqual([tenantId]);
-  expect((await cli.refusal(['admin', 'repo', 'list', '--org', 'none'])).code).toBe('NOT_FOUND');
+  expect((await cli.refusal(['repo', 'list', '--org', 'none'])).code).toBe('NOT_FOUND');
   await bell.close();
 });
 

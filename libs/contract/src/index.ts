@@ -41,6 +41,7 @@ export * from './queue/monitor-depth.ts';
 export * from './queue/report.ts';
 export * from './queue/task-payload.ts';
 export { RepoQuery } from './repos/hosted-read.ts';
+export * from './repos/monitor.ts';
 export * from './settings/monitor.ts';
 export * from './settings/reload-outcome.ts';
 export * from './strategy/monitor.ts';

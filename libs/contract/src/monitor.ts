@@ -22,6 +22,7 @@ import { logRoutes } from './logs/monitor.ts';
 import { projectionRoutes } from './outbox/monitor.ts';
 import { taskQueueRoutes } from './queue/monitor.ts';
 import { queueRoutes } from './queue/monitor-depth.ts';
+import { repoRoutes } from './repos/monitor.ts';
 import { configRoutes } from './settings/monitor.ts';
 import { strategyRoutes } from './strategy/monitor.ts';
 import { eventRoutes } from './stream/monitor.ts';
@@ -73,6 +74,7 @@ export const monitorSurface = defineSurface({
     { name: 'Event stream', description: 'Real-time events.' },
     { name: 'Logs', description: 'Process logs and agent messages.' },
     { name: 'Alerts', description: 'Open and resolved alerts.' },
+    { name: 'Repos', description: 'Repositories of the pipeline: list, add, enable, disable, remove.' },
     { name: 'Config', description: 'Current configuration and its reload.' },
     { name: 'Dashboard', description: 'Dashboard data, the dashboard pages and the metrics endpoint.' },
   ],
@@ -107,6 +109,7 @@ export const monitorSurface = defineSurface({
     ...logRoutes,
     ...alertRoutes,
     ...configRoutes,
+    ...repoRoutes,
     ...metricDefinitionRoutes,
     ...staticRoutes,
   ],

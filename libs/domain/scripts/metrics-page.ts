@@ -1,4 +1,4 @@
-import { METRIC_GROUPS, METRIC_REGISTRY, type MetricGroup } from '../src/index.ts';
+import { METRIC_GROUPS, METRIC_REGISTRY } from '../src/index.ts';
 import { GENERATED, table } from './markdown.ts';
 
 /** The definitions of the dashboard's figures, by group. */
@@ -12,7 +12,7 @@ export const metricsPage = (): string =>
     '',
   ].join('\n\n');
 
-function section(group: MetricGroup): string[] {
+function section(group: (typeof METRIC_GROUPS)[number]): string[] {
   const rows = METRIC_REGISTRY.filter((definition) => definition.group === group).map((definition) => [
     definition.label,
     `\`${definition.id}\``,

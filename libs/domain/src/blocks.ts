@@ -22,6 +22,12 @@ export const BLOCK_REASONS = {
     sentence: 'The checks of the pull request fail.',
     remedy: 'Fix the branch or the failing checks, then unblock the issue.',
   },
+  ci_timeout: {
+    classification: 'unknown',
+    sentence: 'The checks of the pull request did not end in time, or there are none.',
+    remedy:
+      'See to it that they run and unblock the issue; it goes on by itself when they are green. Without any check, set checks: none for the repository or allow the merge once.',
+  },
   merge_conflict: {
     classification: 'unknown',
     sentence: 'The branch conflicts with the default branch and could not be brought up to date.',

@@ -28,6 +28,34 @@ export const SPINE = [
   'done',
 ] as const satisfies readonly State[];
 
+/** The states of the figure In-flight. */
+export const IN_FLIGHT_STATES = [
+  'analyzing',
+  'planning',
+  'ready-for-dev',
+  'in-review',
+  'changes-requested',
+  'merge-pending',
+  'waiting-for-subtasks',
+] as const satisfies readonly State[];
+
+/** The states of the figure In Progress. */
+export const IN_PROGRESS_STATES = [
+  'dependency-blocked',
+  'failure-blocked',
+  'waiting-for-subtasks',
+] as const satisfies readonly State[];
+
+/** The states of the figure Blocked; `isBlockedState` excludes needs-clarification. */
+export const BLOCKED_STATES = [
+  'dependency-blocked',
+  'failure-blocked',
+  'needs-clarification',
+] as const satisfies readonly State[];
+
+/** States whose entry counts as a block for the KPI; a failure is another KPI. */
+export const BLOCK_RATE_STATES = ['dependency-blocked', 'needs-clarification'] as const satisfies readonly State[];
+
 /** The bit of a state in a set of states. */
 export const stateBit = (state: State): number => 1 << STATES.indexOf(state);
 

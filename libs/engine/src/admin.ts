@@ -11,8 +11,10 @@ export {
 } from './accounts/worker-tokens.ts';
 export { type Admin, machineUser } from './context/admin.ts';
 export { listModelPrices, removeModelPrice, setModelPrice } from './costs/model-prices.ts';
+export { addRepo, type NewRepo } from './repos/add-repo.ts';
+export { examineAddedRepo, examineRepo, type HostOfKind } from './repos/examine-repo.ts';
 export { changeGrant } from './repos/grants.ts';
-export { enableRepo, examineRepo, listRepos } from './repos/repos.ts';
+export { enableRepo, listRepos, removeRepo } from './repos/repos.ts';
 export {
   activateWorkflow,
   checkWorkflowFor,

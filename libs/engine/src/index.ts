@@ -2,9 +2,8 @@ export { loginAudit } from './accounts/login-failures.ts';
 export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './accounts/passwords.ts';
 export * as admin from './admin.ts';
 export { channelKey, raiseAlert, recordOutage, resolveAlert } from './alerts/alerts.ts';
-export { writeDailyDigest } from './alerts/daily-digest.ts';
 export { type Readings, runDetectors } from './alerts/detectors.ts';
-export { readDigest } from './alerts/digest.ts';
+export { readDigest, writeDailyDigest } from './alerts/digest.ts';
 export { KPI_OF, watchKpis } from './alerts/regression-guard.ts';
 export { costByModel, spendingSummary } from './analytics/costs.ts';
 export { dashboardMetrics } from './analytics/dashboard-metrics.ts';
@@ -20,36 +19,38 @@ export { type AgentWork, agentWork, pipelineSummary } from './analytics/dashboar
 export { timelineTexts } from './analytics/dashboard-timelines.ts';
 export { workerPools } from './analytics/dashboard-worker-pools.ts';
 export { pipelineEvents } from './analytics/events.ts';
-export { type GuardedRepo, readKpis } from './analytics/kpis.ts';
+export { type GuardedRepo, readKpis } from './analytics/latest-kpis.ts';
 export { attribution, autonomy } from './analytics/merges.ts';
 export { type Overview, overviewOf } from './analytics/overview.ts';
 export { type RepoMetrics, readPipelineMetrics } from './analytics/pipeline-metrics.ts';
 export { retrospectiveSummary, weeklyReliability } from './analytics/reliability.ts';
 export { aggregateDeltas, type CheckedDay, checkNextDay } from './analytics/rollups.ts';
-export type { Whose } from './analytics/scope.ts';
 export { cohortFunnel, stateTimeseries, throughput } from './analytics/states.ts';
 export { listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
-export { type Engine, fencedBy, inTenant, type NotifiedChannel, type TransactionContext } from './context/context.ts';
+export { type Engine, fencedBy, inTenant, type NotifiedChannel } from './context/context.ts';
 export type { Actor, IssueKey } from './context/issue-context.ts';
 export { hashToken } from './context/token-hash.ts';
 export { costsOf } from './costs/cost-summary.ts';
 export { enforceBudgets } from './costs/enforce-budgets.ts';
 export { tenantBudgets } from './costs/tenant-budgets.ts';
-export { resolveLetter, retryDeadLetter } from './dead-letters/dead-letters.ts';
-export { beginSending, type Sending, sendable, settle } from './host-writes/settle.ts';
+export { closeDeadLetter, retryDeadLetter } from './dead-letters/dead-letters.ts';
+export { passMergeGate } from './host-writes/merge-gate.ts';
+export type { Sending } from './host-writes/sending.ts';
+export { beginSending, sendable, settle } from './host-writes/settle.ts';
 export { steerProjection } from './host-writes/steer-projection.ts';
 export { acceptIssueText } from './intake/accept-text.ts';
-export { takeHostEvent } from './intake/host-event.ts';
-export { drainInbox, Inbox, receive } from './intake/inbox.ts';
+export { applyHostEvent } from './intake/host-event.ts';
+export { drainInbox, Inbox, receiveDelivery } from './intake/inbox.ts';
 export type { Intake } from './intake/intake-context.ts';
 export { ParentWatch } from './intake/parent-watch.ts';
 export { pollRepo } from './intake/poll.ts';
+export { allowUncheckedMerge } from './issues/allow-unchecked.ts';
 export { readBlockedIssues } from './issues/blocked-issues.ts';
-export { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult } from './issues/bulk-actions.ts';
+export { type BulkOutcome, type BulkRequest, type BulkResult, runBulkAction } from './issues/bulk-actions.ts';
 export { explainIssue } from './issues/explain-issue.ts';
-export { act, type IssueAction } from './issues/issue-actions.ts';
+export { actOnIssue, type IssueAction } from './issues/issue-actions.ts';
 export { findIssueKey, type IssueAddress } from './issues/issue-address.ts';
 export { aggregateCounts } from './issues/issue-counts.ts';
 export {
@@ -63,32 +64,32 @@ export {
 } from './issues/issue-detail.ts';
 export { type IssueQuery, issuesTag, listIssues } from './issues/list-issues.ts';
 export { searchIssues } from './issues/search-issues.ts';
-export { timelineOf } from './issues/timeline.ts';
-export { targetsOf, transition } from './issues/transition.ts';
-export { noRepoContext, timelineAt } from './issues/whole-timeline.ts';
+export { noRepoContext, timelineAt, timelineOf } from './issues/timeline.ts';
+export { transitionIssue, transitionTargetsOf } from './issues/transition.ts';
 export { enqueueDueScans } from './knowledge/code-map.ts';
 export { embedItems } from './knowledge/embed-items.ts';
 export { OpenAiEmbedder } from './knowledge/embedder.ts';
 export { expireIntelligence } from './knowledge/expire.ts';
+export { decideOnFinding } from './knowledge/finding-status.ts';
+export { decideOnItem } from './knowledge/item-status.ts';
 export { listRepoFindings } from './knowledge/list-findings.ts';
-export { decideOnFinding } from './knowledge/move-finding.ts';
-export { decideOnItem } from './knowledge/move-item.ts';
 export { retrieve } from './knowledge/retrieve.ts';
 export { retrieveForOrg } from './knowledge/retrieve-for-org.ts';
 export { LabelReconciler } from './outbox/label-reconciler.ts';
 export { watchSilence } from './presence/fleet-watch.ts';
 export { autoUnblock } from './queue/auto-unblock.ts';
-export { type ClaimedTask, type ClaimRequest, claim, type Taken, type TakenTask, takeTogether } from './queue/claim.ts';
-export type { ClaimRef } from './queue/claim-gate.ts';
+export { claim } from './queue/claim.ts';
+export { type ClaimedTask, type ClaimRequest, type ClaimToken, claimScope } from './queue/claim-types.ts';
 export { type FailAnswer, type Failure, fail } from './queue/fail.ts';
 export { type Heartbeat, type HeartbeatAnswer, heartbeat } from './queue/heartbeat.ts';
 export { extend, start } from './queue/lease.ts';
 export { type Progress, progress, recordMessages } from './queue/progress.ts';
-export { reclaimExpired, reclaimStalled, releaseDue, returnClaim } from './queue/reclaim.ts';
+export { reclaimExpired, reclaimStalled, releaseDue } from './queue/reclaim.ts';
 export { type Report, type ReportAnswer, report } from './queue/report.ts';
+export { returnClaim } from './queue/return-claim.ts';
 export { accessForTask, type IssuerOf } from './queue/task-access.ts';
 export { readTaskQueue, type TaskQueue } from './queue/task-queue.ts';
-export { checkDueProtections, checkPushProtection } from './repos/push-protection.ts';
+export { checkDueProtections } from './repos/push-protection.ts';
 export { putRepo } from './repos/put-repo.ts';
 export { reachable } from './repos/reachable-repos.ts';
 export { findRepoAmong, findRepoAt, type HostOf, type RepoAddress } from './repos/repo-address.ts';
@@ -108,10 +109,9 @@ export {
   listTracks,
   putTrack,
   removeTrack,
-  type TrackAddress,
   updateTrackAt,
 } from './tracks/tracks.ts';
-export { type AgentTrouble, tellOfAgents } from './workers/agent-alerts.ts';
+export { type AgentTrouble, reconcileAgentAlerts } from './workers/agent-alerts.ts';
 export {
   beginAgentRestart,
   failAgentRestart,

@@ -1,4 +1,13 @@
-import type { ExecuteResult, HostHistory, HostIssue, HostPullRequest, IssueAction, VcsHost } from '@pipeline/domain';
+import type {
+  ExecuteResult,
+  HostCheck,
+  HostHistory,
+  HostIssue,
+  HostPullRequest,
+  IssueAction,
+  MergeRules,
+  VcsHost,
+} from '@pipeline/domain';
 
 const isLogged = (action: IssueAction) =>
   action === 'labeled' || action === 'unlabeled' || action === 'closed' || action === 'reopened';
@@ -74,6 +83,13 @@ export class FakeHost implements VcsHost {
   findPullRequests: VcsHost['findPullRequests'] = async () => [];
   listReviews: VcsHost['listReviews'] = async () => [];
   pushProtectionOf: VcsHost['pushProtectionOf'] = async () => ({ restricted: true, by: ['ruleset rule pull_request'] });
+  /** Checks of every commit, and what a merge requires. */
+  checks: HostCheck[] = [];
+  rules: MergeRules = { requiredChecks: [], methods: ['squash', 'merge', 'rebase'] };
+  readonly logs = new Map<string, string>();
+  checksOf: VcsHost['checksOf'] = async () => this.checks;
+  mergeRulesOf: VcsHost['mergeRulesOf'] = async () => this.rules;
+  logTailOf: VcsHost['logTailOf'] = async (_repo, { name }) => this.logs.get(name) ?? null;
   permissionOf: VcsHost['permissionOf'] = async () => this.permission;
   react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);
 

@@ -10,17 +10,18 @@ import {
   type TaskType,
 } from '@pipeline/domain';
 import {
+  applyHostEvent,
   beginSending,
   type ClaimedTask,
   claim,
   type Engine,
+  passMergeGate,
   putRepo,
   registerWorker,
   report,
   sendable,
   settle,
   start,
-  takeHostEvent,
 } from '@pipeline/engine';
 import { checkIssueList, checkRollups, ensureTenant, type RepoRow, type Store } from '@pipeline/store';
 import type { TestDatabase } from '@pipeline/testing';
@@ -79,6 +80,8 @@ export async function makeBench(
     poolSize: null,
     installationId: null,
     enabled: true,
+    // Its checks are the topic of few tests.
+    checks: 'none',
   });
   const workerId = await registerWorker(engine, tenantId, { ...WORKER, name: 'w1' });
   return { engine, tenantId, repo, workerId, host: new FakeHost(), bells };
@@ -114,7 +117,7 @@ export function applyHostIssue(
   const issue = { ...shown, updatedAt, closedAt };
   const changed = host.log(issue, { action, label, actor: sender });
   const event = { kind: 'issue', action, repo, issue, sender, label, changed } as const;
-  return takeHostEvent({ engine, repo, host }, event);
+  return applyHostEvent({ engine, repo, host }, event);
 }
 
 /** Claims the next task, if there is one. */
@@ -186,8 +189,10 @@ export async function drain({ engine, host }: Bench): Promise<void> {
     for (const { tenant_id, id } of ready) {
       const sending = await beginSending(engine, tenant_id, id);
       if (!sending) continue;
+      const action = await passMergeGate(engine, sending, host);
+      if (action === null) continue;
       const { projection, repo, mayHaveHappened } = sending;
-      const result = await host.execute(repo, projection.issue_number, projection.action, { mayHaveHappened });
+      const result = await host.execute(repo, projection.issue_number, action, { mayHaveHappened });
       await settle(engine, sending, result);
     }
   }
@@ -222,7 +227,7 @@ export function say(
   comments += 1;
   // After any time that a test has set.
   const at = '2027-01-02T00:00:00.000Z';
-  return takeHostEvent(
+  return applyHostEvent(
     { engine, repo, host },
     {
       kind: 'comment',

@@ -1,5 +1,5 @@
 import type { HostEvent, HostPullRequest, HostReview } from '@pipeline/domain';
-import { takeHostEvent } from '@pipeline/engine';
+import { applyHostEvent } from '@pipeline/engine';
 import type { Bench } from './harness.ts';
 
 type Place = Pick<Bench, 'engine' | 'repo' | 'host'>;
@@ -35,7 +35,7 @@ export const reportPull = (
   sender: string | null = 'alice',
 ): Promise<void> => {
   const pullRequest = hostPull(place, over);
-  return takeHostEvent(place, { kind: 'pull-request', action, repo: place.repo, pullRequest, sender });
+  return applyHostEvent(place, { kind: 'pull-request', action, repo: place.repo, pullRequest, sender });
 };
 
 /** A push to the branch of the pipeline's own pull request. */
@@ -49,5 +49,5 @@ export function reportReview(place: Place, prNumber: number, over: Partial<HostR
   reviews += 1;
   const at = { submittedAt: '2026-03-01T00:02:00.000Z', commitSha: 'abc1234' };
   const review: HostReview = { id: reviews, author: 'anna', verdict: 'approved', body: 'fine', ...at, ...over };
-  return takeHostEvent(place, { kind: 'review', repo: place.repo, prNumber, review, sender: review.author });
+  return applyHostEvent(place, { kind: 'review', repo: place.repo, prNumber, review, sender: review.author });
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import type { ProjectionType } from '@pipeline/domain';
-import { beginSending, type Engine, findIssueKey, settle } from '@pipeline/engine';
+import { beginSending, type Engine, findIssueKey, passMergeGate, settle } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import {
@@ -48,15 +48,19 @@ export class Stage implements Bench {
 
   async #everyLetterHasItsEvent(): Promise<void> {
     const { db } = this.database;
-    const letters = await db.selectFrom('dead_letters').select('id').where('tenant_id', '=', this.tenantId).execute();
+    const deadLetters = await db
+      .selectFrom('dead_letters')
+      .select('id')
+      .where('tenant_id', '=', this.tenantId)
+      .execute();
     const events = await db
       .selectFrom('pipeline_events')
       .select('payload')
       .where('tenant_id', '=', this.tenantId)
       .where('event_type', '=', 'dead_letter_created')
       .execute();
-    const told = events.map(({ payload }) => (payload as { deadLetterId: string }).deadLetterId);
-    expect(told.sort()).toEqual(letters.map(({ id }) => id).sort());
+    const reported = events.map(({ payload }) => (payload as { deadLetterId: string }).deadLetterId);
+    expect(reported.sort()).toEqual(deadLetters.map(({ id }) => id).sort());
   }
 
   get #now(): Bench {
@@ -114,7 +118,7 @@ export class Stage implements Bench {
   }
 
   /** The unresolved dead letters. */
-  letters() {
+  openDeadLetters() {
     return this.database.db
       .selectFrom('dead_letters')
       .selectAll()
@@ -158,8 +162,10 @@ export class Stage implements Bench {
     const id = typeof which === 'number' ? which : (await this.entry(which)).id;
     const sending = await beginSending(engine, tenantId, id);
     if (!sending) throw new Error(`${which} is not pending`);
+    const action = await passMergeGate(engine, sending, host);
+    if (action === null) return;
     const { projection, repo, mayHaveHappened } = sending;
-    const result = await host.execute(repo, projection.issue_number, projection.action, { mayHaveHappened });
+    const result = await host.execute(repo, projection.issue_number, action, { mayHaveHappened });
     await settle(engine, sending, result);
   }
 }

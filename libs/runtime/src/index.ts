@@ -1,3 +1,4 @@
+export * from './batcher.ts';
 export * from './env.ts';
 export * from './listen.ts';
 export * from './logger.ts';
@@ -5,7 +6,6 @@ export * from './make-folder.ts';
 export * from './metrics.ts';
 export * from './periodic.ts';
 export * from './private-folder.ts';
-export * from './redact.ts';
 export * from './run-service.ts';
 export * from './sleep.ts';
 export * from './start-error.ts';

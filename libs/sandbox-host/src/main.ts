@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { NewApp } from './auth/apps.ts';
+import { NewApp } from './apps/grants.ts';
 import { NewHook, NewRepo, NewUser } from './repos/admin.ts';
 import { startSandbox } from './server.ts';
 

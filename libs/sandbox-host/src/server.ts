@@ -2,20 +2,42 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { withoutTrailing } from '@pipeline/domain';
+import { AppError, withoutTrailing } from '@pipeline/domain';
 import { makePrivateFile, makePrivateFolder } from '@pipeline/runtime';
-import { createApp } from './app.ts';
-import { addApp, type NewApp } from './auth/apps.ts';
-import { settleMerges } from './changes/merge-record.ts';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { loadRepo, refuseApps, requireViewer } from './apps/auth.ts';
+import { addApp, type NewApp } from './apps/grants.ts';
+import { appRoutes } from './apps/routes.ts';
+import { Ci } from './checks/ci.ts';
+import { checkRoutes, jobLog } from './checks/routes.ts';
+import { adminRoutes } from './control/routes.ts';
 import { Git } from './git/git.ts';
 import { createLock } from './git/lock.ts';
+import { Failure } from './http/failure.ts';
 import { type Fault, Faults } from './http/faults.ts';
 import { RequestLog } from './http/request-log.ts';
+import { commentRoutes } from './issues/comments.ts';
+import { labelRoutes } from './issues/labels.ts';
+import { issueRoutes } from './issues/routes.ts';
+import { subIssueRoutes } from './issues/sub-issues.ts';
+import { createRateLimit } from './limits/rate-limit.ts';
+import { pageRoutes } from './pages/pages.ts';
+import { branchRoutes } from './protection/routes.ts';
+import { graphqlRoutes } from './pulls/graphql.ts';
+import { mergeRoutes } from './pulls/merge.ts';
+import { settleMerges } from './pulls/merge-record.ts';
+import { reviewRoutes } from './pulls/reviews.ts';
+import { pullRoutes } from './pulls/routes.ts';
+import { updateBranchRoutes } from './pulls/update-branch.ts';
+import { smartHttp } from './pushes/smart-http.ts';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './repos/admin.ts';
+import { forkRoutes } from './repos/fork-routes.ts';
+import { refRoutes } from './repos/refs.ts';
+import { repoRoutes, viewerRoutes } from './repos/routes.ts';
 import { syncPulls } from './repos/sync-pulls.ts';
-import type { Sandbox } from './state/context.ts';
-import { Deliveries, type SandboxLog } from './state/deliveries.ts';
-import { GLOBAL, State } from './state/state.ts';
+import { GLOBAL, type Sandbox, type SandboxLog } from './state/model.ts';
+import { State } from './state/state.ts';
+import { Deliveries } from './webhooks/deliveries.ts';
 
 export interface SandboxOptions {
   /** Holds everything; a second start on it goes on with the same data. */
@@ -76,12 +98,14 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
   const { autoDeliver = true, retryDelaysMs = [500, 2000, 5000], fetch: send = fetch } = options;
   const deliveries = new Deliveries({ state, fetch: send, now, log, autoDeliver, retryDelaysMs });
   const server = createServer();
+  const ci = new Ci(() => sandbox);
   const sandbox: Sandbox = {
     state,
     git: new Git(options.dataDir, options.searchPath ?? SPARE_PATH),
     now,
     url: () => (options.publicUrl === undefined ? addressOf(server) : withoutTrailing(options.publicUrl, '/')),
     deliveries,
+    ci,
     log,
     rateLimitPerHour: options.rateLimitPerHour ?? 1_000_000,
     lock: createLock(),
@@ -99,6 +123,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
   const requests = new RequestLog(now);
   server.on('request', createApp(sandbox, { faults, requests, adminToken: options.adminToken ?? null }));
   deliveries.kick();
+  for (const repo of state.list('repo', GLOBAL)) ci.consider(repo);
   return {
     url: sandbox.url(),
     addRepo: async (repo) => void (await addRepo(sandbox, repo)),
@@ -107,7 +132,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
     failNext: (fault) => faults.add(fault),
     requests,
     flushWebhooks: () => deliveries.flush(),
-    stop: () => stop(sandbox, server),
+    stop: () => stop({ state, deliveries, ci }, server),
   };
 }
 
@@ -137,13 +162,93 @@ async function seed(
   for (const hook of webhooks) addHook(sandbox, hook);
 }
 
-async function stop({ state, deliveries }: Sandbox, server: Server): Promise<void> {
+interface Parts {
+  state: State;
+  deliveries: Deliveries;
+  ci: Ci;
+}
+
+async function stop({ state, deliveries, ci }: Parts, server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
   // Webhooks first: one may be waiting for an answer that comes over our own connections.
-  await deliveries.stop();
+  await Promise.all([deliveries.stop(), ci.stop()]);
   server.closeAllConnections();
   await closed;
   state.close();
+}
+
+interface AppOptions {
+  faults: Faults;
+  requests: RequestLog;
+  adminToken: string | null;
+}
+
+/** The sandbox host's HTTP face. Order: count, faults, git, admin, then the API behind its token, pages last. */
+function createApp(sandbox: Sandbox, options: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('query parser', 'simple');
+  app.use(options.requests.middleware());
+  app.use(options.faults.middleware());
+  app.use(smartHttp(sandbox));
+  app.use('/_sandbox', adminRoutes(sandbox, options));
+
+  // fetch() sends `no-cache` beside every If-None-Match; the real host answers 304 all the same.
+  app.use((req, _res, next) => {
+    delete req.headers['cache-control'];
+    next();
+  });
+  // An app speaks with an assertion of its own, so before the check of tokens.
+  app.use(appRoutes(sandbox));
+  const limit = createRateLimit(sandbox);
+  const viewer = requireViewer(sandbox);
+  const json = express.json({ limit: '10mb', type: () => true });
+  app.use(['/rate_limit', '/user', '/users', '/graphql', '/repos'], viewer, json);
+  app.use(['/user', '/graphql'], refuseApps);
+  app.use(limit.route);
+  app.use(['/user', '/users', '/graphql', '/repos'], limit.middleware);
+  app.use(viewerRoutes(sandbox), graphqlRoutes(sandbox));
+  const parts = [
+    issueRoutes,
+    labelRoutes,
+    commentRoutes,
+    subIssueRoutes,
+    pullRoutes,
+    reviewRoutes,
+    mergeRoutes,
+    updateBranchRoutes,
+  ];
+  const routers = [repoRoutes, branchRoutes, forkRoutes, refRoutes, checkRoutes, ...parts].map((routes) =>
+    routes(sandbox),
+  );
+  app.use('/repos/:owner/:repo', loadRepo(sandbox), ...routers);
+  app.use(['/user', '/users', '/graphql', '/repos'], () => {
+    throw new Failure(404, 'Not Found');
+  });
+
+  app.get('/_logs/:owner/:repo/:id', jobLog(sandbox));
+  app.use(pageRoutes(sandbox));
+  app.use(() => {
+    throw new Failure(404, 'Not Found');
+  });
+  app.use((error: unknown, _req: Request, res: Response, next: NextFunction) => {
+    if (res.headersSent) return next(error);
+    const failure = toFailure(sandbox, error);
+    res.status(failure.status).json(failure.body());
+  });
+  return app;
+}
+
+function toFailure({ log }: Sandbox, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof AppError) return new Failure(422, error.message);
+  // The JSON parser's errors carry the status that they stand for.
+  if (error instanceof SyntaxError) return new Failure(400, 'Problems parsing JSON');
+  if (error instanceof Error && 'status' in error && Number(error.status) < 500) {
+    return new Failure(Number(error.status), error.message);
+  }
+  log.warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return new Failure(500, 'Server Error');
 }

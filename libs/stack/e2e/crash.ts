@@ -9,7 +9,7 @@ import { clearUp, StackProcess } from './stack-process.ts';
 import { StoreView } from './store-view.ts';
 
 const ISSUES = 12;
-const WITHIN_MS = 6 * 60_000;
+const WITHIN_MS = 12 * 60_000;
 const RESTARTED_WITHIN_MS = 60_000;
 const PAUSE_MS = { least: 1_000, most: 5_000 };
 /** The leash of the children: a look each half second, then at most two steps of three. */

@@ -7,7 +7,8 @@ import { clearUp, type Place, StackProcess } from './stack-process.ts';
 import { StoreView } from './store-view.ts';
 
 const ISSUES = 30;
-const WITHIN_MS = 10 * 60_000;
+/** Each task starts an agent of its own and clones its repo: about 10 s of CPU an issue. */
+const WITHIN_MS = 20 * 60_000;
 const FIRST_WITHIN_MS = 60_000;
 const EVERY_MS = 500;
 

@@ -1,4 +1,3 @@
-export * from './databases/repo-facts.ts';
 export * from './databases/test-database.ts';
 export * from './processes/cut-proxy.ts';
 export * from './processes/test-processes.ts';

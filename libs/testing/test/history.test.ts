@@ -44,10 +44,12 @@ test('a history is consistent in itself, and has every state, flag and hold', as
   await none(
     `select id from transitions where at < '${history.start.toISOString()}' or at >= '${history.end.toISOString()}'`,
   );
-  await none(`select i.id from issues i where cost_usd <> (select coalesce(sum(cost_usd), 0) from runs r
-    where r.tenant_id = i.tenant_id and r.issue_id = i.id)`);
-  await none(`select i.id from issues i where cost_usd <> (select coalesce(sum(amount_usd), 0) from cost_events c
-    where c.tenant_id = i.tenant_id and c.issue_id = i.id)`);
+  await none(`select i.id from issues i
+    left join (select tenant_id, issue_id, sum(cost_usd) as usd from runs group by 1, 2) r
+      on r.tenant_id = i.tenant_id and r.issue_id = i.id where i.cost_usd <> coalesce(r.usd, 0)`);
+  await none(`select i.id from issues i
+    left join (select tenant_id, issue_id, sum(amount_usd) as usd from cost_events group by 1, 2) c
+      on c.tenant_id = i.tenant_id and c.issue_id = i.id where i.cost_usd <> coalesce(c.usd, 0)`);
   await none(`select tenant_id, day from daily_spend d where spent_usd <> (select sum(amount_usd) from cost_events c
     where c.tenant_id = d.tenant_id and (c.created_at at time zone 'UTC')::date = d.day)`);
   await none(`select r.id from runs r left join tasks t on t.tenant_id = r.tenant_id and t.run_id = r.id

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { testDatabase } from '../src/index.ts';
-import { type Catalogue, lintSchema, lintStatements, readCatalogue, type Statement } from '../src/sql-lint/index.ts';
+import { type Catalogue, readCatalogue } from '../src/sql-lint/catalogue.ts';
+import { lintSchema } from '../src/sql-lint/schema-rules.ts';
+import { lintStatements, type Statement } from '../src/sql-lint/statement-rules.ts';
 
 const database = testDatabase();
 let client: pg.Client;

@@ -95,7 +95,7 @@ describe('an issuer is told', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     await expect(access({}, { privateKey: pem })).rejects.toMatchObject({ kind: 'unauthorized' });
-    await expect(access({}, { appId: '78' })).rejects.toMatchObject({ kind: 'not-found' });
+    await expect(access({}, { appId: '79' })).rejects.toMatchObject({ kind: 'not-found' });
   });
 
   test('that the installation lacks a right', async () => {

@@ -145,11 +145,11 @@ describe('what the host says', () => {
 
   test.each([
     ['dirty', 'Pull Request is not mergeable', { status: 'refused', kind: 'conflict' }],
-    ['behind', 'Pull Request is not mergeable', { status: 'refused', kind: 'conflict' }],
+    ['behind', 'Pull Request is not mergeable', { status: 'refused', kind: 'behind' }],
     ['blocked', 'Repository cannot be merged', { status: 'refused', kind: 'protected' }],
     ['unknown', 'Pull Request is not mergeable', { status: 'failed', ambiguous: false }],
     ['clean', 'Base branch was modified. Review and try the merge again.', { status: 'failed', ambiguous: false }],
-    ['clean', 'Required status check "ci" is expected.', { status: 'refused', kind: 'protected' }],
+    ['clean', 'Required status check "ci" is expected.', { status: 'refused', kind: 'checks' }],
     ['clean', 'Merge commits are not allowed on this repository.', { status: 'refused', kind: 'other' }],
   ])('a merge refused while %s: %s', async (mergeable_state, message, expected) => {
     const pull = { number: 5, state: 'open', merged: false, draft: false, mergeable_state };

@@ -3,6 +3,7 @@ import type { ProjectionAction } from '@pipeline/domain';
 import {
   ANNA,
   BOT,
+  ciToken,
   createSandboxEnvironment,
   type Exchange,
   openIssue,
@@ -96,10 +97,10 @@ describe('the adapter and the sandbox, held to the host’s own description', ()
 
   test('the rest of the described subset answers in form too, errors included', async () => {
     const send = recordingFetch(environment.exchanges);
-    const call = (method: string, path: string, body?: unknown) =>
+    const call = (method: string, path: string, body?: unknown, token: string = BOT.token) =>
       send(`${environment.sandbox.url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${BOT.token}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
     const repo = '/repos/acme/shop';
@@ -117,7 +118,9 @@ describe('the adapter and the sandbox, held to the host’s own description', ()
     await call('POST', `${repo}/labels`, { name: 'fresh', color: 'ff0000' });
     await call('GET', `${repo}/labels?per_page=1&page=2`);
     const sha = await environment.push('checked', 'checked.txt', 'x\n');
-    await call('POST', `${repo}/check-runs`, { name: 'ci', head_sha: sha, conclusion: 'success' });
+    const ci = await ciToken(environment);
+    const run = { name: 'ci', head_sha: sha, conclusion: 'success' };
+    await call('POST', `${repo}/check-runs`, run, ci);
     await call('GET', `${repo}/commits/${sha}/check-runs`);
     await call('GET', `${repo}/commits/${sha}/status`);
     await call('GET', `${repo}/commits/main/status`);

@@ -39,6 +39,7 @@ async function sceneOf(): Promise<Scene> {
 const createPR = (branch: string): ProjectionAction => ({
   ...{ type: 'createPR', head: branch, base: 'main', title: 'Change', body: 'Refs', draft: false, marker: branch },
 });
+type Updated = { created: { sha: string } };
 const numberOf = (result: unknown) => (result as { created: { number: number } }).created.number;
 
 /** For every variant: what is asked, given a scene, and what the host shows then. */
@@ -131,6 +132,15 @@ const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
     return [
       { type: 'mergePR', prNumber, method: 'squash', expectedHeadSha: head },
       async () => (await shown(`/pulls/${prNumber}`)).merged,
+      true,
+    ];
+  },
+  updateBranch: async ({ pull, head, branch }) => {
+    const prNumber = await pull();
+    await environment.push('main', `base-of-${branch}.txt`, 'text\n');
+    return [
+      { type: 'updateBranch', prNumber, expectedHeadSha: head },
+      async (result) => (await shown(`/pulls/${prNumber}`)).head.sha === (result as Updated).created.sha,
       true,
     ];
   },

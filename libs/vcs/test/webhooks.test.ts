@@ -21,6 +21,9 @@ describe('real deliveries', () => {
     expect(outcomes.length).toBeGreaterThan(300);
     const handled = new Set(outcomes.filter((o) => o.parsed !== 'ignored').map((o) => `${o.name}.${o.action}`));
     expect([...handled].sort()).toEqual([
+      'check_run.completed',
+      'check_run.created',
+      'check_run.rerequested',
       'check_suite.completed',
       'installation_repositories.added',
       'installation_repositories.removed',
@@ -38,6 +41,8 @@ describe('real deliveries', () => {
       'pull_request.synchronize',
       'pull_request_review.dismissed',
       'pull_request_review.submitted',
+      // It has no action.
+      'status.undefined',
     ]);
   });
 

@@ -32,14 +32,14 @@ const list = (value: string): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-function taskTypes(value: string): TaskType[] {
+export function taskTypes(value: string): TaskType[] {
   const known = (item: string): item is TaskType => (TASK_TYPES as readonly string[]).includes(item);
   const items = list(value);
   if (items.length > 0 && items.every(known)) return [...new Set(items)];
   throw new InvalidArgumentError(`must be a list like develop,review of: ${TASK_TYPES.join(', ')}.`);
 }
 
-function repos(value: string): string[] {
+export function repos(value: string): string[] {
   const items = list(value);
   if (items.every((item) => parseSlug(item))) return items;
   throw new InvalidArgumentError('must be a list like owner/name,owner/other.');
@@ -54,28 +54,28 @@ export function duration(value: string): number {
   throw new InvalidArgumentError('must be a time like 90s, 30m or 2h, at most 24 days.');
 }
 
-const time = (flags: string, description: string, byDefault: string): Option =>
+export const time = (flags: string, description: string, byDefault: string): Option =>
   new Option(flags, description).argParser(duration).default(duration(byDefault), byDefault);
 
-function concurrency(value: string): number {
+export function concurrency(value: string): number {
   const number = Number(value);
   if (Number.isInteger(number) && number >= 1 && number <= MAX_CONCURRENCY) return number;
   throw new InvalidArgumentError(`must be a whole number from 1 to ${MAX_CONCURRENCY}.`);
 }
 
-function descriptor(value: string): number {
+export function descriptor(value: string): number {
   const number = Number(value);
   // 1 and 2 are output streams.
   if (/^\d+$/.test(value) && number < 1_024 && number !== 1 && number !== 2) return number;
   throw new InvalidArgumentError('must be the number of an open descriptor, such as 3.');
 }
 
-function address(value: string): string {
+export function address(value: string): string {
   if (URL.canParse(value) && /^https?:/.test(value)) return value;
   throw new InvalidArgumentError('must be an address like https://pipeline.example.org.');
 }
 
-function level(value: string): RunnerOptions['logLevel'] {
+export function level(value: string): RunnerOptions['logLevel'] {
   if (value === 'debug' || value === 'info' || value === 'warn' || value === 'error') return value;
   throw new InvalidArgumentError('must be one of debug, info, warn, error.');
 }
@@ -117,13 +117,16 @@ export function runnerCommand(version: string): Command {
     .addHelpText('after', AFTER);
 }
 
+/** Returns the default work directory of a program and a worker name. */
+export const defaultWorkDir = (program: string, name: string): string =>
+  join(tmpdir(), program, name.replace(/[^A-Za-z0-9._-]+/g, '-'));
+
 /** Returns the parsed options with defaults. */
 export function runnerOptions(command: Command): RunnerOptions {
   const options = command.opts<Omit<RunnerOptions, 'workDir'> & { workDir?: string }>();
-  const folder = options.name.replace(/[^A-Za-z0-9._-]+/g, '-');
   return {
     ...options,
-    workDir: options.workDir ?? join(tmpdir(), 'pipeline-worker', folder),
+    workDir: options.workDir ?? defaultWorkDir('pipeline-worker', options.name),
     concurrency: options.once ? 1 : options.concurrency,
   };
 }

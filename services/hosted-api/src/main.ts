@@ -74,12 +74,12 @@ async function start(
     loop.start();
     stack.add(loop.name, () => loop.stop());
   }
-  notifications.on('svc_tasks', (tenantIds) => context.waiters.ring(tenantIds));
+  notifications.on('svc_tasks', (tenantIds) => context.waiters.wake(tenantIds));
   notifications.on('svc_settings', () => context.settings.loop.wake());
   notifications.start();
-  stack.add('claims given back', () => context.waiters.settled());
+  stack.add('returned claims', () => context.waiters.settled());
   const served = await listen(createHostedApp(context, 'log'), { host: env.HOST, port: env.PORT });
   stack.add('server', served.close);
-  stack.add('claims that wait', () => context.waiters.close());
+  stack.add('waiting claims', () => context.waiters.close());
   log.info('listening', { url: served.url });
 }

@@ -1,5 +1,5 @@
 import { CrowdProcess } from './crowd-process.ts';
-import type { Order, Target } from './orders.ts';
+import type { Order, Target } from './tally.ts';
 
 /** Obeys one order after the other; ends with its parent. */
 const crowd = new CrowdProcess(JSON.parse(process.argv[2] ?? '') as Target);

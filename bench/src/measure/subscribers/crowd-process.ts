@@ -1,8 +1,7 @@
 import { sleep } from '@pipeline/runtime';
 import pg from 'pg';
-import type { Count, Order, Seen, Target } from './orders.ts';
 import { type Subscriber, subscribe } from './subscriber.ts';
-import { nowUs, type Stamped, seenOf, Watcher } from './tally.ts';
+import { type Count, nowUs, type Order, type Seen, type Stamped, seenOf, type Target, Watcher } from './tally.ts';
 
 /** So many connect at a time; a listening socket keeps some hundreds waiting. */
 const AT_ONCE = 100;

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { withDeadline } from '@pipeline/runtime';
-import type { Count, Order, Seen, Target } from './orders.ts';
+import type { Count, Order, Seen, Target } from './tally.ts';
 
 const PROGRAM = join(import.meta.dirname, 'crowd-main.ts');
 const ANSWER_WITHIN_MS = 60_000;

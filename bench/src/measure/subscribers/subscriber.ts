@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Target } from './orders.ts';
+import type { Target } from './tally.ts';
 
 /** The data of an event is a flat object: one opening brace is one event, wherever reads cut the text. */
 const BRACE = 0x7b;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '@pipeline/domain';
 import { claimTasks } from '@pipeline/store';
-import { totalOf } from '../../measure/cpu.ts';
 import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
-import type { Sample } from '../../measure/sample.ts';
+import { type Sample, totalOf } from '../../measure/sample.ts';
 import { Stopwatch } from '../../measure/stopwatch.ts';
 import { makeHistory } from '../../ours/history.ts';
 import { hashOf } from '../../ours/queue.ts';

@@ -4,7 +4,7 @@ import { Pacer } from '../../measure/pace.ts';
 import { StreamLoad } from '../../measure/stream-flow.ts';
 import { stampedTransition } from '../../measure/stream-server.ts';
 import { startCrowd } from '../../measure/subscribers/crowd.ts';
-import type { Seen } from '../../measure/subscribers/orders.ts';
+import type { Seen } from '../../measure/subscribers/tally.ts';
 import type { Bench, Case, Row } from '../../runner/model.ts';
 import { openStreamMonitors } from '../../services/stream-monitor.ts';
 

@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS, DEFAULT_WORKFLOW } from '@pipeline/domain';
-import { type Engine, transition } from '@pipeline/engine';
+import { type Engine, transitionIssue } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import { createNotifications, inTransaction, type Notifications, seedWorkflow } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
@@ -107,7 +107,7 @@ async function moveMany(ours: OurStore, { moves, next, ring, bells }: Moving): P
   await inLanes(LANES, async () => {
     if (more() === undefined) return false;
     const { issueId, to } = next();
-    await transition(engine, { tenantId: ours.tenantId, issueId }, to, OPERATOR);
+    await transitionIssue(engine, { tenantId: ours.tenantId, issueId }, to, OPERATOR);
     return true;
   });
   const sample = watch.rate(moves);

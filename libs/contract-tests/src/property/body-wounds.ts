@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { EDGE_VALUES } from './texts.ts';
+import { EDGE_VALUES } from './value-arbitrary.ts';
 
 type Json = unknown;
 type Path = readonly (string | number)[];

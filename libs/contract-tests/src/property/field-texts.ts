@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { acceptedOf, type Candidate, type KnownValues, knownOr, listed } from './leaf.ts';
-import { EDGE_TEXTS } from './texts.ts';
-import { accepts, textCandidates } from './value-arbitrary.ts';
+import {
+  acceptedOf,
+  accepts,
+  type Candidate,
+  EDGE_TEXTS,
+  type KnownValues,
+  knownOr,
+  listed,
+  textCandidates,
+} from './value-arbitrary.ts';
 
 type Place = 'path' | 'query';
 

@@ -5,8 +5,7 @@ import type { Credential } from '../target/credentials.ts';
 import type { PlannedCase, PlannedRequest } from '../target/planned-request.ts';
 import type { Target } from '../target/target.ts';
 import { wounds } from './body-wounds.ts';
-import type { KnownValues } from './leaf.ts';
-import { valueArbitrary } from './value-arbitrary.ts';
+import { type KnownValues, valueArbitrary } from './value-arbitrary.ts';
 
 const Tools = z.object({
   result: z.object({ tools: z.array(z.object({ name: z.string(), inputSchema: z.record(z.string(), z.unknown()) })) }),

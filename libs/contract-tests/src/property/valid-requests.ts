@@ -4,9 +4,8 @@ import fc from 'fast-check';
 import type { z } from 'zod';
 import { addressOf, type PlannedRequest } from '../target/planned-request.ts';
 import { acceptedTexts } from './field-texts.ts';
-import type { KnownValues } from './leaf.ts';
 import { requestLimits } from './request-limits.ts';
-import { accepts, valueArbitrary } from './value-arbitrary.ts';
+import { accepts, type KnownValues, valueArbitrary } from './value-arbitrary.ts';
 
 /** A valid request, with the JSON body before it is written as text. */
 export interface ValidRequest extends PlannedRequest {

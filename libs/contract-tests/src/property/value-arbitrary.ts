@@ -1,7 +1,99 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { acceptedOf, type Candidate, type KnownValues, knownOr, listed } from './leaf.ts';
-import { EDGE_TEXTS } from './texts.ts';
+
+/** Texts at the edges of what fields take: numbers, slugs, times, lists, blanks, lengths, other scripts. */
+export const EDGE_TEXTS: readonly string[] = [
+  ...['', ' ', '0', '1', '7', '-1', '+7', '07', ' 7', '7 ', '1e3', '0x10', '1.0', '1.5', '.5', 'NaN', 'Infinity'],
+  ...['2147483647', '2147483648', '9007199254740993', '9'.repeat(16), '9'.repeat(400), '-2147483649'],
+  ...['acme/shop', 'ACME/Shop', 'acme', 'acme/', '/shop', 'a/b/c', '../x', 'x/..', 'acme/sh op', 'acme/shöp'],
+  ...[`${'o'.repeat(100)}/${'n'.repeat(100)}`, `${'o'.repeat(101)}/n`, 'acme/shop\n', '%2F', '%00', 'a%', '\\'],
+  ...['1h', '24h', '7d', '5s', '1w', '1234567s', 'today', '2026-03-01', '2026-02-30', '2026-03-01T00:00:00Z'],
+  ...['2026-03-01T00:00:00+02:00', '2026-03-01T24:00:00Z', '0001-01-01', '2026-03-01 00:00:00Z', '9999-12-31'],
+  ...['alert', 'alert,state-transition', 'alert,', ',', 'open', 'OPEN', 'all', 'tools', 'x', 'ä', '😀', 'İ', 'ﬀ'],
+  ...[
+    'a\0b',
+    '\0',
+    '\u0001',
+    '\u2028',
+    '\ufeff',
+    '\uffff',
+    'e\u0301',
+    '‮abc',
+    "'",
+    '"',
+    '`',
+    ';--',
+
+    '{{7*7}}',
+  ],
+  ...['<script>alert(1)</script>', '%_', '*', '(', '[', '$', '^', 'constructor', '__proto__', 'toString', 'null'],
+  ...['true', 'false', 'undefined', '[]', '{}', '0198c5a4-7c1e-7000-8000-000000000001', '0198c5a4', 'f'.repeat(64)],
+  ...[50, 99, 100, 101, 200, 201, 300, 301, 500, 501, 5_000, 5_001].map((length) => 'a'.repeat(length)),
+];
+
+/** Values of other JSON types, for fields that want one in particular. */
+export const EDGE_VALUES: readonly unknown[] = [
+  ...[null, true, false, 0, -1, 1, 1.5, -0.5, 2 ** 31, 2 ** 53, 1e308, -1e308, 1e-7],
+  ...['', 'x', ' ', '1', 'true', 'null', '2026-13-01', 'ab\ncd'],
+  ...[[], [null], [[]], ['x'], {}, { x: 1 }, [{}]],
+];
+
+/** Gives values that requests may use by field name: ids, repos and numbers that the target returned. */
+export type KnownValues = (name: string) => readonly (string | number)[];
+
+/** A generator of candidates for one value, with its weight among the others. */
+export interface Candidate {
+  arbitrary: fc.Arbitrary<unknown>;
+  weight: number;
+}
+
+/** Candidates that are drawn to find out how many of them are accepted. */
+const PROBES = 40;
+/** A generator with a smaller share of accepted values is left out, where others do: drawing from it takes long. */
+const LEAST_SHARE = 0.2;
+const PROBE_SEED = 1;
+
+/** The share of accepted values among the first ones of a generator, 0 to 1. */
+const acceptedShare = (arbitrary: fc.Arbitrary<unknown>, accepts: (value: unknown) => boolean): number =>
+  fc.sample(arbitrary, { seed: PROBE_SEED, numRuns: PROBES }).filter(accepts).length / PROBES;
+
+/**
+ * One generator out of several: those that give accepted values often enough, each restricted to accepted values.
+ * @returns null when none does.
+ */
+export function acceptedOf(
+  candidates: readonly Candidate[],
+  accepts: (value: unknown) => boolean,
+): fc.Arbitrary<unknown> | null {
+  const shares = candidates.map((candidate) => ({ candidate, share: acceptedShare(candidate.arbitrary, accepts) }));
+  const often = shares.filter(({ share }) => share >= LEAST_SHARE);
+  const usable = often.length > 0 ? often : shares.filter(({ share }) => share > 0);
+  if (usable.length === 0) return null;
+  return fc.oneof(
+    ...usable.map(({ candidate: { arbitrary, weight } }) => ({ arbitrary: arbitrary.filter(accepts), weight })),
+  );
+}
+
+/** A generator of the listed values that are accepted; no candidate when there is none. */
+export function listed(values: readonly unknown[], accepts: (value: unknown) => boolean, weight: number): Candidate[] {
+  const accepted = values.filter(accepts);
+  return accepted.length === 0 ? [] : [{ arbitrary: fc.constantFrom(...accepted), weight }];
+}
+
+/**
+ * Draws from what the target returned, which is read at each draw; from `fallback` while nothing fits.
+ */
+export function knownOr(
+  fallback: fc.Arbitrary<unknown>,
+  known: () => readonly (string | number)[],
+  accepts: (value: unknown) => boolean,
+): fc.Arbitrary<unknown> {
+  return fc.tuple(fc.nat({ max: 9_999 }), fc.nat({ max: 9 }), fallback).map(([index, dice, other]) => {
+    if (dice < 3) return other;
+    const fitting = known().filter(accepts);
+    return fitting.length === 0 ? other : fitting[index % fitting.length];
+  });
+}
 
 /** Texts up to this length are generated in full; a longer bound is not tried at its edge. */
 const LONGEST_EDGE = 70_000;

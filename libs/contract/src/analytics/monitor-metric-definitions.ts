@@ -1,4 +1,4 @@
-import { type Definition, METRIC_GROUPS, METRIC_UNITS } from '@pipeline/domain';
+import { type MetricDefinition as Definition, METRIC_GROUPS, METRIC_UNITS } from '@pipeline/domain';
 import { z } from 'zod';
 import { UnpaginatedResponse } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';

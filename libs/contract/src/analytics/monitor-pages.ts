@@ -10,7 +10,10 @@ const getDashboardPage = route({
   path: '/',
   summary: 'The dashboard',
   description: 'Returns the dashboard, or a placeholder page when it has not been built.',
-  replies: { 200: { description: 'The page.', type: 'text/html', body: z.string() } },
+  replies: {
+    200: { description: 'The page.', type: 'text/html', body: z.string() },
+    304: { description: 'The page has the ETag of If-None-Match.' },
+  },
 });
 
 const getAsset = route({

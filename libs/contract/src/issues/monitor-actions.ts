@@ -94,6 +94,26 @@ export const acceptIssueText = route({
   },
 });
 
+export const allowUncheckedMerge = route({
+  ...plain,
+  id: 'allowUncheckedMerge',
+  path: '/api/issues/{owner}/{repo}/{issue}/allow-unchecked-merge',
+  summary: 'Allow the merge of a pull request without checks',
+  description:
+    'Allows the current head of the pull request of the issue to be merged although no check reports on it. Checks that do report still decide: a pending one is waited for, a failed one sends the issue back to development. A later head needs a new permission. An issue that is blocked with `ci_timeout` continues. Idempotent.',
+  replies: {
+    200: {
+      description: 'Result.',
+      body: z.object({
+        ok: z.literal(true),
+        headSha: z.string().nullable().meta({
+          description: 'The allowed commit. Null = the issue has no open pull request, and nothing was allowed.',
+        }),
+      }),
+    },
+  },
+});
+
 export const transitionIssue = route({
   ...onIssue,
   id: 'transitionIssue',
@@ -145,6 +165,7 @@ export const issueActionRoutes = [
   retryIssue,
   cancelIssue,
   acceptIssueText,
+  allowUncheckedMerge,
   transitionIssue,
   validTransitions,
 ] as const;

@@ -1,4 +1,4 @@
-import { ERROR_CLASSES, STATES, TASK_TYPES, WAIT_KINDS } from '@pipeline/domain';
+import { CHECK_STATES, ERROR_CLASSES, STATES, TASK_TYPES, WAIT_KINDS } from '@pipeline/domain';
 import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
@@ -92,6 +92,18 @@ export const IssueWhy = z
       }),
     ),
     recommendations: z.array(z.string()).meta({ description: 'Suggested actions.' }),
+    checks: z
+      .array(
+        z.object({
+          name: z.string(),
+          state: z.enum(CHECK_STATES),
+          conclusion: z.string().nullable().meta({ description: 'Result as the host reports it.' }),
+          url: z.string().nullable(),
+        }),
+      )
+      .meta({
+        description: 'Check runs and commit statuses of the head of the pull request, by name, at most 100.',
+      }),
     textChange: TextChange.nullable().meta({
       description:
         'Set when a user without write permission changed the title or body on the host after the issue was enqueued. Agents use the enqueued text until an operator accepts the change.',

@@ -1,4 +1,4 @@
-import { type TaskPayload as DomainTaskPayload, STATES } from '@pipeline/domain';
+import { CHECK_STATES, type TaskPayload as DomainTaskPayload, STATES } from '@pipeline/domain';
 import { z } from 'zod';
 import { IssueHistory } from '../knowledge/issue-history.ts';
 import { Snippet } from '../knowledge/retrieval.ts';
@@ -33,6 +33,18 @@ export const TaskPayload = z
         body: z.string(),
       })
       .nullable(),
+    checks: z
+      .array(
+        z.object({
+          name: z.string(),
+          state: z.enum(CHECK_STATES),
+          conclusion: z.string().nullable(),
+          url: z.string().nullable(),
+          logTail: z.string().nullable().meta({ description: 'Last lines of the log of a failed check.' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'Checks and commit statuses of the head of the pull request, by name.' }),
     plan: z.object({ text: z.string(), plannedFiles: z.array(z.string()) }).nullable(),
     reviewComments: z
       .array(

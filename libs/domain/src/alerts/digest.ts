@@ -1,4 +1,4 @@
-import { KPI_MAGNITUDES, type Kpi, type KpiMagnitude } from './kpis.ts';
+import { KPI_MAGNITUDES, type Kpi, type KpiMagnitude } from './regression-guard.ts';
 
 /** Summary of a day over all tenants (interface: Daily digest). USD; null = no cost event. */
 export interface DailyDigest {

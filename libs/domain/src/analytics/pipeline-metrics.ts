@@ -1,6 +1,5 @@
 import { percent, ratio, roundToTenth } from '../figures.ts';
-import type { State } from '../states.ts';
-import { BLOCKED_STATES, IN_FLIGHT_STATES, IN_PROGRESS_STATES } from './issue-metrics.ts';
+import { BLOCKED_STATES, IN_FLIGHT_STATES, IN_PROGRESS_STATES, type State } from '../states.ts';
 
 export const METRIC_WINDOWS_DAYS = [7, 30] as const;
 export type MetricWindowDays = (typeof METRIC_WINDOWS_DAYS)[number];

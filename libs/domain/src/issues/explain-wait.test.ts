@@ -23,6 +23,7 @@ const facts = (over: Partial<WhyFacts> = {}): WhyFacts => ({
   projections: [],
   deadLetters: [],
   blockers: [],
+  checks: null,
   lastTrigger: null,
   ...over,
 });

@@ -54,6 +54,8 @@ export interface WhyFacts {
   deadLetters: { id: string; targetState: string; error: string; createdAt: string }[];
   /** Findings that prevent the merge. */
   blockers: { id: string; title: string; createdAt: string }[];
+  /** What an approved pull request waits for before its merge. */
+  checks: { verdict: 'pending' | 'missing'; waitsFor: string[]; since: string } | null;
   /** The cause of the current state. */
   lastTrigger: string | null;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { chooseSnippets, type SnippetCandidate } from './choose-snippets.ts';
 import { INTELLIGENCE_KINDS, INTELLIGENCE_STATUSES } from './items.ts';
-import { RETRIEVAL_AGENTS, relevance } from './retrieval.ts';
+import { chooseSnippets, RETRIEVAL_AGENTS, relevance, type SnippetCandidate } from './retrieval.ts';
 
 const unit = fc.double({ min: 0, max: 1, noNaN: true });
 const fit = fc.record({ text: unit, scope: unit, precedent: unit, meaning: unit, repoWide: unit });

@@ -54,6 +54,7 @@ export const ProjectionAction = z.discriminatedUnion('type', [
     method: z.enum(['merge', 'squash', 'rebase']),
     expectedHeadSha: z.string(),
   }),
+  z.object({ type: z.literal('updateBranch'), prNumber: pr, expectedHeadSha: z.string() }),
   z.object({ type: z.literal('closePR'), prNumber: pr, comment: z.string().nullable() }),
   z.object({ type: z.literal('deleteBranch'), branch: z.string() }),
   z.object({
@@ -92,6 +93,7 @@ const LANE: Record<ProjectionType, Lane> = {
   requestReview: 'pr',
   submitReview: 'pr',
   mergePR: 'pr',
+  updateBranch: 'pr',
   closePR: 'pr',
   deleteBranch: 'pr',
   setCommitStatus: 'pr',

@@ -1,4 +1,5 @@
 import { describeBlock, type ErrorClass } from '../blocks.ts';
+import type { ChecksWait } from '../checks/checks.ts';
 import type { BudgetScope } from '../costs/budgets.ts';
 import { SPINE, type State } from '../states.ts';
 import type { Hold } from '../task-types.ts';
@@ -30,6 +31,8 @@ export interface StatusCommentInput {
   /** Attempt of the current task, counted from 0. */
   attempt: number;
   maxAttempts: number;
+  /** What an approved pull request waits for before its merge. */
+  checks?: Pick<ChecksWait, 'verdict' | 'waitsFor'> | null;
   autoUnblock: { count: number; max: number; nextAt: string | null };
   /** Set when title or body on the host differ from the accepted ones; `by` null = unknown. */
   textChange?: { at: string; by: string | null } | null;
@@ -161,11 +164,22 @@ function waiting(input: StatusCommentInput): string[] {
       ];
     case 'waiting-for-subtasks':
       return [`The issue was split into subtasks; it is done when they are done:\n${checklist(input)}`];
+    case 'merge-pending':
+      return [...checksOf(input), ...attempts(input)];
     case 'done':
       return [];
     default:
       return attempts(input);
   }
+}
+
+function checksOf({ checks }: StatusCommentInput): string[] {
+  if (!checks) return [];
+  if (checks.verdict === 'missing') {
+    return ['No check has run on the pull request. It is merged when one is green, or when an operator allows it.'];
+  }
+  const names = checks.waitsFor.slice(0, MAX_LISTED).map((name) => `- ${inertText(name, 250).replace(/\s+/g, ' ')}`);
+  return [`It waits for these checks:\n${[...names, ...more(checks.waitsFor.length)].join('\n')}`];
 }
 
 function failure(input: StatusCommentInput): string[] {

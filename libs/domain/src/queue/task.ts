@@ -1,4 +1,5 @@
-import type { Snippet } from '../knowledge/choose-snippets.ts';
+import type { CheckState } from '../checks/checks.ts';
+import type { Snippet } from '../knowledge/retrieval.ts';
 import type { IssueHistory } from '../knowledge/retrospective.ts';
 import type { State } from '../states.ts';
 import type { TaskType } from '../task-types.ts';
@@ -36,6 +37,10 @@ export interface TaskPayload {
   repo: { slug: string; cloneUrl: string; defaultBranch: string; setupCommand: string | null };
   branch: string | null;
   pr: { number: number; url: string; headSha: string | null; headRef: string; title: string; body: string } | null;
+  /** Checks of the head of the pull request, by name; `logTail` = the last lines of a failed one. */
+  checks?:
+    | { name: string; state: CheckState; conclusion: string | null; url: string | null; logTail: string | null }[]
+    | undefined;
   plan: { text: string; plannedFiles: string[] } | null;
   /** Reviewers' requests since the last submission, oldest first. */
   reviewComments: { author: string; body: string; path: string | null; line: number | null }[];

@@ -22,7 +22,10 @@ describe('the pipeline configuration', () => {
 
   test('fills in absent keys of a repo', () => {
     expect(parsePipelineConfig({ repos: [{ slug: 'Acme/Shop' }] }).repos).toEqual([
-      { slug: 'Acme/Shop', branch: 'main', poolSize: null, setupCommand: null, tenant: 'default' },
+      {
+        ...{ slug: 'Acme/Shop', branch: 'main', poolSize: null, setupCommand: null, tenant: 'default' },
+        ...{ checks: 'required', mergeMethod: 'squash' },
+      },
     ]);
   });
 
@@ -109,6 +112,7 @@ describe('the pipeline configuration', () => {
       tracks: { maxOpenIssues: 3 },
       retention: { eventsDays: 10, messagesDays: 2, runsDays: 11, projectionsDays: 3 },
       review: { dismissStale: false, workerLogins: ['shop-worker[bot]'] },
+      checks: { timeoutMinutes: 30, pollSeconds: 5 },
     };
     const settings = settingsOf(parsePipelineConfig(changed));
     expect(settings).toMatchObject(changed);

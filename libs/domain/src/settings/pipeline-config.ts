@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { CHECK_POLICIES, MERGE_METHODS } from '../checks/checks.ts';
 import { AppError } from '../errors.ts';
 import { parseSlug, slugKey } from '../slugs.ts';
 import {
   ALERT_CHANNELS,
   AlertThresholds,
+  Checks,
   CostLimits,
   EnvName,
   HttpAddress,
@@ -43,6 +45,18 @@ const RepoConfig = section({
     .default(null)
     .describe('Maximum number of concurrent tasks; null = no limit.'),
   setupCommand: text.nullable().default(null).describe('Command that a worker runs after a checkout.'),
+  checks: z
+    .enum(CHECK_POLICIES)
+    .default('required')
+    .describe(
+      'Checks that must be green before a merge: `required` = those that branch protection and rulesets require, or all checks of the head where none is required; `all` = required and all others; `none` = as required, but a head without any check is merged too.',
+    ),
+  mergeMethod: z
+    .enum(MERGE_METHODS)
+    .default('squash')
+    .describe(
+      'Way of merging; where the repository does not allow it, the first allowed one of squash, merge, rebase.',
+    ),
   tenant: text.default(DEFAULT_TENANT).describe('External id of the tenant that owns the repo.'),
   vcs: z
     .enum(['github', 'sandbox'])
@@ -110,6 +124,7 @@ export const PipelineConfig = section({
   review: section(Review.shape)
     .prefault({})
     .describe('Which pull requests count as work of the pipeline, and when approvals are dismissed.'),
+  checks: section(Checks.shape).prefault({}).describe('Waiting for the checks of a pull request before its merge.'),
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;
 
@@ -125,10 +140,11 @@ export const RELOADABLE_KEYS = [
   'tracks',
   'retention',
   'review',
+  'checks',
 ] as const satisfies readonly (keyof PipelineConfig & keyof Settings)[];
 
 /** Keys that are read at process start; a change waits for a restart. */
-export const DEFERRED_KEYS = ['repos', 'agents', 'consistency'] as const satisfies readonly (keyof PipelineConfig)[];
+export const DEFERRED_KEYS = ['agents', 'consistency'] as const satisfies readonly (keyof PipelineConfig)[];
 
 /**
  * Validates the parsed file; an empty one is the built-in default.

@@ -146,6 +146,21 @@ export const Review = z.object({
     .describe('Additional logins whose pull requests from svc/issue-N branches count as work of the pipeline.'),
 });
 
+export const Checks = z.object({
+  timeoutMinutes: z
+    .number()
+    .positive()
+    .max(10_080)
+    .default(120)
+    .describe('Minutes that an approved pull request waits for its checks; after that the issue is blocked.'),
+  pollSeconds: z
+    .int()
+    .min(1)
+    .max(3_600)
+    .default(30)
+    .describe('Seconds between two reads of the checks of a waiting pull request; webhooks make them earlier.'),
+});
+
 const days = (standard: number) => z.int().min(1).max(36_500).default(standard);
 
 export const Retention = z.object({
@@ -192,6 +207,7 @@ export const Settings = z.object({
   tracks: TrackDefaults.prefault({}),
   retention: Retention.prefault({}),
   review: Review.prefault({}),
+  checks: Checks.prefault({}),
 });
 export type Settings = z.output<typeof Settings>;
 

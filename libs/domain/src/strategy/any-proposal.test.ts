@@ -1,11 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { SLATE_SIZES } from '../tracks/slate.ts';
-import { tracksAfter } from './effect.ts';
+import { SLATE_SIZES } from '../tracks/track.ts';
 import type { StrategyInput } from './inputs.ts';
 import { proposeStrategy } from './propose.ts';
-import { appliesByItself } from './risk.ts';
-import { isLarger } from './sizes.ts';
+import { appliesByItself, isLarger, tracksAfter } from './risk.ts';
 import { STRATEGY_RULES, type StrategyChange } from './snapshot.ts';
 import { namedBy } from './words.ts';
 

@@ -1,9 +1,8 @@
-import type { Kpi } from '../alerts/kpis.ts';
-import type { SlateSize } from '../tracks/slate.ts';
+import type { Kpi } from '../alerts/regression-guard.ts';
+import type { SlateSize } from '../tracks/track.ts';
 import type { KpiReading, OpenFindings, StrategyTrack } from './inputs.ts';
-import { plainTheme } from './reported-theme.ts';
 import type { StrategyEvidence } from './snapshot.ts';
-import { wordsOf } from './words.ts';
+import { plainTheme, wordsOf } from './words.ts';
 
 /** A problem that tracks may help with. */
 export interface Concern {

@@ -1,7 +1,6 @@
 import type { SEVERITIES } from '../severities.ts';
-import type { Slate } from '../tracks/slate.ts';
-import type { CharterEnvelope } from './charter.ts';
-import type { StrategyChange } from './snapshot.ts';
+import type { Slate } from '../tracks/track.ts';
+import type { CharterEnvelope, StrategyChange } from './snapshot.ts';
 
 /** A regression KPI of the repo, as the regression guard computes it. */
 export interface KpiReading {

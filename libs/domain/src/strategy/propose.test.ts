@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { tracksAfter } from './effect.ts';
 import type { KpiReading, OpenFindings, StrategyInput, StrategyTrack } from './inputs.ts';
 import { proposeStrategy } from './propose.ts';
+import { tracksAfter } from './risk.ts';
 import type { StrategyChange } from './snapshot.ts';
 
 const ENVELOPE = { max_auto_size: 'medium' as const, prefer: [], avoid: [], escalate_when: [] };

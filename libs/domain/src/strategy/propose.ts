@@ -1,11 +1,9 @@
 import { type Concern, concernsOf, helpsWith, strainOf } from './concerns.ts';
-import { slateOf, tracksAfter } from './effect.ts';
 import { explain, intentOf } from './explain.ts';
 import type { StrategyInput } from './inputs.ts';
-import { assessRisk, violationsOf } from './risk.ts';
-import type { Situation } from './situation.ts';
+import { assessRisk, slateOf, tracksAfter, violationsOf } from './risk.ts';
 import type { SlateLine, StrategyChange, StrategyEvidence, StrategyRisk } from './snapshot.ts';
-import { changesOf } from './track-rules.ts';
+import { changesOf, type Situation } from './track-rules.ts';
 import { namedBy } from './words.ts';
 
 /** A strategy proposal before a decision. */

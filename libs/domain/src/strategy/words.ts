@@ -45,3 +45,13 @@ export function wordsOf(...texts: readonly string[]): Set<string> {
 }
 
 const singular = (word: string): string => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word);
+
+/** Prefix of themes that strategy derived from a category of findings, which is text of an agent. */
+const MARK = 'agent report: ';
+
+/** The theme for a category of findings, whose origin is visible in every issue with it. */
+export const reportedTheme = (category: string, maxLength: number): string => (MARK + category).slice(0, maxLength);
+
+/** A theme in the form used by charters and tracks. */
+export const plainTheme = (theme: string | undefined): string =>
+  theme === undefined ? '' : theme.startsWith(MARK) ? theme.slice(MARK.length) : theme;

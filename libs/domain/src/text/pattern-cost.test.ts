@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseConsistencyId } from '../consistency/finding.ts';
 import { linkedIssueNumber, revertedBy } from '../intake/pull-requests.ts';
-import { dependenciesIn, dependencyChanges } from '../intake/text-dependencies.ts';
-import { brief } from '../issues/find-waits.ts';
+import { dependenciesIn, dependencyChanges, ownWords } from '../intake/text-dependencies.ts';
+import { brief } from '../issues/explain-wait.ts';
 import { extractAnchors } from '../knowledge/anchors.ts';
 import { normalizedTitle } from '../knowledge/finding-moves.ts';
 import { blockReasonOf, classifyError } from '../queue/error-classification.ts';
@@ -16,7 +16,6 @@ import { parseDuration, parseSince, parseTimestamp } from '../windows.ts';
 import { referringBody } from '../workflow/decide.ts';
 import { fenced, inertText, quoted } from './inert.ts';
 import { patternText, withoutTrailing } from './pattern.ts';
-import { ownWords } from './readable.ts';
 
 const SIZE = 1_048_576;
 const LIMIT_MS = 50;

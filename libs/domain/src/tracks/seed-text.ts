@@ -1,4 +1,4 @@
-import type { Seed } from './slate.ts';
+import type { Seed } from './track.ts';
 
 /** The host's limit for titles. */
 const TITLE_LENGTH = 256;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { seedIssue } from './seed-text.ts';
-import { type Seed, Slate, seedsOf, slateTotal } from './slate.ts';
+import { type Seed, Slate, seedsOf, slateTotal } from './track.ts';
 
 const seed = (over: Partial<Seed> = {}): Seed => ({ size: 'small', theme: null, label: null, part: 1, of: 1, ...over });
 const PROMPT = { version: 3, seed_title: 'Tidy up', seed_body: 'Please.\n' };

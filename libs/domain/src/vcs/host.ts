@@ -1,3 +1,4 @@
+import type { HostCheck, MergeRules } from '../checks/checks.ts';
 import type { ProjectionAction } from '../outbox/projections.ts';
 
 /**
@@ -11,7 +12,8 @@ export interface VcsHost {
   /** Login of the identity that writes; events sent by it never trigger a use case. */
   login(): Promise<string>;
 
-  getRepo(repo: RepoRef): Promise<HostRepo>;
+  /** null when the host has no such repository, or hides it from this identity. A renamed one has its new name. */
+  getRepo(repo: RepoRef): Promise<HostRepo | null>;
 
   /**
    * Issues (never pull requests) changed since `since`, oldest change first, any state; also the numbers of changed
@@ -38,6 +40,12 @@ export interface VcsHost {
   permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
   /** The rules that restrict direct pushes to a branch. */
   pushProtectionOf(repo: RepoRef, branch: string): Promise<PushProtection>;
+  /** Check runs and commit statuses of a commit, the newest of each name. */
+  checksOf(repo: RepoRef, sha: string): Promise<HostCheck[]>;
+  /** What the host requires of a merge into a branch, as far as this identity may read it. */
+  mergeRulesOf(repo: RepoRef, branch: string): Promise<MergeRules>;
+  /** The end of what a failed check printed, as the host keeps it; null = nothing that this identity may read. */
+  logTailOf(repo: RepoRef, check: HostCheck): Promise<string | null>;
   /** Reacts to a command comment; a repeated reaction is one reaction. */
   react(repo: RepoRef, commentId: number, content: '+1' | 'confused'): Promise<void>;
 
@@ -173,7 +181,7 @@ export type ExecuteResult =
       status: 'refused';
       httpStatus: number;
       message: string;
-      kind: 'not-ready' | 'conflict' | 'protected' | 'other';
+      kind: 'not-ready' | 'conflict' | 'protected' | 'checks' | 'behind' | 'other';
       /** The actual head of a pull request instead of the one to be merged. */
       headSha?: string;
     }
@@ -218,7 +226,8 @@ export type HostEvent =
       repo: RepoRef;
       headSha: string;
       prNumbers: number[];
-      conclusion: string | null;
+      /** The reported checks; empty for the end of a suite. */
+      checks: HostCheck[];
       sender: string | null;
     }
   | { kind: 'repositories'; installationId: number; added: RepoRef[]; removed: RepoRef[]; sender: string | null };

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { State } from '../states.ts';
-import { checkWorkflow } from './check.ts';
+import { checkWorkflow, effectOnIssues } from './check.ts';
 import { decide } from './decide.ts';
-import { effectOnIssues } from './ways.ts';
 import { DEFAULT_WORKFLOW, TRIGGERS, type Trigger, type WorkflowSnapshot } from './workflow.ts';
 
 /** The default workflow with other states or edges. */

@@ -21,6 +21,7 @@ const EVENT_TRIGGERS = [
   'review-changes-requested',
   'review-dismissed',
   'head-moved',
+  'checks-failed',
   'pr-closed',
   'host-merged',
   'host-closed',

@@ -21,7 +21,7 @@ const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parall
 
 const base64 = (bytes: Buffer) => withoutTrailing(bytes.toString('base64'), '=');
 
-// The same letters may be entered as one code point or as two.
+// The same characters may be entered as one code point or as two.
 const message = (password: string) => password.normalize('NFC');
 
 /** The password's argon2id hash in the PHC string format, which every argon2 library can verify. */

@@ -1,6 +1,8 @@
-import { type DailyDigest, type RegressedKpi, utcDate, worstOf } from '@pipeline/domain';
+import { type DailyDigest, DEPLOYMENT, type RegressedKpi, utcDate, worstOf } from '@pipeline/domain';
 import {
+  channelsWithoutDigest,
   digestCounts,
+  insertDigest,
   type KpiRow,
   latestKpis,
   recentErrors,
@@ -9,6 +11,8 @@ import {
   storeNow,
   troublesOf,
 } from '@pipeline/store';
+import { type Engine, inTenant } from '../context/context.ts';
+import { channelKey } from './alerts.ts';
 
 const MAX_ERRORS = 50;
 const MAX_KPIS = 10;
@@ -49,4 +53,20 @@ async function explained(store: Store, worst: readonly KpiRow[]): Promise<Regres
     topBlockReasons: troubles.get(row.repoId)?.blockReasons ?? [],
     topFingerprints: troubles.get(row.repoId)?.fingerprints ?? [],
   }));
+}
+
+/**
+ * Writes the daily digest for each channel that wants it and has none of this UTC day yet; one monitor sends it, like
+ * alerts. A day without a call has none, because the figures are current ones. May run anywhere, any number of times. A
+ * round without a digest to write costs a probe for each channel.
+ */
+export async function writeDailyDigest(engine: Engine): Promise<void> {
+  const wanting = engine.settings().alertChannels.filter((channel) => channel.digest !== false);
+  const configured = [...new Set(wanting.map(channelKey))];
+  if (configured.length === 0) return;
+  const { tenant } = engine.store;
+  const channels = await channelsWithoutDigest(tenant, configured, utcDate(new Date(await storeNow(tenant))));
+  if (channels.length === 0) return;
+  const digest = await readDigest(engine.store);
+  await inTenant(engine, DEPLOYMENT, ({ tx }) => insertDigest(tx, digest, channels));
 }

@@ -5,9 +5,9 @@ import {
   judgeKpi,
   KPIS,
   type Kpi,
-  type KpiSample,
   type KpiVerdict,
-  METRICS,
+  type KpiWeek,
+  METRIC_REGISTRY,
   percent,
   REGRESSION_FROM,
   ratio,
@@ -30,7 +30,7 @@ const EVERY_MS = HOUR_MS;
 const BATCH = 20;
 
 /** Each KPI of one week. */
-export const KPI_OF: Record<Kpi, (week: KpiWeekRow) => KpiSample> = {
+export const KPI_OF: Record<Kpi, (week: KpiWeekRow) => KpiWeek> = {
   block_rate: (w) => ({ value: ratio(w.blocked, w.active), sampleSize: w.active }),
   failure_blocked_rate: (w) => ({ value: ratio(w.failureBlocked, w.active), sampleSize: w.active }),
   mean_cost_usd: (w) => ({ value: ratio(w.costUsd, w.costIssues), sampleSize: w.costIssues }),
@@ -50,13 +50,13 @@ type Verdict = KpiVerdict & { kpi: Kpi };
  */
 export async function watchKpis(engine: Engine): Promise<{ repos: number; more: boolean }> {
   const due = await reposDueForKpis(engine.store.fleet, EVERY_MS, BATCH);
-  for (const repo of due) await lookAt(engine, repo);
+  for (const repo of due) await checkRepo(engine, repo);
   for (const { tenant_id, fingerprint } of await regressionsOfDisabledRepos(engine.store.fleet))
     await inTenant(engine, tenant_id, (unit) => resolveAlert(unit, fingerprint));
   return { repos: due.length, more: due.length === BATCH };
 }
 
-async function lookAt(engine: Engine, repo: KpiRepo): Promise<void> {
+async function checkRepo(engine: Engine, repo: KpiRepo): Promise<void> {
   const weeks = await kpiWeeks(engine.store.tenant, repo.tenant_id, repo.repo_id);
   const verdicts = KPIS.map((kpi) => ({ kpi, ...judgeKpi(kpi, weeks.map(KPI_OF[kpi])) }));
   await inTenant(engine, repo.tenant_id, async (unit) => {
@@ -80,7 +80,7 @@ async function raiseRegressions(unit: TransactionContext, repo: KpiRepo, verdict
 function alertOf(repo: KpiRepo, verdict: Verdict, fingerprint: string): AlertInput {
   const { kpi, currentValue, baselineValue, relativeDelta, magnitude, direction } = verdict;
   const slug = formatSlug(repo);
-  const label = METRICS.find(({ id }) => id === kpi)?.label ?? kpi;
+  const label = METRIC_REGISTRY.find(({ id }) => id === kpi)?.label ?? kpi;
   const change = Math.round(Math.abs(relativeDelta ?? 0) * 100);
   const way = direction === 'rise' ? 'rose' : 'fell';
   return {

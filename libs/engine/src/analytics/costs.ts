@@ -9,7 +9,7 @@ import {
   storeNow,
 } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
-import { findScope, type Whose } from './scope.ts';
+import { findScope, type ScopeQuery } from './scope.ts';
 import { slugsOf } from './slugs.ts';
 
 const share = (part: number, whole: number): number => percent(part, whole) ?? 0;
@@ -43,7 +43,7 @@ export const costByWindow = (rows: readonly Spent[]): CostSums => ({
 });
 
 /** Costs within a scope, by window, repo and agent. */
-export async function spendingSummary(engine: Engine, asked: Whose) {
+export async function spendingSummary(engine: Engine, asked: ScopeQuery) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const { rows, now: serverTimestamp } = await readSpending(fleet, scope);
@@ -67,7 +67,7 @@ export async function spendingSummary(engine: Engine, asked: Whose) {
 }
 
 /** Cost per model within a window, and how often its calls ended without a result. */
-export async function costByModel(engine: Engine, asked: Whose & { window: CostWindow }) {
+export async function costByModel(engine: Engine, asked: ScopeQuery & { window: CostWindow }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const serverTimestamp = await storeNow(fleet);

@@ -36,16 +36,16 @@ export function dashboardMetrics(
 }
 
 /** Waiting tasks, dead letters and host writes of each repo, by its key. */
-function queuesOf({ work, letters, writes }: Live) {
+function queuesOf({ work, deadLetters, writes }: Live) {
   const workOf = grouped(work);
-  const lettersOf = grouped(letters);
+  const deadLettersOf = grouped(deadLetters);
   const writesOf = grouped(writes);
   return (key: string) => {
     const waiting = (workOf.get(key) ?? []).filter(({ pending }) => pending > 0);
     const pending = sum(waiting.map((of) => of.pending));
     const written = writesOf.get(key) ?? [];
     return {
-      dlqDepth: sum((lettersOf.get(key) ?? []).map(({ n }) => n)),
+      dlqDepth: sum((deadLettersOf.get(key) ?? []).map(({ n }) => n)),
       pendingTaskCount: pending,
       avgQueueWaitMs: pending === 0 ? null : Math.round(sum(waiting.map((of) => of.pendingWaitMs)) / pending),
       oldestPendingAgeMs: pending === 0 ? null : Math.max(...waiting.map((of) => of.oldestPendingAgeMs ?? 0)),

@@ -3,7 +3,6 @@ import {
   type Alert,
   type MetricWindowDays,
   type PipelineMetrics,
-  type State,
   TASK_TYPES,
   type TaskType,
 } from '@pipeline/domain';
@@ -47,7 +46,7 @@ export interface Live {
   work: (QueuedWork & { medianMs: number | null; samples: number })[];
   inFlight: IssueInFlight[];
   workers: FloorWorker[];
-  letters: (OfRepo & { n: number })[];
+  deadLetters: (OfRepo & { n: number })[];
   writes: (OfRepo & { status: 'pending' | 'failed'; count: number })[];
   alerts: Alert[];
   costs: CostSums;
@@ -74,7 +73,7 @@ export async function readLive(engine: Engine): Promise<Live> {
     work: await withEstimates(fleet, work),
     inFlight: await issuesInFlight(fleet),
     workers: await workersOnFloor(fleet, engine.settings()),
-    letters: await openLettersByRepo(fleet),
+    deadLetters: await openLettersByRepo(fleet),
     writes: await writeQueueByRepo(fleet),
     alerts: await openAlerts(fleet, MAX_ALERTS),
     costs: costByWindow(spent),
@@ -117,7 +116,3 @@ export async function readFigures({ store }: Engine): Promise<Figures> {
     new Map((await readPipelineMetrics(store, days)).map((repo) => [repoKey(repo), repo.metrics]));
   return { 7: await of(7), 30: await of(30) };
 }
-
-/** Sums up counts of states. */
-export const countOf = (counts: readonly StateCount[], states: readonly State[]): number =>
-  counts.reduce((sum, { state, n }) => (states.includes(state) ? sum + n : sum), 0);

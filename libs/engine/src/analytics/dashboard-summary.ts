@@ -1,6 +1,6 @@
 import { AGENT_OF, STATES, type State, sumUsd } from '@pipeline/domain';
 import type { StateCount } from '@pipeline/store';
-import { type Counts, countOf, type Live } from './dashboard-readings.ts';
+import type { Counts, Live } from './dashboard-readings.ts';
 import { namesOf, repoKey } from './dashboard-repo-names.ts';
 
 /** Issues of all repos by state, and the flags across states: paused and blocked ones that are not done. */
@@ -49,3 +49,7 @@ export function agentWork(
   }
   return work;
 }
+
+/** Sums up counts of states. */
+const countOf = (counts: readonly StateCount[], states: readonly State[]): number =>
+  counts.reduce((sum, { state, n }) => (states.includes(state) ? sum + n : sum), 0);

@@ -1,7 +1,7 @@
 import { type FleetRepo, type TimelineInFlight, timelinesInFlight } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import type { Timeline } from '../issues/timeline.ts';
-import { stalenessOf } from '../issues/whole-timeline.ts';
+import { stalenessOf } from '../issues/timeline.ts';
 import { namesOf, repoKey } from './dashboard-repo-names.ts';
 
 /** Bounds of the timelines of one dashboard; a request may limit the issues further. */

@@ -1,9 +1,9 @@
 import { type PageRequest, type Paginated, pageOf } from '@pipeline/domain';
 import { countEvents, eventPage, type PipelineEventRow } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
-import { findScope, type Whose } from './scope.ts';
+import { findScope, type ScopeQuery } from './scope.ts';
 
-interface AskedEvents extends Whose, PageRequest {
+interface EventQuery extends ScopeQuery, PageRequest {
   issue?: number | undefined;
   type?: string | undefined;
 }
@@ -11,7 +11,7 @@ interface AskedEvents extends Whose, PageRequest {
 /** One page of events, newest first, with their total number. */
 export async function pipelineEvents(
   engine: Engine,
-  { limit, offset, issue, type, ...whose }: AskedEvents,
+  { limit, offset, issue, type, ...whose }: EventQuery,
 ): Promise<Paginated<PipelineEventRow>> {
   const filter = { ...(await findScope(engine, whose)), issue: issue ?? null, type: type ?? null };
   const { fleet } = engine.store;

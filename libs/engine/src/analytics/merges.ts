@@ -1,7 +1,7 @@
 import { datesOf, percent, previousRange, ratio, roundToTenth, type Window, windowRange } from '@pipeline/domain';
 import { mergedIssues, mergedPullRequests, storeNow } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
-import { findScope, type Whose } from './scope.ts';
+import { findScope, type ScopeQuery } from './scope.ts';
 
 interface Merged {
   merged: number;
@@ -15,7 +15,7 @@ const sumOf = (rows: readonly Merged[]): Merged =>
   });
 
 /** Merged issues and how many were autonomous, by day, compared with the preceding window. */
-export async function autonomy(engine: Engine, asked: Whose & { window: Window }) {
+export async function autonomy(engine: Engine, asked: ScopeQuery & { window: Window }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const serverTimestamp = await storeNow(fleet);
@@ -43,7 +43,7 @@ export async function autonomy(engine: Engine, asked: Whose & { window: Window }
 }
 
 /** Who opened the pull requests that were merged within a window. */
-export async function attribution(engine: Engine, asked: Whose & { window: Window }) {
+export async function attribution(engine: Engine, asked: ScopeQuery & { window: Window }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const serverTimestamp = await storeNow(fleet);

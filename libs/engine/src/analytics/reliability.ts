@@ -1,13 +1,13 @@
 import { ratio, type Window, windowRange } from '@pipeline/domain';
 import { degradedSeconds, reliabilityByRepo, retrospectiveCounts, storeNow } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
-import { findScope, type Whose } from './scope.ts';
+import { findScope, type ScopeQuery } from './scope.ts';
 import { slugsOf } from './slugs.ts';
 
 const WINDOW_DAYS = 7;
 
 /** Reliability of each repo in the last seven days, and the fleet's degraded time. */
-export async function weeklyReliability(engine: Engine, asked: Whose) {
+export async function weeklyReliability(engine: Engine, asked: ScopeQuery) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const { start } = windowRange(`${WINDOW_DAYS}d`, new Date(await storeNow(fleet)));
@@ -28,7 +28,7 @@ export async function weeklyReliability(engine: Engine, asked: Whose) {
 }
 
 /** Results of the retrospectives of a window: drift from the plan, and classification. */
-export async function retrospectiveSummary(engine: Engine, asked: Whose & { window: Window }) {
+export async function retrospectiveSummary(engine: Engine, asked: ScopeQuery & { window: Window }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const serverTimestamp = await storeNow(fleet);

@@ -4,7 +4,7 @@ import type { Engine } from '../context/context.ts';
 import { findRepoAt } from '../repos/repo-address.ts';
 
 /** The requested scope of figures. */
-export interface Whose {
+export interface ScopeQuery {
   /** `owner/name`; none = all repos. */
   repo?: string | undefined;
   /** External id; none = all tenants. */
@@ -16,7 +16,7 @@ export interface Whose {
  * @throws AppError INVALID_INPUT for an invalid repo name, or when the tenant must be named; NOT_FOUND for an unknown
  * or disabled repo and for an unknown tenant.
  */
-export async function findScope(engine: Engine, { repo, tenant }: Whose): Promise<AnalyticsScope> {
+export async function findScope(engine: Engine, { repo, tenant }: ScopeQuery): Promise<AnalyticsScope> {
   if (repo !== undefined) {
     const slug = parseSlug(repo);
     if (!slug) throw new AppError('INVALID_INPUT', 'repo must be owner/name');

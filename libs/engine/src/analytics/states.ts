@@ -17,10 +17,10 @@ import {
   storeNow,
 } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
-import { findScope, type Whose } from './scope.ts';
+import { findScope, type ScopeQuery } from './scope.ts';
 
 /** Issue counts of every state at the end of each bucket, computed backwards from the current counts. */
-export async function stateTimeseries(engine: Engine, asked: Whose & { window: Window; buckets: number }) {
+export async function stateTimeseries(engine: Engine, asked: ScopeQuery & { window: Window; buckets: number }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const serverTimestamp = await storeNow(fleet);
@@ -41,7 +41,7 @@ export async function stateTimeseries(engine: Engine, asked: Whose & { window: W
 }
 
 /** The states reached by issues admitted within a window, and their dwell times. */
-export async function cohortFunnel(engine: Engine, asked: Whose & { window: Window }) {
+export async function cohortFunnel(engine: Engine, asked: ScopeQuery & { window: Window }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const serverTimestamp = await storeNow(fleet);
@@ -68,7 +68,7 @@ const roundMinutes = (minutes: number | undefined): number | null =>
   minutes === undefined ? null : Math.round(minutes * 1_000) / 1_000;
 
 /** Issues that moved to done since then, each counted once. */
-export async function throughput(engine: Engine, asked: Whose & { since: Since }) {
+export async function throughput(engine: Engine, asked: ScopeQuery & { since: Since }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);
   const serverTimestamp = await storeNow(fleet);

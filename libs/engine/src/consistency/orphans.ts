@@ -43,7 +43,7 @@ export class OrphanWatch {
   }
 
   /** Reads the host of every enabled repo, one after the other. A host without a connection here has none. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { engine, hostOf } = this.#deps;
     const known = new Map<string, OpenIssues>();
     for (const repo of await enabledReposWithTenant(engine.store.fleet)) {

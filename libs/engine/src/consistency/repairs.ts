@@ -10,8 +10,9 @@ import {
   updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { type Actor, issueContextOf } from '../context/issue-context.ts';
-import { perform } from '../issues/issue-actions.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
+import { performAction } from '../issues/issue-actions.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { findingOf } from './findings.ts';
 import { recordRepair } from './repair-record.ts';
@@ -19,7 +20,7 @@ import { notFound, type Target, targetOf } from './target.ts';
 
 export type StoreRepair = 'clear-flag' | 'resolve-subtask-edges' | 'link-si' | 'delete-orphan-edges';
 
-interface Mending {
+interface RepairInput {
   target: Target;
   /** Locked; edges may outlive their issue. */
   issue: IssueRow | undefined;
@@ -28,15 +29,15 @@ interface Mending {
 }
 
 interface Repair {
-  mends: StoredConsistencyKind;
-  apply(unit: TransactionContext, mending: Mending): Promise<void>;
+  kind: StoredConsistencyKind;
+  apply(unit: TransactionContext, input: RepairInput): Promise<void>;
 }
 
 const REPAIRS: Record<StoreRepair, Repair> = {
-  'clear-flag': { mends: 'stale_blocked', apply: clearFlag },
-  'resolve-subtask-edges': { mends: 'stale_subtask_edge', apply: resolveEdges },
-  'link-si': { mends: 'si_linkage_gap', apply: linkSi },
-  'delete-orphan-edges': { mends: 'orphan_dependency_edge', apply: deleteOrphans },
+  'clear-flag': { kind: 'stale_blocked', apply: clearFlag },
+  'resolve-subtask-edges': { kind: 'stale_subtask_edge', apply: resolveEdges },
+  'link-si': { kind: 'si_linkage_gap', apply: linkSi },
+  'delete-orphan-edges': { kind: 'orphan_dependency_edge', apply: deleteOrphans },
 };
 
 /**
@@ -52,20 +53,20 @@ export async function repairFinding(
   id: string,
   actor: Actor,
 ): Promise<ConsistencyFinding | null> {
-  const { mends, apply } = REPAIRS[repair];
-  const target = await targetOf(engine, id, mends);
+  const { kind, apply } = REPAIRS[repair];
+  const target = await targetOf(engine, id, kind);
   return inTenant(engine, target.repo.tenant_id, async (unit) => {
     const issue = await lockIssueByNumber(unit.tx, unit.tenantId, target.repo.id, target.number);
-    if (!issue && mends !== 'orphan_dependency_edge') throw notFound(id, 'the pipeline does not know the issue');
-    const found = await look(unit, target, mends);
+    if (!issue && kind !== 'orphan_dependency_edge') throw notFound(id, 'the pipeline does not know the issue');
+    const found = await detectOne(unit, target, kind);
     if (!found) return null;
     await apply(unit, { target, issue, found, actor });
-    const left = await look(unit, target, mends);
-    return left ? findingOf(mends, left, target.shared) : null;
+    const left = await detectOne(unit, target, kind);
+    return left ? findingOf(kind, left, target.shared) : null;
   });
 }
 
-async function look(
+async function detectOne(
   unit: TransactionContext,
   { repo, number }: Target,
   kind: StoredConsistencyKind,
@@ -75,11 +76,11 @@ async function look(
 }
 
 /** A block of the state itself is lifted by unblocking; a mere flag is cleared. */
-async function clearFlag(unit: TransactionContext, { target, issue, actor }: Mending): Promise<void> {
+async function clearFlag(unit: TransactionContext, { target, issue, actor }: RepairInput): Promise<void> {
   if (!issue) return;
-  const subject = await issueContextOf(unit, issue);
+  const subject = await loadIssueContext(unit, issue);
   if (isBlockedState(issue.state)) {
-    await perform(unit, subject, 'unblock', { ...actor, reason: actor.reason ?? `clear-flag of ${target.id}` });
+    await performAction(unit, subject, 'unblock', { ...actor, reason: actor.reason ?? `clear-flag of ${target.id}` });
     unit.notify('svc_cache');
     return;
   }
@@ -89,22 +90,22 @@ async function clearFlag(unit: TransactionContext, { target, issue, actor }: Men
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } });
 }
 
-async function resolveEdges(unit: TransactionContext, { target, issue, actor }: Mending): Promise<void> {
+async function resolveEdges(unit: TransactionContext, { target, issue, actor }: RepairInput): Promise<void> {
   const epic = { repoId: target.repo.id, number: target.number };
   const edgeIds = await resolveSubtaskEdges(unit.tx, unit.tenantId, epic, 'operator');
   recordRepair(unit, { target, issue }, actor, { action: 'resolve-subtask-edges', edgeIds });
 }
 
-async function linkSi(unit: TransactionContext, { target, issue, actor }: Mending): Promise<void> {
+async function linkSi(unit: TransactionContext, { target, issue, actor }: RepairInput): Promise<void> {
   await completeSiIssue(unit.tx, unit.tenantId, { repoId: target.repo.id, number: target.number });
   recordRepair(unit, { target, issue }, actor, { action: 'link-si' });
 }
 
 /** The dependency is gone: the status comment shows it now, and the release loop handles it next. */
-async function deleteOrphans(unit: TransactionContext, { target, issue, found, actor }: Mending): Promise<void> {
+async function deleteOrphans(unit: TransactionContext, { target, issue, found, actor }: RepairInput): Promise<void> {
   const edgeIds = await deleteEdges(unit.tx, unit.tenantId, found.detail.orphanEdgeIds as number[]);
   // An issue without a record cannot be locked: another repair may have been faster.
   if (edgeIds.length === 0) return;
   recordRepair(unit, { target, issue }, actor, { action: 'delete-orphan-edges', edgeIds });
-  if (issue) await projectIssue(unit, await issueContextOf(unit, issue));
+  if (issue) await projectIssue(unit, await loadIssueContext(unit, issue));
 }

@@ -27,15 +27,15 @@ export const administer = <T>({ engine }: Admin, work: (tx: Tx) => Promise<T>): 
 export const audit = (
   tx: Tx,
   { actor, reason }: Admin,
-  deed: { action: string; subject: string; details?: Record<string, unknown> },
-): Promise<void> => insertAuditEntry(tx, { actorType: 'operator', actorId: actor, reason, details: {}, ...deed });
+  entry: { action: string; subject: string; details?: Record<string, unknown> },
+): Promise<void> => insertAuditEntry(tx, { actorType: 'operator', actorId: actor, reason, details: {}, ...entry });
 
 /** Records an action on a repo, among the events of that repo. */
-export function recordRepoDeed(
+export function recordRepoAction(
   unit: TransactionContext,
   { actor, reason }: Admin,
   repo: OwnedRepo,
-  deed: { action: string } & Record<string, unknown>,
+  entry: { action: string } & Record<string, unknown>,
 ): void {
   unit.records.pipelineEvents.push({
     repoId: repo.id,
@@ -43,7 +43,7 @@ export function recordRepoDeed(
     issueNumber: null,
     eventType: 'operator_action',
     agent: actor,
-    payload: { ...deed, actorId: actor, reason },
+    payload: { ...entry, actorId: actor, reason },
   });
 }
 

@@ -97,7 +97,7 @@ export async function inTenant<T>(
     };
     const done = await work(unit);
     send(insertRecords(tx, tenantId, unit.records));
-    send(relist(tx, tenantId, dirtyIssues));
+    send(refreshLists(tx, tenantId, dirtyIssues));
     if (atEnd.length === 0) return done;
     unit.records = noRecords();
     for (const each of atEnd) await each();
@@ -154,7 +154,7 @@ function fencedStore(store: Store, fence: Fence): Store {
 }
 
 /** One statement, whatever a use case did to an issue. */
-async function relist(tx: Tx, tenantId: number, { changed, minor }: DirtyIssues): Promise<void> {
+async function refreshLists(tx: Tx, tenantId: number, { changed, minor }: DirtyIssues): Promise<void> {
   const isPassing = changed.size === 0;
   await refreshIssueList(tx, tenantId, isPassing ? [...minor] : [...changed], isPassing);
 }

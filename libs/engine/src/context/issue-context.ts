@@ -1,13 +1,5 @@
-import { DEFAULT_WORKFLOW, type WorkflowSnapshot } from '@pipeline/domain';
-import {
-  contextOfIssue,
-  type IssueRow,
-  type PullRequestRow,
-  type RepoRow,
-  type RunRow,
-  type TaskRow,
-} from '@pipeline/store';
-import type { TransactionContext } from './context.ts';
+import type { WorkflowSnapshot } from '@pipeline/domain';
+import type { IssueRow, PullRequestRow, RepoRow, RunRow, TaskRow } from '@pipeline/store';
 
 /** Names one issue of one tenant. */
 export interface IssueKey {
@@ -49,13 +41,3 @@ export interface Actor {
 }
 
 export const ENGINE: Actor = { type: 'workflow-engine', id: null, agent: null };
-
-/**
- * Reads the rest of the context of an issue whose row the caller has locked: one statement. The caller is about to
- * change the issue, so its list row is marked to be rewritten.
- */
-export async function issueContextOf(unit: TransactionContext, issue: IssueRow): Promise<IssueContext> {
-  unit.dirtyIssues.changed.add(issue.id);
-  const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
-  return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW, dismissStale: unit.settings.review.dismissStale };
-}

@@ -11,7 +11,7 @@ import {
 import type { TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { emit } from '../records/records.ts';
-import { spendOnDay, tellOfIssue } from './budgets.ts';
+import { addToDay, reportIssueThresholds } from './budget-thresholds.ts';
 
 /**
  * Records the cost of a run's model calls so far. Numbers are cumulative, so only the difference to the recorded values
@@ -27,17 +27,18 @@ export async function bookInvocations(
   if (invocations.length === 0) return issue;
   const { tx, tenantId } = unit;
   const newest = await priced(unit, [...new Map(invocations.map((item) => [item.index, item])).values()]);
-  const booked = await callsOfRun(tx, tenantId, run.id);
+  const recorded = await callsOfRun(tx, tenantId, run.id);
   await upsertInvocations(tx, tenantId, run.id, newest);
-  const told = newest.map((item) => {
-    const before = booked.get(item.index);
+  const growth = newest.map((item) => {
+    const before = recorded.get(item.index);
     // A call keeps the name under which it was first recorded.
     const { model, provider } = before ?? item;
     const usd = Math.max(0, item.costUsd - (before?.cost_usd ?? 0));
     return { index: item.index, model, provider, usd, call: growthOf(item, before) };
   });
-  for (const { index: _, ...cost } of told) unit.records.costs.push({ repoId: run.repo_id, agent: run.agent, ...cost });
-  const grown = told.filter(({ usd }) => usd > 0);
+  for (const { index: _, ...cost } of growth)
+    unit.records.costs.push({ repoId: run.repo_id, agent: run.agent, ...cost });
+  const grown = growth.filter(({ usd }) => usd > 0);
   if (grown.length === 0) return issue;
   await insertCostEvents(
     tx,
@@ -56,8 +57,8 @@ export async function bookInvocations(
   const total = await addCost(tx, tenantId, { runId: run.id, issueId: run.issue_id }, added);
   unit.bookedUsd += added;
   const after = issue && total !== null ? { ...issue, cost_usd: total } : issue;
-  if (after) unit.atEnd(() => tellOfIssue(unit, after));
-  unit.atEnd(() => spendOnDay(unit, { repoId: run.repo_id, usd: added }));
+  if (after) unit.atEnd(() => reportIssueThresholds(unit, after));
+  unit.atEnd(() => addToDay(unit, { repoId: run.repo_id, usd: added }));
   if (total === null || run.issue_id === null) return after;
   unit.dirtyIssues.minor.add(run.issue_id);
   const repo = await repoById(tx, tenantId, run.repo_id);

@@ -13,16 +13,17 @@ import {
   tenantsHeldByBudget,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { issueContextOf } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
-import { endPastDays, standingHold, tellOfDay, tellOfIssue } from './budgets.ts';
+import { reportDayThresholds, reportIssueThresholds, resolvePastDays } from './budget-thresholds.ts';
+import { currentHold } from './holds.ts';
 
 const BATCH = 500;
 /**
  * A used-up day is shown on the host for at most this many issues of a tenant; all would exhaust the host's write
  * limit.
  */
-const TOLD_ON_HOST = 50;
+const MAX_SHOWN_ON_HOST = 50;
 
 /**
  * Reconciles holds and alerts with the current budgets, whatever changed: the day turned, a limit was set, raised,
@@ -34,9 +35,9 @@ const TOLD_ON_HOST = 50;
 export async function enforceBudgets(engine: Engine): Promise<boolean> {
   const { dailyUsd, perIssueUsd } = engine.settings().costLimits;
   const days = await budgetDays(engine.store.fleet, dailyUsd === null ? null : dailyUsd * 0.8);
-  for (const tenantId of new Set(days.map((day) => day.tenant_id))) await tellDays(engine, tenantId);
+  for (const tenantId of new Set(days.map((day) => day.tenant_id))) await reportDays(engine, tenantId);
   for (const { tenant_id, id } of await issuesWithOutdatedReport(engine.store.fleet, perIssueUsd, BATCH)) {
-    await tellIssue(engine, tenant_id, id);
+    await reportIssue(engine, tenant_id, id);
   }
   const usedUp = new Set(
     days.filter((day) => day.is_today && isUsedUp(day.spent_usd, dailyUsd)).map((day) => day.tenant_id),
@@ -49,25 +50,25 @@ export async function enforceBudgets(engine: Engine): Promise<boolean> {
   return full;
 }
 
-const tellDays = (engine: Engine, tenantId: number): Promise<void> =>
+const reportDays = (engine: Engine, tenantId: number): Promise<void> =>
   inTenant(engine, tenantId, async (unit) => {
     const today = await lockToday(unit.tx, tenantId);
-    await endPastDays(unit, today);
-    if (today) await tellOfDay(unit, today);
+    await resolvePastDays(unit, today);
+    if (today) await reportDayThresholds(unit, today);
   });
 
-const tellIssue = (engine: Engine, tenantId: number, issueId: number): Promise<void> =>
+const reportIssue = (engine: Engine, tenantId: number, issueId: number): Promise<void> =>
   inTenant(engine, tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, tenantId, issueId);
-    if (issue) await tellOfIssue(unit, issue);
+    if (issue) await reportIssueThresholds(unit, issue);
   });
 
 /** The next tasks in the queue show on the host why they wait; one statement holds the rest. */
 async function holdTenant(engine: Engine, tenantId: number): Promise<boolean> {
   const db = engine.store.tenant;
-  const untold = TOLD_ON_HOST - (await countHeldByBudget(db, tenantId, TOLD_ON_HOST));
+  const untold = MAX_SHOWN_ON_HOST - (await countHeldByBudget(db, tenantId, MAX_SHOWN_ON_HOST));
   for (const task of untold > 0 ? await claimableTasks(db, tenantId, untold) : []) {
-    await judge(engine, tenantId, { taskId: task.id, issueId: task.issue_id, from: null });
+    await updateHold(engine, tenantId, { taskId: task.id, issueId: task.issue_id, from: null });
   }
   return (await holdClaimable(db, tenantId, BATCH)) === BATCH;
 }
@@ -76,12 +77,12 @@ async function releaseTenant(engine: Engine, tenantId: number): Promise<boolean>
   const { perIssueUsd } = engine.settings().costLimits;
   const tasks = await releasableFromBudget(engine.store.tenant, tenantId, perIssueUsd, BATCH);
   for (const task of tasks) {
-    await judge(engine, tenantId, { taskId: task.id, issueId: task.issue_id, from: 'budget' });
+    await updateHold(engine, tenantId, { taskId: task.id, issueId: task.issue_id, from: 'budget' });
   }
   return tasks.length === BATCH;
 }
 
-interface Judged {
+interface HeldTask {
   taskId: string;
   issueId: number | null;
   /** The expected hold; a task with another one by now is unchanged. */
@@ -89,14 +90,14 @@ interface Judged {
 }
 
 /** Sets the current hold of a pending task, and shows it on the host. */
-const judge = (engine: Engine, tenantId: number, { taskId, issueId, from }: Judged): Promise<void> =>
+const updateHold = (engine: Engine, tenantId: number, { taskId, issueId, from }: HeldTask): Promise<void> =>
   inTenant(engine, tenantId, async (unit: TransactionContext) => {
     const issue = issueId === null ? undefined : await lockIssue(unit.tx, tenantId, issueId);
     const task = await lockPending(unit.tx, tenantId, taskId);
     if (!task || task.held !== from) return;
-    const held = (await standingHold(unit, issue)) ?? (task.in_backoff ? 'backoff' : null);
+    const held = (await currentHold(unit, issue)) ?? (task.in_backoff ? 'backoff' : null);
     if (held === from) return;
     await setTask(unit.tx, tenantId, taskId, { held, ...(held === null && { run_after: null }) });
     if (held === null) unit.notify('svc_tasks');
-    if (issue) await projectIssue(unit, await issueContextOf(unit, issue));
+    if (issue) await projectIssue(unit, await loadIssueContext(unit, issue));
   });

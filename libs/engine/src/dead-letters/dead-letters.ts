@@ -9,13 +9,14 @@ import {
   retryProjection,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { type Actor, type IssueContext, issueContextOf } from '../context/issue-context.ts';
+import type { Actor, IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordOperation } from '../records/records.ts';
-import { advance } from '../workflow/advance.ts';
 import { decideFor } from '../workflow/decision.ts';
+import { advance } from '../workflow/move.ts';
 
-type Letter = NonNullable<Awaited<ReturnType<typeof lockDeadLetter>>>;
+type DeadLetter = NonNullable<Awaited<ReturnType<typeof lockDeadLetter>>>;
 
 /**
  * Retries the failed transition of a dead letter by the same code that refused it. On success the dead letter is
@@ -28,10 +29,10 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
   if (!place) throw notFound(id);
   return inTenant(engine, place.tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, place.issue_id);
-    const letter = await lockDeadLetter(unit.tx, unit.tenantId, id);
-    if (!issue || !letter || letter.resolved_at !== null) throw notFound(id);
-    const subject = await issueContextOf(unit, issue);
-    const refusal = await attempt(unit, subject, letter, actor);
+    const deadLetter = await lockDeadLetter(unit.tx, unit.tenantId, id);
+    if (!issue || !deadLetter || deadLetter.resolved_at !== null) throw notFound(id);
+    const subject = await loadIssueContext(unit, issue);
+    const refusal = await attempt(unit, subject, deadLetter, actor);
     if (refusal !== null) {
       await renewDeadLetterError(unit.tx, unit.tenantId, id, refusal);
       recordOperation(unit, subject, actor, { action: 'dead-letter-retry', deadLetterId: id, refused: refusal });
@@ -49,17 +50,17 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
 async function attempt(
   unit: TransactionContext,
   subject: IssueContext,
-  letter: Letter,
+  deadLetter: DeadLetter,
   actor: Actor,
 ): Promise<string | null> {
-  if (letter.cause.kind === 'projection') {
-    const projection = await findProjection(unit.tx, unit.tenantId, letter.cause.projectionId);
+  if (deadLetter.cause.kind === 'projection') {
+    const projection = await findProjection(unit.tx, unit.tenantId, deadLetter.cause.projectionId);
     if (!projection) return 'the host operation is not on record any more';
     await retryProjection(unit.tx, projection);
     unit.notify('svc_projections');
     return null;
   }
-  const decision = decideFor(subject, letter.cause.cause);
+  const decision = decideFor(subject, deadLetter.cause.cause);
   if (decision.kind === 'refused') return decision.reason;
   await advance(unit, subject, decision, { actor: actor });
   return null;
@@ -69,7 +70,7 @@ async function attempt(
  * Resolves a dead letter without a retry. An unknown or resolved one is no error.
  * @returns whether this call resolved it.
  */
-export async function resolveLetter(engine: Engine, id: string, actor: Actor): Promise<boolean> {
+export async function closeDeadLetter(engine: Engine, id: string, actor: Actor): Promise<boolean> {
   const place = await locateDeadLetter(engine.store.fleet, id);
   if (!place) return false;
   return inTenant(engine, place.tenant_id, async (unit) => {
@@ -79,7 +80,7 @@ export async function resolveLetter(engine: Engine, id: string, actor: Actor): P
       resolution: 'resolved',
     });
     if (!issue || !resolved) return resolved;
-    const subject = await issueContextOf(unit, issue);
+    const subject = await loadIssueContext(unit, issue);
     recordOperation(unit, subject, actor, { action: 'dead-letter-resolve', deadLetterId: id });
     unit.notify('svc_cache');
     await projectIssue(unit, subject);

@@ -12,9 +12,10 @@ import {
   wouldCycle,
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-context.ts';
-import { noteMerge } from '../knowledge/code-map.ts';
-import { projectIssue } from '../outbox/project.ts';
+import { ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
+import { recordMerge } from '../knowledge/code-map.ts';
+import { projectIssue, queueProjections } from '../outbox/project.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { enqueueWork } from '../tasks/work-tasks.ts';
 import { admitNew } from '../workflow/admit.ts';
@@ -23,8 +24,23 @@ import { moveBy } from '../workflow/move.ts';
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { type: T }>;
 
+/** Applies what follows from a host write that was executed. Other actions than these have no effects. */
+export async function applyEffects(
+  unit: TransactionContext,
+  subject: IssueContext,
+  action: ProjectionAction,
+  created: Created,
+): Promise<void> {
+  if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, created);
+  if (action.type === 'mergePR') await onMerged(unit, subject, action, created?.sha ?? null);
+  if (action.type === 'updateBranch') await onBranchUpdated(unit, subject, created?.sha ?? null);
+  if (action.type === 'deleteBranch') await onDeletedBranch(unit, subject);
+  if (action.type === 'closeIssue') await onClosed(unit, subject, created);
+  if (action.type === 'createIssue') await onCreatedIssue(unit, subject, action, created);
+}
+
 /** The pull request was opened: links it to the issue, whose review may begin. */
-export async function onOpenedPullRequest(
+async function onOpenedPullRequest(
   unit: TransactionContext,
   subject: IssueContext,
   action: ActionOf<'createPR'>,
@@ -51,18 +67,18 @@ export async function onOpenedPullRequest(
     payload: { prNumber: created.number },
   });
   if (issue.state !== 'in-review' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
-  const now = await issueContextOf(unit, issue);
+  const now = await loadIssueContext(unit, issue);
   const task = await enqueueWork(unit, now, { taskType: 'review' });
   if (task.held === 'budget') await projectIssue(unit, now, [], task);
 }
 
 /** The host has closed the issue at this time: later requests count from then on. */
-export async function onClosed(unit: TransactionContext, { issue }: IssueContext, created: Created): Promise<void> {
+async function onClosed(unit: TransactionContext, { issue }: IssueContext, created: Created): Promise<void> {
   if (issue.state === 'done' && created?.at) await actedAt(unit.tx, issue, created.at);
 }
 
 /** The old branch is gone: the new task may begin. */
-export async function onDeletedBranch(unit: TransactionContext, subject: IssueContext): Promise<void> {
+async function onDeletedBranch(unit: TransactionContext, subject: IssueContext): Promise<void> {
   const { issue } = subject;
   if (issue.state !== 'ready-for-dev' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
   const task = await enqueueWork(unit, subject, { taskType: 'develop' });
@@ -70,7 +86,7 @@ export async function onDeletedBranch(unit: TransactionContext, subject: IssueCo
 }
 
 /** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge decides. */
-export async function onMerged(
+async function onMerged(
   unit: TransactionContext,
   subject: IssueContext,
   action: ActionOf<'mergePR'>,
@@ -78,10 +94,10 @@ export async function onMerged(
 ): Promise<void> {
   const { issue } = subject;
   await markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha });
-  await noteMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
+  await recordMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
   if (issue.state === 'done') return;
   const trigger = issue.state === 'merge-pending' ? 'merged' : 'host-merged';
-  await moveBy(unit, await issueContextOf(unit, issue), { cause: { trigger }, actor: ENGINE });
+  await moveBy(unit, await loadIssueContext(unit, issue), { cause: { trigger }, actor: ENGINE });
 }
 
 type Refused = Extract<ExecuteResult, { status: 'refused' }>;
@@ -101,11 +117,31 @@ export async function onMergeRefused(
     await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, { head_sha: headSha });
     const pr = { ...subject.pr, head_sha: headSha };
     await moveBy(unit, { ...subject, pr }, { cause: { trigger: 'head-moved' }, actor });
-  } else if (kind !== 'other') await moveBy(unit, subject, { cause: { trigger: kind }, actor });
+  } else if (kind === 'behind' && subject.pr) {
+    const { number: prNumber, head_sha: expectedHeadSha } = subject.pr;
+    queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
+  } else if (kind !== 'other' && kind !== 'checks' && kind !== 'behind')
+    await moveBy(unit, subject, { cause: { trigger: kind }, actor });
+}
+
+/**
+ * The base was merged into the branch. The new head needs a review and checks of its own; without a new head the merge is
+ * tried again.
+ */
+async function onBranchUpdated(unit: TransactionContext, subject: IssueContext, headSha: string | null): Promise<void> {
+  const { issue, pr } = subject;
+  if (issue.state !== 'merge-pending' || !pr) return;
+  if (headSha !== null && headSha !== pr.head_sha) {
+    await updatePullRequest(unit.tx, unit.tenantId, pr.id, { head_sha: headSha });
+    const reason = `pull request #${pr.number} was brought up to date`;
+    const moved = { ...subject, pr: { ...pr, head_sha: headSha } };
+    await moveBy(unit, moved, { cause: { trigger: 'head-moved' }, actor: { ...ENGINE, reason } });
+  } else if (!(await lockWorkTask(unit.tx, unit.tenantId, issue.id)))
+    await enqueueWork(unit, subject, { taskType: 'merge' });
 }
 
 /** A subtask was created on the host. It is admitted like any other issue; the epic waits for it from now on. */
-export async function onCreatedIssue(
+async function onCreatedIssue(
   unit: TransactionContext,
   subject: IssueContext,
   action: ActionOf<'createIssue'>,

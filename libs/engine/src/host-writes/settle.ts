@@ -1,34 +1,38 @@
-import { type ExecuteResult, projectionDelayMs } from '@pipeline/domain';
+import {
+  currentLabels,
+  type ExecuteResult,
+  type HostIntent,
+  type ProjectionAction,
+  projectionDelayMs,
+  repeatedAction,
+} from '@pipeline/domain';
 import {
   beginAttempt,
   findProjection,
+  hasLaterProjection,
+  hasSucceeded,
   insertAttempt,
+  issueOfProjection,
   lockIssue,
   lockProjection,
   type ProjectionRow,
   postponeProjection,
-  type RepoRow,
+  pullRequestsOf,
   repoById,
   type SendableProjection,
   sendableProjections,
+  type Tx,
   updateProjection,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-context.ts';
+import { ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { isSeed, onSeeded } from '../tracks/seeds.ts';
-import { onClosed, onCreatedIssue, onDeletedBranch, onMerged, onMergeRefused, onOpenedPullRequest } from './effects.ts';
+import { applyEffects, onMergeRefused } from './effects.ts';
+import { keepWaiting } from './merge-wait.ts';
 import { deadLetterProjection } from './projection-dead-letters.ts';
-import { actionNow } from './projection-intent.ts';
-
-export interface Sending {
-  projection: ProjectionRow;
-  repo: RepoRow;
-  /** An earlier attempt was interrupted or ended in doubt: the host may have executed it. */
-  mayHaveHappened: boolean;
-  /** Of the leader that began the attempt; null without one. */
-  epoch: number | null;
-}
+import type { Sending } from './sending.ts';
 
 /** The outbox entries that may be sent to this kind of host now: at most one per lane of an issue. One indexed read. */
 export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>
@@ -82,7 +86,7 @@ export function settle(engine: Engine, sending: Sending, result: ExecuteResult):
     // fact applies also after a discard. A failure of a former leader does not affect the attempt of its successor.
     const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
     if (projection.status === 'complete' || (late && result.status !== 'ok')) return;
-    const subject = issue ? await issueContextOf(unit, issue) : null;
+    const subject = issue ? await loadIssueContext(unit, issue) : null;
     const { mayHaveHappened } = sending;
     await OUTCOME[result.status](unit, { subject, projection, mayHaveHappened, result: result as never });
     unit.notify('svc_projections');
@@ -118,16 +122,20 @@ async function onOk(unit: TransactionContext, { subject, projection, result }: S
   if (action.type === 'createIssue' && isSeed(projection)) return onSeeded(unit, projection, action, result.created);
   // The label for intake of an unknown issue is on the host: the next poll admits it.
   if (!subject) return unit.notify('svc_cache');
-  if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, result.created);
-  if (action.type === 'mergePR') await onMerged(unit, subject, action, result.created?.sha ?? null);
-  if (action.type === 'deleteBranch') await onDeletedBranch(unit, subject);
-  if (action.type === 'closeIssue') await onClosed(unit, subject, result.created);
-  if (action.type === 'createIssue') await onCreatedIssue(unit, subject, action, result.created);
+  await applyEffects(unit, subject, action, result.created);
 }
 
-async function onRefused(unit: TransactionContext, { subject, projection, result }: Settled<'refused'>): Promise<void> {
+async function onRefused(unit: TransactionContext, settled: Settled<'refused'>): Promise<void> {
+  const { subject, projection, mayHaveHappened, result } = settled;
   const { action } = projection;
-  const answered = subject !== null && action.type === 'mergePR' && result.kind !== 'other';
+  const isMerge = action.type === 'mergePR' || action.type === 'updateBranch';
+  if (subject?.pr && action.type === 'mergePR' && result.kind === 'checks') {
+    // The host requires a check that this identity may not read.
+    const held = { subject: { ...subject, pr: subject.pr }, projection, mayHaveHappened };
+    const wait = { sha: action.expectedHeadSha, verdict: 'pending' as const, waitsFor: [result.message] };
+    return keepWaiting(unit, held, wait);
+  }
+  const answered = subject !== null && isMerge && result.kind !== 'other';
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
     // A merge that the host refuses with a reason is settled: the issue moves elsewhere and the lane is free.
     status: answered ? 'discarded' : 'failed',
@@ -136,7 +144,7 @@ async function onRefused(unit: TransactionContext, { subject, projection, result
     error: `${result.httpStatus}: ${result.message}`,
   });
   if (answered) await onMergeRefused(unit, subject, result);
-  else await gaveUp(unit, subject, projection, result.message);
+  else await recordGivenUp(unit, subject, projection, result.message);
 }
 
 async function onRateLimited(unit: TransactionContext, settled: Settled<'rate-limited'>): Promise<void> {
@@ -162,10 +170,10 @@ async function onFailed(unit: TransactionContext, settled: Settled<'failed'>): P
     return;
   }
   await updateProjection(unit.tx, unit.tenantId, projection.id, { ...change, status: 'failed', retry_after: null });
-  await gaveUp(unit, subject, projection, result.message);
+  await recordGivenUp(unit, subject, projection, result.message);
 }
 
-async function gaveUp(
+async function recordGivenUp(
   unit: TransactionContext,
   subject: IssueContext | null,
   projection: ProjectionRow,
@@ -179,4 +187,33 @@ async function gaveUp(
     payload: { projectionId: projection.id, type },
   });
   if (subject) await deadLetterProjection(unit, subject, projection, error);
+}
+
+/**
+ * The host write of an outbox entry if it is sent now; null = none. The issue is read without its lock: any change of
+ * it queues its own entry behind this one.
+ */
+async function actionNow(tx: Tx, projection: ProjectionRow): Promise<ProjectionAction | null> {
+  const { action, attempt_started_at } = projection;
+  const repeated = attempt_started_at !== null && (await hasSucceeded(tx, projection));
+  if (!repeated && action.type !== 'swapLabels') return action;
+  const intent = await intentOf(tx, projection);
+  // An entry without a record: a label for intake, or an issue that a track creates.
+  if (intent === null) return repeated && action.type === 'createIssue' ? null : action;
+  if (repeated) return repeatedAction(action, intent);
+  return action.type === 'swapLabels' ? currentLabels(action, intent) : action;
+}
+
+async function intentOf(tx: Tx, projection: ProjectionRow): Promise<HostIntent | null> {
+  const issue = await issueOfProjection(tx, projection);
+  if (!issue) return null;
+  const prs = await pullRequestsOf(tx, issue.tenant_id, issue.id);
+  return {
+    state: issue.state,
+    isBlocked: issue.is_blocked,
+    isPaused: issue.is_paused,
+    statusComment: issue.status_comment_body,
+    closedPullRequests: prs.filter(({ state, merged }) => state === 'closed' && !merged).map(({ number }) => number),
+    isNewestOfType: !(await hasLaterProjection(tx, projection)),
+  };
 }

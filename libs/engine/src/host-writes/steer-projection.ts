@@ -8,7 +8,8 @@ import {
   updateProjection,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { type Actor, type IssueContext, issueContextOf } from '../context/issue-context.ts';
+import type { Actor, IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { recordOperation } from '../records/records.ts';
 import { onSeedSteered } from '../tracks/seeds.ts';
 import { deadLetterProjection, isAwaited } from './projection-dead-letters.ts';
@@ -32,7 +33,7 @@ export async function steerProjection(
     const projection = await lockProjection(unit.tx, unit.tenantId, id);
     if (!projection) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
     if (to === 'retry') await retryProjection(unit.tx, projection);
-    else await discard(unit, projection, issue && (await issueContextOf(unit, issue)));
+    else await discard(unit, projection, issue && (await loadIssueContext(unit, issue)));
     await onSeedSteered(unit, projection, to);
     unit.notify('svc_projections');
     const { repo_id, issue_number } = projection;

@@ -1,12 +1,13 @@
 import { AppError } from '@pipeline/domain';
 import { lockIssue, saveHostFacts, updateIssue } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { type Actor, type IssueKey, issueContextOf } from '../context/issue-context.ts';
+import type { Actor, IssueKey } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordOperation } from '../records/records.ts';
-import { followText } from '../workflow/text-dependencies.ts';
+import { applyTextEdit } from '../workflow/text-edit.ts';
 import { factsOf } from './host-facts.ts';
-import { acceptText, recordText, shownChange } from './text.ts';
+import { acceptText, recordText, shownChange } from './text-changes.ts';
 
 /**
  * Accepts, for an operator, the text that somebody without write permission gave an issue: agents get it from now on,
@@ -25,7 +26,7 @@ export function acceptIssueText(
   return inTenant(engine, tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, tenantId, issueId);
     if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
-    const subject = await issueContextOf(unit, issue);
+    const subject = await loadIssueContext(unit, issue);
     const facts = await factsOf(unit, issue);
     recordOperation(unit, subject, actor, { action: 'accept-text', sha256: facts.changed_sha256 });
     const { changed_title: title, changed_body: body, changed_at: at } = facts;
@@ -37,7 +38,7 @@ export function acceptIssueText(
     await updateIssue(unit.tx, tenantId, issueId, news);
     const renewed = { ...subject, issue: { ...issue, ...news } };
     recordText(unit, renewed, facts, after);
-    const followed = issue.state === 'done' ? renewed : await followText(unit, renewed, { before: issue.body });
+    const followed = issue.state === 'done' ? renewed : await applyTextEdit(unit, renewed, issue.body);
     await projectIssue(unit, followed);
     return true;
   });

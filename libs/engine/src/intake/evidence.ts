@@ -1,25 +1,20 @@
 import {
   compareStamps,
+  dependenciesIn,
+  dependencyChanges,
   ENQUEUE_LABEL,
   type HostHistory,
   type HostIssue,
   sameText,
+  slugKey,
   textEditors,
   textHash,
 } from '@pipeline/domain';
-import { findIssue, type HostFactsRow, hostFactsOf } from '@pipeline/store';
-import { type HostWord, nothingAsked } from '../workflow/text-dependencies.ts';
+import { findIssue, type HostFactsRow, hostFactsOf, repoIdsByKey } from '@pipeline/store';
+import { type HostStates, hostStateKey, NO_HOST_STATES } from '../workflow/text-dependencies.ts';
 import { firstFacts, type IssueEvent } from './host-facts.ts';
 import type { Intake } from './intake-context.ts';
-import { readParents } from './parents-on-host.ts';
-
-/** Which parts of a text may reach agents, and who accepted or changed it; null = unknown. */
-export interface TextVerdict {
-  title: boolean;
-  body: boolean;
-  acceptedBy: string | null;
-  changedBy: string | null;
-}
+import type { TextVerdict } from './text-changes.ts';
 
 /** Host data that was read before the transaction in which an event is applied. */
 export interface Evidence {
@@ -30,7 +25,7 @@ export interface Evidence {
   /** null = the current text is the stored one. */
   text: TextVerdict | null;
   /** The host state of the issues that the text newly names. */
-  asked: HostWord;
+  hostStates: HostStates;
 }
 
 type Known = NonNullable<Awaited<ReturnType<typeof findIssue>>>;
@@ -50,15 +45,17 @@ export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Ev
   const history = needed ? await historyOf(intake, issue.number) : null;
   const text = differs ? await verdictOn(intake, event, { self, history, known, facts }) : null;
   const counts = issue.state === 'open' && (text?.body || known.state === 'done');
-  const asked = counts ? await readParents(intake, issue, known.state === 'done' ? null : known.body) : nothingAsked;
-  return { self, history, text, asked };
+  const hostStates = counts
+    ? await readHostStates(intake, issue, known.state === 'done' ? null : known.body)
+    : NO_HOST_STATES;
+  return { self, history, text, hostStates };
 }
 
 async function admissionEvidence(intake: Intake, event: IssueEvent, self: string): Promise<Evidence> {
-  if (!wantsIn(event.issue)) return { self, history: null, text: null, asked: nothingAsked };
+  if (!wantsIn(event.issue)) return { self, history: null, text: null, hostStates: NO_HOST_STATES };
   const text = await verdictOnNew(intake, event, self);
-  const asked = text.title && text.body ? await readParents(intake, event.issue, null) : nothingAsked;
-  return { self, history: null, text, asked };
+  const hostStates = text.title && text.body ? await readHostStates(intake, event.issue, null) : NO_HOST_STATES;
+  return { self, history: null, text, hostStates };
 }
 
 export const wantsIn = (issue: HostIssue): boolean => issue.state === 'open' && issue.labels.includes(ENQUEUE_LABEL);
@@ -142,4 +139,31 @@ async function isWriter({ host, repo }: Intake, login: string | null, self: stri
   if (login === self) return true;
   const permission = await host.permissionOf(repo, login);
   return permission === 'admin' || permission === 'write';
+}
+
+/**
+ * Reads from the host the issues without a record that a text newly names, before the transaction that applies the
+ * text. One request for each, none for a text that names none. If the host does not answer they count as open; the
+ * parent watch reads them again.
+ * @param before the previous text; null = all of it is new.
+ */
+async function readHostStates(intake: Intake, issue: HostIssue, before: string | null): Promise<HostStates> {
+  const { engine, repo, host } = intake;
+  const home = { repo, number: issue.number, url: issue.url };
+  const named = before === null ? dependenciesIn(issue.body, home) : dependencyChanges(before, issue.body, home).added;
+  if (named.length === 0) return NO_HOST_STATES;
+  const db = engine.store.tenant;
+  const repos = await repoIdsByKey(
+    db,
+    repo.tenant_id,
+    named.map((each) => each.repo),
+  );
+  const states = new Map<string, 'closed' | 'missing'>();
+  for (const parent of named) {
+    const repoId = repos.get(slugKey(parent.repo));
+    if (repoId === undefined || (await findIssue(db, repo.tenant_id, repoId, parent.number))) continue;
+    const found = await host.standingOf(parent.repo, parent.number).catch(() => null);
+    if (found && found.state !== 'open') states.set(hostStateKey(parent), found.state);
+  }
+  return states;
 }

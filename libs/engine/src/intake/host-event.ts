@@ -1,32 +1,35 @@
 import type { HostEvent } from '@pipeline/domain';
-import { takeComment } from './comment.ts';
+import { applyChecksEvent } from './checks-event.ts';
+import { applyCommentEvent } from './comment-event.ts';
 import type { Intake } from './intake-context.ts';
-import { takeIssue } from './issue.ts';
-import { takePullRequest } from './pull-request.ts';
-import { takeReview } from './review.ts';
+import { applyIssueEvent } from './issue-event.ts';
+import { applyPullRequestEvent } from './pull-request-event.ts';
+import { applyReviewEvent } from './review-event.ts';
 
 /**
  * Handles a host event from a webhook or a poll. The host is queried before the transaction begins, never inside.
- * Events of the pipeline's own identity change nothing, except for a push: workers push with it, the pipeline itself
- * never does.
+ * Events of the pipeline's own identity change nothing, except for pushes and checks.
  */
-export async function takeHostEvent(intake: Intake, event: HostEvent): Promise<void> {
-  if (event.sender !== null && event.sender === (await intake.host.login()) && !isPush(event)) return;
+export async function applyHostEvent(intake: Intake, event: HostEvent): Promise<void> {
+  if (event.sender !== null && event.sender === (await intake.host.login()) && !isFact(event)) return;
   switch (event.kind) {
     case 'issue':
-      await takeIssue(intake, event);
+      await applyIssueEvent(intake, event);
       return;
     case 'comment':
-      return takeComment(intake, event);
+      return applyCommentEvent(intake, event);
     case 'pull-request':
-      await takePullRequest(intake, event);
+      await applyPullRequestEvent(intake, event);
       return;
     case 'review':
-      return takeReview(intake, event);
+      return applyReviewEvent(intake, event);
     case 'checks':
+      return applyChecksEvent(intake, event);
     case 'repositories':
       return;
   }
 }
 
-const isPush = (event: HostEvent): boolean => event.kind === 'pull-request' && event.action === 'synchronize';
+/** Workers push with it, and where it is a person's identity, CI may report with it. */
+const isFact = (event: HostEvent): boolean =>
+  event.kind === 'checks' || (event.kind === 'pull-request' && event.action === 'synchronize');

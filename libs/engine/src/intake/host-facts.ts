@@ -1,4 +1,4 @@
-import { compareStamps, type HostEvent, humanAssignee, PAUSED_LABEL, textHash } from '@pipeline/domain';
+import { compareStamps, ENQUEUE_LABEL, type HostEvent, humanAssignee, PAUSED_LABEL, textHash } from '@pipeline/domain';
 import { CLOCKS_DIFFER_MS, type HostFactsRow, hostFactsOf, type IssueRow } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 
@@ -63,4 +63,37 @@ export const stateTime = ({ issue }: IssueEvent): string =>
 export function withAssignee(facts: HostFactsRow, { issue }: IssueEvent, own: readonly string[]): HostFactsRow {
   if (!issue.assignees || compareStamps(issue.updatedAt, facts.assignee_at) < 0) return facts;
   return { ...facts, assignee: humanAssignee(issue.assignees, own), assignee_at: issue.updatedAt };
+}
+
+/**
+ * A webhook's list may miss our pending writes, so only its own label is applied, and only if nothing newer is known of
+ * that label.
+ */
+export function labelsAfter(issue: IssueRow, event: IssueEvent, facts: HostFactsRow): string[] {
+  const { action, label } = event;
+  if (action === 'seen') return event.issue.labels;
+  if (label === null || (action !== 'labeled' && action !== 'unlabeled')) return issue.labels;
+  const order = compareStamps(event.issue.updatedAt, labelTime(facts, label));
+  if (order < 0 || (order === 0 && label === ENQUEUE_LABEL)) return issue.labels;
+  const others = issue.labels.filter((name) => name !== label);
+  return action === 'labeled' ? [...others, label] : others;
+}
+
+/**
+ * Whether the event reports a close. A closed issue in a webhook of another action may show a close that the pipeline
+ * made and has reverted since; such a close by a person is left to its own webhook and to polls.
+ */
+export const isClose = ({ action, issue }: IssueEvent): boolean =>
+  issue.state === 'closed' && (action === 'closed' || action === 'seen');
+
+/** The times of the applied facts. A poll covers every label. */
+export function timesAfter(facts: HostFactsRow, event: IssueEvent): HostFactsRow {
+  const { action, label, issue } = event;
+  const isReported = issue.state === 'open' || isClose(event);
+  const state_at = isReported ? latest(facts.state_at, stateTime(event)) : facts.state_at;
+  if (action === 'seen')
+    return { ...facts, state_at, labels_at: latest(facts.labels_at, issue.updatedAt), label_times: {} };
+  if (label === null || (action !== 'labeled' && action !== 'unlabeled')) return { ...facts, state_at };
+  const at = latest(labelTime(facts, label), issue.updatedAt) ?? issue.updatedAt;
+  return { ...facts, state_at, label_times: { ...facts.label_times, [label]: at } };
 }

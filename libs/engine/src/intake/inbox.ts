@@ -13,7 +13,7 @@ import {
 } from '@pipeline/store';
 import { type Engine, inFencedTransaction } from '../context/context.ts';
 import type { HostOf } from '../repos/repo-address.ts';
-import { takeHostEvent } from './host-event.ts';
+import { applyHostEvent } from './host-event.ts';
 
 /** Maximum number of deliveries per read. */
 const BATCH = 500;
@@ -27,7 +27,7 @@ const MAX_ATTEMPTS = 8;
  * Stores a webhook delivery for the intake loop, so that the sender gets its response immediately and a crash loses
  * nothing. @returns false for a redelivery.
  */
-export async function receive(
+export async function receiveDelivery(
   engine: Engine,
   deliveryId: string,
   event: string,
@@ -131,7 +131,7 @@ export async function drainInbox(engine: Engine, hostOf: HostOf): Promise<number
 async function handleDelivery({ engine, hostOf }: InboxDeps, delivery: Delivery): Promise<boolean> {
   const { fleet } = engine.store;
   try {
-    for (const event of delivery.events) await takeEvent(engine, hostOf, event);
+    for (const event of delivery.events) await applyEvent(engine, hostOf, event);
   } catch (error) {
     // The successor handles the delivery: this is no failed attempt.
     if (isLeadershipLost(error)) throw error;
@@ -169,11 +169,11 @@ function numberOf(event: Exclude<HostEvent, { kind: 'repositories' }>): number |
   }
 }
 
-async function takeEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Promise<void> {
+async function applyEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Promise<void> {
   if (event.kind === 'repositories') return addRepos(engine, event.added, event.installationId);
   for (const repo of await findReposBySlug(engine.store.fleet, event.repo)) {
     const host = hostOf(repo);
-    if (host) await takeHostEvent({ engine, repo, host }, event);
+    if (host) await applyHostEvent({ engine, repo, host }, event);
   }
 }
 

@@ -18,16 +18,16 @@ interface ParentWatchDeps {
 }
 
 /** Requests per round: with one round in 30 s a tenth of a host's hourly limit, and 304s are free. */
-const ASKED_AT_ONCE = 5;
+const MAX_READS = 5;
 /** Minimum time between two reads of a parent. */
-const REST_MS = 5 * 60_000;
+const MIN_READ_INTERVAL_MS = 5 * 60_000;
 
-interface Asked {
+interface LastRead {
   etag: string | null;
   at: number;
 }
 
-interface Question {
+interface ParentRead {
   engine: Engine;
   repo: RepoRow;
   host: VcsHost;
@@ -41,7 +41,7 @@ interface Question {
  */
 export class ParentWatch {
   readonly #deps: ParentWatchDeps;
-  readonly #asked = new Map<string, Asked>();
+  readonly #lastReads = new Map<string, LastRead>();
   /** The cursor of the next round; null = from the beginning. */
   #after: UnrecordedParent | null = null;
 
@@ -54,36 +54,36 @@ export class ParentWatch {
    * @param engine has the fence of the leader; default: the engine of the constructor.
    * @returns how many were closed or missing.
    */
-  async look(engine: Engine = this.#deps.engine): Promise<number> {
+  async check(engine: Engine = this.#deps.engine): Promise<number> {
     const { hostOf, now } = this.#deps;
     const parents = await unrecordedParents(engine.store.fleet, this.#after, 100);
-    if (parents.length === 0) this.#forgetRested();
-    let [asked, resolved] = [0, 0];
+    if (parents.length === 0) this.#forgetEnded();
+    let [reads, resolved] = [0, 0];
     this.#after = null;
     for (const parent of parents) {
-      if (asked >= ASKED_AT_ONCE) return resolved;
+      if (reads >= MAX_READS) return resolved;
       this.#after = parent;
-      const last = this.#asked.get(keyOf(parent));
-      if (last && now().getTime() - last.at < REST_MS) continue;
+      const last = this.#lastReads.get(keyOf(parent));
+      if (last && now().getTime() - last.at < MIN_READ_INTERVAL_MS) continue;
       const repo = await repoById(engine.store.tenant, parent.tenant_id, parent.repo_id);
       const host = hostOf(repo);
       if (!host) continue;
-      asked += 1;
-      if (await this.#ask(parent, { engine, repo, host, etag: last?.etag ?? null })) resolved += 1;
+      reads += 1;
+      if (await this.#read(parent, { engine, repo, host, etag: last?.etag ?? null })) resolved += 1;
     }
     if (parents.length < 100) this.#after = null;
     return resolved;
   }
 
-  async #ask(parent: UnrecordedParent, { engine, repo, host, etag }: Question): Promise<boolean> {
+  async #read(parent: UnrecordedParent, { engine, repo, host, etag }: ParentRead): Promise<boolean> {
     const { now, log } = this.#deps;
     const at = now().getTime();
-    this.#asked.set(keyOf(parent), { etag, at });
+    this.#lastReads.set(keyOf(parent), { etag, at });
     try {
-      const standing = await host.standingOf(repo, parent.number, etag ?? undefined);
-      if (standing === null) return false;
-      this.#asked.set(keyOf(parent), { etag: standing.etag, at });
-      return standing.state === 'open' ? false : await resolve(engine, parent, standing.state);
+      const found = await host.standingOf(repo, parent.number, etag ?? undefined);
+      if (found === null) return false;
+      this.#lastReads.set(keyOf(parent), { etag: found.etag, at });
+      return found.state === 'open' ? false : await resolve(engine, parent, found.state);
     } catch (error) {
       if (isLeadershipLost(error)) throw error;
       const issue = `${repo.owner}/${repo.name}#${parent.number}`;
@@ -93,9 +93,9 @@ export class ParentWatch {
   }
 
   /** No issue waits for those any more. */
-  #forgetRested(): void {
-    const before = this.#deps.now().getTime() - 2 * REST_MS;
-    for (const [key, { at }] of this.#asked) if (at < before) this.#asked.delete(key);
+  #forgetEnded(): void {
+    const before = this.#deps.now().getTime() - 2 * MIN_READ_INTERVAL_MS;
+    for (const [key, { at }] of this.#lastReads) if (at < before) this.#lastReads.delete(key);
   }
 }
 

@@ -1,10 +1,10 @@
 import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
 import { findIssue, findPullRequest, oldestHostUpdate, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
 import { inFencedTransaction } from '../context/context.ts';
-import { takeHostEvent } from './host-event.ts';
+import { applyHostEvent } from './host-event.ts';
 import type { Intake } from './intake-context.ts';
-import { takeIssue } from './issue.ts';
-import { takePullRequest } from './pull-request.ts';
+import { applyIssueEvent } from './issue-event.ts';
+import { applyPullRequestEvent } from './pull-request-event.ts';
 
 /**
  * Changes this much older than the newest known one are read again: the host's times have a resolution of one second.
@@ -34,10 +34,10 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
   if (answer === null) return 0;
   const later: Changed[] = [];
   for (const issue of answer.issues) {
-    if ((await takeSeenIssue(intake, issue, { since, readAt })) === 'later') later.push(issue);
+    if ((await applyPolledIssue(intake, issue, { since, readAt })) === 'later') later.push(issue);
   }
   for (const changed of answer.changedPullRequests) {
-    if ((await takeSeenPullRequest(intake, changed.number)) === 'later') later.push(changed);
+    if ((await applyPolledPullRequest(intake, changed.number)) === 'later') later.push(changed);
   }
   const cursor = since === null ? begin : cursorAfter(answer.issues, later, since);
   const etag = cursor === since && later.length === 0 ? answer.etag : null;
@@ -67,18 +67,18 @@ function cursorAfter(issues: readonly Changed[], later: readonly Changed[], sinc
   return new Date(Math.max(Math.min(newest, ...later.map(before)), Date.parse(since))).toISOString();
 }
 
-async function takeSeenIssue(
+async function applyPolledIssue(
   intake: Intake,
   issue: HostIssue,
   { since, readAt }: { since: string | null; readAt: string },
-): Promise<'taken' | 'later'> {
+): Promise<'applied' | 'later'> {
   const { engine, repo, host } = intake;
   const before = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
   const seen = { kind: 'issue', action: 'seen', repo, issue, sender: null, label: null, readAt } as const;
-  const taken = await takeIssue(intake, seen);
+  const taken = await applyIssueEvent(intake, seen);
   if (!before || Date.parse(before.host_updated_at) === Date.parse(issue.updatedAt)) return taken;
   for (const comment of await host.listComments(repo, issue.number, since ?? undefined)) {
-    await takeHostEvent(intake, {
+    await applyHostEvent(intake, {
       kind: 'comment',
       repo,
       issueNumber: issue.number,
@@ -91,19 +91,19 @@ async function takeSeenIssue(
   return taken;
 }
 
-async function takeSeenPullRequest(intake: Intake, number: number): Promise<'taken' | 'later'> {
+async function applyPolledPullRequest(intake: Intake, number: number): Promise<'applied' | 'later'> {
   const { engine, repo, host } = intake;
   const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
-  if (known?.merged) return 'taken';
+  if (known?.merged) return 'applied';
   const readAt = await storeNow(engine.store.tenant);
   const pullRequest = await host.getPullRequest(repo, number);
-  if (!pullRequest) return 'taken';
+  if (!pullRequest) return 'applied';
   const seen = { kind: 'pull-request', action: 'seen', repo, pullRequest, sender: null, readAt } as const;
-  const taken = await takePullRequest(intake, seen);
+  const taken = await applyPullRequestEvent(intake, seen);
   // Reviews of pull requests that are not the pipeline's own move nothing.
   if (!known?.agent_authored || pullRequest.state === 'closed') return taken;
   for (const review of await host.listReviews(repo, number)) {
-    await takeHostEvent(intake, { kind: 'review', repo, prNumber: number, review, sender: review.author });
+    await applyHostEvent(intake, { kind: 'review', repo, prNumber: number, review, sender: review.author });
   }
   return taken;
 }

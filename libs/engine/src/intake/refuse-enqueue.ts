@@ -1,8 +1,8 @@
 import { ENQUEUE_LABEL, inertText, type ProjectionAction } from '@pipeline/domain';
 import { insertProjections, type RepoRow } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import type { TextVerdict } from './evidence.ts';
 import type { IssueEvent } from './host-facts.ts';
+import type { TextVerdict } from './text-changes.ts';
 
 /**
  * Refuses an issue whose text was changed by somebody without write permission after the label for intake was added:

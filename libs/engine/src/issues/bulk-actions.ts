@@ -12,10 +12,11 @@ import {
   tenantIdOf,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { type Actor, issueContextOf } from '../context/issue-context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { recordOperation } from '../records/records.ts';
 import { findRepoAt } from '../repos/repo-address.ts';
-import { type IssueAction, perform } from './issue-actions.ts';
+import { type IssueAction, performAction } from './issue-actions.ts';
 import { moveTo } from './transition.ts';
 
 /** Maximum of the count. */
@@ -63,7 +64,7 @@ const START: IssuePosition = { tenantId: 0, repoId: 0, number: 0 };
  * @param signal no further issue is started once it is aborted.
  * @throws AppError NOT_FOUND for an unknown tenant or repo, INVALID_INPUT when the tenant must be named.
  */
-export async function actOnMany(
+export async function runBulkAction(
   engine: Engine,
   request: BulkRequest,
   actor: Actor,
@@ -138,7 +139,7 @@ function actOnOne(engine: Engine, request: BulkRequest, issue: SelectedIssue, by
     const state =
       what.action === 'transition'
         ? (await moveTo(unit, row, what.targetState, by)).to
-        : await perform(unit, await issueContextOf(unit, row), what.action, by);
+        : await performAction(unit, await loadIssueContext(unit, row), what.action, by);
     return { issue, kind: 'succeeded', state };
   });
 }

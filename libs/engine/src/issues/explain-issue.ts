@@ -31,6 +31,7 @@ export interface IssueWhy
   lastError: (NonNullable<Found['lastError']> & { errorPattern: string | null }) | null;
   activeTasks: ActiveTask[];
   textChange: Found['textChange'];
+  checks: Found['headChecks'];
   serverTimestamp: string;
 }
 
@@ -54,7 +55,7 @@ const ACCEPT_TEXT =
   'Read the changed text on the host, then add the label svc:enqueue again or accept the text to have agents work on it.';
 
 function whyOf({ repo, now }: WhyRow, issue: Found): IssueWhy {
-  const { tasks, transitions, lastError, textChange, ...facts } = issue;
+  const { tasks, transitions, lastError, textChange, headChecks, ...facts } = issue;
   const explained = explainWait({
     ...facts,
     repo,
@@ -75,6 +76,7 @@ function whyOf({ repo, now }: WhyRow, issue: Found): IssueWhy {
     ...explained,
     recommendations: [...explained.recommendations, ...(textChange ? [ACCEPT_TEXT] : [])],
     textChange,
+    checks: headChecks,
     recentTransitions: transitions.map(({ trigger: _, ...transition }) => transition),
     lastError: lastError && { ...lastError, errorPattern: normalizeError(lastError.message) || null },
     activeTasks: tasks.map(({ type, status, claimedBy }) => ({ taskType: type, status, claimedBy })),

@@ -13,12 +13,14 @@ import {
   updatePullRequest,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { type Actor, type IssueContext, type IssueKey, issueContextOf } from '../context/issue-context.ts';
-import { standingHold } from '../costs/budgets.ts';
+import type { Actor, IssueContext, IssueKey } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
+import { currentHold } from '../costs/holds.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordIssueEvent, recordOperation, recordPipelineEvent } from '../records/records.ts';
 import { enqueueWork } from '../tasks/work-tasks.ts';
 import { moveBy } from '../workflow/move.ts';
+
 export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 'reimplement';
 
 /**
@@ -26,11 +28,11 @@ export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 
  * @returns the state of the issue afterwards.
  * @throws AppError ISSUE_NOT_FOUND.
  */
-export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: Actor): Promise<State> {
+export function actOnIssue(engine: Engine, key: IssueKey, action: IssueAction, actor: Actor): Promise<State> {
   return inTenant(engine, key.tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, key.tenantId, key.issueId);
     if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
-    return perform(unit, await issueContextOf(unit, issue), action, actor);
+    return performAction(unit, await loadIssueContext(unit, issue), action, actor);
   });
 }
 
@@ -38,7 +40,7 @@ export function act(engine: Engine, key: IssueKey, action: IssueAction, actor: A
 type HostActor = Actor & { at?: string | null | undefined };
 
 /** The same inside a transaction that has locked the issue. */
-export async function perform(
+export async function performAction(
   unit: TransactionContext,
   subject: IssueContext,
   action: IssueAction,
@@ -78,7 +80,7 @@ async function pause(unit: TransactionContext, subject: IssueContext, actor: Act
 async function resume(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
   if (!subject.issue.is_paused) return subject;
   await setPaused(unit.tx, unit.tenantId, subject.issue.id, false);
-  const held = await standingHold(unit, { ...subject.issue, is_paused: false });
+  const held = await currentHold(unit, { ...subject.issue, is_paused: false });
   await resumePendingTask(unit.tx, unit.tenantId, subject.issue.id, held);
   unit.notify('svc_tasks');
   const taskType = taskTypeOf(subject.workflow, subject.issue.state);
@@ -132,7 +134,7 @@ async function retry(unit: TransactionContext, subject: IssueContext): Promise<I
   if (!task) await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType });
   else if (task.status === 'pending') {
     const lingers = (await lingeringRun(unit.tx, unit.tenantId, issue.id)) !== undefined;
-    const held = await standingHold(unit, issue);
+    const held = await currentHold(unit, issue);
     // While the worker of a withdrawn task may still be working, the branch is not free.
     await setTask(unit.tx, unit.tenantId, task.id, { attempt: 0, ...(!lingers && { held, run_after: null }) });
     unit.notify('svc_tasks');

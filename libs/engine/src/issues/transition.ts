@@ -1,7 +1,8 @@
 import { AppError, isState, type State, validTargets } from '@pipeline/domain';
 import { activeWorkflow, commandedAt, type IssueRow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { type Actor, type IssueKey, issueContextOf } from '../context/issue-context.ts';
+import type { Actor, IssueKey } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { recordOperation } from '../records/records.ts';
 import { admit } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
@@ -12,7 +13,7 @@ interface Targets {
 }
 
 /** interface: valid-transitions. @throws AppError ISSUE_NOT_FOUND, WORKFLOW_UNAVAILABLE. */
-export async function targetsOf(engine: Engine, { tenantId, issueId }: IssueKey): Promise<Targets> {
+export async function transitionTargetsOf(engine: Engine, { tenantId, issueId }: IssueKey): Promise<Targets> {
   const db = engine.store.tenant;
   const issue = await issueById(db, tenantId, issueId);
   if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
@@ -26,7 +27,7 @@ export async function targetsOf(engine: Engine, { tenantId, issueId }: IssueKey)
  * automatically, like an admitted one.
  * @throws AppError ISSUE_NOT_FOUND, WORKFLOW_UNAVAILABLE, INVALID_TRANSITION with the valid targets.
  */
-export function transition(
+export function transitionIssue(
   engine: Engine,
   key: IssueKey,
   targetState: string,
@@ -62,7 +63,7 @@ export async function moveTo(
     const child = { repoId: issue.repo_id, number: issue.issue_number };
     await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
   }
-  const subject = await issueContextOf(unit, issue);
+  const subject = await loadIssueContext(unit, issue);
   const moved = await moveBy(unit, subject, { cause: { trigger: 'operator', target: targetState }, actor });
   recordOperation(unit, subject, actor, { action: 'transition', from: issue.state, to: targetState });
   if (targetState === 'new') await admit(unit, moved.subject);

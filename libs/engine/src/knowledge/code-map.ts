@@ -16,7 +16,7 @@ const SCAN_EVERY_MS = 7 * DAY_MS;
 const BATCH = 500;
 
 /** Records a merged pull request: the event, and that the code map is outdated. */
-export async function noteMerge(
+export async function recordMerge(
   unit: TransactionContext,
   about: EventSubject,
   { agent, prNumber }: { agent: string; prNumber: number },
@@ -45,7 +45,7 @@ async function enqueueScan(unit: TransactionContext, due: DueScan): Promise<bool
 }
 
 /** Replaces the files of a repo by the result of a scan. */
-export async function keepCodeMap(unit: TransactionContext, run: RunRow, result: ScannedResult): Promise<void> {
+export async function saveCodeMap(unit: TransactionContext, run: RunRow, result: ScannedResult): Promise<void> {
   const { tx, tenantId } = unit;
   const repo = { tenantId, repoId: run.repo_id };
   const { headSha, truncated, files, symbols } = result;

@@ -6,8 +6,16 @@ import {
   type IntelligenceScopeInput,
   placeOf,
 } from '@pipeline/domain';
-import { type Observation, observeItems, type RecordedFinding, type RecordOwner } from '@pipeline/store';
+import {
+  type IssueRow,
+  type Observation,
+  observeItems,
+  type RecordedFinding,
+  type RecordOwner,
+  recordFindings,
+} from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
+import { type EventSubject, recordPipelineEvent } from '../records/records.ts';
 
 /** Stores the observations of an agent's report. */
 export async function saveIntelligence(
@@ -16,13 +24,13 @@ export async function saveIntelligence(
   { items, retrospectiveId }: { items: readonly IntelligenceInput[]; retrospectiveId: string | null },
 ): Promise<void> {
   const source = retrospectiveId === null ? 'report' : 'retrospective';
-  const told = items.map((item): Observation => {
+  const observations = items.map((item): Observation => {
     const evidence = [...item.evidence];
     if (owner.issueNumber !== null) evidence.push(evidenceOf('issue', `#${owner.issueNumber}`));
     if (retrospectiveId !== null) evidence.push(evidenceOf('retrospective', retrospectiveId));
     return { ...item, evidence, seen: 1, findingId: null };
   });
-  await observeItems(unit.tx, unit.tenantId, { ...sourceOf(owner, source), retrospectiveId }, told);
+  await observeItems(unit.tx, unit.tenantId, { ...sourceOf(owner, source), retrospectiveId }, observations);
 }
 
 const KIND_OF: Readonly<Record<string, IntelligenceKind>> = {
@@ -39,7 +47,7 @@ const KIND_OF: Readonly<Record<string, IntelligenceKind>> = {
 };
 
 /** Derives items from recurring findings. */
-export async function learnFromRecurrence(
+async function learnFromRecurrence(
   unit: TransactionContext,
   owner: RecordOwner,
   recurring: readonly RecordedFinding[],
@@ -81,3 +89,23 @@ const sourceOf = (owner: RecordOwner, source: string) => ({
   prId: owner.prId,
   retrospectiveId: null,
 });
+
+/** Records the findings of a run, reports the new ones, and derives items from repeated ones. */
+export async function saveFindings(
+  unit: TransactionContext,
+  owner: RecordOwner,
+  issue: IssueRow | undefined,
+  items: readonly FindingInput[],
+): Promise<void> {
+  const recorded = await recordFindings(unit.tx, unit.tenantId, owner, items);
+  const subject: EventSubject = { issue: issue ?? { repo_id: owner.repoId, issue_number: null, id: null } };
+  for (const { id, what } of recorded) {
+    if (what === 'repeated') continue;
+    recordPipelineEvent(unit, subject, { eventType: 'finding_opened', agent: owner.agent, payload: { findingId: id } });
+  }
+  await learnFromRecurrence(
+    unit,
+    owner,
+    recorded.filter(({ occurrences }) => occurrences > 1),
+  );
+}

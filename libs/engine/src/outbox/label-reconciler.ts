@@ -9,11 +9,11 @@ import {
   showIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { issueContextOf } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { queueProjections } from './project.ts';
 
 /** Maximum number of issues that one tick reads, and of host writes that it may cause. */
-const LOOKED_AT = 500;
+const MAX_READ = 500;
 const REPAIRS_PER_STEP = 20;
 const INTERVAL_MS = 60 * 60_000;
 
@@ -44,14 +44,14 @@ export class LabelReconciler {
       if (now - this.#begunAt < INTERVAL_MS) return { repaired: 0, more: false };
       this.#begunAt = now;
     }
-    const page = await openIssuesAfter(engine.store.fleet, this.#after, LOOKED_AT);
+    const page = await openIssuesAfter(engine.store.fleet, this.#after, MAX_READ);
     let repaired = 0;
     for (const issue of page) {
       if (repaired >= REPAIRS_PER_STEP) return { repaired, more: false };
       this.#after = issue;
       if (driftOf(issue) && (await repairLabels(engine, issue))) repaired += 1;
     }
-    const more = page.length === LOOKED_AT;
+    const more = page.length === MAX_READ;
     if (!more) this.#after = null;
     return { repaired, more };
   }
@@ -63,7 +63,7 @@ function repairLabels(engine: Engine, { tenant_id, id }: ReconciledIssue): Promi
     const swap = issue && driftOf(issue);
     if (!issue || !swap || issue.state === 'done' || (await hasOpenProjections(unit.tx, issue, ['pending', 'failed'])))
       return false;
-    queueProjections(unit, await issueContextOf(unit, issue), [{ type: 'swapLabels', ...swap }]);
+    queueProjections(unit, await loadIssueContext(unit, issue), [{ type: 'swapLabels', ...swap }]);
     const labels = [...issue.labels.filter((label) => !swap.remove.includes(label)), ...swap.add];
     await showIssue(unit.tx, issue, { labels, statusComment: issue.status_comment_body });
     return true;

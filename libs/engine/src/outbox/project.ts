@@ -1,9 +1,25 @@
-import { type Decision, labelSwap, outputLabels, type ProjectionAction, type State } from '@pipeline/domain';
-import { insertProjections, lockWorkTask, pullRequestsOf, showIssue } from '@pipeline/store';
+import {
+  type ChecksWait,
+  type Decision,
+  formatIssueRef,
+  isUsedUp,
+  labelSwap,
+  outputLabels,
+  type ProjectionAction,
+  type State,
+  statusComment,
+} from '@pipeline/domain';
+import {
+  activeDependencies,
+  insertProjections,
+  lockWorkTask,
+  pullRequestsOf,
+  showIssue,
+  subtasksOf,
+} from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
 import type { TransactionContext } from '../context/context.ts';
 import type { IssueContext, WorkTask } from '../context/issue-context.ts';
-import { statusCommentOf } from './status-comment.ts';
 
 /** The single status comment per issue; found again on the host by this marker. */
 const STATUS_MARKER = 'status';
@@ -16,14 +32,14 @@ const STATUS_MARKER = 'status';
 export async function projectIssue(
   unit: TransactionContext,
   subject: IssueContext,
-  asked: readonly ProjectionAction[] = [],
+  outcome: readonly ProjectionAction[] = [],
   task?: WorkTask | null,
 ): Promise<void> {
   const { issue } = subject;
   const wanted = outputLabels({ state: issue.state as State, isBlocked: issue.is_blocked, isPaused: issue.is_paused });
   const swap = labelSwap(issue.labels, wanted);
   const comment = await changedComment(unit, subject, task);
-  const actions = [...asked];
+  const actions = [...outcome];
   if (swap) actions.push({ type: 'swapLabels', ...swap });
   if (comment) actions.push(comment);
   queueProjections(unit, subject, actions);
@@ -77,4 +93,53 @@ export async function closingActions(
   const prs = await pullRequestsOf(unit.tx, unit.tenantId, subject.issue.id);
   const merged = prs.some((pr) => pr.merged) || decision.trigger === 'subtasks-done';
   return [{ type: 'closeIssue', reason: merged ? 'completed' : 'not_planned', comment: null }];
+}
+
+/** The text of the status comment. Equal facts give equal text. */
+async function statusCommentOf(
+  unit: TransactionContext,
+  { issue, repo, pr }: IssueContext,
+  task: WorkTask | null,
+): Promise<string> {
+  const { tx, tenantId, settings } = unit;
+  const self = { repoId: issue.repo_id, number: issue.issue_number };
+  const parents = issue.state === 'dependency-blocked' ? await activeDependencies(tx, tenantId, self) : [];
+  const subtasks = issue.state === 'waiting-for-subtasks' ? await subtasksOf(tx, tenantId, self) : [];
+  return statusComment({
+    repo: `${repo.owner}/${repo.name}`,
+    issueNumber: issue.issue_number,
+    state: issue.state as State,
+    stateEnteredAt: issue.state_entered_at,
+    isPaused: issue.is_paused,
+    isBlocked: issue.is_blocked,
+    blockReason: issue.block_reason,
+    blockClassification: issue.block_classification,
+    blockedFromState: issue.blocked_from_state,
+    hold: task?.held ?? null,
+    usedUp: isUsedUp(issue.cost_usd, settings.costLimits.perIssueUsd) ? 'issue' : 'day',
+    question: issue.question,
+    lastError: issue.last_error,
+    prNumber: pr?.number ?? null,
+    dependsOn: parents.map((parent) =>
+      parent.parent_repo_id === issue.repo_id
+        ? `#${parent.parent_issue_number}`
+        : formatIssueRef(parent, parent.parent_issue_number),
+    ),
+    subtasks: subtasks.map((edge) => ({ ref: `#${edge.child_issue_number}`, done: !edge.active })),
+    attempt: task?.attempt ?? 0,
+    maxAttempts: task?.max_attempts ?? settings.maxAttempts,
+    textChange: issue.text_changed_at === null ? null : { at: issue.text_changed_at, by: issue.text_changed_by },
+    checks: waitOf(pr),
+    autoUnblock: {
+      count: issue.auto_unblock_count,
+      max: settings.selfHealing.maxAutoUnblocksPerIssue,
+      nextAt: issue.auto_unblock_at,
+    },
+  });
+}
+
+/** A wait for an earlier head is over. */
+function waitOf(pr: IssueContext['pr']): ChecksWait | null {
+  const wait = (pr?.checks_wait ?? null) as ChecksWait | null;
+  return wait?.sha === pr?.head_sha ? wait : null;
 }

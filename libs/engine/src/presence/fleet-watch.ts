@@ -1,7 +1,7 @@
 import { DAY_MS } from '@pipeline/domain';
 import { lockWorker, type SilenceLimits, silenceOf, silentWorkers } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { noteDeparture, noteSilence } from './worker-status.ts';
+import { recordDeparture, recordSilence } from './worker-status.ts';
 
 const BATCH = 500;
 /** A worker that was silent for a day counts as gone, and leaves the floor. */
@@ -16,19 +16,19 @@ export async function watchSilence(engine: Engine): Promise<number> {
   const limits = { offlineMs: engine.settings().workerSilenceMs, goneMs: GONE_MS };
   let changed = 0;
   for (const { tenant_id, id } of await silentWorkers(engine.store.fleet, limits, BATCH)) {
-    if (await judge(engine, tenant_id, id, limits)) changed += 1;
+    if (await recordIfSilent(engine, tenant_id, id, limits)) changed += 1;
   }
   return changed;
 }
 
-function judge(engine: Engine, tenantId: number, workerId: string, limits: SilenceLimits): Promise<boolean> {
+function recordIfSilent(engine: Engine, tenantId: number, workerId: string, limits: SilenceLimits): Promise<boolean> {
   return inTenant(engine, tenantId, async (unit) => {
     const worker = await lockWorker(unit.tx, tenantId, workerId);
     const silence = await silenceOf(unit.tx, tenantId, workerId, limits);
     if (!worker || !silence || worker.left_at !== null || silence.offline_since === null) return false;
     const news = worker.status !== 'offline';
-    if (news) await noteSilence(unit, worker, silence.offline_since);
-    if (silence.gone) await noteDeparture(unit, { ...worker, status: 'offline' });
+    if (news) await recordSilence(unit, worker, silence.offline_since);
+    if (silence.gone) await recordDeparture(unit, { ...worker, status: 'offline' });
     return news || silence.gone;
   });
 }

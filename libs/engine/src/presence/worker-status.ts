@@ -29,7 +29,7 @@ function publishStatus(unit: TransactionContext, worker: WorkerRow, status: Work
 const onlyRepo = ({ repos }: WorkerRow): string | null =>
   new Set(repos.map((slug) => slug.toLowerCase())).size === 1 ? (repos[0] ?? null) : null;
 
-interface Heard {
+interface StatusUpdate {
   /** The workers themselves sent a request; otherwise offline ones stay offline. */
   alive: boolean;
   /** Whether they report that they end with the current task; null = unchanged. */
@@ -41,10 +41,10 @@ interface Heard {
  * transaction: the locks of workers come after all others.
  * @returns the known ones, locked, by id.
  */
-export async function reviewWorkers(
+export async function updateWorkerStatuses(
   unit: TransactionContext,
   workerIds: readonly string[],
-  { alive, finishing = null }: Heard,
+  { alive, finishing = null }: StatusUpdate,
 ): Promise<Map<string, WorkerRow>> {
   const { tx, tenantId } = unit;
   const [before, now] = await Promise.all([
@@ -57,38 +57,38 @@ export async function reviewWorkers(
     const after = present.get(worker.id);
     if (!after) continue;
     reviewed.set(worker.id, { ...worker, status: after.status, finishing: after.finishing });
-    if (worker.status === 'offline') await noteReturn(unit, worker.id);
+    if (worker.status === 'offline') await recordReturn(unit, worker.id);
     if (after.status !== worker.status) publishStatus(unit, worker, after.status, after);
   }
   return reviewed;
 }
 
 /** The same for one. @returns undefined for a worker that is unknown. */
-export const reviewWorker = async (
+export const updateWorkerStatus = async (
   unit: TransactionContext,
   workerId: string,
-  heard: Heard,
-): Promise<WorkerRow | undefined> => (await reviewWorkers(unit, [workerId], heard)).get(workerId);
+  heard: StatusUpdate,
+): Promise<WorkerRow | undefined> => (await updateWorkerStatuses(unit, [workerId], heard)).get(workerId);
 
-async function noteReturn(unit: TransactionContext, workerId: string): Promise<void> {
+async function recordReturn(unit: TransactionContext, workerId: string): Promise<void> {
   await closePeriods(unit.tx, unit.tenantId, workerId, { kinds: ['silent'] });
   await openPeriod(unit.tx, unit.tenantId, workerId, { kind: 'online' });
 }
 
 /** A worker was registered; `before` is its previous locked row. Its previous tasks are reclaimed elsewhere. */
-export async function noteRegistration(
+export async function recordRegistration(
   unit: TransactionContext,
   worker: WorkerRow,
   before: WorkerRow | undefined,
 ): Promise<void> {
   const { tx, tenantId } = unit;
   if (before?.stalled_since) await closePeriods(tx, tenantId, worker.id, { kinds: ['stalled'] });
-  if (!before || before.status === 'offline') await noteReturn(unit, worker.id);
+  if (!before || before.status === 'offline') await recordReturn(unit, worker.id);
   if (worker.status !== before?.status) publishStatus(unit, worker, worker.status);
 }
 
 /** A worker fell silent; it is locked. It was present until its last request. */
-export async function noteSilence(unit: TransactionContext, worker: WorkerRow, offlineSince: string): Promise<void> {
+export async function recordSilence(unit: TransactionContext, worker: WorkerRow, offlineSince: string): Promise<void> {
   const { tx, tenantId } = unit;
   await updateWorker(tx, tenantId, worker.id, { status: 'offline', stalled_since: null });
   const end = worker.last_heartbeat_at;
@@ -99,14 +99,14 @@ export async function noteSilence(unit: TransactionContext, worker: WorkerRow, o
 }
 
 /** A worker left, or was silent for so long that it counts as gone; it is locked. */
-export async function noteDeparture(unit: TransactionContext, worker: WorkerRow): Promise<void> {
+export async function recordDeparture(unit: TransactionContext, worker: WorkerRow): Promise<void> {
   await retireWorker(unit.tx, unit.tenantId, worker.id);
   await closePeriods(unit.tx, unit.tenantId, worker.id, { kinds: ['online', 'silent', 'stalled'] });
   if (worker.status !== 'offline') publishStatus(unit, worker, 'offline');
 }
 
 /** A task without progress was reclaimed from a worker, which counts as stalled until it has released it. */
-export async function noteStall(unit: TransactionContext, workerId: string, since: string): Promise<void> {
+export async function recordStall(unit: TransactionContext, workerId: string, since: string): Promise<void> {
   const { tx, tenantId } = unit;
   const worker = await lockWorker(tx, tenantId, workerId);
   if (!worker || worker.status === 'offline') return;
@@ -115,7 +115,7 @@ export async function noteStall(unit: TransactionContext, workerId: string, sinc
 }
 
 /** A stalled worker has released all reclaimed tasks. */
-export async function noteRecovery(unit: TransactionContext, workerId: string): Promise<void> {
+export async function recordRecovery(unit: TransactionContext, workerId: string): Promise<void> {
   const { tx, tenantId } = unit;
   if (!(await lockWorker(tx, tenantId, workerId))) return;
   await updateWorker(tx, tenantId, workerId, { stalled_since: null });

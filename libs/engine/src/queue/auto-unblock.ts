@@ -1,13 +1,14 @@
 import { formatSlug } from '@pipeline/domain';
 import { dueAutoUnblocks, lockIssue, updateIssue } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { type Actor, issueContextOf } from '../context/issue-context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { moveBy } from '../workflow/move.ts';
 
 const BATCH = 500;
-const healer = (reason: string): Actor => ({ type: 'system', id: 'auto-unblock', agent: null, reason });
-const TRANSIENT = healer('transient failure, backoff over');
-const QUOTA = healer('wait for a quota over');
+const systemActor = (reason: string): Actor => ({ type: 'system', id: 'auto-unblock', agent: null, reason });
+const TRANSIENT = systemActor('transient failure, backoff over');
+const QUOTA = systemActor('wait for a quota over');
 
 /**
  * Lifts transient blocks with an expired backoff, each at most `maxAutoUnblocksPerIssue` times (interface: automatic
@@ -34,7 +35,7 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<string
     if (issue.state === 'failure-blocked' && issue.block_classification === 'quota') {
       const over = { auto_unblock_at: null };
       await updateIssue(unit.tx, tenantId, issueId, over);
-      const subject = await issueContextOf(unit, { ...issue, ...over });
+      const subject = await loadIssueContext(unit, { ...issue, ...over });
       await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: QUOTA });
       return formatSlug(subject.repo);
     }
@@ -47,7 +48,7 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<string
     const count = issue.auto_unblock_count + 1;
     const counted = { auto_unblock_count: count, auto_unblock_at: null };
     await updateIssue(unit.tx, tenantId, issueId, counted);
-    const subject = await issueContextOf(unit, { ...issue, ...counted });
+    const subject = await loadIssueContext(unit, { ...issue, ...counted });
     await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: TRANSIENT });
     return formatSlug(subject.repo);
   });

@@ -2,14 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { type Claimed, findKeyedClaim } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import { hashToken } from '../context/token-hash.ts';
+import type { ClaimRequest } from './claim-types.ts';
 
-/** A claim with an optional key, so that a retry of it can be recognised. */
-interface Keyed {
-  tenantId: number;
-  workerId: string;
-  /** Secret of the claim, the same in each of its retries: its tokens are derived from it. Absent = no retries. */
-  claimSecret?: string;
-}
+/** A request with an optional secret, so that a retry of it can be recognised. Absent = no retries. */
+type Keyed = Pick<ClaimRequest, 'tenantId' | 'workerId' | 'claimSecret'>;
 
 /** After this many claims under one key, later claims under it cannot be retried. */
 const MAX_GENERATIONS = 16;
@@ -30,20 +26,20 @@ function asUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Hashes of the first tokens of these claims: a run with one of them was claimed under that key before. */
-export const firstHashes = (claims: readonly Keyed[]): string[] =>
-  claims.flatMap((claim) => (claim.claimSecret === undefined ? [] : [hashToken(claimTokenOf(claim, 0))]));
+/** Hashes of the first tokens of these requests: a run with one of them was claimed under that key before. */
+export const firstHashes = (requests: readonly Keyed[]): string[] =>
+  requests.flatMap((request) => (request.claimSecret === undefined ? [] : [hashToken(claimTokenOf(request, 0))]));
 
 /** State of a key: a valid claim, or the generation of the next one. */
-type KeyState = { claimed: Claimed; claimToken: string } | { next: number };
+type KeyState = { row: Claimed; claimToken: string } | { next: number };
 
 /** Resolves a key that was used before. One indexed read for each claim that was made under it. */
-export async function followKey(engine: Engine, claim: Keyed): Promise<KeyState> {
+export async function findKeyState(engine: Engine, request: Keyed): Promise<KeyState> {
   for (let generation = 0; generation < MAX_GENERATIONS; generation += 1) {
-    const claimToken = claimTokenOf(claim, generation);
-    const found = await findKeyedClaim(engine.store.tenant, claim.tenantId, hashToken(claimToken));
+    const claimToken = claimTokenOf(request, generation);
+    const found = await findKeyedClaim(engine.store.tenant, request.tenantId, hashToken(claimToken));
     if (found === undefined) return { next: generation };
-    if (found.alive) return { claimed: found, claimToken };
+    if (found.alive) return { row: found, claimToken };
   }
   return { next: MAX_GENERATIONS };
 }

@@ -1,31 +1,28 @@
 import {
+  type AfterFailure,
   AGENT_OF,
-  type BlockReason,
-  blockReasonOf,
+  afterFailure,
   classifyError,
   type ErrorClass,
   fingerprint,
   type Invocation,
   isSideTask,
-  MAX_REQUESTED_WAIT_MS,
-  quotaWait,
-  retryDelayMs,
   type SideTaskType,
   type TaskType,
   type WorkTaskType,
 } from '@pipeline/domain';
-import { closeRun, countSameFailures, deleteTask, type RunRow, taskById, updateIssue } from '@pipeline/store';
+import { countSameFailures, deleteTask, type RunRow, taskById, updateIssue } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
-import { type Actor, type HeldClaim, type IssueContext, issueContextOf } from '../context/issue-context.ts';
+import type { Actor, HeldClaim, IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
 import { projectIssue } from '../outbox/project.ts';
-import { reviewWorker } from '../presence/worker-status.ts';
-import { recordTaskEvent } from '../records/records.ts';
-import { enqueueSide, giveUpSide, subjectOfRun } from '../tasks/side-tasks.ts';
+import { recordTaskEvent, subjectOfRun } from '../records/records.ts';
+import { enqueueSide } from '../tasks/side-tasks.ts';
 import { claimEnded, enqueueWork } from '../tasks/work-tasks.ts';
-import { moveBy } from '../workflow/move.ts';
-import { behindClaim, type ClaimRef } from './claim-gate.ts';
-import { givenBefore, hashReport } from './report.ts';
+import type { ClaimToken } from './claim-types.ts';
+import { endClaim } from './end-claim.ts';
+import { giveUp, giveUpSide } from './give-up.ts';
 
 export interface Failure {
   errorMessage: string;
@@ -47,24 +44,15 @@ export interface FailAnswer {
  * attempts.
  * @throws AppError CLAIM_LOST or TASK_CANCELLED.
  */
-export function fail(engine: Engine, ref: ClaimRef, failure: Failure): Promise<FailAnswer> {
-  const hash = hashReport(failure);
-  return behindClaim(
-    engine,
-    ref,
-    async (unit, claim) => {
-      const issue = await bookInvocations(unit, claim, failure.invocations);
-      const error = await classify(unit, claim.run, failure);
-      const requeued = await settleFailure(unit, { ...claim, issue }, { ...failure, ...error });
-      const answer: FailAnswer = { ok: true, requeued, attempt: claim.run.attempt };
-      const why = { message: failure.errorMessage, class: error.errorClass, fingerprint: error.fingerprint };
-      const end = { status: 'failed' as const, error: why, report: { hash, answer } };
-      unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, end));
-      await reviewWorker(unit, claim.run.worker_id, { alive: true });
-      return answer;
-    },
-    { invocations: failure.invocations, repeated: (run) => givenBefore<FailAnswer>(run, hash) },
-  );
+export function fail(engine: Engine, token: ClaimToken, failure: Failure): Promise<FailAnswer> {
+  return endClaim(engine, token, failure, async (unit, claim) => {
+    const issue = await bookInvocations(unit, claim, failure.invocations);
+    const error = await classify(unit, claim.run, failure);
+    const requeued = await settleFailure(unit, { ...claim, issue }, { ...failure, ...error });
+    const answer: FailAnswer = { ok: true, requeued, attempt: claim.run.attempt };
+    const why = { message: failure.errorMessage, class: error.errorClass, fingerprint: error.fingerprint };
+    return { answer, end: { status: 'failed', error: why } };
+  });
 }
 
 interface Classified {
@@ -103,15 +91,21 @@ async function settleFailure(
     workerId: run.worker_id,
     error: failure.errorMessage,
   });
-  const quotaWaitedMs = issue && !isSideTask(taskType) ? issue.quota_waited_ms : 0;
-  const maxAttempts = task?.max_attempts ?? unit.settings.maxAttempts;
-  const next = afterFailure(unit, run, { ...failure, quotaWaitedMs }, maxAttempts);
-  if (isSideTask(taskType)) return againOrNever(unit, { run, issue }, taskType, { next, error: failure.errorMessage });
+  const next = afterFailure({
+    ...failure,
+    attempt: run.attempt,
+    maxAttempts: task?.max_attempts ?? unit.settings.maxAttempts,
+    quotaWaitedMs: issue && !isSideTask(taskType) ? issue.quota_waited_ms : 0,
+    quotaBackoffMs: unit.settings.quotaBackoffMs,
+    random: unit.random(),
+  });
+  if (isSideTask(taskType))
+    return retryOrGiveUpSide(unit, { run, issue }, taskType, { next, error: failure.errorMessage });
   if (!issue) return false;
-  const subject = await issueContextOf(unit, issue);
+  const subject = await loadIssueContext(unit, issue);
   claimEnded(unit, subject);
   if (next.kind === 'retry') {
-    await tryAgain(unit, subject, { ...next, workId: run.work_id }, { ...failure, taskType });
+    await retryWork(unit, subject, { ...next, workId: run.work_id }, { ...failure, taskType });
     return true;
   }
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[taskType] };
@@ -120,12 +114,7 @@ async function settleFailure(
   return false;
 }
 
-type AfterFailure =
-  | { kind: 'retry'; attempt: number; held: 'quota' | 'backoff'; delayMs: number }
-  /** `quotaMs`: it waited too long for a quota; after this time it is tried once more. */
-  | { kind: 'give-up'; quotaMs?: number };
-
-async function againOrNever(
+async function retryOrGiveUpSide(
   unit: TransactionContext,
   { run, issue }: HeldClaim,
   taskType: SideTaskType,
@@ -142,25 +131,8 @@ async function againOrNever(
   return true;
 }
 
-function afterFailure(
-  unit: TransactionContext,
-  run: RunRow,
-  { errorClass, retryAfterMs, quotaWaitedMs }: Failure & Classified & { quotaWaitedMs: number },
-  maxAttempts: number,
-): AfterFailure {
-  if (errorClass === 'quota') {
-    const wait = quotaWait(quotaWaitedMs, retryAfterMs ?? unit.settings.quotaBackoffMs);
-    if ('blockMs' in wait) return { kind: 'give-up', quotaMs: wait.blockMs };
-    return { kind: 'retry', attempt: run.attempt, held: 'quota', delayMs: wait.waitMs };
-  }
-  const attempt = run.attempt + 1;
-  if (errorClass === 'permanent' || attempt >= maxAttempts) return { kind: 'give-up' };
-  const asked = retryAfterMs === undefined ? null : Math.min(retryAfterMs, MAX_REQUESTED_WAIT_MS);
-  return { kind: 'retry', attempt, held: 'backoff', delayMs: asked ?? retryDelayMs(run.attempt, unit.random()) };
-}
-
 /** Enqueues the next attempt of a task. People see which attempt it is, and its hold. */
-async function tryAgain(
+async function retryWork(
   unit: TransactionContext,
   subject: IssueContext,
   { held, attempt, delayMs, workId }: Extract<AfterFailure, { kind: 'retry' }> & { workId: string },
@@ -173,29 +145,4 @@ async function tryAgain(
   const retry = { workId, attempt, held, delayMs };
   const task = await enqueueWork(unit, subject, { taskType, retry });
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } }, [], task);
-}
-
-interface FinalFailure {
-  errorMessage: string;
-  errorClass: ErrorClass;
-  taskType: TaskType;
-  actor: Actor;
-  /** Set when a wait for a quota was given up; milliseconds until the next try. */
-  quotaMs?: number;
-}
-
-/** No attempt is left: stops the issue with a reason. Also used for a lost worker on the last attempt. */
-export async function giveUp(unit: TransactionContext, subject: IssueContext, failure: FinalFailure): Promise<void> {
-  const { taskType, actor, errorClass, quotaMs } = failure;
-  const blockReason: BlockReason =
-    quotaMs === undefined ? blockReasonOf({ message: failure.errorMessage, taskType, errorClass }) : 'quota_exceeded';
-  await moveBy(unit, subject, {
-    cause: { trigger: 'exhausted', blockReason },
-    actor: actor,
-    stop: {
-      blockClassification: errorClass,
-      lastError: failure.errorMessage,
-      ...(quotaMs !== undefined && { quotaMs }),
-    },
-  });
 }

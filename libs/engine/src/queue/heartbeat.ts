@@ -1,9 +1,18 @@
-import { beatWorker, extendLeases, type Heard, lockWorker, releaseHandovers, storeNow } from '@pipeline/store';
+import {
+  beatWorker,
+  type ClaimingWorker,
+  extendLeases,
+  findWorkers,
+  type Heard,
+  lockWorker,
+  releaseHandovers,
+  storeNow,
+} from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import { hashToken } from '../context/token-hash.ts';
-import { requireWorker, unknownWorker } from '../presence/own-worker.ts';
-import { noteDeparture, noteRecovery, reviewWorker } from '../presence/worker-status.ts';
-import { takeBackAll } from './reclaim.ts';
+import { isOwn, unknownWorker } from '../presence/own-worker.ts';
+import { recordDeparture, recordRecovery, updateWorkerStatus } from '../presence/worker-status.ts';
+import { reclaimAllOf } from './reclaim.ts';
 
 /** A heartbeat of a worker: its status and the claims that it holds. */
 export interface Heartbeat {
@@ -30,16 +39,16 @@ export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<Heartb
   const { store } = engine;
   const { tenantId, workerId } = beat;
   const leaving = beat.status === 'leaving';
-  const worker = await hearWorker(engine, beat);
+  const worker = await recordHeartbeat(engine, beat);
   const claims = beat.tasks.map((task) => ({ taskId: task.taskId, tokenHash: hashToken(task.claimToken) }));
   const held = leaving ? [] : await extendLeases(store.tenant, tenantId, claims, engine.settings().leaseMs);
   const heldIds = new Set(held.map((row) => row.task_id));
   const dropped = claims.filter((claim) => !heldIds.has(claim.taskId));
   if (dropped.length > 0) await releaseHandover(engine, tenantId, dropped);
   if (!leaving && dropped.length > 0) {
-    await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true }));
+    await inTenant(engine, tenantId, (unit) => updateWorkerStatus(unit, workerId, { alive: true }));
   } else if (worker.stalled_since !== null) {
-    await inTenant(engine, tenantId, (unit) => noteRecovery(unit, workerId));
+    await inTenant(engine, tenantId, (unit) => recordRecovery(unit, workerId));
   }
   return {
     ok: true,
@@ -54,30 +63,30 @@ export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<Heartb
  * worker, so of the reported status only `draining` and `leaving` are used.
  * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
  */
-async function hearWorker(engine: Engine, beat: Heartbeat): Promise<Heard> {
+async function recordHeartbeat(engine: Engine, beat: Heartbeat): Promise<Heard> {
   const { tenantId, workerId, tokenId } = beat;
   const finishing = beat.status === 'draining';
-  const told = { busy: beat.tasks.length > 0, finishing };
+  const reported = { busy: beat.tasks.length > 0, finishing };
   const key = { tenantId, id: workerId, tokenId: tokenId ?? null };
-  const quiet = beat.status === 'leaving' ? undefined : await beatWorker(engine.store.tenant, key, told);
+  const quiet = beat.status === 'leaving' ? undefined : await beatWorker(engine.store.tenant, key, reported);
   if (quiet) return quiet;
   await requireWorker(engine, beat);
   const heard =
     beat.status === 'leaving'
-      ? await depart(engine, tenantId, workerId)
-      : await inTenant(engine, tenantId, (unit) => reviewWorker(unit, workerId, { alive: true, finishing }));
+      ? await recordLeave(engine, tenantId, workerId)
+      : await inTenant(engine, tenantId, (unit) => updateWorkerStatus(unit, workerId, { alive: true, finishing }));
   if (!heard) throw unknownWorker(workerId);
   return heard;
 }
 
 /** A worker that leaves with claims returns them. */
-async function depart(engine: Engine, tenantId: number, workerId: string): Promise<Heard | undefined> {
+async function recordLeave(engine: Engine, tenantId: number, workerId: string): Promise<Heard | undefined> {
   const worker = await inTenant(engine, tenantId, async (unit) => {
     const locked = await lockWorker(unit.tx, tenantId, workerId);
-    if (locked) await noteDeparture(unit, locked);
+    if (locked) await recordDeparture(unit, locked);
     return locked;
   });
-  if (worker) await takeBackAll(engine, tenantId, workerId, 'the worker left');
+  if (worker) await reclaimAllOf(engine, tenantId, workerId, 'the worker left');
   return worker && { ...worker, stalled_since: null };
 }
 
@@ -97,4 +106,14 @@ async function releaseHandover(
     engine.settings().costLimits.perIssueUsd,
   );
   if (released > 0) engine.notify('svc_tasks', tenantId);
+}
+
+/** @throws AppError NOT_FOUND for a worker that is not registered, or not by this token. */
+async function requireWorker(
+  engine: Engine,
+  key: { tenantId: number; workerId: string; tokenId?: string },
+): Promise<ClaimingWorker> {
+  const [worker] = await findWorkers(engine.store.tenant, key.tenantId, [key.workerId]);
+  if (!worker || !isOwn(worker, key.tokenId)) throw unknownWorker(key.workerId);
+  return worker;
 }

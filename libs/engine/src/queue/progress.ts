@@ -3,7 +3,8 @@ import { insertMessages, type MessageInput, repoById, updateIssue, updateTask } 
 import type { Engine } from '../context/context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
 import { emit, recordIssueEvent } from '../records/records.ts';
-import { behindClaim, type ClaimRef } from './claim-gate.ts';
+import type { ClaimToken } from './claim-types.ts';
+import { withClaim } from './with-claim.ts';
 
 export interface Progress {
   status: string;
@@ -12,8 +13,8 @@ export interface Progress {
 }
 
 /** Records the progress of a task: the issue's current status, a timeline entry, and its cost so far. */
-export function progress(engine: Engine, ref: ClaimRef, said: Progress): Promise<void> {
-  return behindClaim(engine, ref, async (unit, { run, issue }) => {
+export function progress(engine: Engine, token: ClaimToken, said: Progress): Promise<void> {
+  return withClaim(engine, token, async (unit, { run, issue }) => {
     await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
     await bookInvocations(unit, { run, issue }, said.invocations);
     if (!issue) return;
@@ -40,10 +41,10 @@ const MAX_CONTENT = 65_536;
 /** Stores messages of an agent. A message sent twice is stored once. @returns how many were stored. */
 export function recordMessages(
   engine: Engine,
-  ref: ClaimRef,
+  token: ClaimToken,
   items: readonly Omit<MessageInput, 'truncated'>[],
 ): Promise<number> {
-  return behindClaim(engine, ref, async (unit, { run }) => {
+  return withClaim(engine, token, async (unit, { run }) => {
     await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
     await insertMessages(unit.tx, unit.tenantId, run, items.map(cut));
     return items.length;

@@ -1,4 +1,4 @@
-import { AppError, type ErrorClass, isSideTask, MINUTE_MS, type TaskType } from '@pipeline/domain';
+import { attemptAfterLoss, type ErrorClass, isSideTask, MINUTE_MS, type TaskType } from '@pipeline/domain';
 import {
   claimsOfWorker,
   closeRun,
@@ -17,14 +17,12 @@ import {
   updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { ENGINE, type HeldClaim, issueContextOf } from '../context/issue-context.ts';
-import { standingHold } from '../costs/budgets.ts';
-import { projectIssue } from '../outbox/project.ts';
-import { noteStall, reviewWorker } from '../presence/worker-status.ts';
-import { recordTaskEvent } from '../records/records.ts';
-import { giveUpSide, subjectOfRun } from '../tasks/side-tasks.ts';
-import { behindClaim, type ClaimRef } from './claim-gate.ts';
-import { giveUp } from './fail.ts';
+import { ENGINE, type HeldClaim } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
+import { currentHold } from '../costs/holds.ts';
+import { recordStall, updateWorkerStatus } from '../presence/worker-status.ts';
+import { recordTaskEvent, subjectOfRun } from '../records/records.ts';
+import { giveUp, giveUpSide } from './give-up.ts';
 
 const BATCH = 500;
 
@@ -53,7 +51,7 @@ export async function reclaimStalled(engine: Engine): Promise<number> {
   });
 }
 
-async function reclaimEach(engine: Engine, candidates: readonly TaskRef[], how: TakeBack): Promise<number> {
+async function reclaimEach(engine: Engine, candidates: readonly TaskRef[], how: ReclaimRule): Promise<number> {
   let taken = 0;
   for (const { tenant_id, id, run_id, issue_id } of candidates) {
     if (run_id === null) continue;
@@ -68,7 +66,7 @@ export interface HeldTask {
   issueId: number | null;
 }
 
-interface TakeBack {
+interface ReclaimRule {
   /** Recorded in the timeline, and shown to people if it was the last attempt. */
   why: string;
   /** Decides about the claim under its lock. */
@@ -83,11 +81,15 @@ interface TakeBack {
  * Returns one claimed task to the queue as attempt + 1, or blocks its issue after the last attempt.
  * @returns false when the claim is no longer valid, or does not meet the condition.
  */
-const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: TakeBack): Promise<boolean> =>
-  inTenant(engine, tenantId, async (unit) => (await takeBack(unit, claim, how)) !== null);
+const reclaim = (engine: Engine, tenantId: number, claim: HeldTask, how: ReclaimRule): Promise<boolean> =>
+  inTenant(engine, tenantId, async (unit) => (await reclaimLocked(unit, claim, how)) !== null);
 
 /** The same inside a transaction that holds no lock yet. @returns the task as it was, or null. */
-export async function takeBack(unit: TransactionContext, claim: HeldTask, how: TakeBack): Promise<LockedClaim | null> {
+export async function reclaimLocked(
+  unit: TransactionContext,
+  claim: HeldTask,
+  how: ReclaimRule,
+): Promise<LockedClaim | null> {
   const { tx, tenantId } = unit;
   const { why } = how;
   const issue = claim.issueId === null ? undefined : await lockIssue(tx, tenantId, claim.issueId);
@@ -101,64 +103,45 @@ export async function takeBack(unit: TransactionContext, claim: HeldTask, how: T
   const taskType = task.task_type as TaskType;
   const fact = { taskId: task.id, taskType, attempt: task.attempt, workerId: run.worker_id, error: why };
   if (issue || isSideTask(taskType)) recordTaskEvent(unit, subjectOfRun(run, issue), 'task_reclaimed', fact);
-  await putBackOrGiveUp(unit, { run, issue, task }, { ...how, errorClass });
-  await reviewWorker(unit, run.worker_id, { alive: false });
-  if (task.stalled_since !== null) await noteStall(unit, run.worker_id, task.stalled_since);
+  await requeueOrGiveUp(unit, { run, issue, task }, { ...how, errorClass });
+  await updateWorkerStatus(unit, run.worker_id, { alive: false });
+  if (task.stalled_since !== null) await recordStall(unit, run.worker_id, task.stalled_since);
   return task;
 }
 
-async function putBackOrGiveUp(
+async function requeueOrGiveUp(
   unit: TransactionContext,
   { run, issue, task }: HeldClaim & { task: LockedClaim },
-  { why, errorClass, again = false }: TakeBack & { errorClass: ErrorClass },
+  { why, errorClass, again = false }: ReclaimRule & { errorClass: ErrorClass },
 ): Promise<void> {
   const taskType = task.task_type;
-  const isLast = task.attempt + 1 >= task.max_attempts;
-  if (isLast && !again && isSideTask(taskType)) {
+  const attempt = attemptAfterLoss({ attempt: task.attempt, maxAttempts: task.max_attempts }, again);
+  if (attempt === null && isSideTask(taskType)) {
     await deleteTask(unit.tx, unit.tenantId, task.id);
     unit.notify('svc_tasks');
     return giveUpSide(unit, { run, issue }, why);
   }
-  if (isLast && !again && issue) {
+  if (attempt === null && issue) {
     await deleteTask(unit.tx, unit.tenantId, task.id);
-    return giveUp(unit, await issueContextOf(unit, issue), { errorMessage: why, errorClass, taskType, actor: ENGINE });
+    return giveUp(unit, await loadIssueContext(unit, issue), {
+      errorMessage: why,
+      errorClass,
+      taskType,
+      actor: ENGINE,
+    });
   }
-  const attempt = isLast && again ? task.attempt : task.attempt + 1;
-  await putBack(unit, issue, { task, attempt, why });
+  await requeue(unit, issue, { task, attempt: attempt ?? task.attempt + 1, why });
 }
 
-async function putBack(
+async function requeue(
   unit: TransactionContext,
   issue: IssueRow | undefined,
   { task, attempt, why }: { task: LockedClaim; attempt: number; why: string },
 ): Promise<void> {
   const { tx, tenantId } = unit;
   if (issue && !isSideTask(task.task_type)) await updateIssue(tx, tenantId, issue.id, { last_error: why });
-  await putBackTask(tx, tenantId, task.id, { attempt, held: await standingHold(unit, issue) });
+  await putBackTask(tx, tenantId, task.id, { attempt, held: await currentHold(unit, issue) });
   unit.notify('svc_tasks');
-}
-
-/**
- * Returns a claim whose worker left before it got the response. Uses no attempt.
- * @returns false when the claim is no longer valid.
- */
-export async function returnClaim(engine: Engine, ref: ClaimRef): Promise<boolean> {
-  try {
-    await behindClaim(engine, ref, async (unit, { run, issue }) => {
-      const { tx, tenantId } = unit;
-      await closeRun(tx, tenantId, run.id, { status: 'lost' });
-      const held = await standingHold(unit, issue);
-      await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, held });
-      if (held === 'budget' && issue) await projectIssue(unit, await issueContextOf(unit, issue));
-      if (issue) unit.dirtyIssues.changed.add(issue.id);
-      unit.notify('svc_tasks');
-      await reviewWorker(unit, run.worker_id, { alive: false });
-    });
-    return true;
-  } catch (error) {
-    if (error instanceof AppError && ['CLAIM_LOST', 'TASK_CANCELLED'].includes(error.code)) return false;
-    throw error;
-  }
 }
 
 /** Releases held tasks whose backoff, quota wait or handover is over. @returns how many became claimable. */
@@ -175,7 +158,7 @@ export async function releaseDue(engine: Engine): Promise<number> {
 }
 
 /** Takes back every claim that a worker holds, each in a transaction of its own. */
-export async function takeBackAll(engine: Engine, tenantId: number, workerId: string, why: string): Promise<void> {
+export async function reclaimAllOf(engine: Engine, tenantId: number, workerId: string, why: string): Promise<void> {
   for (const { id, run_id, issue_id } of await claimsOfWorker(engine.store.tenant, tenantId, workerId)) {
     if (run_id === null) continue;
     await reclaim(engine, tenantId, { taskId: id, runId: run_id, issueId: issue_id }, { why, when: () => true });

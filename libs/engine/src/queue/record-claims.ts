@@ -1,42 +1,142 @@
-import { type Claimed, lockIssues, type WorkerRow } from '@pipeline/store';
+import { branchOf, formatSlug, type State, type TaskPayload } from '@pipeline/domain';
+import {
+  type Claimed,
+  checksOfIssue,
+  hasIntelligence,
+  historyOf,
+  type IssueRow,
+  lockIssues,
+  ownPullRequest,
+  type PullRequestRow,
+  previousAttempts,
+  promptOfIssue,
+  remarksOf,
+  repoById,
+  setHeadOfRun,
+  type WorkerRow,
+} from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { reviewWorkers } from '../presence/worker-status.ts';
-import { payloadOf, type Told } from './task-payload.ts';
+import { updateWorkerStatuses } from '../presence/worker-status.ts';
 
-/** A task that a worker has just claimed. */
-export interface NewClaim {
-  claimed: Claimed;
-  workerId: string;
-}
-
-export interface RecordedClaim extends Told {
+export interface RecordedClaim extends PayloadFacts {
   /** As locked when it was read; undefined for one that is gone. */
   worker: WorkerRow | undefined;
 }
 
 /**
- * Records claims in the lists and the workers' status, and reads the task payloads. Runs after the claim to keep that
- * short: an issue may have moved on since, and then the report is refused, because the move withdraws the claim.
+ * Records new claims in the lists and the workers' status, and reads the task payloads. Runs after the claim to keep
+ * that short: an issue may have moved on since, and then the report is refused, because the move withdraws the claim.
  * @returns the payload of each claim, in order.
  */
-export async function noteClaims(unit: TransactionContext, claims: readonly NewClaim[]): Promise<RecordedClaim[]> {
+export async function recordClaims(
+  unit: TransactionContext,
+  claims: readonly { row: Claimed; workerId: string }[],
+): Promise<RecordedClaim[]> {
   const { tx, tenantId } = unit;
-  const issueIds = [...new Set(claims.flatMap(({ claimed }) => claimed.issue_id ?? []))];
+  const issueIds = [...new Set(claims.flatMap(({ row }) => row.issue_id ?? []))];
   for (const id of issueIds) unit.dirtyIssues.changed.add(id);
   // Locked, because its list row could otherwise be written from data that a concurrent change is about to replace.
   const locking = issueIds.length > 0 ? lockIssues(tx, tenantId, issueIds) : Promise.resolve([]);
   const reading = locking.then((issues) => new Map(issues.map((issue) => [issue.id, issue])));
-  const [told, workers] = await Promise.all([
+  const [payloads, workers] = await Promise.all([
     Promise.all(
-      claims.map(({ claimed }) =>
+      claims.map(({ row }) =>
         payloadOf(
           unit,
-          claimed,
-          reading.then((issues) => issues.get(claimed.issue_id ?? 0)),
+          row,
+          reading.then((issues) => issues.get(row.issue_id ?? 0)),
         ),
       ),
     ),
-    reviewWorkers(unit, [...new Set(claims.map(({ workerId }) => workerId))], { alive: true }),
+    updateWorkerStatuses(unit, [...new Set(claims.map(({ workerId }) => workerId))], { alive: true }),
   ]);
-  return told.map((each, at) => ({ ...each, worker: workers.get(claims[at]?.workerId ?? '') }));
+  return payloads.map((each, at) => ({ ...each, worker: workers.get(claims[at]?.workerId ?? '') }));
+}
+
+interface PayloadFacts {
+  payload: TaskPayload;
+  promptVersion: number | null;
+  costUsd: number;
+  mayHaveSnippets: boolean;
+}
+
+/**
+ * The payload of a task without snippets: seven indexed reads, pipelined with the read of its issue.
+ * @returns it, the version of its instructions, if its track has any, the issue's cost in USD, and whether there may be
+ * snippets.
+ */
+async function payloadOf(
+  unit: TransactionContext,
+  task: Claimed,
+  reading: Promise<IssueRow | undefined>,
+): Promise<PayloadFacts> {
+  const { tx, tenantId } = unit;
+  const issueId = task.issue_id;
+  const { issue_number: number, repo_id: repoId } = task;
+  const [issue, repo, prompt, mayHaveSnippets, { pr, comments, attempts, checks }] = await Promise.all([
+    reading,
+    repoById(tx, tenantId, repoId),
+    issueId === null ? undefined : promptOfIssue(tx, tenantId, { repoId, number }),
+    hasIntelligence(tx, { tenantId, repoId }),
+    issueId === null ? NO_WORK : workOf(unit, issueId, task),
+  ]);
+  const ofKind = (kind: string) => comments.filter((comment) => comment.kind === kind);
+  const payload: TaskPayload = {
+    issue: issue
+      ? {
+          number: issue.issue_number,
+          title: issue.title,
+          body: issue.body,
+          url: issue.url,
+          labels: issue.labels,
+          author: issue.author,
+        }
+      : null,
+    repo: {
+      slug: formatSlug(repo),
+      cloneUrl: repo.clone_url,
+      defaultBranch: repo.default_branch,
+      setupCommand: repo.setup_command,
+    },
+    branch: issue ? branchOf(issue.issue_number) : null,
+    pr: pr
+      ? { number: pr.number, url: pr.url, headSha: pr.head_sha, headRef: pr.head_ref, title: pr.title, body: pr.body }
+      : null,
+    plan: issue?.plan ? { text: issue.plan, plannedFiles: issue.planned_files } : null,
+    checks,
+    reviewComments: ofKind('review').map(({ author, body, path, line }) => ({ author, body, path, line })),
+    answers: ofKind('answer').map(({ author, body }) => ({ author, body })),
+    snippets: [],
+    instructions: prompt?.instructions ?? null,
+    previousAttempts: attempts.map(({ attempt, error_message, outcome }) => ({
+      attempt,
+      errorMessage: error_message,
+      outcome,
+    })),
+    state: issue ? (issue.state as State) : null,
+    history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
+  };
+  // The worker's report on the pull request applies to this commit, whatever is pushed meanwhile.
+  if (pr) unit.send(setHeadOfRun(tx, tenantId, { runId: task.run_id, headSha: pr.head_sha }));
+  return { payload, promptVersion: prompt?.version ?? null, costUsd: issue?.cost_usd ?? 0, mayHaveSnippets };
+}
+
+type Work = {
+  pr: PullRequestRow | undefined;
+  comments: Awaited<ReturnType<typeof remarksOf>>;
+  attempts: Awaited<ReturnType<typeof previousAttempts>>;
+  checks: NonNullable<TaskPayload['checks']>;
+};
+
+const NO_WORK: Work = { pr: undefined, comments: [], attempts: [], checks: [] };
+
+/** What was done for an issue so far: four pipelined reads. */
+async function workOf({ tx, tenantId }: TransactionContext, issueId: number, { task_type }: Claimed): Promise<Work> {
+  const [pr, comments, attempts, checks] = await Promise.all([
+    ownPullRequest(tx, tenantId, issueId),
+    remarksOf(tx, tenantId, issueId),
+    previousAttempts(tx, tenantId, { issueId, taskType: task_type }),
+    checksOfIssue(tx, tenantId, issueId),
+  ]);
+  return { pr, comments, attempts, checks: checks as Work['checks'] };
 }

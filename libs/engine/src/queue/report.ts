@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   AGENT_OF,
   AppError,
@@ -13,7 +12,6 @@ import {
   type TaskType,
 } from '@pipeline/domain';
 import {
-  closeRun,
   deleteTask,
   type IssueRow,
   insertArtefacts,
@@ -22,18 +20,17 @@ import {
   type RunRow,
 } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
-import { type Actor, type HeldClaim, issueContextOf } from '../context/issue-context.ts';
+import type { Actor, HeldClaim } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
-import { keepCodeMap } from '../knowledge/code-map.ts';
-import { keepFindings } from '../knowledge/keep-findings.ts';
-import { saveIntelligence } from '../knowledge/observe.ts';
-import { keepRetrospective } from '../knowledge/retrospects.ts';
-import { reviewWorker } from '../presence/worker-status.ts';
-import { recordTaskEvent } from '../records/records.ts';
-import { subjectOfRun } from '../tasks/side-tasks.ts';
+import { saveCodeMap } from '../knowledge/code-map.ts';
+import { saveFindings, saveIntelligence } from '../knowledge/observe.ts';
+import { saveRetrospective } from '../knowledge/retrospectives.ts';
+import { recordTaskEvent, subjectOfRun } from '../records/records.ts';
 import { claimEnded } from '../tasks/work-tasks.ts';
 import { moveBy } from '../workflow/move.ts';
-import { behindClaim, type ClaimRef } from './claim-gate.ts';
+import type { ClaimToken } from './claim-types.ts';
+import { endClaim } from './end-claim.ts';
 import { applyResult } from './results.ts';
 
 export type Report = Outcome & {
@@ -57,29 +54,14 @@ export interface ReportAnswer {
  * nothing.
  * @throws AppError CLAIM_LOST, TASK_CANCELLED, or INVALID_ARGUMENT for an outcome that a task of this type cannot have.
  */
-export function report(engine: Engine, ref: ClaimRef, body: Report): Promise<ReportAnswer> {
-  const hash = hashReport(body);
-  return behindClaim(
-    engine,
-    ref,
-    async (unit, claim) => {
-      requireOutcomeOf(claim.run.task_type as TaskType, body);
-      const state = await applyReport(unit, claim, body);
-      const answer: ReportAnswer = { ok: true, requeued: false, attempt: claim.run.attempt, state };
-      const end = { status: 'finished' as const, outcome: body.outcome, report: { hash, answer } };
-      unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, end));
-      await reviewWorker(unit, claim.run.worker_id, { alive: true });
-      return answer;
-    },
-    { invocations: body.invocations, repeated: (run) => givenBefore<ReportAnswer>(run, hash) },
-  );
+export function report(engine: Engine, token: ClaimToken, body: Report): Promise<ReportAnswer> {
+  return endClaim(engine, token, body, async (unit, claim) => {
+    requireOutcomeOf(claim.run.task_type as TaskType, body);
+    const state = await applyReport(unit, claim, body);
+    const answer: ReportAnswer = { ok: true, requeued: false, attempt: claim.run.attempt, state };
+    return { answer, end: { status: 'finished', outcome: body.outcome } };
+  });
 }
-
-/** Two reports are equal when their parsed bodies are; workers repeat a report without a response. */
-export const hashReport = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
-
-export const givenBefore = <T>(run: RunRow, hash: string): T | undefined =>
-  run.report_hash === hash ? (run.report_answer as unknown as T) : undefined;
 
 function requireOutcomeOf(taskType: TaskType, { outcome }: Report): void {
   const allowed = OUTCOMES_OF[taskType];
@@ -96,28 +78,28 @@ async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Rep
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
   unit.send(deleteTask(tx, tenantId, run.task_id));
   const issue = await bookInvocations(unit, claim, body.invocations);
-  const owner = await keepRecords(unit, run, issue, body);
+  const owner = await saveRecords(unit, run, issue, body);
   const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;
   if (issue || body.outcome === 'scanned') {
     recordTaskEvent(unit, subjectOfRun(run, issue), 'task_completed', { taskId, taskType, attempt, workerId });
     // The repo may have a limit of claims; the next one can begin.
     if (isSideTask(taskType)) unit.notify('svc_tasks');
   }
-  if (body.outcome === 'scanned') await keepCodeMap(unit, run, body.result);
+  if (body.outcome === 'scanned') await saveCodeMap(unit, run, body.result);
   const retrospectiveId =
-    issue && body.outcome === 'retrospective' ? await keepRetrospective(unit, { run, issue }, body.result) : null;
-  const told = { items: body.intelligence ?? [], retrospectiveId };
-  await saveIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, told);
+    issue && body.outcome === 'retrospective' ? await saveRetrospective(unit, { run, issue }, body.result) : null;
+  const observed = { items: body.intelligence ?? [], retrospectiveId };
+  await saveIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, observed);
   if (!issue) return null;
   if (isSideTask(taskType)) return issue.state;
-  const { subject, outcome } = await applyResult(unit, await issueContextOf(unit, issue), {
+  const { subject, outcome } = await applyResult(unit, await loadIssueContext(unit, issue), {
     reported: body,
     claimedHead: run.head_sha,
   });
   claimEnded(unit, subject);
   const question = outcome.outcome === 'needs-clarification' ? outcome.result.question : null;
   const moved = await moveBy(unit, subject, {
-    cause: { trigger: outcome.outcome, outcome, headSha: headReadBy(run, body) },
+    cause: { trigger: outcome.outcome, outcome, headSha: reviewedHead(run, body) },
     actor: actor,
     stop: { question },
   });
@@ -125,12 +107,12 @@ async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Rep
 }
 
 /** The commit of a verdict; null when the reviewer reports another one than its task named. */
-function headReadBy({ head_sha: head }: RunRow, body: Report): string | null {
+function reviewedHead({ head_sha: head }: RunRow, body: Report): string | null {
   const named = body.outcome === 'approved' ? body.result.headSha : undefined;
   return named === undefined || head?.startsWith(named) ? head : null;
 }
 
-async function keepRecords(
+async function saveRecords(
   unit: TransactionContext,
   run: RunRow,
   issue: IssueRow | undefined,
@@ -149,6 +131,6 @@ async function keepRecords(
     agent: run.agent,
   };
   await insertArtefacts(tx, tenantId, owner, artefacts);
-  await keepFindings(unit, owner, issue, findings);
+  await saveFindings(unit, owner, issue, findings);
   return owner;
 }

@@ -27,20 +27,20 @@ export async function applyResult(
 ): Promise<{ subject: IssueContext; outcome: Outcome }> {
   switch (reported.outcome) {
     case 'planned':
-      return { subject: await keepPlan(unit, subject, reported.result), outcome: reported };
+      return { subject: await savePlan(unit, subject, reported.result), outcome: reported };
     case 'submitted':
-      return { subject: await keepSubmission(unit, subject, reported.result, claimedHead), outcome: reported };
+      return { subject: await saveSubmission(unit, subject, reported.result, claimedHead), outcome: reported };
     case 'changes-requested':
-      await keepReview(unit, subject, reported.result);
+      await saveReview(unit, subject, reported.result);
       return { subject, outcome: reported };
     case 'depends':
-      return { subject, outcome: await keepDependencies(unit, subject, reported) };
+      return { subject, outcome: await saveDependencies(unit, subject, reported) };
     default:
       return { subject, outcome: reported };
   }
 }
 
-async function keepPlan(
+async function savePlan(
   unit: TransactionContext,
   subject: IssueContext,
   { plan, plannedFiles }: Result<'planned'>,
@@ -54,7 +54,7 @@ async function keepPlan(
  * A new submission settles the last round of review, and updates the head of the open pull request. A head that the
  * host has reported since the claim is newer than the worker's, so it stays.
  */
-async function keepSubmission(
+async function saveSubmission(
   unit: TransactionContext,
   subject: IssueContext,
   result: Result<'submitted'>,
@@ -72,7 +72,7 @@ async function keepSubmission(
   return { ...subject, issue, pr: { ...subject.pr, ...change } };
 }
 
-async function keepReview(
+async function saveReview(
   unit: TransactionContext,
   subject: IssueContext,
   result: Result<'changes-requested'>,
@@ -84,7 +84,7 @@ async function keepReview(
   ]);
 }
 
-async function keepDependencies(
+async function saveDependencies(
   unit: TransactionContext,
   subject: IssueContext,
   reported: Extract<Outcome, { outcome: 'depends' }>,
@@ -94,17 +94,21 @@ async function keepDependencies(
   for (const reference of reported.result.on) {
     const parent = await parentOf(unit, repo, reference);
     if (!parent)
-      return ask(`It depends on "${reference}", which names no issue of an enabled repository. Which one is meant?`);
+      return asQuestion(
+        `It depends on "${reference}", which names no issue of an enabled repository. Which one is meant?`,
+      );
     const self = parent.repoId === child.repoId && parent.number === child.number;
     if (self || (await wouldCycle(unit.tx, unit.tenantId, child, parent))) {
-      return ask(`It depends on ${reference}, which in turn waits for this issue. Which of the two comes first?`);
+      return asQuestion(
+        `It depends on ${reference}, which in turn waits for this issue. Which of the two comes first?`,
+      );
     }
     await upsertEdge(unit.tx, unit.tenantId, { kind: 'depends_on', child, parent });
   }
   return reported;
 }
 
-const ask = (question: string): Outcome => ({ outcome: 'needs-clarification', result: { question } });
+const asQuestion = (question: string): Outcome => ({ outcome: 'needs-clarification', result: { question } });
 
 async function parentOf(unit: TransactionContext, home: Slug, reference: string) {
   const ref = parseIssueRef(reference, home);

@@ -8,7 +8,8 @@ import {
 } from '@pipeline/domain';
 import { type RepoRow, repoById } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
-import { behindClaim, type ClaimRef } from './claim-gate.ts';
+import type { ClaimToken } from './claim-types.ts';
+import { withClaim } from './with-claim.ts';
 
 /** Issues credentials for the repos of a kind of host; null = not configured. */
 export type IssuerOf = (repo: RepoRow) => RepoAccessIssuer | null;
@@ -23,8 +24,8 @@ interface TaskAccess extends RepoAccess {
  * claim is checked first; the host is queried after that transaction, never inside it.
  * @throws AppError CLAIM_LOST, TASK_CANCELLED, CREDENTIALS_UNAVAILABLE; and what the issuer throws.
  */
-export async function accessForTask(engine: Engine, ref: ClaimRef, issuerOf: IssuerOf): Promise<TaskAccess> {
-  const { repo, taskType } = await behindClaim(engine, ref, async (unit, { run }) => ({
+export async function accessForTask(engine: Engine, token: ClaimToken, issuerOf: IssuerOf): Promise<TaskAccess> {
+  const { repo, taskType } = await withClaim(engine, token, async (unit, { run }) => ({
     repo: await repoById(unit.tx, unit.tenantId, run.repo_id),
     taskType: run.task_type as TaskType,
   }));
@@ -35,6 +36,6 @@ export async function accessForTask(engine: Engine, ref: ClaimRef, issuerOf: Iss
     throw new AppError('CREDENTIALS_UNAVAILABLE', `${why}: use the git credentials of the worker machine`);
   }
   const { installation_id: installationId } = repo;
-  const wish = { repo, installationId, permissions: permissionsFor(taskType) };
-  return { ...(await issuer.accessTo(wish)), repo: slug, cloneUrl: repo.clone_url };
+  const request = { repo, installationId, permissions: permissionsFor(taskType) };
+  return { ...(await issuer.accessTo(request)), repo: slug, cloneUrl: repo.clone_url };
 }

@@ -1,6 +1,6 @@
 import type { State, TaskType } from '@pipeline/domain';
 import { AGENT_OF, formatSlug, stateBit } from '@pipeline/domain';
-import { insertAuditEntry, type StreamInput } from '@pipeline/store';
+import { type IssueRow, insertAuditEntry, type RunRow, type StreamInput } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
 
@@ -57,7 +57,7 @@ export function emit(unit: TransactionContext, type: StreamInput['type'], data: 
   unit.notify('svc_stream');
 }
 
-/** Appends an entry to the issue's timeline. */
+/** Appends an entry to the issue's timeline. The caller has locked the issue: clients read its entries by time. */
 export function recordIssueEvent(
   unit: TransactionContext,
   { issue }: Pick<IssueContext, 'issue'>,
@@ -139,7 +139,7 @@ export const recordOperation = (
   });
 
 /** The same for actions without a repo. */
-export const recordDeed = (
+export const recordGlobalOperation = (
   unit: TransactionContext,
   actor: Actor,
   { action, subject }: { action: string; subject: string },
@@ -152,3 +152,8 @@ export const recordDeed = (
     reason: actor.reason ?? null,
     details: {},
   });
+
+/** The subject of a run's events: its issue, or its repo. */
+export const subjectOfRun = (run: RunRow, issue: IssueRow | undefined): EventSubject => ({
+  issue: issue ?? { id: null, repo_id: run.repo_id, issue_number: null },
+});

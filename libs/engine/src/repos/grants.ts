@@ -1,6 +1,6 @@
 import { grantRepo, lockMemberships, revokeGrant } from '@pipeline/store';
 import { requireUser } from '../accounts/users.ts';
-import { type Admin, recordRepoDeed, refuse } from '../context/admin.ts';
+import { type Admin, recordRepoAction, refuse } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
 import { requireRepo } from './repos.ts';
 
@@ -23,7 +23,7 @@ export async function changeGrant(admin: Admin, grant: Grant, granted: boolean) 
     if (granted) await grantRepo(unit.tx, repo.tenant_id, user.id, repo.id);
     const changed = granted || (await revokeGrant(unit.tx, repo.tenant_id, user.id, repo.id));
     const action = granted ? 'grant-add' : 'grant-remove';
-    if (changed) recordRepoDeed(unit, admin, repo, { action, user: user.email });
+    if (changed) recordRepoAction(unit, admin, repo, { action, user: user.email });
     const reachesAll = role !== 'member';
     return { org: repo.org, email: user.email, repo: `${repo.owner}/${repo.name}`, granted, changed, role, reachesAll };
   });

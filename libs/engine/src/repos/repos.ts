@@ -1,12 +1,32 @@
-import { type DoctorCheck, judgePushProtection, requireSlug, type VcsHost } from '@pipeline/domain';
-import { countIssuesByState, type OwnedRepo, reposOfAll, setRepoEnabled } from '@pipeline/store';
+import { requireSlug } from '@pipeline/domain';
+import {
+  countIssuesByState,
+  markRepoRemoved,
+  type OwnedRepo,
+  reposOfAll,
+  setRepoEnabled,
+  type Tx,
+} from '@pipeline/store';
 import { requireOrg } from '../accounts/orgs.ts';
-import { type Admin, notFound, recordRepoDeed, refuse } from '../context/admin.ts';
+import { type Admin, notFound, recordRepoAction, refuse } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
-import { checkPushProtection } from './push-protection.ts';
 
-const shown = (repo: OwnedRepo) => {
-  const { org, owner, name, enabled, vcs_host, default_branch, pool_size, push_restricted, created_at } = repo;
+/** A repo as administrators see it. */
+export const shownRepo = (repo: OwnedRepo) => {
+  const {
+    org,
+    owner,
+    name,
+    enabled,
+    vcs_host,
+    default_branch,
+    pool_size,
+    setup_command,
+    checks_policy,
+    merge_method,
+    push_restricted,
+    created_at,
+  } = repo;
   return {
     org,
     repo: `${owner}/${name}`,
@@ -14,6 +34,9 @@ const shown = (repo: OwnedRepo) => {
     host: vcs_host,
     branch: default_branch,
     poolSize: pool_size,
+    setupCommand: setup_command,
+    checkPolicy: checks_policy,
+    mergeMethod: merge_method,
     /** Whether pushes to the branch are restricted on the host; null = not known. */
     pushRestricted: push_restricted,
     createdAt: created_at,
@@ -24,7 +47,7 @@ const shown = (repo: OwnedRepo) => {
 export async function listRepos({ engine }: Admin, orgId: string | null) {
   if (orgId !== null) await requireOrg(engine.store.tenant, orgId);
   const repos = await reposOfAll(engine.store.fleet, null);
-  return repos.filter(({ org }) => orgId === null || org === orgId).map(shown);
+  return repos.filter(({ org }) => orgId === null || org === orgId).map(shownRepo);
 }
 
 /**
@@ -41,38 +64,39 @@ export async function enableRepo(
   const repo = await requireRepo(admin, slug, org);
   return inTenant(admin.engine, repo.tenant_id, async (unit) => {
     const changed = await setRepoEnabled(unit.tx, repo.tenant_id, repo.id, enabled);
-    if (changed) recordRepoDeed(unit, admin, repo, { action: enabled ? 'repo-enable' : 'repo-disable' });
+    if (changed) recordRepoAction(unit, admin, repo, { action: enabled ? 'repo-enable' : 'repo-disable' });
     unit.notify('svc_cache');
-    const standing = await countIssuesByState(unit.tx, repo.tenant_id, repo.id);
-    const underWay = Object.values(standing).reduce((sum, count) => sum + count, 0);
-    return { ...shown({ ...repo, enabled }), changed, underWay };
+    const underWay = await countOpenIssues(unit.tx, repo);
+    return { ...shownRepo({ ...repo, enabled }), changed, underWay };
   });
 }
 
-/** The host of a repo by its kind; null without credentials for it. */
-type HostOfKind = (kind: string) => Promise<VcsHost | null>;
-
 /**
- * Checks the setup of a repo on its host. Without credentials for the host it reports the result of the monitor's last
- * check.
- * @throws AppError NOT_FOUND, INVALID_INPUT; what the host's read throws.
+ * Removes a repo from the pipeline: it is disabled and in no list any more. Its history is kept, and adding the repo
+ * again continues it.
+ * @throws AppError NOT_FOUND, INVALID_INPUT; INVALID_INPUT while issues are in progress.
  */
-export async function examineRepo(
-  admin: Admin,
-  { slug, org, hostOf }: { slug: string; org: string | null; hostOf: HostOfKind },
-): Promise<{ org: string; repo: string; checks: DoctorCheck[] }> {
+export async function removeRepo(admin: Admin, slug: string, { org }: { org: string | null }) {
   const repo = await requireRepo(admin, slug, org);
-  const host = await hostOf(repo.vcs_host);
-  const { push_restricted: restricted, push_checked_at: at } = repo;
-  const check = host
-    ? await checkPushProtection(admin.engine, repo, host)
-    : at === null
-      ? unread(`no credentials for ${repo.vcs_host} are set here, and the monitor has not read it yet`)
-      : judgePushProtection(repo.default_branch, { restricted, by: [`as the monitor read it at ${at}`] });
-  return { org: repo.org, repo: `${repo.owner}/${repo.name}`, checks: [check] };
+  return inTenant(admin.engine, repo.tenant_id, async (unit) => {
+    await markRepoRemoved(unit.tx, repo.tenant_id, repo.id);
+    const underWay = await countOpenIssues(unit.tx, repo);
+    if (underWay > 0) {
+      const issues = underWay === 1 ? '1 issue is' : `${underWay} issues are`;
+      refuse(
+        `${issues} in progress in ${repo.owner}/${repo.name}: disable the repo and wait until they are done, or cancel them`,
+      );
+    }
+    recordRepoAction(unit, admin, repo, { action: 'repo-remove' });
+    unit.notify('svc_cache');
+    return { org: repo.org, repo: `${repo.owner}/${repo.name}`, removed: true as const };
+  });
 }
 
-const unread = (message: string): DoctorCheck => ({ check: 'push-protection', status: 'unknown', message });
+async function countOpenIssues(tx: Tx, repo: OwnedRepo): Promise<number> {
+  const byState = await countIssuesByState(tx, repo.tenant_id, repo.id);
+  return Object.values(byState).reduce((sum, count) => sum + count, 0);
+}
 
 /**
  * The repo with that slug, enabled or not.
@@ -84,6 +108,6 @@ export async function requireRepo({ engine }: Admin, slug: string, org: string |
   const repos = all.filter((repo) => org === null || repo.org === org);
   const [first, ...others] = repos;
   if (first && others.length === 0) return first;
-  if (!first) return notFound(`there is no repo ${slug}${org ? ` of ${org}` : ''}; pipeline admin repo list shows all`);
+  if (!first) return notFound(`there is no repo ${slug}${org ? ` of ${org}` : ''}; pipeline repo list shows all`);
   return refuse(`${slug} is of ${repos.map((repo) => repo.org).join(' and ')}: use --org to select one`);
 }

@@ -36,11 +36,12 @@ export async function recordReload(engine: Engine, report: ReloadReport, actor: 
       await raiseAlert(unit, { severity: 'warning', detector: 'config_reload_failed', fingerprint, message });
     }
   });
-  if (actor && (outcome.status === 'applied' || outcome.status === 'partial')) await tellRepos(engine, report, actor);
+  if (actor && (outcome.status === 'applied' || outcome.status === 'partial'))
+    await recordInRepos(engine, report, actor);
 }
 
 /** One statement for each tenant. */
-async function tellRepos(engine: Engine, { outcome }: ReloadReport, actor: Actor): Promise<void> {
+async function recordInRepos(engine: Engine, { outcome }: ReloadReport, actor: Actor): Promise<void> {
   const { appliedKeys, deferredKeys } = outcome;
   const repos = Map.groupBy(await enabledRepos(engine.store.fleet), ({ tenant_id }) => tenant_id);
   for (const [tenantId, ofTenant] of repos) {

@@ -1,7 +1,17 @@
-import { type AgentKnowledge, isoWeek, nextIsoWeekStart, retryProposalAfterMs } from '@pipeline/domain';
+import {
+  type AgentKnowledge,
+  appliesByItself,
+  isoWeek,
+  nextIsoWeekStart,
+  proposeStrategy,
+  retryProposalAfterMs,
+  type StrategyInput,
+} from '@pipeline/domain';
 import {
   activeCharter,
+  activeSnapshotVersion,
   dueStrategies,
+  insertSnapshot,
   insertStrategyRun,
   isWeekDone,
   latestStrategyRun,
@@ -10,10 +20,14 @@ import {
   type NewStrategyRun,
   putOffCycle,
   type StrategyKey,
+  supersedeWeekly,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import type { Actor } from '../context/issue-context.ts';
+import { recordPipelineEvent } from '../records/records.ts';
+import { activate } from './activate.ts';
 import { strategyInput } from './inputs.ts';
-import { proposeWeek } from './propose-week.ts';
+import { aboutRepo, snapshotAt } from './snapshots.ts';
 
 const BATCH = 100;
 const LONGEST_REASON = 500;
@@ -36,7 +50,7 @@ export async function runDueStrategies(engine: Engine): Promise<{ failures: Cycl
       await inTenant(engine, key.tenantId, (unit) => runCycle(unit, key, engine.settings().retrieval.agentKnowledge));
     } catch (error) {
       failures.push({ key, error });
-      await inTenant(engine, key.tenantId, (unit) => noteFailure(unit, key, error));
+      await inTenant(engine, key.tenantId, (unit) => recordFailure(unit, key, error));
     }
   }
   return { failures, more: due.length === BATCH };
@@ -77,7 +91,7 @@ async function runCycle(unit: TransactionContext, key: StrategyKey, agentKnowled
 const end = (unit: TransactionContext, key: StrategyKey, run: Omit<NewStrategyRun, 'costUsd'>): Promise<void> =>
   insertStrategyRun(unit.tx, key, { ...run, costUsd: 0 });
 
-async function noteFailure(unit: TransactionContext, key: StrategyKey, error: unknown): Promise<void> {
+async function recordFailure(unit: TransactionContext, key: StrategyKey, error: unknown): Promise<void> {
   const due = await stillDue(unit, key);
   if (!due) return;
   const consecutiveFailures = ((await latestStrategyRun(unit.tx, key))?.consecutiveFailures ?? 0) + 1;
@@ -92,4 +106,43 @@ async function noteFailure(unit: TransactionContext, key: StrategyKey, error: un
     nextDueAt,
     consecutiveFailures,
   });
+}
+
+/** The author of weekly proposals, who also applies those that the charter allows. */
+const AUTOMATION: Actor = { type: 'system', id: 'strategy-automation', agent: null };
+
+/**
+ * Makes the weekly proposal, superseding an earlier one without a decision. Changes within the envelope and
+ * max_auto_size are applied in the same transaction; others wait for an operator. The caller has locked the strategy
+ * and its tracks.
+ * @returns the snapshot's version; null without changes.
+ */
+async function proposeWeek(
+  unit: TransactionContext,
+  key: StrategyKey,
+  input: StrategyInput,
+  week: string,
+): Promise<number | null> {
+  const proposal = proposeStrategy(input);
+  if (proposal.changes.length === 0) return null;
+  const version = await insertSnapshot(unit.tx, key, {
+    ...proposal,
+    source: 'weekly',
+    proposedBy: 'strategy-automation',
+    isoWeek: week,
+    parentVersion: await activeSnapshotVersion(unit.tx, key),
+    charterVersion: input.charter.version,
+    costUsd: 0,
+  });
+  await supersedeWeekly(unit.tx, key, version);
+  const applied = appliesByItself(proposal.risk);
+  recordPipelineEvent(unit, aboutRepo(key), {
+    eventType: 'strategy_proposed',
+    agent: 'strategy-automation',
+    payload: { version, isoWeek: week, applied },
+  });
+  if (!applied) return version;
+  const snapshot = await snapshotAt(unit.tx, key, version);
+  await activate(unit, key, snapshot, { approver: 'strategy-automation', actor: AUTOMATION });
+  return version;
 }

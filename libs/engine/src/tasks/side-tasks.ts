@@ -1,18 +1,10 @@
-import {
-  AGENT_OF,
-  DAY_MS,
-  type Hold,
-  priorityOf,
-  type SideTaskType,
-  type TaskType,
-  URGENT_LABEL,
-} from '@pipeline/domain';
-import { enqueueTasks, type IssueRow, type RunRow, retryScanIn } from '@pipeline/store';
+import { type Hold, priorityOf, type SideTaskType, URGENT_LABEL } from '@pipeline/domain';
+import { deleteTask, enqueueTasks, type IssueRow, lockRetrospect, resumePendingTask, updateRun } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
 import type { TransactionContext } from '../context/context.ts';
-import type { Actor } from '../context/issue-context.ts';
-import { standingHold } from '../costs/budgets.ts';
-import { type EventSubject, recordIssueEvent, recordPipelineEvent, recordTaskEvent } from '../records/records.ts';
+import type { IssueContext } from '../context/issue-context.ts';
+import { currentHold } from '../costs/holds.ts';
+import { recordTaskEvent } from '../records/records.ts';
 
 interface SideOrder {
   taskType: SideTaskType;
@@ -23,18 +15,13 @@ interface SideOrder {
   retry?: { workId: string; attempt: number; held: Hold; delayMs: number };
 }
 
-/** The subject of a run's events: its issue, or its repo. */
-export const subjectOfRun = (run: RunRow, issue: IssueRow | undefined): EventSubject => ({
-  issue: issue ?? { id: null, repo_id: run.repo_id, issue_number: null },
-});
-
 /** Adds a side task. The store refuses a second live one for the same issue, or repo. */
 export async function enqueueSide(
   unit: TransactionContext,
   { taskType, repoId, issue, retry }: SideOrder,
 ): Promise<void> {
   const id = uuidv7();
-  const held = (await standingHold(unit, issue ?? undefined)) ?? retry?.held ?? null;
+  const held = (await currentHold(unit, issue ?? undefined)) ?? retry?.held ?? null;
   const attempt = retry?.attempt ?? 0;
   await enqueueTasks(unit.tx, unit.tenantId, [
     {
@@ -57,28 +44,27 @@ export async function enqueueSide(
   if (held === null) unit.notify('svc_tasks');
 }
 
-const NEXT_SCAN_MS = DAY_MS;
-
 /**
- * No attempt is left. The pipeline does not depend on side tasks: it is dropped, and its issue stays unchanged. A
- * repo's next scan is due a day later.
+ * Enqueues the retrospective of a done issue if it had work, merged or not. One that ended before it had a plan or a
+ * pull request has none. A waiting retrospective of an earlier end stays, because its payload is built at the claim; a
+ * running one has an outdated payload, so it is replaced by a new one.
  */
-export async function giveUpSide(
+export async function enqueueRetrospect(
   unit: TransactionContext,
-  { run, issue }: { run: RunRow; issue: IssueRow | undefined },
-  error: string,
-): Promise<void> {
-  const taskType = run.task_type as TaskType;
-  const agent = AGENT_OF[taskType];
-  recordPipelineEvent(unit, subjectOfRun(run, issue), {
-    eventType: 'task_given_up',
-    agent,
-    payload: { taskId: run.task_id, taskType, attempt: run.attempt, workerId: run.worker_id, error },
-  });
-  if (taskType === 'code-map-scan') {
-    await retryScanIn(unit.tx, { tenantId: unit.tenantId, repoId: run.repo_id }, NEXT_SCAN_MS);
+  { issue, pr }: IssueContext,
+  how: { merged: boolean; wasPaused: boolean },
+) {
+  const { tx, tenantId } = unit;
+  if (how.wasPaused) {
+    await resumePendingTask(tx, tenantId, issue.id, await currentHold(unit, issue));
+    unit.notify('svc_tasks');
   }
-  if (!issue) return;
-  const actor: Actor = { type: 'agent', id: run.worker_id, agent };
-  recordIssueEvent(unit, { issue }, { status: `${taskType} given up`, details: { error }, actor });
+  if (!how.merged && issue.plan === null && !pr) return;
+  const before = await lockRetrospect(tx, tenantId, issue.id);
+  if (before?.status === 'pending') return;
+  if (before) {
+    await deleteTask(tx, tenantId, before.id);
+    if (before.run_id !== null) await updateRun(tx, tenantId, before.run_id, { status: 'cancelled' });
+  }
+  await enqueueSide(unit, { taskType: 'retrospect', repoId: issue.repo_id, issue });
 }

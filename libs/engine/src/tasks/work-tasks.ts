@@ -3,19 +3,19 @@ import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, type TaskRow, upd
 import { v7 as uuidv7 } from 'uuid';
 import type { TransactionContext } from '../context/context.ts';
 import type { IssueContext, WorkTask } from '../context/issue-context.ts';
-import { standingHold } from '../costs/budgets.ts';
+import { currentHold } from '../costs/holds.ts';
 import { recordTaskEvent } from '../records/records.ts';
 
 /** A withdrawn claim whose worker may still be working. */
 type Lingering = NonNullable<Awaited<ReturnType<typeof lingeringRun>>>;
 
 /** The task of an issue, locked, and a worker that may still be working on a withdrawn one. */
-interface StandingWork {
+interface CurrentWork {
   task: TaskRow | undefined;
   lingering: Lingering | undefined;
 }
 
-export async function standingWork({ tx, tenantId }: TransactionContext, issueId: number): Promise<StandingWork> {
+export async function lockCurrentWork({ tx, tenantId }: TransactionContext, issueId: number): Promise<CurrentWork> {
   const [task, lingering] = await Promise.all([
     lockWorkTask(tx, tenantId, issueId),
     lingeringRun(tx, tenantId, issueId),
@@ -31,7 +31,7 @@ export async function replaceWorkTask(
   unit: TransactionContext,
   subject: IssueContext,
   taskType: WorkTaskType | null,
-  { task, lingering }: StandingWork,
+  { task, lingering }: CurrentWork,
 ): Promise<WorkTask | null> {
   const { tx, tenantId } = unit;
   if (task) unit.send(deleteTask(tx, tenantId, task.id));
@@ -67,8 +67,8 @@ export async function enqueueWork(
   const { issue } = subject;
   const id = uuidv7();
   const lingering = 'lingering' in order ? order.lingering : await lingeringRun(unit.tx, unit.tenantId, issue.id);
-  const standing = await standingHold(unit, issue);
-  const { held, delayMs } = holdOf(order, standing, lingering?.left_ms);
+  const current = await currentHold(unit, issue);
+  const { held, delayMs } = holdOf(order, current, lingering?.left_ms);
   const task = { attempt: order.retry?.attempt ?? 0, max_attempts: unit.settings.maxAttempts, held };
   const row = {
     id,
@@ -100,12 +100,12 @@ export async function enqueueWork(
  */
 function holdOf(
   order: WorkOrder,
-  standing: 'paused' | 'budget' | null,
+  current: 'paused' | 'budget' | null,
   lingersMs: number | undefined,
 ): { held: Hold | null; delayMs: number | null } {
   const delayMs = lingersMs ?? order.retry?.delayMs ?? null;
-  if (standing === 'paused') return { held: 'paused', delayMs };
+  if (current === 'paused') return { held: 'paused', delayMs };
   if (lingersMs !== undefined) return { held: 'handover', delayMs };
-  if (standing !== null) return { held: standing, delayMs };
+  if (current !== null) return { held: current, delayMs };
   return { held: order.retry?.held ?? null, delayMs };
 }

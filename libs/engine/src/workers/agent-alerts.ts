@@ -17,7 +17,7 @@ export interface AgentTrouble {
  * help needs a person. Alerts about agents that are not listed, such as removed ones, are resolved.
  * @param unknown agents that have not been checked yet; their alerts stay as they are.
  */
-export async function tellOfAgents(
+export async function reconcileAgentAlerts(
   engine: Engine,
   troubles: readonly AgentTrouble[],
   unknown: readonly string[],

@@ -3,8 +3,8 @@ import { AppError, presentStatus } from '@pipeline/domain';
 import { isLiveToken, lockWorkerByName, upsertWorker, type WorkerRow } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { isOwn } from '../presence/own-worker.ts';
-import { noteRegistration } from '../presence/worker-status.ts';
-import { takeBackAll } from '../queue/reclaim.ts';
+import { recordRegistration } from '../presence/worker-status.ts';
+import { reclaimAllOf } from '../queue/reclaim.ts';
 
 interface Registration {
   name: string;
@@ -32,10 +32,10 @@ export async function registerWorker(engine: Engine, tenantId: number, input: Re
     const worker = { ...input, id: `wkr_${randomUUID()}`, status, tokenId: input.tokenId ?? null };
     const row = await upsertWorker(unit.tx, tenantId, worker, before?.token_id ?? null);
     if (!row) throw taken(input.name);
-    await noteRegistration(unit, row, before);
+    await recordRegistration(unit, row, before);
     return row;
   });
-  await takeBackAll(engine, tenantId, worker.id, 'the worker was restarted');
+  await reclaimAllOf(engine, tenantId, worker.id, 'the worker was restarted');
   return worker.id;
 }
 

@@ -2,9 +2,9 @@ import { AppError } from '@pipeline/domain';
 import { claimsOfWorker, locateWorker, lockWorker, repoOfWorker, updateWorker } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
-import { reviewWorker } from '../presence/worker-status.ts';
-import { type HeldTask, takeBack } from '../queue/reclaim.ts';
-import { recordDeed, recordOperation } from '../records/records.ts';
+import { updateWorkerStatus } from '../presence/worker-status.ts';
+import { type HeldTask, reclaimLocked } from '../queue/reclaim.ts';
+import { recordGlobalOperation, recordOperation } from '../records/records.ts';
 
 /**
  * Starts or ends the drain of a worker (interface: States and transitions, row Worker). A draining worker finishes its
@@ -18,14 +18,14 @@ export async function drainWorker(engine: Engine, id: string, draining: boolean,
     const worker = await lockWorker(unit.tx, unit.tenantId, id);
     if (!worker) throw new AppError('NOT_FOUND', `Worker not found: ${id}`);
     await updateWorker(unit.tx, unit.tenantId, id, { draining });
-    await reviewWorker(unit, id, { alive: false });
+    await updateWorkerStatus(unit, id, { alive: false });
     const repoId = await repoOfWorker(unit.tx, worker);
     const action = draining ? 'worker-drain' : 'worker-resume';
     // Recorded in the log of the most related repo; for a tenant without repos in that of the deployment.
     if (repoId !== null) {
       const repo = { id: null, repo_id: repoId, issue_number: null };
       recordOperation(unit, { issue: repo }, actor, { action, workerId: id });
-    } else await recordDeed(unit, actor, { action, subject: `worker ${id}` });
+    } else await recordGlobalOperation(unit, actor, { action, subject: `worker ${id}` });
     unit.notify('svc_tasks');
   });
 }
@@ -63,7 +63,7 @@ function reclaimStuck(
 ): Promise<boolean> {
   const why = 'an operator took the stalled task back';
   return inTenant(engine, tenantId, async (unit) => {
-    const task = await takeBack(unit, claim, { why, when: ({ stuck }) => stuck, again: true });
+    const task = await reclaimLocked(unit, claim, { why, when: ({ stuck }) => stuck, again: true });
     if (!task) return false;
     const issue = { id: task.issue_id, repo_id: task.repo_id, issue_number: task.issue_number || null };
     recordOperation(unit, { issue }, actor, { action: 'worker-reclaim', workerId: id, taskId: task.id });

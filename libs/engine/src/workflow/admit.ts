@@ -1,25 +1,26 @@
 import { insertIssue, lockIssueByNumber, type NewIssue } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-context.ts';
+import { ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { decideFor } from './decision.ts';
-import { moveBy, moveThrough } from './move.ts';
-import { asking, type HostWord, takeText } from './text-dependencies.ts';
+import { askPerson, moveBy, moveThrough } from './move.ts';
+import { addTextDependencies, type HostStates } from './text-dependencies.ts';
 
 /**
  * Admits an issue of the host and moves it on immediately: no issue stays in `new`.
- * @param asked the host state of issues that its text names.
+ * @param hostStates the host state of issues that its text names.
  * @returns false when the issue had been admitted before; nothing was changed then.
  */
 export async function admitNew(
   unit: TransactionContext,
   repoId: number,
   issue: NewIssue,
-  asked?: HostWord,
+  hostStates?: HostStates,
 ): Promise<boolean> {
   if (!(await insertIssue(unit.tx, unit.tenantId, repoId, issue))) return false;
   unit.records.entries.push({ repoId });
   const row = await lockIssueByNumber(unit.tx, unit.tenantId, repoId, issue.number);
-  if (row) await admit(unit, await issueContextOf(unit, row), asked);
+  if (row) await admit(unit, await loadIssueContext(unit, row), hostStates);
   return true;
 }
 
@@ -27,12 +28,12 @@ export async function admitNew(
  * `new` -> its first state with a task. An issue whose text names unfinished ones passes that state and waits in
  * dependency-blocked; one in a dependency cycle goes to needs-clarification.
  */
-export async function admit(unit: TransactionContext, subject: IssueContext, asked?: HostWord): Promise<void> {
-  const { open, question } = await takeText(unit, subject, asked);
+export async function admit(unit: TransactionContext, subject: IssueContext, hostStates?: HostStates): Promise<void> {
+  const { open, question } = await addTextDependencies(unit, subject, hostStates);
   const move = { cause: { trigger: 'admitted' as const }, actor: ENGINE };
   const decision = decideFor(subject, move.cause);
   if (question !== null && decision.kind === 'move') {
-    await moveThrough(unit, subject, { decision, move }, asking(question));
+    await moveThrough(unit, subject, { decision, move }, askPerson(question));
     return;
   }
   await moveBy(unit, { ...subject, openDependencies: open }, move);

@@ -1,9 +1,35 @@
-import { type Cause, type Decision, isHeldBack, type Refusal, type State } from '@pipeline/domain';
-import { insertDeadLetter } from '@pipeline/store';
+import {
+  type Approval,
+  autoUnblockDelayMs,
+  type Cause,
+  type Decision,
+  type ErrorClass,
+  fingerprint,
+  isHeldBack,
+  type ProjectionAction,
+  type Refusal,
+  type State,
+  stateBit,
+} from '@pipeline/domain';
+import {
+  actedNow,
+  enterState,
+  type IssueRow,
+  insertDeadLetter,
+  type PullRequestRow,
+  resolveEdgesAtEnd,
+  setApproval,
+  settleSiIssue,
+  updateIssue,
+  withdrawProjections,
+} from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { ENGINE, type IssueContext } from '../context/issue-context.ts';
-import { recordPipelineEvent } from '../records/records.ts';
-import { advance, type TransitionMetadata } from './advance.ts';
+import { type Actor, ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { settleFindings } from '../knowledge/finding-status.ts';
+import { closingActions, projectIssue, queueProjections } from '../outbox/project.ts';
+import { recordPipelineEvent, recordTransition } from '../records/records.ts';
+import { enqueueRetrospect } from '../tasks/side-tasks.ts';
+import { lockCurrentWork, replaceWorkTask } from '../tasks/work-tasks.ts';
 import { decideFor } from './decision.ts';
 
 /** The cause of a transition, its actor, and the data it stores on the issue. */
@@ -24,7 +50,7 @@ interface Moved {
  */
 export async function moveBy(unit: TransactionContext, subject: IssueContext, move: Move): Promise<Moved> {
   const decision = decideFor(subject, move.cause);
-  if (decision.kind === 'refused') return { subject, deadLetterId: await bury(unit, subject, move, decision) };
+  if (decision.kind === 'refused') return { subject, deadLetterId: await insertRefusal(unit, subject, move, decision) };
   if (isHeldBack(subject.workflow, decision, subject.openDependencies)) {
     return moveThrough(unit, subject, { decision, move }, { cause: { trigger: 'depends' }, actor: ENGINE });
   }
@@ -44,7 +70,7 @@ export async function moveThrough(
   return moveBy(unit, await advance(unit, subject, decision, { ...move, passing: true }), next);
 }
 
-async function bury(
+async function insertRefusal(
   unit: TransactionContext,
   subject: IssueContext,
   { cause, actor }: Move,
@@ -69,3 +95,188 @@ async function bury(
   unit.notify('svc_cache');
   return id;
 }
+
+/** Data that a stop stores on the issue beside its state. */
+interface StopDetails {
+  blockClassification?: ErrorClass | null;
+  question?: string | null;
+  lastError?: string | null;
+  /** Milliseconds until a quota block is lifted for a retry. */
+  quotaMs?: number;
+}
+
+interface TransitionMetadata {
+  actor: Actor;
+  stop?: StopDetails;
+  /** The issue leaves the state immediately: its task is not created and the host is not shown the state. */
+  passing?: true;
+  /** For an approval on the host: the id of its review. */
+  reviewId?: number;
+}
+
+/**
+ * Applies a decision inside the caller's transaction: issue row, transition, events, next task, host writes. The
+ * issue's row is locked, so no other transaction moves it. Nothing else in the product writes an issue's state.
+ * @returns the issue context after the change.
+ */
+export async function advance(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  by: TransitionMetadata,
+): Promise<IssueContext> {
+  const [moved, work] = await Promise.all([
+    decision.kind === 'move' ? move(unit, subject, decision, by) : updateStop(unit, subject, decision, by),
+    by.passing ? null : lockCurrentWork(unit, subject.issue.id),
+  ]);
+  // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
+  if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
+  if (decision.approval && subject.pr) recordApproval(unit, subject.pr, decision.approval, by);
+  const closing = await closingActions(unit, moved, decision);
+  const actions = [...decision.projections, ...closing];
+  if (work === null) {
+    queueProjections(unit, moved, actions);
+    return moved;
+  }
+  const task = await replaceWorkTask(unit, moved, decision.nextTask, work);
+  await projectIssue(unit, moved, actions, task);
+  return moved;
+}
+
+/** Records the approved commit and its approver: the merge names it. */
+function recordApproval(
+  unit: TransactionContext,
+  pr: PullRequestRow,
+  { sha, source }: Approval,
+  { actor, reviewId }: TransitionMetadata,
+): void {
+  const by = (source === 'agent' ? actor.agent : actor.id) ?? actor.type;
+  unit.send(setApproval(unit.tx, unit.tenantId, pr.id, { sha, source, by, reviewId: reviewId ?? null }));
+}
+
+/**
+ * Discards host writes that only the left state wanted: a merge of an issue that was sent back or cancelled, subtasks
+ * of an issue that is no longer split, the close of a reopened one.
+ */
+function withdraw(unit: TransactionContext, { issue }: IssueContext, { from, to, trigger }: Decision): void {
+  const unwanted: ProjectionAction['type'][] = [];
+  if (from === 'merge-pending' && trigger !== 'merged') unwanted.push('mergePR');
+  if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
+  if (from === 'in-review' && to === 'done') unwanted.push('createPR');
+  if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
+  // If it was closed on the host before the reopening was written there, it would otherwise stay open.
+  if (to === 'done') unwanted.push('reopenIssue');
+  if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
+}
+
+async function move(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  { actor, stop = {} }: TransitionMetadata,
+): Promise<IssueContext> {
+  const { issue } = subject;
+  const forced = decision.trigger === 'operator';
+  recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
+  const change = {
+    state: decision.to,
+    is_blocked: decision.isBlocked,
+    block_reason: decision.blockReason,
+    block_classification: decision.isBlocked ? (stop.blockClassification ?? null) : null,
+    blocked_from_state: decision.blockedFromState,
+    question: decision.to === 'needs-clarification' ? (stop.question ?? issue.question) : null,
+    ...lastErrorOf(issue, stop),
+    is_paused: issue.is_paused && decision.to !== 'done',
+    reached_states: issue.reached_states | stateBit(decision.to),
+    quota_waited_ms: isStillWaiting(decision, actor) ? issue.quota_waited_ms : 0,
+  };
+  const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);
+  const entered = await enterState(unit.tx, issue, change, liftMs);
+  const moved = { ...subject, issue: { ...issue, ...change, ...entered } };
+  if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
+  if (decision.to === 'done' || issue.state === 'done') {
+    const place = { repoId: issue.repo_id, number: issue.issue_number };
+    await settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done');
+  }
+  if (decision.to === 'done') {
+    unit.send(actedNow(unit.tx, issue));
+    const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
+    await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
+    const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';
+    await settleFindings(unit, moved);
+    await enqueueRetrospect(unit, moved, { merged, wasPaused: issue.is_paused });
+  }
+  return moved;
+}
+
+/** The displayed error, and its fingerprint. */
+function lastErrorOf(issue: IssueRow, { lastError }: StopDetails) {
+  if (lastError === undefined) return { last_error: issue.last_error, error_fingerprint: issue.error_fingerprint };
+  return { last_error: lastError, error_fingerprint: lastError === null ? null : fingerprint(lastError) };
+}
+
+/**
+ * Milliseconds until a transient block is lifted automatically; null for any other, or after the maximum number of
+ * lifts.
+ */
+function autoUnblockIn(
+  unit: TransactionContext,
+  issue: IssueRow,
+  after: { state: string; block_classification: string | null },
+): number | null {
+  const { autoUnblockTransient, maxAutoUnblocksPerIssue } = unit.settings.selfHealing;
+  const transient = after.state === 'failure-blocked' && after.block_classification === 'transient';
+  if (!transient || !autoUnblockTransient || issue.auto_unblock_count >= maxAutoUnblocksPerIssue) return null;
+  return autoUnblockDelayMs(issue.auto_unblock_count);
+}
+
+/** A quota block and its retry: only an outcome, or a person, resets the waiting time. */
+const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
+  trigger === 'exhausted' || (trigger === 'unblocked' && actor.type !== 'operator');
+
+/** Transitions to done on which the result was accepted. */
+const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];
+
+/** Blocks that are lifted automatically. */
+const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
+
+/**
+ * Another failure in a stop: the state stays, the newest reason replaces the old one and may cancel the automatic lift.
+ */
+async function updateStop(
+  unit: TransactionContext,
+  subject: IssueContext,
+  decision: Decision,
+  { stop }: TransitionMetadata,
+): Promise<IssueContext> {
+  if (!stop) return subject;
+  const { issue } = subject;
+  const change = {
+    block_reason: decision.blockReason,
+    block_classification: stop.blockClassification ?? issue.block_classification,
+    ...lastErrorOf(issue, { lastError: stop.lastError ?? issue.last_error }),
+  };
+  const lifted = LIFTED.includes(change.block_classification) ? {} : { auto_unblock_at: null };
+  unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, { ...change, ...lifted }));
+  return { ...subject, issue: { ...issue, ...change, ...lifted } };
+}
+
+function recordBlock(unit: TransactionContext, moved: IssueContext, reasonBefore: string | null, actor: Actor): void {
+  const { issue } = moved;
+  recordPipelineEvent(unit, moved, {
+    eventType: issue.is_blocked ? 'issue_blocked' : 'issue_unblocked',
+    agent: actor.agent ?? actor.type,
+    payload: {
+      blockReason: issue.is_blocked ? issue.block_reason : reasonBefore,
+      classification: issue.block_classification,
+      automatic: actor.type !== 'operator',
+    },
+  });
+}
+
+/** The transition that asks a person. */
+export const askPerson = (question: string): Move => ({
+  cause: { trigger: 'needs-clarification' },
+  actor: ENGINE,
+  stop: { question },
+});

@@ -10,7 +10,8 @@ import {
   subtasksOf,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import { ENGINE, type IssueContext, issueContextOf } from '../context/issue-context.ts';
+import { ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { moveBy } from './move.ts';
 
 const BATCH = 500;
@@ -37,7 +38,7 @@ function release(engine: Engine, tenantId: number, issueId: number, state: Waiti
   return inTenant(engine, tenantId, async (unit) => {
     const issue = await lockIssue(unit.tx, tenantId, issueId);
     if (issue?.state !== state) return false;
-    const subject = await issueContextOf(unit, issue);
+    const subject = await loadIssueContext(unit, issue);
     const trigger = await triggerOf(unit.tx, subject);
     // A workflow without the edge: the first try has written a dead letter, more of them would not help.
     if (!trigger || (await hasOpenDeadLetter(unit.tx, tenantId, issueId))) return false;

@@ -9,7 +9,7 @@ import {
   type WorkflowVersion,
   workflowVersions,
 } from '@pipeline/store';
-import { type Admin, notFound, recordRepoDeed } from '../context/admin.ts';
+import { type Admin, notFound, recordRepoAction } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
 import { requireRepo } from '../repos/repos.ts';
 
@@ -69,13 +69,13 @@ export async function putWorkflow(admin: Admin, { document, activate, ...choice 
     const check = await checked(unit.tx, repo, { document: numbered(document, versions), versions });
     const workflow = accepted(check);
     await insertWorkflow(unit.tx, repo.tenant_id, repo.id, { workflow, by: admin.actor });
-    recordRepoDeed(unit, admin, repo, { action: 'workflow-put', version: workflow.version });
+    recordRepoAction(unit, admin, repo, { action: 'workflow-put', version: workflow.version });
     if (activate) {
       await setActiveWorkflow(unit.tx, repo.tenant_id, repo.id, { version: workflow.version, by: admin.actor });
-      recordRepoDeed(unit, admin, repo, {
+      recordRepoAction(unit, admin, repo, {
         action: 'workflow-activate',
         version: workflow.version,
-        before: inForce(versions),
+        before: activeVersion(versions),
       });
     }
     return { repo: slugOf(repo), version: workflow.version, active: activate, warnings: check.warnings };
@@ -94,11 +94,11 @@ export async function activateWorkflow(admin: Admin, choice: RepoChoice, version
     const { body } = versionAmong(versions, version);
     const check = await checked(unit.tx, repo, { document: body, versions });
     accepted(check);
-    const before = inForce(versions);
+    const before = activeVersion(versions);
     const result = { repo: slugOf(repo), version, before, warnings: check.warnings };
     if (before === version) return { ...result, changed: false };
     await setActiveWorkflow(unit.tx, repo.tenant_id, repo.id, { version, by: admin.actor });
-    recordRepoDeed(unit, admin, repo, { action: 'workflow-activate', version, before });
+    recordRepoAction(unit, admin, repo, { action: 'workflow-activate', version, before });
     return { ...result, changed: true };
   });
 }
@@ -115,9 +115,9 @@ async function checked(
 ): Promise<WorkflowCheck> {
   const check = checkWorkflow(document);
   if (!check.workflow || check.errors.length > 0) return check;
-  const standing = await countIssuesByState(db, repo.tenant_id, repo.id);
+  const counts = await countIssuesByState(db, repo.tenant_id, repo.id);
   const before = versions.find(({ active }) => active)?.body ?? null;
-  return { ...check, warnings: [...check.warnings, ...effectOnIssues(check.workflow, before, standing)] };
+  return { ...check, warnings: [...check.warnings, ...effectOnIssues(check.workflow, before, counts)] };
 }
 
 /** The document as the next version; the check reports a document that is no object. */
@@ -135,7 +135,7 @@ const versionAmong = (versions: readonly WorkflowVersion[], version: number): Wo
   versions.find((one) => one.version === version) ??
   notFound(`there is no version ${version}; there are ${versions.map((one) => one.version).join(', ') || 'none'}`);
 
-const inForce = (versions: readonly WorkflowVersion[]): number | null =>
+const activeVersion = (versions: readonly WorkflowVersion[]): number | null =>
   versions.find(({ active }) => active)?.version ?? null;
 
 const slugOf = ({ owner, name }: OwnedRepo): string => `${owner}/${name}`;

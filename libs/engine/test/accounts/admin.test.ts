@@ -18,7 +18,7 @@ const SHORT: WorkflowSnapshot = {
   edges: DEFAULT_WORKFLOW.edges.map((edge) => (edge.trigger === 'analyzed' ? { ...edge, to: 'ready-for-dev' } : edge)),
 };
 
-test('the new workflow decides a task that was claimed under the old one', async () => {
+test('decides by the new workflow when a task was claimed under the old one', async () => {
   const bench = await makeBench(database.store);
   await applyHostIssue(bench, hostIssue(1));
   const task = await take(bench);
@@ -28,7 +28,7 @@ test('the new workflow decides a task that was claimed under the old one', async
   expect(await step(bench)).toBe('in-review');
 });
 
-test('a report for which the new workflow has no edge becomes a dead letter, as the check warned', async () => {
+test('creates a dead letter when the new workflow has no edge for a report', async () => {
   const bench = await makeBench(database.store, { slug: 'lean/shop' });
   await applyHostIssue(bench, hostIssue(1));
   const task = await take(bench);
@@ -43,13 +43,13 @@ test('a report for which the new workflow has no edge becomes a dead letter, as 
   const subtasks = [{ title: 'One', body: '', labels: [] }];
   const answer = await finish(bench, task, { outcome: 'split', result: { subtasks } });
   expect(answer.state).toBe('analyzing');
-  const letters = database.db.selectFrom('dead_letters').select(['issue_number', 'error']);
-  expect(await letters.where('repo_id', '=', bench.repo.id).execute()).toMatchObject([
+  const deadLetters = database.db.selectFrom('dead_letters').select(['issue_number', 'error']);
+  expect(await deadLetters.where('repo_id', '=', bench.repo.id).execute()).toMatchObject([
     { issue_number: 1, error: expect.stringContaining('no edge leaves analyzing on split') },
   ]);
 });
 
-test('of two owners who leave concurrently one remains', async () => {
+test('keeps one owner when both leave concurrently', async () => {
   const { engine } = await makeBench(database.store, { slug: 'beta/api' });
   const by: admin.Admin = { engine, actor: 'olga', reason: null };
   for (const email of ['a@beta.org', 'b@beta.org']) {

@@ -20,7 +20,7 @@ async function workerToken(...args: string[]): Promise<string> {
 const isLive = async (token: string): Promise<boolean> =>
   (await findWorkerScope(database.store.tenant, hashToken(token))) !== null;
 
-test('the command makes worker tokens and revokes those of one name', async () => {
+test('creates worker tokens and revokes those of one name', async () => {
   const [first, second, other] = [
     await workerToken('--name', 'build'),
     await workerToken('--name', 'build'),
@@ -32,7 +32,7 @@ test('the command makes worker tokens and revokes those of one name', async () =
   expect(await Promise.all([first, second, other].map(isLive))).toEqual([false, false, true]);
 });
 
-test('the command makes a token that is refused from the given time on', async () => {
+test('creates a token that is refused after the given time', async () => {
   const token = await workerToken('--name', 'short', '--expires', '2h');
   expect(await isLive(token)).toBe(true);
   database.clock.now = new Date(Date.now() + 2 * 3_600_000);
@@ -42,7 +42,7 @@ test('the command makes a token that is refused from the given time on', async (
   await expect(workerToken('--name', 'short', '--expires', '2020-01-01')).rejects.toMatchObject(failure);
 });
 
-test('the command says that there is nothing to revoke', async () => {
+test('reports when no token has the name to revoke', async () => {
   const failure = { code: 1, stderr: expect.stringContaining('no live worker token named "nobody"') };
   await expect(workerToken('--name', 'nobody', '--revoke')).rejects.toMatchObject(failure);
 });

@@ -32,7 +32,7 @@ const resolve = (tenantId = bench.tenantId) =>
   inTenant(bench.engine, tenantId, (unit) => resolveAlert(unit, silent.fingerprint));
 const rows = (tenantId = bench.tenantId) =>
   database.db.selectFrom('alerts').selectAll().where('tenant_id', '=', tenantId).execute();
-const told = async (tenantId = bench.tenantId) => {
+const published = async (tenantId = bench.tenantId) => {
   const events = database.db.selectFrom('stream_outbox').select('data').where('event_type', '=', 'alert');
   return (await events.where('tenant_id', '=', tenantId).orderBy('id').execute()).map(({ data }) => data);
 };
@@ -55,7 +55,7 @@ describe('an alert', () => {
       }),
     ]);
     const { severity, message, detector } = silent;
-    expect(await told()).toEqual([{ severity, message, detector, resolved: false }]);
+    expect(await published()).toEqual([{ severity, message, detector, resolved: false }]);
     expect(bench.bells).toContain('svc_stream');
   });
 
@@ -68,7 +68,7 @@ describe('an alert', () => {
     at(120);
     expect(await raise()).toBe(true);
     expect(await rows()).toEqual([{ ...before, first_seen_at: iso(120), last_seen_at: iso(120) }]);
-    expect((await told()).map((data) => (data as { resolved: boolean }).resolved)).toEqual([false, true, false]);
+    expect((await published()).map((data) => (data as { resolved: boolean }).resolved)).toEqual([false, true, false]);
   });
 
   test('is separate per tenant', async () => {
@@ -82,7 +82,7 @@ describe('an alert', () => {
   test('of the deployment belongs to no tenant', async () => {
     expect(await raise({}, DEPLOYMENT)).toBe(true);
     expect(await rows(DEPLOYMENT)).toHaveLength(1);
-    expect(await told(DEPLOYMENT)).toHaveLength(1);
+    expect(await published(DEPLOYMENT)).toHaveLength(1);
     const named = await database.db.selectFrom('tenants').select('id').where('id', '=', DEPLOYMENT).execute();
     expect(named).toEqual([]);
   });
@@ -100,6 +100,6 @@ describe('an alert', () => {
     const news = await Promise.all(Array.from({ length: 8 }, () => raise()));
     expect(news.filter(Boolean)).toHaveLength(1);
     expect(await rows()).toEqual([expect.objectContaining({ count: 8 })]);
-    expect(await told()).toHaveLength(1);
+    expect(await published()).toHaveLength(1);
   });
 });

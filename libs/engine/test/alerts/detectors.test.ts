@@ -105,7 +105,7 @@ describe('detectors', () => {
     ]);
   });
 
-  test('no_progress: an issue without task, dead letter, pending write or pause', async () => {
+  test('no_progress: an issue without task, dead letterId, pending write or pause', async () => {
     await applyHostIssue(bench, hostIssue(4));
     await database.db.deleteFrom('tasks').execute();
     await written();
@@ -123,7 +123,7 @@ describe('detectors', () => {
       },
     ]);
     const issue = await database.db.selectFrom('issues').select('id').executeTakeFirstOrThrow();
-    const letter = await inTransaction(database.store.tenant, (tx) =>
+    const deadLetterId = await inTransaction(database.store.tenant, (tx) =>
       insertDeadLetter(tx, bench.tenantId, {
         ...{
           repoId: bench.repo.id,
@@ -138,7 +138,7 @@ describe('detectors', () => {
     await look();
     expect(await detectors()).toEqual([]);
     await inTransaction(database.store.tenant, (tx) =>
-      resolveDeadLetter(tx, bench.tenantId, letter, { actor: 'olga', resolution: 'resolved' }),
+      resolveDeadLetter(tx, bench.tenantId, deadLetterId, { actor: 'olga', resolution: 'resolved' }),
     );
     await look();
     expect(await detectors()).toEqual(['no_progress']);

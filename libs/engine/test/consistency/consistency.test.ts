@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { listFindings, releaseWaiting, repairFinding, type StoreRepair } from '@pipeline/engine';
-import { findIssue } from '@pipeline/store';
+import { findIssue, jsonb } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { applyHostIssue, type Bench, drain, finish, hostIssue, makeBench, take } from '../harness.ts';
 
@@ -130,7 +130,7 @@ describe.each(CASES)('%s', (name, kind, number, arrange) => {
 
   test.each([
     ['no id of a finding', () => 'nonsense'],
-    ['an id of a kind that another route mends', () => idOf('label_drift', number)],
+    ['an id of a kind that another route repairs', () => idOf('label_drift', number)],
     ['an unknown repo', () => `${kind}:nobody/nothing#1`],
     ['another tenant than the repo has', () => `${idOf(kind, number)}@somebody`],
   ])('%s is not found', async (_what, id) => {
@@ -199,7 +199,7 @@ describe('clear-flag', () => {
     await block();
     await database.db
       .updateTable('workflow_snapshots')
-      .set({ body: JSON.stringify({ version: 1, states: [], edges: [] }) as never })
+      .set({ body: jsonb({ version: 1, states: [], edges: [] }) })
       .where('repo_id', '=', bench.repo.id)
       .execute();
     expect(await repair('clear-flag', idOf('stale_blocked', 1))).toMatchObject({
@@ -259,13 +259,13 @@ describe('a slug that two tenants have', () => {
   test('has ids that name the tenant, and repairs affect only that tenant', async () => {
     await block();
     const first = bench;
-    const secondEngine = await makeBench(database.store, { slug: `Cons-${run}/Shop`, tenant: `twin-${run}` });
+    const secondEngine = await makeBench(database.store, { slug: `Cons-${run}/Shop`, tenant: `second-${run}` });
     bench = secondEngine;
     await block();
     const plain = idOf('stale_blocked', 1);
-    expect(await ids()).toEqual([`${plain}@Cons-${run}`, `${plain}@twin-${run}`]);
+    expect(await ids()).toEqual([`${plain}@Cons-${run}`, `${plain}@second-${run}`]);
     await expect(repair('clear-flag', plain)).rejects.toMatchObject({ code: 'CONSISTENCY_FINDING_NOT_FOUND' });
-    expect(await repair('clear-flag', `${plain}@twin-${run}`)).toBeNull();
+    expect(await repair('clear-flag', `${plain}@second-${run}`)).toBeNull();
     expect((await issue()).is_blocked).toBe(false);
     bench = first;
     expect(await ids()).toEqual([`${plain}@Cons-${run}`]);

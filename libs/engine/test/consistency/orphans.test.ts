@@ -34,7 +34,7 @@ const hostOf: HostOf = (repo) => (repo.id === bench.repo.id ? bench.host : null)
 const watch = () =>
   new OrphanWatch({ engine: bench.engine, hostOf, onError: (_repo, error) => void errors.push(error) });
 const findings = async (of = watch()) => {
-  await of.look();
+  await of.check();
   return of.findings();
 };
 const numbers = async (of?: OrphanWatch) => (await findings(of)).map((finding) => finding.issueNumber);
@@ -93,7 +93,7 @@ describe('orphan_missing_from_pg', () => {
 
   test('reports a host that does not answer, and keeps known findings', async () => {
     const orphans = watch();
-    await orphans.look();
+    await orphans.check();
     bench.host.listIssues = refuse;
     expect(await numbers(orphans)).toEqual([2, 3]);
     expect(await numbers(watch())).toEqual([]);
@@ -148,7 +148,7 @@ describe('enqueue-orphan', () => {
   });
 
   test.each(['failed', 'discarded'] as const)(
-    'a request that was %s is a finding again, and is sent anew',
+    'reports the orphan again, and sends the request again, when the request was %s',
     async (status) => {
       await enqueue(2);
       const [entry] = await entries();
@@ -175,7 +175,7 @@ describe('enqueue-orphan', () => {
     expect(await events('operator_action')).toEqual([]);
   });
 
-  test('answers that the write service is not connected without access to the host, or when it does not answer', async () => {
+  test('throws STORE_UNAVAILABLE when the host is not connected or does not answer', async () => {
     await expect(enqueue(2, () => null)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     bench.host.getIssue = refuse;
     await expect(enqueue(2)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
@@ -210,12 +210,12 @@ describe('an outbox entry of an issue without a record', () => {
     expect(await events('projection_failed')).toMatchObject([
       { issue_id: null, issue_number: 2, payload: { projectionId: entry?.id, type: 'addLabels' } },
     ]);
-    const letters = await database.db
+    const deadLetters = await database.db
       .selectFrom('dead_letters')
       .selectAll()
       .where('repo_id', '=', bench.repo.id)
       .execute();
-    expect(letters).toEqual([]);
+    expect(deadLetters).toEqual([]);
   });
 
   test('waits for a rate limit and is sent again after a failure', async () => {

@@ -1,6 +1,14 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
-import { act, enforceBudgets, fail, reclaimExpired, releaseDue, report, transition } from '@pipeline/engine';
+import {
+  actOnIssue,
+  enforceBudgets,
+  fail,
+  reclaimExpired,
+  releaseDue,
+  report,
+  transitionIssue,
+} from '@pipeline/engine';
 import { inTransaction, lockToday } from '@pipeline/store';
 import { ALL_TASKS, applyHostIssue, drain, goodOutcome, hostIssue, makeBench, paid, refOf, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
@@ -148,10 +156,10 @@ describe('the day of a tenant', () => {
   test('keeps the hold after a pause and resume, or a retry', async () => {
     await spend(10);
     await enforceBudgets(bench.engine);
-    await act(bench.engine, await bench.key(1), 'pause', OLGA);
+    await actOnIssue(bench.engine, await bench.key(1), 'pause', OLGA);
     expect(await holds()).toMatchObject({ 1: 'paused' });
-    await act(bench.engine, await bench.key(1), 'resume', OLGA);
-    await act(bench.engine, await bench.key(2), 'retry', OLGA);
+    await actOnIssue(bench.engine, await bench.key(1), 'resume', OLGA);
+    await actOnIssue(bench.engine, await bench.key(2), 'retry', OLGA);
     expect(await holds()).toEqual({ 1: 'budget', 2: 'budget' });
   });
 
@@ -264,7 +272,7 @@ describe('the budget of an issue', () => {
   test('holds the task that waited for a withdrawn one when that uses it up', async () => {
     const task = await take(bench);
     const number = task.issueNumber ?? 0;
-    await transition(bench.engine, await bench.key(number), 'planning', OLGA);
+    await transitionIssue(bench.engine, await bench.key(number), 'planning', OLGA);
     expect(await holds()).toMatchObject({ [number]: 'handover' });
     const failure = { errorMessage: 'stopped', errorClass: 'unknown' as const, invocations: [paid(2)] };
     await expect(fail(bench.engine, refOf(bench, task), failure)).rejects.toThrow('cancelled');
@@ -273,7 +281,7 @@ describe('the budget of an issue', () => {
 
   test('resolves its alerts when the issue ends', async () => {
     const { issueNumber } = await spend(2);
-    await act(bench.engine, await bench.key(issueNumber ?? 0), 'cancel', OLGA);
+    await actOnIssue(bench.engine, await bench.key(issueNumber ?? 0), 'cancel', OLGA);
     await drain(bench);
     await enforceBudgets(bench.engine);
     expect(await alerts()).toEqual([]);

@@ -85,27 +85,31 @@ describe("the host's response to a merge", () => {
     await drainMergeFirst();
     expect((await bench.issue()).state).toBe(state);
     expect((await take(bench)).taskType).toBe(taskType);
-    expect(await bench.letters()).toEqual([]);
+    expect(await bench.openDeadLetters()).toEqual([]);
   });
 
-  test('protected requests a person', async () => {
+  test('sends the issue to a person when the branch is protected', async () => {
     await askForMerge();
     bench.host.nextResults.push({ status: 'refused', httpStatus: 405, message: 'review required', kind: 'protected' });
     await drainMergeFirst();
     expect((await bench.issue()).state).toBe('human-review-ready');
   });
 
-  test('any other refusal is a dead letter; its retry sends the merge again and ends the issue', async () => {
+  test('creates a dead letter for any other refusal, whose retry sends the merge again', async () => {
     await askForMerge();
     bench.host.nextResults.push({ status: 'refused', httpStatus: 403, message: 'forbidden', kind: 'other' });
     await drainMergeFirst();
     expect((await bench.issue()).state).toBe('merge-pending');
-    const [letter] = await bench.letters();
-    expect(letter).toMatchObject({ from_state: 'merge-pending', target_state: 'done', error: 'mergePR: forbidden' });
-    expect(await retryDeadLetter(bench.engine, letter?.id ?? '', OLGA)).toBe('merge-pending');
+    const [deadLetter] = await bench.openDeadLetters();
+    expect(deadLetter).toMatchObject({
+      from_state: 'merge-pending',
+      target_state: 'done',
+      error: 'mergePR: forbidden',
+    });
+    expect(await retryDeadLetter(bench.engine, deadLetter?.id ?? '', OLGA)).toBe('merge-pending');
     await drain(bench);
     expect((await bench.issue()).state).toBe('done');
-    expect(await bench.letters()).toEqual([]);
+    expect(await bench.openDeadLetters()).toEqual([]);
   });
 });
 
@@ -121,7 +125,7 @@ async function drainMergeFirst(): Promise<void> {
 
 describe('a dead letter', () => {
   /** A stored cause that the workflow refuses: an approval of an issue that is not in review. */
-  const bury = async () => {
+  const createDeadLetter = async () => {
     const task = await take(bench);
     await bench.database.db
       .updateTable('issues')
@@ -129,13 +133,13 @@ describe('a dead letter', () => {
       .where('tenant_id', '=', bench.tenantId)
       .execute();
     await finish(bench, task, goodOutcome('analyze', 1));
-    const [letter] = await bench.letters();
-    if (!letter) throw new Error('no letter');
-    return letter;
+    const [deadLetter] = await bench.openDeadLetters();
+    if (!deadLetter) throw new Error('no dead letter');
+    return deadLetter;
   };
 
-  test('records a transition without an edge, and the issue stays where it was', async () => {
-    expect(await bury()).toMatchObject({
+  test('records a transition without an edge and leaves the issue in its state', async () => {
+    expect(await createDeadLetter()).toMatchObject({
       from_state: 'new',
       error: 'no edge leaves new on analyzed',
       agent_name: 'analyzer',
@@ -143,8 +147,8 @@ describe('a dead letter', () => {
     expect((await bench.issue()).state).toBe('new');
   });
 
-  test('stays when refused again; a retry makes the transition once it is possible', async () => {
-    const { id } = await bury();
+  test('remains when refused again, and is retried when the edge exists', async () => {
+    const { id } = await createDeadLetter();
     expect(await retryDeadLetter(bench.engine, id, OLGA)).toBeUndefined();
     await bench.database.db
       .updateTable('issues')
@@ -156,7 +160,7 @@ describe('a dead letter', () => {
   });
 
   test('is retried once by two concurrent calls', async () => {
-    const { id } = await bury();
+    const { id } = await createDeadLetter();
     await bench.database.db
       .updateTable('issues')
       .set({ state: 'analyzing' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProjectionAction } from '@pipeline/domain';
-import { act, beginSending, settle, steerProjection } from '@pipeline/engine';
+import { actOnIssue, beginSending, settle, steerProjection } from '@pipeline/engine';
 import { insertProjections, inTransaction, updateIssue } from '@pipeline/store';
 import { drain, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
@@ -49,7 +49,7 @@ describe('labels', () => {
     const first = (await bench.entries()).find(({ action }) => action.type === 'swapLabels');
     await bench.work();
     await drain(bench);
-    await act(bench.engine, await bench.key(), 'pause', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'pause', OLGA);
     await steerProjection(bench.engine, first?.id ?? 0, 'retry', OLGA);
     expect(await sendAgain(first?.id ?? 0)).toEqual({
       type: 'swapLabels',

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Outcome } from '@pipeline/domain';
-import { act, transition } from '@pipeline/engine';
+import { actOnIssue, transitionIssue } from '@pipeline/engine';
 import { findPullRequest } from '@pipeline/store';
 import { drain, finish, step, take, workUntil } from '../harness.ts';
 import { reportPull, reportPush, reportReview } from '../host-pulls.ts';
@@ -32,8 +32,8 @@ async function toHumanReview(): Promise<void> {
   await drain(stage);
 }
 
-describe('a push while the review is under way', () => {
-  test('gives the issue a review of the new head, and withdraws the one under way', async () => {
+describe('a push during the review', () => {
+  test('withdraws the review task and enqueues one for the new head', async () => {
     await workUntil(stage, 'in-review');
     const review = await take(stage);
     await reportPush(stage, NEW);
@@ -44,17 +44,17 @@ describe('a push while the review is under way', () => {
     expect(await statuses()).toEqual([NEW]);
   });
 
-  test('is noticed when the pipeline identity itself pushed, as a worker does', async () => {
+  test('is applied when the pipeline identity pushed, as workers do', async () => {
     await workUntil(stage, 'in-review');
     await reportPull(stage, 'synchronize', { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' }, 'pipeline-bot');
     expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
   });
 
-  test('takes no status and no approval when the issue is retried in failure-blocked', async () => {
+  test('writes neither status nor approval when the issue is retried in failure-blocked', async () => {
     await workUntil(stage, 'in-review');
     await reportPull(stage, 'closed', { state: 'closed' });
     await reportPull(stage, 'reopened', { updatedAt: '2026-03-01T00:00:30.000Z' });
-    await act(stage.engine, await stage.key(), 'retry', OLGA);
+    await actOnIssue(stage.engine, await stage.key(), 'retry', OLGA);
     const review = await take(stage);
     await reportPush(stage, NEW);
     await finish(stage, review, APPROVED);
@@ -63,7 +63,7 @@ describe('a push while the review is under way', () => {
     expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
   });
 
-  test('makes a review void whose reviewer says that it read another commit', async () => {
+  test('voids a review when the reviewer reports another commit', async () => {
     await workUntil(stage, 'in-review');
     await finish(stage, await take(stage), { outcome: 'approved', result: { body: '', headSha: NEW } });
     expect((await stage.issue()).state).toBe('in-review');
@@ -75,7 +75,7 @@ describe('a push while the review is under way', () => {
 describe('a push after the approval', () => {
   beforeEach(() => workUntil(stage, 'merge-pending'));
 
-  test('sends the issue back to review, and its merge task is gone', async () => {
+  test('sends the issue back to review and deletes its merge task', async () => {
     const merge = await take(stage);
     await reportPush(stage, NEW);
     expect(await last()).toBe('merge-pending -> in-review (head-moved)');
@@ -83,7 +83,7 @@ describe('a push after the approval', () => {
     expect(await merges()).toEqual([]);
   });
 
-  test('withdraws the merge that waits in the outbox', async () => {
+  test('withdraws the merge when it is pending in the outbox', async () => {
     await finish(stage, await take(stage), mergeable(OLD));
     await reportPush(stage, NEW);
     expect((await merges()).map(({ status }) => status)).toEqual(['discarded']);
@@ -91,13 +91,13 @@ describe('a push after the approval', () => {
     expect((await stage.issue()).state).toBe('in-review');
   });
 
-  test('is merged by no merge that names the new head before the push is heard of', async () => {
+  test('is not merged when the merge names the new head before the push is reported', async () => {
     await finish(stage, await take(stage), mergeable(NEW));
     expect(await merges()).toEqual([]);
     expect(await last()).toBe('merge-pending -> in-review (head-moved)');
   });
 
-  test('leads back to review with the head that the host names when it refuses the merge', async () => {
+  test("returns to review with the host's head when the host refuses the merge", async () => {
     await finish(stage, await take(stage), mergeable(OLD));
     stage.host.nextResults.push({
       status: 'refused',
@@ -111,10 +111,10 @@ describe('a push after the approval', () => {
     expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
   });
 
-  test('is not merged when the issue comes back to merge-pending from a block', async () => {
+  test('is not merged when the issue returns to merge-pending from a block', async () => {
     await reportPull(stage, 'closed', { state: 'closed' });
     await reportPull(stage, 'reopened', { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' });
-    await act(stage.engine, await stage.key(), 'unblock', OLGA);
+    await actOnIssue(stage.engine, await stage.key(), 'unblock', OLGA);
     expect((await stage.issue()).state).toBe('merge-pending');
     await finish(stage, await take(stage), mergeable(NEW));
     expect(await last()).toBe('merge-pending -> in-review (head-moved)');
@@ -134,7 +134,7 @@ describe('a push after the approval', () => {
 describe("a person's approval", () => {
   beforeEach(toHumanReview);
 
-  test('releases the commit that it was given for', async () => {
+  test('permits the merge of the approved commit', async () => {
     await reportReview(stage, OWN);
     expect(await last()).toBe('human-review-ready -> merge-pending (review-approved)');
     expect(await own()).toMatchObject({ approved_sha: OLD, approved_by: 'anna' });
@@ -142,7 +142,7 @@ describe("a person's approval", () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
-  test('of another linked pull request releases nothing', async () => {
+  test('permits no merge when it is of another linked pull request', async () => {
     const other = { number: 5_000, author: 'bob', headRef: 'patch', body: 'Fixes #1', headSha: 'bad0001' };
     await reportPull(stage, 'opened', other, 'bob');
     await reportReview(stage, 5_000, { commitSha: 'bad0001' });
@@ -155,19 +155,19 @@ describe("a person's approval", () => {
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 
-  test('is not carried over to a push that comes after it', async () => {
+  test('does not apply to a later push', async () => {
     await reportReview(stage, OWN);
     await reportPush(stage, NEW);
     expect(await last()).toBe('merge-pending -> in-review (head-moved)');
   });
 
-  test('of a person without write permission releases nothing', async () => {
+  test('permits no merge when the person has no write permission', async () => {
     stage.host.permission = 'read';
     await reportReview(stage, OWN);
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 
-  test('is taken back when the review is dismissed', async () => {
+  test('is revoked when the review is dismissed', async () => {
     await reportReview(stage, OWN, { id: 77_001 });
     await finish(stage, await take(stage), mergeable(OLD));
     await reportReview(stage, OWN, { id: 77_001, verdict: 'dismissed' });
@@ -176,24 +176,24 @@ describe("a person's approval", () => {
     expect(await own()).toMatchObject({ approved_sha: null });
   });
 
-  test('does not count when its dismissal arrives first', async () => {
+  test('has no effect when its dismissal arrives first', async () => {
     await reportReview(stage, OWN, { id: 77_002, verdict: 'dismissed' });
     await reportReview(stage, OWN, { id: 77_002 });
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 
-  test('is void in a block when somebody with write permission asks for changes there', async () => {
+  test('is revoked in a block when somebody with write permission requests changes', async () => {
     await reportReview(stage, OWN);
     await reportPull(stage, 'closed', { state: 'closed' });
     await reportPull(stage, 'reopened', { updatedAt: '2026-03-01T00:00:30.000Z' });
     await reportReview(stage, OWN, { verdict: 'changes_requested' });
-    await act(stage.engine, await stage.key(), 'unblock', OLGA);
+    await actOnIssue(stage.engine, await stage.key(), 'unblock', OLGA);
     await finish(stage, await take(stage), mergeable(OLD));
     expect(await merges()).toEqual([]);
     expect((await stage.issue()).state).toBe('in-review');
   });
 
-  test('is gone when the head moves before it is given', async () => {
+  test('has no effect when the head moved before it', async () => {
     await reportPush(stage, NEW);
     expect(await last()).toBe('human-review-ready -> in-review (head-moved)');
   });
@@ -230,9 +230,9 @@ describe('with review.dismissStale off', () => {
 });
 
 describe('an operator who moves the issue to merge-pending', () => {
-  test('approves the head that is known at that moment, and no later one', async () => {
+  test('approves the current head and no later one', async () => {
     await toHumanReview();
-    await transition(stage.engine, await stage.key(), 'merge-pending', OLGA);
+    await transitionIssue(stage.engine, await stage.key(), 'merge-pending', OLGA);
     expect(await own()).toMatchObject({ approved_sha: OLD, approved_by: 'olga' });
     await finish(stage, await take(stage), mergeable(NEW));
     expect(await last()).toBe('merge-pending -> in-review (head-moved)');
@@ -240,7 +240,7 @@ describe('an operator who moves the issue to merge-pending', () => {
 });
 
 describe('a submission', () => {
-  test('keeps the head that the host reported after the task was claimed', async () => {
+  test('keeps the head when the host reported it after the claim', async () => {
     await workUntil(stage, 'in-review');
     await finish(stage, await take(stage), { outcome: 'changes-requested', result: { body: 'no', comments: [] } });
     const develop = await take(stage);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type HostIssue, type IssueAction } from '@pipeline/domain';
-import { pollRepo, takeHostEvent } from '@pipeline/engine';
+import { applyHostEvent, pollRepo } from '@pipeline/engine';
 import { hostFactsOf } from '@pipeline/store';
 import { hostIssue } from '../harness.ts';
 import { Stage } from '../stage.ts';
@@ -20,7 +20,7 @@ const deliver = (
 ) => {
   const issue: HostIssue = { ...hostIssue(1, { updatedAt: at(second) }), ...(assignees && { assignees }) };
   const { repo, host } = bench;
-  return takeHostEvent({ engine, repo, host }, { kind: 'issue', action, repo, issue, sender: 'alice', label: null });
+  return applyHostEvent({ engine, repo, host }, { kind: 'issue', action, repo, issue, sender: 'alice', label: null });
 };
 
 describe('stores the assignee of an issue', () => {
@@ -38,7 +38,7 @@ describe('stores the assignee of an issue', () => {
     expect(await assignee()).toBeNull();
   });
 
-  test('when a delivery arrives late, twice or without assignees: the newest report counts', async () => {
+  test('from the newest report when a delivery arrives late, twice or without assignees', async () => {
     await deliver([], 1, 'opened');
     await deliver(['anna'], 4);
     await deliver(['ben'], 3);
@@ -62,7 +62,7 @@ describe('stores the assignee of an issue', () => {
 
   test('when the issue is done', async () => {
     await deliver([], 1, 'opened');
-    await takeHostEvent(bench, {
+    await applyHostEvent(bench, {
       ...{ kind: 'issue', action: 'closed', repo: bench.repo, sender: 'alice', label: null },
       issue: hostIssue(1, { state: 'closed', closedAt: at(2), updatedAt: at(2) }),
     });
@@ -71,7 +71,7 @@ describe('stores the assignee of an issue', () => {
   });
 });
 
-test('leaves out the identities of the pipeline and its workers', async () => {
+test('ignores the identities of the pipeline and its workers', async () => {
   const review = { ...DEFAULT_SETTINGS.review, workerLogins: ['Shop-Worker'] };
   const engine = { ...bench.engine, settings: () => ({ ...DEFAULT_SETTINGS, review }) };
   await deliver(['pipeline-bot', 'shop-worker'], 1, 'opened', engine);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HostIssue } from '@pipeline/domain';
 import { textHash } from '@pipeline/domain';
-import { acceptIssueText, explainIssue, pollRepo, takeHostEvent } from '@pipeline/engine';
+import { acceptIssueText, applyHostEvent, explainIssue, pollRepo } from '@pipeline/engine';
 import { hostFactsOf } from '@pipeline/store';
 import { applyHostIssue, drain, finish, goodOutcome, hostIssue, say, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
@@ -58,7 +58,7 @@ describe('the text that agents get', () => {
     expect(await facts()).toMatchObject({ text_accepted_by: 'anna', changed_sha256: null });
   });
 
-  test('takes only the edited part from an edit with write permission', async () => {
+  test('changes only in the edited part when somebody with write permission edits it', async () => {
     await enqueue();
     await edit({ body: EVIL });
     await edit({ body: EVIL, title: 'A better title' }, 'anna');
@@ -77,14 +77,14 @@ describe('the text that agents get', () => {
     expect((await given()).body).toBe(EVIL);
   });
 
-  test('stays when any other event by any actor shows a changed text', async () => {
+  test('is unchanged when any other event by any actor contains a changed text', async () => {
     await enqueue();
     await applyHostIssue(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'bug', sender: 'anna' });
     expect(await given()).toEqual(ENQUEUED);
     expect(await facts()).toMatchObject({ changed_body: EVIL, changed_by: null });
   });
 
-  test('stays when the author answers a question, and the answer reaches the agent', async () => {
+  test('is unchanged when the author answers a question, which reaches the agent', async () => {
     await enqueue();
     const first = await take(bench);
     await finish(bench, first, { outcome: 'needs-clarification', result: { question: 'Which one?' } } as never);
@@ -95,7 +95,7 @@ describe('the text that agents get', () => {
     expect(task.payload.answers).toEqual([{ author: 'alice', body: 'The first one.' }]);
   });
 
-  test('stays when the author closes the issue, edits it and opens it again', async () => {
+  test('is unchanged when the author closes, edits and reopens the issue', async () => {
     await enqueue();
     await applyHostIssue(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     await edit({ state: 'closed', body: EVIL, closedAt: (await bench.host.getIssue(bench.repo, 1))?.closedAt ?? null });
@@ -111,7 +111,7 @@ describe('the text that agents get', () => {
     await edit({ body: EVIL });
     await expect(bench.issue()).rejects.toThrow('no issue');
     const about = { repo: bench.repo, sender: 'anna', label: 'svc:enqueue' };
-    await takeHostEvent(bench, { kind: 'issue', action: 'labeled', issue: labeled, ...about });
+    await applyHostEvent(bench, { kind: 'issue', action: 'labeled', issue: labeled, ...about });
     expect(await given()).toEqual(ENQUEUED);
   });
 });
@@ -140,7 +140,7 @@ describe('a poll', () => {
     expect((await given()).body).toBe(body);
   });
 
-  test('does not admit a text that was changed after the label, and says so on the host', async () => {
+  test('refuses an issue with a comment when its text was changed after the label', async () => {
     mayWrite();
     const issue = hostIssue(1, { updatedAt: bench.host.tick() });
     bench.host.log(issue, { action: 'labeled', label: 'svc:enqueue', actor: 'anna' });

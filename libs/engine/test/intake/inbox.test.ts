@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HostEvent } from '@pipeline/domain';
-import { drainInbox, Inbox, receive } from '@pipeline/engine';
+import { drainInbox, Inbox, receiveDelivery } from '@pipeline/engine';
 import { inboxBacklog } from '@pipeline/store';
 import { applyHostIssue, hostIssue } from '../harness.ts';
 import { Stage } from '../stage.ts';
@@ -29,7 +29,7 @@ const comment = (issueNumber: number, author: string): HostEvent => {
 };
 const store = (event: HostEvent) => {
   ids += 1;
-  return receive(bench.engine, `${bench.repo.owner} ${String(ids).padStart(5, '0')}`, 'issue_comment', [event]);
+  return receiveDelivery(bench.engine, `${bench.repo.owner} ${String(ids).padStart(5, '0')}`, 'issue_comment', [event]);
 };
 
 describe('the inbox', () => {

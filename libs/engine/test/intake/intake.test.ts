@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { HostEvent, HostPullRequest } from '@pipeline/domain';
-import { act, drainInbox, pollRepo, receive, releaseWaiting, takeHostEvent } from '@pipeline/engine';
+import { actOnIssue, applyHostEvent, drainInbox, pollRepo, receiveDelivery, releaseWaiting } from '@pipeline/engine';
 import { findPullRequest } from '@pipeline/store';
 import { applyHostIssue, type Bench, drain, finish, hostIssue, say, step, take, workUntil } from '../harness.ts';
 import { hostPull } from '../host-pulls.ts';
@@ -10,7 +10,7 @@ const bench = new Stage({ issues: 0 });
 const { database } = bench;
 
 const pullRequest = (over: Partial<HostPullRequest> = {}): HostPullRequest => hostPull(bench, over);
-const bring = (event: HostEvent) => takeHostEvent(bench, event);
+const bring = (event: HostEvent) => applyHostEvent(bench, event);
 
 describe('an issue on the host', () => {
   test('is admitted once, by a webhook or a poll', async () => {
@@ -72,6 +72,26 @@ describe('an issue on the host', () => {
       'new -> analyzing (admitted)',
     ]);
   });
+
+  test.each([
+    ['closed', 'alice'],
+    ['seen', null],
+  ] as const)(
+    'records the closer when a webhook reports a close, and nobody when a poll does: %s',
+    async (action, closer) => {
+      await applyHostIssue(bench, hostIssue(1));
+      await drain(bench);
+      bench.pass(1);
+      await applyHostIssue(bench, hostIssue(1, { state: 'closed' }), { action, sender: closer });
+      const [move] = await bench.database.db
+        .selectFrom('transitions')
+        .select('actor_id')
+        .where('trigger', '=', 'host-closed')
+        .orderBy('id', 'desc')
+        .execute();
+      expect(move).toEqual({ actor_id: closer });
+    },
+  );
 
   test('is merged when its close was caused by a merge', async () => {
     await applyHostIssue(bench, hostIssue(1));
@@ -140,13 +160,13 @@ describe('a pull request on the host', () => {
     await pr('merged', { ...revert, state: 'closed', merged: true });
     await pr('merged', { ...revert, state: 'closed', merged: true });
     expect(await marked()).toBe(1_002);
-    const told = await database.db
+    const events = await database.db
       .selectFrom('pipeline_events')
       .select(['issue_number', 'payload'])
       .where('repo_id', '=', bench.repo.id)
       .where('event_type', '=', 'pr_reverted')
       .execute();
-    expect(told).toEqual([{ issue_number: 1, payload: { prNumber: 1_001, revertedBy: 1_002 } }]);
+    expect(events).toEqual([{ issue_number: 1, payload: { prNumber: 1_001, revertedBy: 1_002 } }]);
   });
 
   test('stops the issue with a reason when closed without a merge', async () => {
@@ -222,8 +242,8 @@ describe('deliveries', () => {
 
   test('are stored and handled once, and repetitions are recognised', async () => {
     const id = `delivery of ${bench.repo.owner}`;
-    expect(await receive(bench.engine, id, 'issues', [event()])).toBe(true);
-    expect(await receive(bench.engine, id, 'issues', [event()])).toBe(false);
+    expect(await receiveDelivery(bench.engine, id, 'issues', [event()])).toBe(true);
+    expect(await receiveDelivery(bench.engine, id, 'issues', [event()])).toBe(false);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(1);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(0);
     expect((await bench.issue()).state).toBe('analyzing');
@@ -233,10 +253,10 @@ describe('deliveries', () => {
     bench.host.login = async () => {
       throw new Error('host is down');
     };
-    await receive(bench.engine, 'bad', 'issues', [event()]);
+    await receiveDelivery(bench.engine, 'bad', 'issues', [event()]);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(0);
     bench.host.login = async () => 'pipeline-bot';
-    await receive(bench.engine, 'good', 'issues', [{ ...event(), issue: hostIssue(2) } as HostEvent]);
+    await receiveDelivery(bench.engine, 'good', 'issues', [{ ...event(), issue: hostIssue(2) } as HostEvent]);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(1);
     bench.pass(60);
     expect(await drainInbox(bench.engine, () => bench.host)).toBe(1);
@@ -316,7 +336,7 @@ describe('an outdated view of a pull request', () => {
       const newer = hostIssue(7, { labels: [], updatedAt: '2026-03-01T01:00:00.000Z' });
       return { issues: [newer], changedPullRequests: [changed], etag: null };
     };
-    await act(bench.engine, await bench.key(), 'reimplement', { type: 'operator', id: 'olga', agent: null });
+    await actOnIssue(bench.engine, await bench.key(), 'reimplement', { type: 'operator', id: 'olga', agent: null });
     await poll();
     expect(await stored()).toMatchObject({ state: 'closed' });
     bench.host.pulls.set(1_001, pullRequest({ state: 'closed' }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HostIssue, IssueAction } from '@pipeline/domain';
-import { act, takeHostEvent } from '@pipeline/engine';
+import { actOnIssue, applyHostEvent, transitionIssue } from '@pipeline/engine';
 import { applyHostIssue, drain, hostIssue, step } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -15,7 +15,7 @@ const again = (
   how: { action: IssueAction; label?: string; sender?: string | null },
 ): Promise<void> => {
   const { action, label = null, sender = 'alice' } = how;
-  return takeHostEvent(bench, { kind: 'issue', action, repo: bench.repo, issue, sender, label });
+  return applyHostEvent(bench, { kind: 'issue', action, repo: bench.repo, issue, sender, label });
 };
 
 /** A poll that reads the host after all writes of the pipeline. */
@@ -32,7 +32,7 @@ async function toTheEnd(): Promise<void> {
 const admissions = async () => (await bench.transitions()).filter((move) => move.startsWith('new -> ')).length;
 
 describe('an issue that is done stays done', () => {
-  test('when the delivery of the label arrives that a poll had admitted it for', async () => {
+  test('when the delivery of the label arrives after a poll has admitted it', async () => {
     const issue = hostIssue(1, { updatedAt: bench.host.tick() });
     bench.host.log(issue, { ...ENQUEUED, actor: 'alice' });
     await poll(issue);
@@ -74,7 +74,7 @@ describe('an issue that is done stays done', () => {
 
   test('when it was ended by the pipeline and the host has not closed it yet', async () => {
     await applyHostIssue(bench, hostIssue(1));
-    await act(bench.engine, await bench.key(), 'cancel', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
     await again(hostIssue(1, { updatedAt: bench.host.tick() }), ENQUEUED);
     expect((await bench.issue()).state).toBe('done');
   });
@@ -92,7 +92,7 @@ describe('an issue that is done starts again', () => {
     expect(last).toBe('done -> new (reopened)');
   });
 
-  test('when a person adds the label in the second in which it was closed, but after that', async () => {
+  test('when a person adds the label after the close, in the same second', async () => {
     await applyHostIssue(bench, hostIssue(1));
     const closed = hostIssue(1, { state: 'closed', updatedAt: at(5) });
     await applyHostIssue(bench, closed, { action: 'closed' });
@@ -104,7 +104,7 @@ describe('an issue that is done starts again', () => {
 });
 
 describe('labels and states that arrive out of order', () => {
-  test('leave the pause that is the newest on the host', async () => {
+  test('apply the newest pause of the host', async () => {
     await applyHostIssue(bench, hostIssue(1));
     const how = { label: 'svc:paused', sender: 'anna' };
     await applyHostIssue(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'unlabeled', ...how });
@@ -115,7 +115,7 @@ describe('labels and states that arrive out of order', () => {
     expect((await bench.issue()).is_paused).toBe(true);
   });
 
-  test('leave the newest change of each other label', async () => {
+  test('apply the newest change of each other label', async () => {
     await applyHostIssue(bench, hostIssue(1));
     const bug = { label: 'bug', sender: 'anna' };
     await applyHostIssue(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'unlabeled', ...bug });
@@ -124,7 +124,7 @@ describe('labels and states that arrive out of order', () => {
     expect((await bench.issue()).labels).toEqual(['svc:analyzing', 'docs']);
   });
 
-  test('leave an issue open that was reopened after it was closed', async () => {
+  test('leave an issue open when it was reopened after the close', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await applyHostIssue(bench, hostIssue(1, { updatedAt: at(4) }), { action: 'reopened' });
     await applyHostIssue(bench, hostIssue(1, { state: 'closed', updatedAt: at(3) }), { action: 'closed' });
@@ -145,13 +145,50 @@ describe('labels and states that arrive out of order', () => {
   });
 });
 
+describe('an issue that is in progress', () => {
+  test('continues when an edit shows the close by the pipeline that an operator has reverted since', async () => {
+    await applyHostIssue(bench, hostIssue(1));
+    await toTheEnd();
+    bench.pass(60);
+    await transitionIssue(bench.engine, await bench.key(), 'new', OLGA);
+    const closed = hostIssue(1, { updatedAt: at(2), state: 'closed', closedAt: at(1), title: 'Please' });
+    await again(closed, { action: 'edited' });
+    expect((await bench.issue()).state).toBe('analyzing');
+  });
+
+  test('ends when a poll shows a close by a person although the pull request could not be opened', async () => {
+    await applyHostIssue(bench, hostIssue(1));
+    while ((await bench.issue()).state !== 'in-review') await bench.work();
+    bench.refuse('no commits');
+    await bench.send('createPR');
+    await drain(bench);
+    bench.pass(1);
+    const closed = { state: 'closed', updatedAt: bench.host.tick(), labels: ['svc:in-review'] } as const;
+    await poll(hostIssue(1, { ...closed, labels: [...closed.labels], closedAt: closed.updatedAt }));
+    expect(await bench.entry('createPR')).toMatchObject({ status: 'discarded' });
+    expect((await bench.issue()).state).toBe('done');
+  });
+
+  test('waits for a person when a poll shows it closed after its reopening has failed', async () => {
+    await applyHostIssue(bench, hostIssue(1));
+    await toTheEnd();
+    bench.pass(60);
+    await transitionIssue(bench.engine, await bench.key(), 'new', OLGA);
+    bench.refuse('locked');
+    await bench.send('reopenIssue');
+    await drain(bench);
+    await poll(hostIssue(1, { state: 'closed', updatedAt: at(2), closedAt: at(1), labels: ['svc:analyzing'] }));
+    expect((await bench.issue()).state).toBe('analyzing');
+  });
+});
+
 describe('a command on the host', () => {
   let ids = 100;
   const command = (body: string, createdAt: string, id?: number) => {
     ids += 1;
     const comment = { id: id ?? ids, author: 'anna', body, createdAt, updatedAt: createdAt };
     const about = { repo: bench.repo, issueNumber: 1, onPullRequest: false, issueAuthor: 'alice', sender: 'anna' };
-    return takeHostEvent(bench, { kind: 'comment', ...about, comment });
+    return applyHostEvent(bench, { kind: 'comment', ...about, comment });
   };
 
   test('has no effect when a newer one of its kind was applied', async () => {
@@ -177,7 +214,7 @@ describe('a command on the host', () => {
   test('has no effect when an operator has paused or resumed since', async () => {
     await applyHostIssue(bench, hostIssue(1));
     bench.pass(60);
-    await act(bench.engine, await bench.key(), 'resume', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'resume', OLGA);
     await command('/svc:pause', '2026-03-01T00:00:30.000Z');
     expect((await bench.issue()).is_paused).toBe(false);
     await command('/svc:pause', '2026-03-01T00:00:58.000Z');

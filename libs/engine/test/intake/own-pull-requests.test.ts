@@ -12,7 +12,7 @@ const FORK = { number: STRANGER, headRepo: 'mallory/shop', author: 'mallory', he
 const ofFork = () => findPullRequest(stage.database.db, stage.tenantId, stage.repo.id, STRANGER);
 const writes = async () => (await stage.entries()).map(({ action }) => action);
 
-describe('a pull request from a fork whose branch has the name of the pipeline', () => {
+describe('a pull request from a fork with the name of a work branch', () => {
   test.each(['in-review', 'merge-pending', 'human-review-ready'])(
     'is not linked while the issue is in %s',
     async (state) => {
@@ -56,7 +56,7 @@ describe('a pull request from a fork whose branch has the name of the pipeline',
 describe('a pull request that is merged into another base than the default branch', () => {
   const merged = { state: 'closed', merged: true, mergedAt: '2026-03-01T00:02:00.000Z', baseRef: 'release' } as const;
 
-  test('leaves the issue where it is when a person opened it', async () => {
+  test('does not move the issue when a person opened it', async () => {
     await workUntil(stage, 'in-review');
     const linked = { number: STRANGER, author: 'anna', headRef: 'mine', body: 'Closes #1' };
     await reportPull(stage, 'merged', { ...linked, ...merged }, 'anna');
@@ -64,7 +64,7 @@ describe('a pull request that is merged into another base than the default branc
     expect((await stage.issue()).state).toBe('in-review');
   });
 
-  test('stops the issue when it is the one of the pipeline', async () => {
+  test('blocks the issue when the pipeline opened it', async () => {
     await workUntil(stage, 'in-review');
     await reportPull(stage, 'merged', { ...merged, updatedAt: '2026-03-01T00:02:00.000Z' });
     expect(await stage.issue()).toMatchObject({
@@ -73,7 +73,7 @@ describe('a pull request that is merged into another base than the default branc
     });
   });
 
-  test('does not end the issue when the host closes it for another reason afterwards: a close is a cancel', async () => {
+  test('cancels the issue when the host closes it afterwards', async () => {
     await workUntil(stage, 'in-review');
     stage.host.pulls.set(1_001, hostPull(stage, merged));
     await applyHostIssue(stage, hostIssue(1, { state: 'closed' }), { action: 'closed' });
@@ -104,11 +104,11 @@ describe('a pull request on a branch of the repository that the pipeline did not
   });
 });
 
-describe('a pull request of somebody else that closes the issue by a keyword', () => {
+describe('a pull request of another author that closes the issue by a keyword', () => {
   const fixes = { ...FORK, headRef: 'patch-1', body: 'Fixes #1' };
   beforeEach(() => workUntil(stage, 'in-review'));
 
-  test('is recorded, and is what nobody reviews or merges', async () => {
+  test('is recorded but neither reviewed nor merged', async () => {
     await reportPull(stage, 'opened', fixes, 'mallory');
     expect(await ofFork()).toMatchObject({ issue_id: (await stage.issue()).id, agent_authored: false });
     await reportPull(stage, 'closed', { state: 'closed' });
@@ -130,7 +130,7 @@ describe('a pull request of somebody else that closes the issue by a keyword', (
     expect((await stage.transitions()).at(-1)).toBe('in-review -> done (host-merged)');
   });
 
-  test('lets its author answer no question that the issue waits with', async () => {
+  test('does not let its author answer a question of the issue', async () => {
     const issue = hostIssue(2);
     await applyHostIssue(stage, issue);
     await finish(stage, await take(stage, ['analyze']), {

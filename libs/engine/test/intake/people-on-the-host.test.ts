@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { act, pollRepo, takeHostEvent } from '@pipeline/engine';
+import { actOnIssue, applyHostEvent, pollRepo } from '@pipeline/engine';
 import { applyHostIssue, drain, finish, hostIssue, say, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -35,7 +35,7 @@ describe('an action of a person on the host', () => {
   });
 
   test('restarts and reopens a finished, closed issue when it is svc:enqueue', async () => {
-    await act(stage.engine, await stage.key(), 'cancel', OLGA);
+    await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
     await drain(stage);
     await applyHostIssue(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:enqueue' });
     await drain(stage);
@@ -43,7 +43,7 @@ describe('an action of a person on the host', () => {
     expect(stage.host.executed.map(({ type }) => type)).toContain('reopenIssue');
   });
 
-  test('does not answer a question that was asked later', async () => {
+  test('does not answer a later question', async () => {
     await finish(stage, await take(stage), {
       outcome: 'needs-clarification',
       result: { question: 'Which one?' },
@@ -56,7 +56,7 @@ describe('an action of a person on the host', () => {
       updatedAt: '2026-02-28T00:00:00Z',
     };
     const about = { repo: stage.repo, issueNumber: 1, onPullRequest: false, issueAuthor: 'alice' };
-    await takeHostEvent(stage, { kind: 'comment', ...about, comment, sender: 'alice' });
+    await applyHostEvent(stage, { kind: 'comment', ...about, comment, sender: 'alice' });
     expect((await stage.issue()).state).toBe('needs-clarification');
     await say(stage, 1, 'The first one.');
     expect((await stage.issue()).state).toBe('analyzing');
@@ -64,7 +64,7 @@ describe('an action of a person on the host', () => {
 });
 
 test('svc:paused is removed from a finished issue', async () => {
-  await act(stage.engine, await stage.key(), 'cancel', OLGA);
+  await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
   await drain(stage);
   const before = stage.host.executed.length;
   await applyHostIssue(stage, hostIssue(1, { state: 'closed' }), { action: 'labeled', label: 'svc:paused' });

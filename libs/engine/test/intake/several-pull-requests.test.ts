@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { act } from '@pipeline/engine';
+import { actOnIssue } from '@pipeline/engine';
 import { drain, step, take, workUntil } from '../harness.ts';
 import { reportPull } from '../host-pulls.ts';
 import { OLGA, Stage } from '../stage.ts';
@@ -25,7 +25,7 @@ describe('an issue with several pull requests', () => {
 
   test('opens a new one when a push from before the restart arrives late', async () => {
     await workUntil(stage, 'in-review');
-    await act(stage.engine, await stage.key(), 'reimplement', OLGA);
+    await actOnIssue(stage.engine, await stage.key(), 'reimplement', OLGA);
     await reportPull(stage, 'synchronize', { headSha: 'def5678' }, 'pipeline-bot');
     await drain(stage);
     await step(stage);

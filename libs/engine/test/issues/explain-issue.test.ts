@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Outcome, WaitKind } from '@pipeline/domain';
-import { act, explainIssue, fail } from '@pipeline/engine';
+import { actOnIssue, explainIssue, fail } from '@pipeline/engine';
 import { type OrgScope, recordFindings } from '@pipeline/store';
 import {
   applyHostIssue,
@@ -50,7 +50,7 @@ const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
     },
   ],
   ['a question', ['human'], () => end({ outcome: 'needs-clarification', result: { question: 'Which file?' } })],
-  ['a pause', ['human', 'human'], async () => act(bench.engine, await bench.key(), 'pause', OLGA)],
+  ['a pause', ['human', 'human'], async () => actOnIssue(bench.engine, await bench.key(), 'pause', OLGA)],
   [
     'another issue',
     ['dependency'],
@@ -144,9 +144,9 @@ test.each(CASES)('an issue waits for %s', async (_what, expected, arrange) => {
 test('an issue that is done waits for nothing, and its transitions are listed, newest first', async () => {
   await workUntil(bench, 'merge-pending');
   await step(bench);
-  const told = await why();
-  expect(told).toMatchObject({ state: 'done', waitingOn: [], explanation: `${bench.repo.owner}/shop#1 is done.` });
-  expect(told.recentTransitions.map(({ to }) => to)).toEqual([
+  const explained = await why();
+  expect(explained).toMatchObject({ state: 'done', waitingOn: [], explanation: `${bench.repo.owner}/shop#1 is done.` });
+  expect(explained.recentTransitions.map(({ to }) => to)).toEqual([
     'done',
     'merge-pending',
     'in-review',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IssueListItem } from '@pipeline/domain';
-import { act, claim, fail, progress, reclaimExpired } from '@pipeline/engine';
+import { actOnIssue, claim, fail, progress, reclaimExpired } from '@pipeline/engine';
 import { aggregateIssueCounts, checkIssueList, refreshIssueList, unfoldedRepos } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
@@ -157,7 +157,7 @@ describe('the counts', () => {
     const bench = await freshBench();
     for (const number of [1, 2, 3]) await applyHostIssue(bench, hostIssue(number));
     const key = { tenantId: bench.tenantId, issueId: await issueIdOf(bench, 2) };
-    await act(bench.engine, key, 'pause', operator);
+    await actOnIssue(bench.engine, key, 'pause', operator);
     expect(await countsOf(bench)).toEqual({ analyzing: 2, 'analyzing paused': 1 });
     const task = await take(bench);
     const failure = { errorMessage: 'permission denied', errorClass: 'permanent' as const, invocations: [] };
@@ -168,8 +168,8 @@ describe('the counts', () => {
       'failure-blocked blocked': 1,
     });
     const blocked = { ...key, issueId: await issueIdOf(bench, task.issueNumber ?? 0) };
-    await act(bench.engine, blocked, 'unblock', operator);
-    await act(bench.engine, key, 'resume', operator);
+    await actOnIssue(bench.engine, blocked, 'unblock', operator);
+    await actOnIssue(bench.engine, key, 'resume', operator);
     expect(await countsOf(bench)).toEqual({ analyzing: 3 });
     expect(await checkIssueList(database.db, bench.tenantId)).toEqual(CLEAN);
   });
@@ -182,9 +182,9 @@ describe('the counts', () => {
     const before = await countsOf(bench);
     const open = await unfoldedRepos(database.store.fleet, 100);
     expect(open).toContainEqual({ tenant_id: bench.tenantId, repo_id: bench.repo.id });
-    const fold = () => aggregateIssueCounts(database.store.tenant, bench.tenantId, bench.repo.id);
-    await Promise.all([fold(), fold()]);
-    await fold();
+    const aggregate = () => aggregateIssueCounts(database.store.tenant, bench.tenantId, bench.repo.id);
+    await Promise.all([aggregate(), aggregate()]);
+    await aggregate();
     expect(await countsOf(bench)).toEqual(before);
     const left = await database.db.selectFrom('issue_count_deltas').selectAll().where('tenant_id', '=', bench.tenantId);
     expect(await left.execute()).toEqual([]);
@@ -204,7 +204,7 @@ describe('the counts', () => {
       repoIds: null,
     };
     await Promise.all([
-      ...keys.map((key) => act(bench.engine, key, 'pause', operator)),
+      ...keys.map((key) => actOnIssue(bench.engine, key, 'pause', operator)),
       ...keys.map(() => claim(bench.engine, request)),
     ]);
     expect(await checkIssueList(database.db, bench.tenantId)).toEqual(CLEAN);

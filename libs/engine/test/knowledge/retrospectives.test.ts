@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { act, fail, reclaimExpired, releaseDue, report, start, transition } from '@pipeline/engine';
+import { actOnIssue, fail, reclaimExpired, releaseDue, report, start, transitionIssue } from '@pipeline/engine';
 import {
   applyHostIssue,
   claimNext,
@@ -95,7 +95,7 @@ describe('an issue that is merged', () => {
       },
     ]);
     expect(await bench.tasks()).toEqual([]);
-    expect(await bench.letters()).toEqual([]);
+    expect(await bench.openDeadLetters()).toEqual([]);
   });
 
   test("stores the agent's files, and keeps its status", async () => {
@@ -124,7 +124,7 @@ describe('an issue that is merged', () => {
 describe('an issue that ends otherwise', () => {
   test('gets a retrospective when there was a plan', async () => {
     await workUntil(bench, 'ready-for-dev');
-    await act(bench.engine, await bench.key(), 'cancel', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
     expect((await retrospect()).payload.history).toMatchObject({ end: 'ended', changedFiles: [], pullRequests: [] });
   });
 
@@ -249,23 +249,23 @@ describe('an issue that is reopened', () => {
   test('holds its retrospect while it is paused, and no longer', async () => {
     await merged();
     await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
-    await act(bench.engine, await bench.key(), 'pause', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'pause', OLGA);
     await expect(retrospect()).rejects.toThrow('nothing to claim');
-    await act(bench.engine, await bench.key(), 'resume', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'resume', OLGA);
     expect((await retrospect()).taskType).toBe('retrospect');
   });
 
   test('releases a paused retrospect when it is cancelled', async () => {
     await merged();
     await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
-    await act(bench.engine, await bench.key(), 'pause', OLGA);
-    await act(bench.engine, await bench.key(), 'cancel', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'pause', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
     expect((await retrospect()).taskType).toBe('retrospect');
   });
 
   test('keeps its retrospect through a forced transition', async () => {
     await merged();
-    await transition(bench.engine, await bench.key(), 'new', OLGA);
+    await transitionIssue(bench.engine, await bench.key(), 'new', OLGA);
     expect((await bench.tasks()).map((task) => task.task_type).sort()).toEqual(['analyze', 'retrospect']);
   });
 });

@@ -1,8 +1,10 @@
 import {
   acceptIssueText,
-  act,
+  actOnIssue,
+  applyHostEvent,
   autoUnblock,
   claim,
+  closeDeadLetter,
   drainWorker,
   type Engine,
   fail,
@@ -19,12 +21,10 @@ import {
   releaseWaiting,
   repairFinding,
   report,
-  resolveLetter,
   retryDeadLetter,
   start,
   steerProjection,
-  takeHostEvent,
-  transition,
+  transitionIssue,
   watchSilence,
 } from '@pipeline/engine';
 import { TASKS_AND_RETROSPECTS, WORKER } from '../harness.ts';
@@ -48,7 +48,7 @@ export function engineActs(stage: Stage): Acts {
   return {
     ...callsAskedAgain(callsOn(stage), retried),
     async deliver(events) {
-      for (const event of events) await retried(() => takeHostEvent({ engine, repo, host }, event));
+      for (const event of events) await retried(() => applyHostEvent({ engine, repo, host }, event));
     },
     async poll() {
       await retried(() => pollRepo({ engine, repo, host }, () => new Date(database.clock.now ?? 0)));
@@ -76,11 +76,11 @@ function callsOn({ engine, tenantId, repo }: Stage): Calls {
     fail: (task, failure) => fail(engine, refOf(task), failure),
     progress: (task, said) => progress(engine, refOf(task), said),
     heartbeat: (beat) => heartbeat(engine, { tenantId, ...beat }),
-    act: async (number, action) => act(engine, await keyOf(number), action, OLGA),
-    transition: async (number, target) => transition(engine, await keyOf(number), target, OLGA),
+    act: async (number, action) => actOnIssue(engine, await keyOf(number), action, OLGA),
+    transition: async (number, target) => transitionIssue(engine, await keyOf(number), target, OLGA),
     acceptText: async (number) => acceptIssueText(engine, await keyOf(number), { sha256: null }, OLGA),
     retryLetter: (id) => retryDeadLetter(engine, id, OLGA),
-    resolveLetter: (id) => resolveLetter(engine, id, OLGA),
+    resolveLetter: (id) => closeDeadLetter(engine, id, OLGA),
     steerProjection: (id, to) => steerProjection(engine, id, to, OLGA),
     drainWorker: (id, drain) => drainWorker(engine, id, drain, OLGA),
     reclaimFromWorker: (id) => reclaimFromWorker(engine, id, OLGA),

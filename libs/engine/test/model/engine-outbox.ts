@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { ExecuteResult } from '@pipeline/domain';
-import { beginSending, type Sending, sendable, settle } from '@pipeline/engine';
+import { beginSending, passMergeGate, type Sending, sendable, settle } from '@pipeline/engine';
 import { sql } from 'kysely';
 import type { Death, Pass } from './acts.ts';
 import type { Stage } from './world.ts';
@@ -20,8 +20,10 @@ async function sendOne(stage: Stage, entry: { tenant_id: number; id: number }, d
   if (death === 'before the write') return;
   for (const [index, sending] of sendings.entries()) {
     if (!sending) continue;
+    const action = await passMergeGate(engine, sending, host);
+    if (action === null) continue;
     const { projection, repo, mayHaveHappened } = sending;
-    const result = await host.execute(repo, projection.issue_number, projection.action, { mayHaveHappened });
+    const result = await host.execute(repo, projection.issue_number, action, { mayHaveHappened });
     if (death !== 'before the record') await settleOnce(stage, sending, result, index > 0);
   }
 }

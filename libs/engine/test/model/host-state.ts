@@ -208,8 +208,16 @@ export class HostState {
 
   /** Pull requests from a branch of the repository itself, oldest first. */
   pullsOf(branch: string): HostPullRequest[] {
-    const isHere = ({ headRepo, headRef }: HostPullRequest) => headRef === branch && headRepo === formatSlug(this.repo);
-    return [...this.pulls.values()].filter(isHere);
+    return [...this.pulls.values()].filter((pull) => pull.headRef === branch && this.#isHere(pull));
+  }
+
+  /** Whether the pipeline opened it, from a branch of the repository itself. */
+  isOwn(pull: HostPullRequest): boolean {
+    return pull.author === BOT && this.#isHere(pull);
+  }
+
+  #isHere({ headRepo }: HostPullRequest): boolean {
+    return headRepo === formatSlug(this.repo);
   }
 
   #tellIssue(

@@ -1,4 +1,4 @@
-import { type ExecuteResult, isOpenedBy, type ProjectionAction } from '@pipeline/domain';
+import type { ExecuteResult, ProjectionAction } from '@pipeline/domain';
 import { BOT, type HostState } from './host-state.ts';
 
 type Write<T extends ProjectionAction['type']> = (
@@ -30,7 +30,7 @@ const createPR: Write<'createPR'> = (host, _number, { head, base, title, body, m
   const mark = hidden(marker);
   const earlier = look && host.pullsOf(head).findLast((pull) => pull.body.includes(mark));
   const found = earlier || host.openPullsOf(head)[0];
-  if (found && !isOpenedBy([BOT], found, host.repo)) return refused(422);
+  if (found && !host.isOwn(found)) return refused(422);
   if (found) return ok({ number: found.number, url: found.url, sha: found.headSha }, true);
   if (!host.branches.has(head)) return refused(422);
   const pull = host.openPull({ title, body: `${body}\n${mark}`, headRef: head, baseRef: base }, BOT);
@@ -97,6 +97,7 @@ const WRITES: { [T in ProjectionAction['type']]: Write<T> } = {
   linkSubIssue: said,
   assignIssue: said,
   updatePR: said,
+  updateBranch: said,
   requestReview: said,
   submitReview: said,
   setCommitStatus: said,

@@ -36,6 +36,9 @@ export class ModelHost implements VcsHost {
   listComments: VcsHost['listComments'] = async (_repo, number, since = '') =>
     (this.state.comments.get(number) ?? []).filter((comment) => comment.updatedAt >= since);
   pushProtectionOf: VcsHost['pushProtectionOf'] = async () => ({ restricted: true, by: ['ruleset rule pull_request'] });
+  checksOf: VcsHost['checksOf'] = async () => [];
+  mergeRulesOf: VcsHost['mergeRulesOf'] = async () => ({ requiredChecks: [], methods: ['squash'] });
+  logTailOf: VcsHost['logTailOf'] = async () => null;
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
   react: VcsHost['react'] = async () => undefined;
 

@@ -1,7 +1,7 @@
-import type { HostEvent } from '@pipeline/domain';
+import { ENQUEUE_LABEL, type HostEvent } from '@pipeline/domain';
 import fc from 'fast-check';
-import { NOTHING, type Step, type Verdict } from './step.ts';
-import type { World } from './world.ts';
+import { NOTHING, pick, type Step, type Verdict } from './step.ts';
+import { pass, type World } from './world.ts';
 
 const ANY: Verdict = { moves: 'all' };
 
@@ -46,11 +46,32 @@ const repeats = step('deliverAgain', fc.nat(30), (world, back) => {
   return deliverOne(world, sent[sent.length - 1 - (back % Math.max(1, sent.length))]);
 });
 
+const isRequestFor = (number: number, event: HostEvent): boolean =>
+  event.kind === 'issue' &&
+  event.issue.number === number &&
+  (event.action === 'reopened' || (event.action === 'labeled' && event.label === ENQUEUE_LABEL));
+
+/** An issue ends, and before its close reaches the host an earlier request for it is delivered again. */
+const afterTheEnd: fc.Arbitrary<Step> = fc.record({ issue: fc.nat(4), back: fc.nat(3) }).map((data) => ({
+  name: 'deliverAfterTheEnd',
+  data,
+  onIssue: true,
+  async run(model, world) {
+    const number = pick(model, data.issue);
+    const requests = world.host.state.sent.filter((event) => isRequestFor(number, event));
+    pass(world, 2);
+    if (model.issues.get(number)?.state !== 'done') await world.acts.act(number, 'cancel');
+    await deliverOne(world, requests.at(-1 - (data.back % Math.max(1, requests.length))));
+    return ANY;
+  },
+}));
+
 export const LATE_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: overtakes },
   { weight: 2, arbitrary: delays },
   { weight: 3, arbitrary: delayed },
   { weight: 3, arbitrary: repeats },
+  { weight: 1, arbitrary: afterTheEnd },
 );
 
 /** Delayed webhooks finally arrive. */

@@ -1,21 +1,10 @@
-import { branchOf, ENQUEUE_LABEL, PAUSED_LABEL } from '@pipeline/domain';
+import { branchOf, ENQUEUE_LABEL, type HostPullRequest, PAUSED_LABEL } from '@pipeline/domain';
 import fc from 'fast-check';
-import { PEOPLE, type Person } from './host-state.ts';
-import { NOTHING, pick, type Step } from './step.ts';
+import { type HostState, PEOPLE, type Person } from './host-state.ts';
+import { NOTHING, onHost, type Step } from './step.ts';
 import { nextSha, type World } from './world.ts';
 
 const who: fc.Arbitrary<Person> = fc.constantFrom(...(Object.keys(PEOPLE) as Person[]));
-
-/** Actions of people on the host; the pipeline is notified by a webhook, or a poll. */
-const step = <T>(name: string, data: T, run: (world: World, issue: (index: number) => number) => unknown): Step => ({
-  name,
-  data,
-  onIssue: true,
-  async run(model, world) {
-    await run(world, (index) => pick(model, index));
-    return NOTHING;
-  },
-});
 
 const MOST_ISSUES = 3;
 
@@ -37,7 +26,7 @@ const opens: fc.Arbitrary<Step> = who.map((person) => ({
 const labels: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), label: fc.constantFrom(PAUSED_LABEL, ENQUEUE_LABEL), on: fc.boolean() })
   .map((data) =>
-    step('label', data, ({ host }, issue) =>
+    onHost('label', data, ({ host }, issue) =>
       host.state.label(issue(data.issue), data.on ? { add: [data.label] } : { remove: [data.label] }, 'anna'),
     ),
   );
@@ -49,24 +38,30 @@ const COMMENTS = [
 
 const comments: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), person: who, text: fc.constantFrom(...COMMENTS) })
-  .map((data) => step('comment', data, ({ host }, issue) => host.state.say(issue(data.issue), data.text, data.person)));
+  .map((data) =>
+    onHost('comment', data, ({ host }, issue) => host.state.say(issue(data.issue), data.text, data.person)),
+  );
 
 const opensAndCloses: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), open: fc.boolean() })
-  .map((data) => step('setOpen', data, ({ host }, issue) => host.state.setOpen(issue(data.issue), data.open, 'anna')));
+  .map((data) =>
+    onHost('setOpen', data, ({ host }, issue) => host.state.setOpen(issue(data.issue), data.open, 'anna')),
+  );
 
 type PullAction = 'merge' | 'close' | 'reopen' | 'push' | 'approve' | 'request changes' | 'open another';
+
+/** A person's own pull request for an issue, at a commit. @returns the open one, after a push of the commit to it. */
+export function openByHand(state: HostState, number: number, sha: string): HostPullRequest {
+  const headRef = `by-hand-${number}`;
+  state.push(headRef, sha, 'anna');
+  const draft = { title: 'By hand', body: `Fixes #${number}`, headRef, baseRef: 'main' };
+  return state.openPullsOf(headRef)[0] ?? state.openPull(draft, 'anna');
+}
 
 function touchPull({ host, ...world }: World, number: number, deed: PullAction, person: Person): void {
   const { state } = host;
   const pull = state.pullsOf(branchOf(number)).at(-1);
-  if (deed === 'open another') {
-    if (state.openPullsOf(`by-hand-${number}`).length > 0) return;
-    state.push(`by-hand-${number}`, nextSha(world as World), 'anna');
-    const draft = { title: 'By hand', body: `Fixes #${number}`, headRef: `by-hand-${number}`, baseRef: 'main' };
-    state.openPull(draft, 'anna');
-    return;
-  }
+  if (deed === 'open another') openByHand(state, number, nextSha(world as World));
   if (!pull) return;
   if (deed === 'merge') state.endPull(pull, true, 'anna');
   if (deed === 'close') state.endPull(pull, false, 'anna');
@@ -89,11 +84,11 @@ const DEEDS: PullAction[] = [
 
 const pulls: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), deed: fc.constantFrom(...DEEDS), person: who })
-  .map((data) => step('pull', data, (world, issue) => touchPull(world, issue(data.issue), data.deed, data.person)));
+  .map((data) => onHost('pull', data, (world, issue) => touchPull(world, issue(data.issue), data.deed, data.person)));
 
 /** A pull request opened by hand may also be closed or merged. */
 const handMade: fc.Arbitrary<Step> = fc.record({ issue: fc.nat(4), merge: fc.boolean() }).map((data) =>
-  step('endHandMade', data, ({ host }, issue) => {
+  onHost('endHandMade', data, ({ host }, issue) => {
     for (const pull of host.state.openPullsOf(`by-hand-${issue(data.issue)}`))
       host.state.endPull(pull, data.merge, 'anna');
   }),

@@ -1,24 +1,14 @@
 import { branchOf, type HostPullRequest } from '@pipeline/domain';
 import fc from 'fast-check';
 import { finish, take } from './agent-steps.ts';
-import { BOT, PEOPLE, STRANGER } from './host-state.ts';
+import { BOT, STRANGER } from './host-state.ts';
 import { deliver, outbox } from './host-steps.ts';
-import { NOTHING, pick, type Step } from './step.ts';
+import { NOTHING, onHost, pick, type Step } from './step.ts';
 import { nextSha, type World } from './world.ts';
 
-/** An event on the host only; the pipeline is notified by a webhook or a poll. */
-const onHost = <T>(name: string, data: T, run: (world: World, issue: (index: number) => number) => unknown): Step => ({
-  name,
-  data,
-  onIssue: true,
-  async run(model, world) {
-    await run(world, (index) => pick(model, index));
-    return NOTHING;
-  },
-});
-
-const ownPull = ({ host }: World, number: number): HostPullRequest | undefined =>
-  host.state.pullsOf(branchOf(number)).findLast(({ author }) => author === BOT);
+/** The newest pull request of the pipeline for an issue. */
+export const ownPull = ({ host }: World, number: number): HostPullRequest | undefined =>
+  host.state.pullsOf(branchOf(number)).findLast((pull) => host.state.isOwn(pull));
 
 /** Identities that may push to a branch of the repository: an agent with the pipeline's identity, and two people. */
 const pusher = fc.constantFrom(BOT, 'anna', 'ben');
@@ -76,30 +66,33 @@ const pushesBeforeTheMerge: fc.Arbitrary<Step> = fc
     },
   }));
 
-/** A stranger's pull request from a fork whose branch has the name of the pipeline's. */
-const forkPulls: fc.Arbitrary<Step> = fc.record({ issue: fc.nat(4), fixes: fc.boolean() }).map((data) =>
-  onHost('openFromFork', data, (world, issue) => {
-    const number = issue(data.issue);
-    const open = strangersOpen(world).length;
-    if (open >= 2) return;
-    const draft = { title: 'Mine', body: data.fixes ? `Fixes #${number}` : '', headRef: branchOf(number) };
-    const fork = { headRepo: `${STRANGER}/model`, headSha: nextSha(world) };
-    world.host.state.openPull({ ...draft, baseRef: 'main' }, STRANGER, fork);
-  }),
-);
+/** A pull request from a fork whose branch has the name of the pipeline's: by a stranger, or by the pipeline's identity. */
+const forkPulls: fc.Arbitrary<Step> = fc
+  .record({ issue: fc.nat(4), fixes: fc.boolean(), by: fc.constantFrom(STRANGER, BOT) })
+  .map((data) =>
+    onHost('openFromFork', data, (world, issue) => {
+      const number = issue(data.issue);
+      if (openFromForks(world).length >= 2) return;
+      const draft = { title: 'Mine', body: data.fixes ? `Fixes #${number}` : '', headRef: branchOf(number) };
+      const fork = { headRepo: FORK, headSha: nextSha(world) };
+      world.host.state.openPull({ ...draft, baseRef: 'main' }, data.by, fork);
+    }),
+  );
 
-const strangersOpen = ({ host }: World): HostPullRequest[] =>
-  [...host.state.pulls.values()].filter(({ author, state }) => author === STRANGER && state === 'open');
+const FORK = `${STRANGER}/model`;
+const openFromForks = ({ host }: World): HostPullRequest[] =>
+  [...host.state.pulls.values()].filter(({ headRepo, state }) => headRepo === FORK && state === 'open');
 
 const forkChanges: fc.Arbitrary<Step> = fc
   .record({ at: fc.nat(1), deed: fc.constantFrom('push', 'push', 'close', 'merge' as const) })
   .map((data) =>
     onHost('changeFork', data, (world) => {
       const { state } = world.host;
-      const pull = strangersOpen(world)[data.at];
+      const pull = openFromForks(world)[data.at];
       if (!pull) return;
-      if (data.deed === 'push') state.moveHead(pull, nextSha(world), STRANGER);
-      else state.endPull(pull, data.deed === 'merge', data.deed === 'merge' ? 'anna' : STRANGER);
+      const author = pull.author ?? STRANGER;
+      if (data.deed === 'push') state.moveHead(pull, nextSha(world), author);
+      else state.endPull(pull, data.deed === 'merge', data.deed === 'merge' ? 'anna' : author);
     }),
   );
 
@@ -119,36 +112,6 @@ export function freeBranches({ host }: World): void {
   }
 }
 
-const reviewer = fc.constantFrom(...Object.keys(PEOPLE), STRANGER);
-
-/** A review of any pull request, at any of its heads. */
-const reviews: fc.Arbitrary<Step> = fc
-  .record({
-    pull: fc.nat(5),
-    back: fc.nat(2),
-    person: reviewer,
-    verdict: fc.constantFrom('approved', 'approved', 'approved', 'changes_requested' as const),
-  })
-  .map((data) =>
-    onHost('reviewCommit', data, ({ host: { state } }) => {
-      const pulls = [...state.pulls.values()].filter((pull) => pull.state === 'open');
-      const pull = pulls[data.pull % Math.max(1, pulls.length)];
-      if (!pull) return;
-      const heads = state.headsOf(pull.number);
-      state.review(pull, data.verdict, data.person, heads.at(-1 - (data.back % heads.length)));
-    }),
-  );
-
-const dismissals: fc.Arbitrary<Step> = fc.record({ pull: fc.nat(5), review: fc.nat(3) }).map((data) =>
-  onHost('dismissReview', data, ({ host: { state } }) => {
-    const pulls = [...state.pulls.values()].filter(({ number }) => state.reviews.has(number));
-    const pull = pulls[data.pull % Math.max(1, pulls.length)];
-    const given = pull ? (state.reviews.get(pull.number) ?? []) : [];
-    const review = given[data.review % Math.max(1, given.length)];
-    if (pull && review) state.dismiss(pull, review, 'anna');
-  }),
-);
-
 export const PUSH_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: pushes },
   { weight: 4, arbitrary: pushesUnderATask },
@@ -156,6 +119,4 @@ export const PUSH_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: forkPulls },
   { weight: 2, arbitrary: forkChanges },
   { weight: 1, arbitrary: squats },
-  { weight: 4, arbitrary: reviews },
-  { weight: 1, arbitrary: dismissals },
 );

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import { PEOPLE } from './host-state.ts';
+import { PEOPLE, type Person, STRANGER } from './host-state.ts';
 import type { Rule } from './invariants.ts';
 
+/** People without write permission. */
 const READERS = sql.join(
-  Object.entries(PEOPLE)
-    .filter(([, permission]) => permission === 'read')
-    .map(([name]) => sql.lit(name)),
+  [...Object.keys(PEOPLE).filter((name) => PEOPLE[name as Person] === 'read'), STRANGER].map((name) => sql.lit(name)),
 );
 
 /** Invariants of states, flags, history and costs. `edge` precedes the statement. */
@@ -63,7 +62,7 @@ export const HISTORY_RULES: Record<string, Rule> = {
     select i.issue_number || ': ' || t.trigger as what from transitions t join issues i on i.id = t.issue_id
     where t.trigger in ('operator', 'cancelled') and (t.actor_type <> 'operator' or t.actor_id is null)`,
 
-  /** A person with read permission may only answer the question of their own issue. */
+  /** A person without write permission may only answer the question of their own issue. */
   onlyWritersAreObeyed: sql`
     select e.issue_number || ': ' || e.agent as what from pipeline_events e
     where e.event_type = 'operator_action' and e.agent in (${READERS})

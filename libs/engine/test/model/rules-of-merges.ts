@@ -1,13 +1,15 @@
-import type { ProjectionAction } from '@pipeline/domain';
+import type { HostPullRequest, ProjectionAction } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Acts } from './acts.ts';
-import { BOT, PEOPLE } from './host-state.ts';
+import { PEOPLE } from './host-state.ts';
 import type { Stage, World } from './world.ts';
 
 /** Approvals, and the pipeline's writes about commits and pull requests, recorded by the model beside the store. */
 export interface MergeLedger {
   /** `number sha` of each approval by an agent, an operator or a person with write permission. */
   approved: Set<string>;
+  /** Ids of the reviews whose dismissal was delivered to the pipeline. */
+  dismissed: Set<number>;
   breaches: string[];
 }
 
@@ -23,10 +25,17 @@ export function withLedger(acts: Acts, { database, host }: Stage, ledger: MergeL
   host.onWrite = (action) => ledger.breaches.push(...wrongIn(host.state, ledger, action));
   return {
     ...acts,
+    async deliver(events) {
+      await acts.deliver(events);
+      for (const event of events) {
+        if (event.kind === 'review' && event.review.verdict === 'dismissed') ledger.dismissed.add(event.review.id);
+      }
+    },
     async report(task, body) {
       const answer = await acts.report(task, body);
       const { pr } = task.payload;
-      if (body.outcome === 'approved' && pr) ledger.approved.add(keyOf(pr.number, pr.headSha));
+      const isApproval = body.outcome === 'approved' && answer.state === 'merge-pending';
+      if (isApproval && pr) ledger.approved.add(keyOf(pr.number, pr.headSha));
       return answer;
     },
     async transition(number, target) {
@@ -44,26 +53,31 @@ export function withLedger(acts: Acts, { database, host }: Stage, ledger: MergeL
 type HostOf = World['host']['state'];
 
 /** Violations by a write, checked before the host executes it. */
-function wrongIn(host: HostOf, { approved }: MergeLedger, action: ProjectionAction): string[] {
+function wrongIn(host: HostOf, ledger: MergeLedger, action: ProjectionAction): string[] {
   if (action.type === 'setCommitStatus') {
     const isOwn = [...host.pulls.values()].some(
-      ({ number, author }) => author === BOT && host.headsOf(number).includes(action.sha),
+      (pull) => host.isOwn(pull) && host.headsOf(pull.number).includes(action.sha),
     );
     return isOwn ? [] : [`a status for ${action.sha}, which was never the head of a pull request of the pipeline`];
   }
   if (!('prNumber' in action)) return [];
   const { type, prNumber } = action;
   const pull = host.pulls.get(prNumber);
-  if (pull?.author !== BOT) return [`${type} of pull request ${prNumber} of ${pull?.author}`];
-  if (action.type !== 'mergePR') return [];
+  if (!pull || !host.isOwn(pull))
+    return [`${type} of pull request ${prNumber} of ${pull?.author} in ${pull?.headRepo}`];
+  // A repeated merge of a merged pull request changes nothing.
+  if (action.type !== 'mergePR' || pull.merged) return [];
   const sha = action.expectedHeadSha;
-  const byPeople = (host.reviews.get(prNumber) ?? []).some(
-    ({ id, author, commitSha }) => commitSha === sha && author !== null && isWriter(author) && host.approvals.has(id),
-  );
-  return byPeople || approved.has(keyOf(prNumber, sha))
-    ? []
-    : [`a merge of ${prNumber} at ${sha}, which nobody approved`];
+  if (ledger.approved.has(keyOf(prNumber, sha)) || isApprovedByAPerson(host, ledger, pull, sha)) return [];
+  return [`a merge of ${prNumber} at ${sha}, which nobody approved`];
 }
+
+/** By a review of that pull request at that commit; a dismissal counts from its delivery on. */
+const isApprovedByAPerson = (host: HostOf, { dismissed }: MergeLedger, { number }: HostPullRequest, sha: string) =>
+  (host.reviews.get(number) ?? []).some(
+    ({ id, author, commitSha }) =>
+      commitSha === sha && author !== null && isWriter(author) && host.approvals.has(id) && !dismissed.has(id),
+  );
 
 const isWriter = (login: string): boolean => PEOPLE[login as keyof typeof PEOPLE] === 'write';
 
@@ -74,7 +88,8 @@ const isWriter = (login: string): boolean => PEOPLE[login as keyof typeof PEOPLE
 export function mergeBreaches({ ledger, held, host }: Pick<World, 'ledger' | 'held' | 'host'>): string[] {
   const foreign = held.flatMap(({ task }) => {
     const number = task.payload.pr?.number;
-    return number === undefined || host.state.pulls.get(number)?.author === BOT ? [] : [number];
+    const pull = host.state.pulls.get(number ?? 0);
+    return number === undefined || (pull && host.state.isOwn(pull)) ? [] : [number];
   });
   return [...ledger.breaches, ...foreign.map((number) => `a worker was given pull request ${number}`)];
 }

@@ -80,3 +80,18 @@ export function pick(model: Model, index: number): number {
   const numbers = [...model.issues.keys()];
   return numbers[index % numbers.length] ?? 0;
 }
+
+/** An action on the host only; the pipeline is notified by a webhook or a poll. */
+export const onHost = <T>(
+  name: string,
+  data: T,
+  run: (world: World, issue: (index: number) => number) => unknown,
+): Step => ({
+  name,
+  data,
+  onIssue: true,
+  async run(model, world) {
+    await run(world, (index) => pick(model, index));
+    return NOTHING;
+  },
+});

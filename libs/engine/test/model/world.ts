@@ -116,10 +116,11 @@ export async function makeWorld(
     poolSize: null,
     installationId: null,
     enabled: true,
+    checks: 'none',
   });
   const host = new ModelHost(new HostState(slug, () => new Date(database.clock.now ?? start)));
   const stage: Stage = { database, engine, tenantId, repo, host };
-  const ledger: MergeLedger = { approved: new Set(), breaches: [] };
+  const ledger: MergeLedger = { approved: new Set(), dismissed: new Set(), breaches: [] };
   const acts = withLedger(actsOn(stage), stage, ledger);
   const workers = [await acts.register('w1'), await acts.register('w2')];
   for (const title of ['First', 'Second']) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IssueAction } from '@pipeline/domain';
-import { act, LabelReconciler } from '@pipeline/engine';
+import { actOnIssue, LabelReconciler } from '@pipeline/engine';
 import { applyHostIssue, drain, hostIssue } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -61,7 +61,7 @@ describe('labels that somebody changed on the host', () => {
   test('are unchanged while the outbox has pending or failed entries of the issue', async () => {
     await settled();
     await relabel('labeled', 'svc:planning');
-    await act(bench.engine, await bench.key(), 'pause', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'pause', OLGA);
     await database.db
       .updateTable('issues')
       .set({ labels: ['svc:planning'] })
@@ -105,7 +105,7 @@ describe('labels that somebody changed on the host', () => {
 
   test('of an issue that is done are ignored', async () => {
     await settled();
-    await act(bench.engine, await bench.key(), 'cancel', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
     await drain(bench);
     await relabel('labeled', 'svc:planning');
     expect((await new LabelReconciler(bench.engine, () => new Date()).step()).repaired).toBe(0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  act,
+  actOnIssue,
   fail,
   heartbeat,
   reclaimExpired,
@@ -112,7 +112,7 @@ describe('a task that is withdrawn while a worker holds it', () => {
   test('by a cancel is reported at the heartbeat, and its report answers that the task is gone', async () => {
     const task = await take(bench);
     const key = await bench.key();
-    expect(await act(bench.engine, key, 'cancel', OLGA)).toBe('done');
+    expect(await actOnIssue(bench.engine, key, 'cancel', OLGA)).toBe('done');
     const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
     const beat = { tenantId: bench.tenantId, workerId: bench.workerId, status: 'busy' as const, tasks };
     expect(await heartbeat(bench.engine, beat)).toMatchObject({ cancelTaskIds: [task.id] });
@@ -161,9 +161,9 @@ describe('a retried task', () => {
 describe('a paused issue', () => {
   test('gets the task of its state when it is resumed and has none', async () => {
     const key = await bench.key();
-    await act(bench.engine, key, 'pause', OLGA);
+    await actOnIssue(bench.engine, key, 'pause', OLGA);
     await sql`delete from tasks where tenant_id = ${bench.tenantId}`.execute(database.db);
-    expect(await act(bench.engine, key, 'resume', OLGA)).toBe('analyzing');
+    expect(await actOnIssue(bench.engine, key, 'resume', OLGA)).toBe('analyzing');
     expect(await bench.tasks()).toMatchObject([{ task_type: 'analyze', status: 'pending', attempt: 0, held: null }]);
     expect((await take(bench)).taskType).toBe('analyze');
   });
@@ -171,21 +171,21 @@ describe('a paused issue', () => {
   test('gets no second task when it is resumed while a worker holds its task', async () => {
     const task = await take(bench);
     const key = await bench.key();
-    await act(bench.engine, key, 'pause', OLGA);
-    await act(bench.engine, key, 'resume', OLGA);
+    await actOnIssue(bench.engine, key, 'pause', OLGA);
+    await actOnIssue(bench.engine, key, 'resume', OLGA);
     expect(await bench.tasks()).toMatchObject([{ id: task.id, status: 'claimed' }]);
   });
 
   test('is not claimed; the outcome of a running task is applied, its next task waits for the resume', async () => {
     const task = await take(bench);
     const key = await bench.key();
-    await act(bench.engine, key, 'pause', OLGA);
+    await actOnIssue(bench.engine, key, 'pause', OLGA);
     expect(await finish(bench, task, ANALYZED)).toMatchObject({ state: 'planning' });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
     bench.pass(3_600);
     await releaseDue(bench.engine);
     await expect(take(bench)).rejects.toThrow('nothing to claim');
-    expect(await act(bench.engine, key, 'resume', OLGA)).toBe('planning');
+    expect(await actOnIssue(bench.engine, key, 'resume', OLGA)).toBe('planning');
     expect((await take(bench)).taskType).toBe('plan');
   });
 
@@ -195,8 +195,8 @@ describe('a paused issue', () => {
     expect(await fail(bench.engine, refOf(bench, task), failure)).toMatchObject({ requeued: true });
     const due = (await bench.tasks())[0]?.run_after;
     const key = await bench.key();
-    await act(bench.engine, key, 'pause', OLGA);
-    await act(bench.engine, key, 'resume', OLGA);
+    await actOnIssue(bench.engine, key, 'pause', OLGA);
+    await actOnIssue(bench.engine, key, 'resume', OLGA);
     expect(await bench.tasks()).toEqual([expect.objectContaining({ held: 'backoff', run_after: due })]);
     await expect(take(bench)).rejects.toThrow('nothing to claim');
     bench.pass(3_600);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { act, beginSending, releaseWaiting, settle, transition } from '@pipeline/engine';
-import { refreshIssueList, upsertEdge, wouldCycle } from '@pipeline/store';
+import { actOnIssue, beginSending, releaseWaiting, settle, transitionIssue } from '@pipeline/engine';
+import { jsonb, refreshIssueList, upsertEdge, wouldCycle } from '@pipeline/store';
 import { sql } from 'kysely';
 import { applyHostIssue, drain, finish, hostIssue, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
@@ -9,8 +9,8 @@ const stage = new Stage();
 
 test('a retry does not start a second agent on the branch of a withdrawn one', async () => {
   await take(stage);
-  await transition(stage.engine, await stage.key(), 'planning', OLGA);
-  await act(stage.engine, await stage.key(), 'retry', OLGA);
+  await transitionIssue(stage.engine, await stage.key(), 'planning', OLGA);
+  await actOnIssue(stage.engine, await stage.key(), 'retry', OLGA);
   await expect(take(stage)).rejects.toThrow('nothing to claim');
 });
 
@@ -20,7 +20,7 @@ test('a comment that is rewritten while its attempt begins is sent with the new 
   const sending = await stage.database.db.transaction().execute(async (tx) => {
     await tx
       .updateTable('projections')
-      .set({ action: JSON.stringify(newer) as never })
+      .set({ action: jsonb(newer) })
       .where('id', '=', id)
       .execute();
     const begun = beginSending(stage.engine, stage.tenantId, id);
@@ -33,7 +33,7 @@ test('a comment that is rewritten while its attempt begins is sent with the new 
 describe('two issues that wait for each other', () => {
   const dependsOn = (number: number) => ({ outcome: 'depends' as const, result: { on: [`#${number}`] } });
 
-  test('never do, with concurrent edges', async () => {
+  test('are impossible when their edges are inserted concurrently', async () => {
     await applyHostIssue(stage, hostIssue(2));
     const [one, two] = [await take(stage), await take(stage)];
     const end = (number: number) => ({ repoId: stage.repo.id, number, issueId: null });
@@ -49,7 +49,7 @@ describe('two issues that wait for each other', () => {
     expect(await second).toMatchObject({ state: 'needs-clarification' });
   });
 
-  test('an epic, and a subtask that depended on it before their edge existed', async () => {
+  test('are released when an epic gets a subtask that depended on it before', async () => {
     const subtasks = [{ title: 'part', body: '', labels: [] }];
     await finish(stage, await take(stage), { outcome: 'split', result: { subtasks } });
     await applyHostIssue(stage, hostIssue(2));
@@ -80,9 +80,9 @@ describe('svc:paused on the host', () => {
 
   test('stays when it is added while our own removal is in flight', async () => {
     const labels = shown();
-    await act(stage.engine, await stage.key(), 'pause', OLGA);
+    await actOnIssue(stage.engine, await stage.key(), 'pause', OLGA);
     await drain(stage);
-    await act(stage.engine, await stage.key(), 'resume', OLGA);
+    await actOnIssue(stage.engine, await stage.key(), 'resume', OLGA);
     labels.delete('svc:paused');
     await applyHostIssue(stage, hostIssue(1), { action: 'unlabeled', label: 'svc:paused' });
     labels.add('svc:paused');
@@ -100,7 +100,7 @@ describe('svc:paused on the host', () => {
       action: 'seen',
       sender: null,
     });
-    await act(stage.engine, await stage.key(), 'resume', OLGA);
+    await actOnIssue(stage.engine, await stage.key(), 'resume', OLGA);
     await drain(stage);
     await applyHostIssue(stage, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
     await drain(stage);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { act, fail, reclaimExpired } from '@pipeline/engine';
+import { actOnIssue, fail, reclaimExpired } from '@pipeline/engine';
 import { claimNext, finish, goodOutcome, refOf, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -27,7 +27,7 @@ test.each([
   [
     'cancelled',
     async (task: Awaited<ReturnType<typeof take>>) => {
-      await act(bench.engine, await bench.key(task.issueNumber ?? 0), 'cancel', OLGA);
+      await actOnIssue(bench.engine, await bench.key(task.issueNumber ?? 0), 'cancel', OLGA);
     },
   ],
 ])('a repo with a limit of one accepts a claim when the task was %s, and notifies waiting claims', async (_, end) => {

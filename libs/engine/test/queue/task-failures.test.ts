@@ -107,7 +107,7 @@ describe('a quota', () => {
     expect(await quota()).toMatchObject({ requeued: true });
   });
 
-  test('is waited for another day after a person unblocks', async () => {
+  test('is waited for another day when a person unblocks the issue', async () => {
     await untilBlocked();
     await say(bench, 1, '/svc:unblock');
     expect(await quota()).toMatchObject({ requeued: true });

@@ -64,7 +64,7 @@ const seeds = () =>
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-const wishes = () =>
+const hostWrites = () =>
   database.db
     .selectFrom('projections')
     .selectAll()
@@ -93,7 +93,7 @@ describe('a track that is due', () => {
       ],
     });
     expect(await runDueTracks(bench.engine)).toEqual({ runs: 1, issues: 3 });
-    expect((await wishes()).map(({ action }) => action)).toMatchObject([
+    expect((await hostWrites()).map(({ action }) => action)).toMatchObject([
       {
         type: 'createIssue',
         title: 'Do tests: flaky tests (1/2)',
@@ -155,7 +155,7 @@ describe('a track that is due', () => {
     const results = await Promise.all(Array.from({ length: 6 }, () => runDueTracks(bench.engine)));
     expect(results.reduce((sum, { issues }) => sum + issues, 0)).toBe(3);
     expect(await byTrack()).toEqual({ one: 1, two: 1, three: 1 });
-    expect(await wishes()).toHaveLength(3);
+    expect(await hostWrites()).toHaveLength(3);
   });
 
   test('in a failing repo does not affect other repos', async () => {
@@ -219,7 +219,7 @@ describe('the slots of a repo', () => {
       await runDueTracks(bench.engine);
       await database.db
         .updateTable('si_issues')
-        .set({ completed_at: new Date() as never })
+        .set({ completed_at: new Date().toISOString() })
         .where('repo_id', '=', bench.repo.id)
         .execute();
     }
@@ -232,14 +232,14 @@ describe('the slots of a repo', () => {
     await runDueTracks(bench.engine);
     bench.host.nextResults.push({ status: 'refused', httpStatus: 410, message: 'issues are off', kind: 'other' });
     await drain(bench);
-    const [wish] = await wishes();
-    expect(wish).toMatchObject({ status: 'failed', error: '410: issues are off' });
+    const [hostWrite] = await hostWrites();
+    expect(hostWrite).toMatchObject({ status: 'failed', error: '410: issues are off' });
     after(2);
     expect((await runDueTracks(bench.engine)).issues).toBe(0);
-    await steerProjection(bench.engine, wish?.id ?? 0, 'discard', OLGA);
+    await steerProjection(bench.engine, hostWrite?.id ?? 0, 'discard', OLGA);
     expect((await runDueTracks(bench.engine)).issues).toBe(1);
     // Retried, it occupies its slot again.
-    await steerProjection(bench.engine, wish?.id ?? 0, 'retry', OLGA);
+    await steerProjection(bench.engine, hostWrite?.id ?? 0, 'retry', OLGA);
     await drain(bench);
     expect((await seeds()).map(({ completed_at, issue_number }) => [completed_at, issue_number === null])).toEqual([
       [null, false],
@@ -257,7 +257,7 @@ describe('the slots of a repo', () => {
     await track('three');
     await runDueTracks(bench.engine);
     await drain(bench);
-    expect((await wishes()).map(({ status }) => status)).toEqual(['failed', 'pending', 'complete']);
+    expect((await hostWrites()).map(({ status }) => status)).toEqual(['failed', 'pending', 'complete']);
   });
 });
 
@@ -328,8 +328,8 @@ describe('an issue of a track', () => {
     await track('tests');
     await runDueTracks(bench.engine);
     await drain(bench);
-    const [wish] = await wishes();
-    await steerProjection(bench.engine, wish?.id ?? 0, 'retry', OLGA);
+    const [hostWrite] = await hostWrites();
+    await steerProjection(bench.engine, hostWrite?.id ?? 0, 'retry', OLGA);
     // The host finds it by its marker.
     const number = (await seeds())[0]?.issue_number ?? 0;
     bench.host.nextResults.push({ status: 'ok', repeated: true, created: { number, url: '' } });

@@ -103,12 +103,12 @@ test('over a year with restarts, outages and changes each due run is made once, 
 
   async function meddle(): Promise<void> {
     const model = pick(models);
-    const deed = draw();
-    if (deed < 0.4) {
+    const action = draw();
+    if (action < 0.4) {
       if (!model.enabled) model.since = now;
       model.enabled = !model.enabled;
       await change(model.name, { enabled: model.enabled });
-    } else if (deed < 0.7) {
+    } else if (action < 0.7) {
       model.minutes = 720 + Math.floor(draw() * 10_000);
       await change(model.name, { cooldown_minutes: model.minutes });
     } else {

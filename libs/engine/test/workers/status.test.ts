@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { act, heartbeat, registerWorker } from '@pipeline/engine';
+import { actOnIssue, heartbeat, registerWorker } from '@pipeline/engine';
 import { finish, take, WORKER } from '../harness.ts';
 import { OLGA } from '../stage.ts';
 import { ANALYZED, WorkerStage } from './worker-stage.ts';
@@ -10,7 +10,7 @@ describe('status', () => {
   test("follows the worker's claim, reported with its issue", async () => {
     const claimed = await take(bench);
     await finish(bench, claimed, ANALYZED);
-    const [busy, idle] = await bench.told();
+    const [busy, idle] = await bench.publishedStatuses();
     const repo = `${bench.repo.owner}/shop`;
     expect(busy).toEqual({
       workerId: bench.workerId,
@@ -29,14 +29,14 @@ describe('status', () => {
     ['all of its tenant', [], null],
   ])('names the only repo a worker without a task serves: %s', async (_what, repos, repo) => {
     await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: 'w2', repos });
-    expect((await bench.told()).at(-1)).toMatchObject({ status: 'idle', repo });
+    expect((await bench.publishedStatuses()).at(-1)).toMatchObject({ status: 'idle', repo });
   });
 
   test('names the repo of the claimed task when the worker serves several', async () => {
     const repo = `${bench.repo.owner}/shop`;
     await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: 'w1', repos: [repo, 'acme/tools'] });
     await take(bench);
-    expect((await bench.told()).at(-1)).toMatchObject({ status: 'busy', repo, issueNumber: 1 });
+    expect((await bench.publishedStatuses()).at(-1)).toMatchObject({ status: 'busy', repo, issueNumber: 1 });
   });
 
   test('is one update without event and period for a heartbeat without changes', async () => {
@@ -48,7 +48,7 @@ describe('status', () => {
     await heartbeat(engine, { tenantId: bench.tenantId, workerId: bench.workerId, status: 'idle', tasks: [] });
     await store.close();
     expect(statements.filter((text) => !text.trimStart().startsWith('select'))).toHaveLength(1);
-    expect([await bench.told(), await bench.periods()]).toEqual([[], before]);
+    expect([await bench.publishedStatuses(), await bench.periods()]).toEqual([[], before]);
   });
 
   test('is busy with a claim and idle without one, whatever the worker reports', async () => {
@@ -69,7 +69,7 @@ describe('status', () => {
 
   test('is busy until the worker has released a cancelled task', async () => {
     const claimed = await take(bench);
-    await act(bench.engine, await bench.key(), 'cancel', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
     expect(await bench.worker()).toMatchObject({ status: 'busy' });
     expect(await bench.beat('busy', claimed)).toMatchObject({ cancelTaskIds: [claimed.id] });
     expect(await bench.statuses()).toEqual(['busy', 'idle']);

@@ -51,7 +51,7 @@ export class WorkerStage extends Stage {
   }
 
   /** Stream events about workers, without the registration. */
-  async told(): Promise<Record<string, unknown>[]> {
+  async publishedStatuses(): Promise<Record<string, unknown>[]> {
     const rows = await this.database.db
       .selectFrom('stream_outbox')
       .select('data')
@@ -63,7 +63,7 @@ export class WorkerStage extends Stage {
   }
 
   async statuses(): Promise<unknown[]> {
-    return (await this.told()).map(({ status }) => status);
+    return (await this.publishedStatuses()).map(({ status }) => status);
   }
 
   periods() {

@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  act,
+  actOnIssue,
   beginSending,
   releaseWaiting,
   retryDeadLetter,
   settle,
   steerProjection,
-  transition,
+  transitionIssue,
 } from '@pipeline/engine';
+import { jsonb } from '@pipeline/store';
 import { applyHostIssue, drain, finish, hostIssue, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -22,7 +23,7 @@ describe('no issue is forgotten', () => {
       .where('tenant_id', '=', stage.tenantId)
       .execute();
     await stage.work();
-    expect(await stage.letters()).toMatchObject([
+    expect(await stage.openDeadLetters()).toMatchObject([
       { error: expect.stringContaining('no open pull request'), target_state: 'done' },
     ]);
   });
@@ -31,9 +32,9 @@ describe('no issue is forgotten', () => {
     await workUntil(stage, 'ready-for-dev');
     await stage.work();
     await steerProjection(stage.engine, (await stage.entry('createPR')).id, 'discard', OLGA);
-    const [letter] = await stage.letters();
-    expect(letter).toMatchObject({ error: 'createPR: discarded by an operator', target_state: 'in-review' });
-    await retryDeadLetter(stage.engine, letter?.id ?? '', OLGA);
+    const [deadLetter] = await stage.openDeadLetters();
+    expect(deadLetter).toMatchObject({ error: 'createPR: discarded by an operator', target_state: 'in-review' });
+    await retryDeadLetter(stage.engine, deadLetter?.id ?? '', OLGA);
     await drain(stage);
     expect((await take(stage)).taskType).toBe('review');
   });
@@ -43,7 +44,7 @@ describe('no issue is forgotten', () => {
     await stage.work();
     stage.refuse('line 1 is not part of the diff');
     await stage.send('submitReview');
-    expect(await stage.letters()).toMatchObject([{ error: 'submitReview: line 1 is not part of the diff' }]);
+    expect(await stage.openDeadLetters()).toMatchObject([{ error: 'submitReview: line 1 is not part of the diff' }]);
 
     await applyHostIssue(stage, hostIssue(2));
     const task = await take(stage, ['analyze']);
@@ -51,13 +52,13 @@ describe('no issue is forgotten', () => {
     await finish(stage, task, { outcome: 'split', result: { subtasks } });
     stage.refuse('issues are disabled');
     await stage.send('createIssue');
-    expect(await stage.letters()).toMatchObject([{}, { error: 'createIssue: issues are disabled' }]);
+    expect(await stage.openDeadLetters()).toMatchObject([{}, { error: 'createIssue: issues are disabled' }]);
   });
 
   test('an epic continues when its subtask was done before their edge was inserted', async () => {
     await applyHostIssue(stage, hostIssue(2));
     const second = await stage.key(2);
-    await act(stage.engine, second, 'cancel', OLGA);
+    await actOnIssue(stage.engine, second, 'cancel', OLGA);
     const subtasks = [{ title: 'part', body: '', labels: [] }];
     await finish(stage, await take(stage), { outcome: 'split', result: { subtasks } });
     const sending = await beginSending(stage.engine, stage.tenantId, (await stage.entry('createIssue')).id);
@@ -85,12 +86,12 @@ describe('no issue is forgotten', () => {
   test('a workflow without the edge is reported once, not at every tick', async () => {
     await stage.database.db
       .updateTable('workflow_snapshots')
-      .set({ body: JSON.stringify(await withoutTrigger('dependencies-done')) as never })
+      .set({ body: jsonb(await withoutTrigger('dependencies-done')) })
       .where('tenant_id', '=', stage.tenantId)
       .execute();
-    await transition(stage.engine, await stage.key(), 'dependency-blocked', OLGA);
+    await transitionIssue(stage.engine, await stage.key(), 'dependency-blocked', OLGA);
     for (let tick = 0; tick < 3; tick += 1) await releaseWaiting(stage.engine);
-    expect(await stage.letters()).toHaveLength(1);
+    expect(await stage.openDeadLetters()).toHaveLength(1);
   });
 });
 
@@ -100,6 +101,5 @@ async function withoutTrigger(trigger: string) {
     .select('body')
     .where('tenant_id', '=', stage.tenantId)
     .executeTakeFirstOrThrow();
-  const workflow = body as unknown as { edges: { trigger: string }[] };
-  return { ...workflow, edges: workflow.edges.filter((edge) => edge.trigger !== trigger) };
+  return { ...body, edges: body.edges.filter((edge) => edge.trigger !== trigger) };
 }

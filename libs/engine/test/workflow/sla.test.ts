@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_WORKFLOW, type Settings, STATES, type State } from '@pipeline/domain';
-import { type Actor, act, watchSla } from '@pipeline/engine';
+import { type Actor, actOnIssue, watchSla } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { type Bench, makeBench } from '../harness.ts';
@@ -44,7 +44,8 @@ const key = async (issue: number) => {
   return { tenantId: bench.tenantId, issueId: (await row.executeTakeFirstOrThrow()).id };
 };
 const open = () => database.db.selectFrom('alerts').selectAll().where('resolved_at', 'is', null).execute();
-const told = () => database.db.selectFrom('stream_outbox').select('data').where('event_type', '=', 'alert').execute();
+const published = () =>
+  database.db.selectFrom('stream_outbox').select('data').where('event_type', '=', 'alert').execute();
 
 describe('SLA of a state', () => {
   test('raises one alert from the exact minute of the limit on', async () => {
@@ -66,13 +67,13 @@ describe('SLA of a state', () => {
         message: `acme/shop#${issue} is in planning for 120 minutes; the warning threshold is 120`,
       },
     ]);
-    expect(await told()).toHaveLength(1);
+    expect(await published()).toHaveLength(1);
   });
 
   test.each<[string, (issue: number) => Promise<unknown>]>([
     ['moves on', (issue) => change(issue, { state: 'in-review', state_entered_at: iso(130) })],
     ['is done', (issue) => change(issue, { state: 'done' })],
-    ['is paused', async (issue) => act(bench.engine, await key(issue), 'pause', OLGA)],
+    ['is paused', async (issue) => actOnIssue(bench.engine, await key(issue), 'pause', OLGA)],
     ['is in a repo that was disabled', () => sql`update repos set enabled = false`.execute(database.db)],
   ])('resolves the alert when the issue %s', async (_how, end) => {
     const issue = await issueIn('planning');
@@ -152,7 +153,7 @@ describe('SLA of a state', () => {
     await issueIn('planning');
     at(200);
     await Promise.all([watchSla(bench.engine), watchSla(bench.engine)]);
-    expect(await told()).toHaveLength(1);
+    expect(await published()).toHaveLength(1);
   });
 
   test('raises many in batches, oldest first', async () => {

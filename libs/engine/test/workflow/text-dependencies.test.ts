@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { act, ParentWatch, pollRepo, putRepo, releaseWaiting, transition } from '@pipeline/engine';
+import { actOnIssue, ParentWatch, pollRepo, putRepo, releaseWaiting, transitionIssue } from '@pipeline/engine';
 import { applyHostIssue, drain, finish, goodOutcome, hostIssue, say, step, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -58,10 +58,10 @@ describe('an admitted issue with a dependency in its text', () => {
     await enter(2);
     await drain(bench);
     await enter(1, 'Depends on #2');
-    const wishes = (await bench.entries()).filter((entry) => entry.issue_number === 1).map(({ action }) => action);
-    const swaps = wishes.filter(({ type }) => type === 'swapLabels');
+    const hostWrites = (await bench.entries()).filter((entry) => entry.issue_number === 1).map(({ action }) => action);
+    const swaps = hostWrites.filter(({ type }) => type === 'swapLabels');
     expect(swaps).toMatchObject([{ add: ['svc:blocked', 'svc:dependency-blocked'], remove: ['svc:enqueue'] }]);
-    expect(wishes.filter(({ type }) => type === 'updateComment')).toHaveLength(1);
+    expect(hostWrites.filter(({ type }) => type === 'updateComment')).toHaveLength(1);
   });
 
   test('waits for all of them', async () => {
@@ -173,7 +173,7 @@ describe('an edit of the text', () => {
   test('of other text does not restore dependencies that an operator overrode', async () => {
     await enter(2);
     await enter(1, 'Depends on #2');
-    await act(bench.engine, await bench.key(), 'unblock', OLGA);
+    await actOnIssue(bench.engine, await bench.key(), 'unblock', OLGA);
     expect(await stateOf()).toBe('analyzing');
     await edit(1, 'Depends on #2!');
     expect(await stateOf()).toBe('analyzing');
@@ -210,7 +210,7 @@ describe('an edit of the text', () => {
 test('a manual transition ignores the dependencies of the text', async () => {
   await enter(2);
   await enter(1, 'Depends on #2');
-  await transition(bench.engine, await bench.key(), 'planning', OLGA);
+  await transitionIssue(bench.engine, await bench.key(), 'planning', OLGA);
   expect(await stateOf()).toBe('planning');
   await finish(bench, await take(bench, ['plan']), goodOutcome('plan', 1));
   expect(await stateOf()).toBe('ready-for-dev');
@@ -258,7 +258,7 @@ describe('a parent without a record', () => {
     expect(await stateOf()).toBe('dependency-blocked');
     bench.host.standingOf = standingOf;
     bench.host.standings.set(7, 'closed');
-    expect(await watch().look()).toBe(1);
+    expect(await watch().check()).toBe(1);
     await release();
     expect(await stateOf()).toBe('analyzing');
   });
@@ -269,10 +269,10 @@ describe('a parent without a record', () => {
     bench.host.standingsAsked.length = 0;
     let now = new Date();
     const watching = watch(() => now);
-    await watching.look();
-    await watching.look();
+    await watching.check();
+    await watching.check();
     now = new Date(now.getTime() + 5 * 60_000);
-    await watching.look();
+    await watching.check();
     expect(bench.host.standingsAsked).toEqual([
       [7, undefined],
       [7, '"open"'],
@@ -285,10 +285,10 @@ describe('a parent without a record', () => {
     await enter(1, many.map((n) => `- [ ] #${n}`).join('\n'));
     bench.host.standingsAsked.length = 0;
     const watching = watch();
-    await watching.look();
+    await watching.check();
     expect(bench.host.standingsAsked).toHaveLength(5);
-    await watching.look();
-    await watching.look();
+    await watching.check();
+    await watching.check();
     expect(bench.host.standingsAsked.map(([n]) => n).sort()).toEqual(many);
   });
 });

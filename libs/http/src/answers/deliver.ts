@@ -1,6 +1,6 @@
 import { type AnyRoute, checkBody, type Reply } from '@pipeline/contract';
 import type { RequestScope } from '../request/request-scope.ts';
-import { JSON_TYPE, send } from './send.ts';
+import { JSON_TYPE, send } from './fail.ts';
 
 /** Response of a handler, without its exact type. */
 export interface LooseAnswer {

@@ -18,3 +18,9 @@ export function requireRole(repo: RepoRecord, login: string, needed: Role): void
   if (!allows(repo, login, 'read')) throw notFound();
   if (!allows(repo, login, needed)) throw forbidden();
 }
+
+/** GitHub's `author_association`. */
+export function association(repo: RepoRecord, login: string): string {
+  if (login.toLowerCase() === repo.owner.toLowerCase()) return 'OWNER';
+  return roleOf(repo, login) === 'none' || !(login.toLowerCase() in repo.collaborators) ? 'NONE' : 'COLLABORATOR';
+}

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { makePrivateFolder } from '@pipeline/runtime';
+import type { HostGit, PushRule } from '../state/model.ts';
 
 const run = promisify(execFile);
 
@@ -18,14 +19,32 @@ export class GitError extends Error {
   }
 }
 
+/**
+ * Refuses updates of branches by the rules in PUSH_RULES: one rule per line, with tabs between the ref pattern, what it
+ * refuses and the words of the refusal.
+ */
 const UPDATE_HOOK = `#!/bin/sh
-[ "$1" = "$PROTECTED_REF" ] || exit 0
-echo "error: GH006: Protected branch update failed for $1." >&2
-exit 1
+zero=0000000000000000000000000000000000000000
+printf '%s\\n' "$PUSH_RULES" | while IFS='	' read -r pattern kind words; do
+  [ "$1" = "$pattern" ] || continue
+  case "$kind" in
+    push) [ "$3" != "$zero" ] || continue ;;
+    delete) [ "$3" = "$zero" ] || continue ;;
+    force)
+      [ "$2" != "$zero" ] && [ "$3" != "$zero" ] || continue
+      git merge-base --is-ancestor "$2" "$3" && continue ;;
+    linear)
+      [ "$3" != "$zero" ] || continue
+      [ -n "$(git rev-list --merges -n 1 "$3" "^$2")" ] || continue ;;
+  esac
+  echo "error: GH006: Protected branch update failed for $1." >&2
+  echo "error: $words" >&2
+  exit 1
+done
 `;
 
 /** Runs git without a shell and without this machine's own settings. */
-export class Git {
+export class Git implements HostGit {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
   readonly #hooks: string;
@@ -50,13 +69,14 @@ export class Git {
     };
   }
 
-  /** Variables under which a push to that branch is refused; git runs the hook for each branch of a push. */
-  refusingPushesTo(branch: string): Record<string, string> {
+  /** Variables under which git checks each branch of a push against these rules. */
+  refusing(rules: readonly PushRule[]): Record<string, string> {
+    if (rules.length === 0) return {};
     return {
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: 'core.hooksPath',
       GIT_CONFIG_VALUE_0: this.#hooks,
-      PROTECTED_REF: branchRef(branch),
+      PUSH_RULES: rules.map(({ branch, kind, words }) => [branchRef(branch), kind, words].join('\t')).join('\n'),
     };
   }
 

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
-import { branchRef, type Git } from './git.ts';
+import type { HostGit } from '../state/model.ts';
+import { branchRef } from './git.ts';
 
 const NO_AUTHOR = { GIT_AUTHOR_NAME: 'sandbox', GIT_AUTHOR_EMAIL: 'sandbox@localhost' };
 const NO_COMMITTER = { GIT_COMMITTER_NAME: 'sandbox', GIT_COMMITTER_EMAIL: 'sandbox@localhost' };
@@ -9,7 +10,7 @@ const NO_COMMITTER = { GIT_COMMITTER_NAME: 'sandbox', GIT_COMMITTER_EMAIL: 'sand
  * What an interrupted import left is thrown away first.
  * @returns the default branch.
  */
-export async function importRepository(git: Git, dir: string, source: string | null): Promise<string> {
+export async function importRepository(git: HostGit, dir: string, source: string | null): Promise<string> {
   rmSync(dir, { recursive: true, force: true });
   if (source === null) return createEmpty(git, dir);
   await git.run(git.root, ['clone', '--quiet', '--mirror', '--', source, dir]);
@@ -21,7 +22,7 @@ export async function importRepository(git: Git, dir: string, source: string | n
   return defaultBranch(git, dir);
 }
 
-async function createEmpty(git: Git, dir: string): Promise<string> {
+async function createEmpty(git: HostGit, dir: string): Promise<string> {
   await git.run(git.root, ['init', '--quiet', '--bare', '--initial-branch=main', dir]);
   const tree = await git.run(dir, ['hash-object', '-t', 'tree', '-w', '/dev/null']);
   const commit = await git.run(dir, ['commit-tree', tree, '-m', 'Initial commit'], { ...NO_AUTHOR, ...NO_COMMITTER });
@@ -30,7 +31,7 @@ async function createEmpty(git: Git, dir: string): Promise<string> {
 }
 
 /** HEAD's branch; a checkout without one (a detached HEAD) gets `main` where it stands. */
-async function defaultBranch(git: Git, dir: string): Promise<string> {
+async function defaultBranch(git: HostGit, dir: string): Promise<string> {
   const head = await git.resolve(dir, 'HEAD');
   const name = await git.run(dir, ['rev-parse', '--abbrev-ref', 'HEAD']).catch(() => 'HEAD');
   if (head && name !== 'HEAD') return name;

@@ -1,7 +1,5 @@
-import type { Git } from './git.ts';
+import type { HostGit, MergeMethod } from '../state/model.ts';
 import { GitError } from './git.ts';
-
-export type MergeMethod = 'merge' | 'squash' | 'rebase';
 
 export interface MergeOrder {
   base: string;
@@ -13,7 +11,7 @@ export interface MergeOrder {
 }
 
 /** The tree of both sides together; null when they conflict. Works on objects only, no checkout. */
-export async function mergeTree(git: Git, dir: string, base: string, head: string): Promise<string | null> {
+export async function mergeTree(git: HostGit, dir: string, base: string, head: string): Promise<string | null> {
   try {
     const out = await git.run(dir, ['merge-tree', '--write-tree', base, head]);
     return out.split('\n')[0] ?? null;
@@ -27,7 +25,7 @@ export async function mergeTree(git: Git, dir: string, base: string, head: strin
  * Makes the commit that the base branch would move to; no branch moves yet.
  * @returns null when the two conflict.
  */
-export async function makeMerge(git: Git, dir: string, order: MergeOrder): Promise<string | null> {
+export async function makeMerge(git: HostGit, dir: string, order: MergeOrder): Promise<string | null> {
   if (order.method === 'rebase') return rebase(git, dir, order);
   const tree = await mergeTree(git, dir, order.base, order.head);
   if (tree === null) return null;
@@ -44,7 +42,7 @@ export async function makeMerge(git: Git, dir: string, order: MergeOrder): Promi
  * Replays the branch's commits. The stand-in commit has the current tree and the replayed commit's parent, so that
  * merge-tree takes that parent as the merge base, which makes the merge a cherry-pick.
  */
-async function rebase(git: Git, dir: string, order: MergeOrder): Promise<string | null> {
+async function rebase(git: HostGit, dir: string, order: MergeOrder): Promise<string | null> {
   const list = await git.run(dir, ['rev-list', '--reverse', '--no-merges', `${order.base}..${order.head}`]);
   let tip = order.base;
   for (const commit of list.split('\n').filter(Boolean)) {
@@ -69,7 +67,7 @@ interface NewCommit {
   env: Record<string, string>;
 }
 
-async function commitTree(git: Git, dir: string, commit: NewCommit): Promise<string> {
+async function commitTree(git: HostGit, dir: string, commit: NewCommit): Promise<string> {
   const [tree, ...parents] = await Promise.all(
     [commit.tree, ...commit.parents].map((revision) => git.run(dir, ['rev-parse', '--verify', revision])),
   );

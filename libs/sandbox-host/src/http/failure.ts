@@ -1,9 +1,9 @@
 /** An answer in the host's own form: `{message, documentation_url, status}`, with `errors` for a 422. */
 export class Failure extends Error {
   readonly status: number;
-  readonly errors: FieldError[] | undefined;
+  readonly errors: FieldError[] | string[] | undefined;
 
-  constructor(status: number, message: string, errors?: FieldError[]) {
+  constructor(status: number, message: string, errors?: FieldError[] | string[]) {
     super(message);
     this.name = 'Failure';
     this.status = status;

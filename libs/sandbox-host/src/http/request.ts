@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import type { Sandbox } from '../state/context.ts';
-import type { RepoRecord, UserRecord } from '../state/model.ts';
+import type { RepoRecord, Sandbox, UserRecord } from '../state/model.ts';
 import { Failure, notFound } from './failure.ts';
 
 /** Whose request it is; the authentication has run before. */
@@ -9,6 +8,12 @@ export function viewerOf(res: Response): UserRecord {
   const viewer: UserRecord | undefined = res.locals.viewer;
   if (!viewer) throw new Failure(401, 'Requires authentication');
   return viewer;
+}
+
+/** The app of a request with an installation token; null for a person. */
+export function appIdOf(res: Response): number | null {
+  const viewer: (UserRecord & { grant?: { appId: number } }) | undefined = res.locals.viewer;
+  return viewer?.grant?.appId ?? null;
 }
 
 /** The repo of the path; it was looked up and is visible to the viewer. */

@@ -1,8 +1,6 @@
-import { roleOf } from '../access/roles.ts';
-import type { Sandbox } from '../state/context.ts';
-import type { CommentRecord, EventRecord, IssueRecord, RepoRecord } from '../state/model.ts';
-import { apiUrl, htmlUrl, renderLabel } from './repo.ts';
-import { nodeId, renderUser } from './user.ts';
+import { association } from '../access/roles.ts';
+import type { CommentRecord, EventRecord, IssueRecord, RepoRecord, Sandbox } from '../state/model.ts';
+import { apiUrl, htmlUrl, nodeId, renderLabels, renderUser } from './basics.ts';
 
 const REACTIONS = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'eyes', 'rocket'] as const;
 
@@ -60,19 +58,6 @@ function pullLinks(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord) {
     patch_url: `${html}.patch`,
     merged_at: issue.pull?.mergedAt ?? null,
   };
-}
-
-export function renderLabels(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord) {
-  const known = sandbox.state.list('label', repo.id);
-  return issue.labels.flatMap((name) => {
-    const label = known.find((candidate) => candidate.name === name);
-    return label ? [renderLabel(sandbox, repo, label)] : [];
-  });
-}
-
-export function association(repo: RepoRecord, login: string): string {
-  if (login.toLowerCase() === repo.owner.toLowerCase()) return 'OWNER';
-  return roleOf(repo, login) === 'none' || !(login.toLowerCase() in repo.collaborators) ? 'NONE' : 'COLLABORATOR';
 }
 
 /** GitHub's `issue-comment`. */

@@ -1,11 +1,7 @@
-import { missingApprovals } from '../access/protection.ts';
-import { mergeTree } from '../git/merge.ts';
-import type { Sandbox } from '../state/context.ts';
-import { headLabel, headRepoOf } from '../state/head-repo.ts';
-import type { PullIssue, RepoRecord, ReviewRecord } from '../state/model.ts';
-import { association, renderLabels } from './issue.ts';
-import { apiUrl, htmlUrl, renderRepo } from './repo.ts';
-import { nodeId, renderUser } from './user.ts';
+import { association } from '../access/roles.ts';
+import type { PullIssue, RepoRecord, ReviewRecord, Sandbox } from '../state/model.ts';
+import { headRepoOf } from '../state/sandbox.ts';
+import { apiUrl, headLabel, htmlUrl, nodeId, renderLabels, renderRepo, renderUser } from './basics.ts';
 
 /** GitHub's `pull-request-simple`: what lists and webhooks show. */
 export function renderPull(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue) {
@@ -83,45 +79,6 @@ function linksOf(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue) {
     statuses: { href: fields.statuses_url },
   };
   return { fields, hal };
-}
-
-/** GitHub's `pull-request`: with what only git can tell. Costs four git processes. */
-export async function renderFullPull(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue) {
-  const { git } = sandbox;
-  const { pull } = issue;
-  const dir = git.dir(repo);
-  const base = pull.mergedAt ? pull.baseSha : ((await git.resolve(dir, pull.baseRef)) ?? pull.baseSha);
-  const [stat, commits] = await Promise.all([
-    git.run(dir, ['diff', '--numstat', '--no-renames', `${base}...${pull.headSha}`]),
-    git.run(dir, ['rev-list', '--count', `${base}..${pull.headSha}`]),
-  ]);
-  const lines = stat.split('\n').filter(Boolean);
-  const sum = (column: number) => lines.reduce((all, line) => all + (Number(line.split('\t')[column]) || 0), 0);
-  const standing = await mergeability(sandbox, repo, { ...issue, pull: { ...pull, baseSha: base } });
-  return {
-    ...renderPull(sandbox, repo, issue),
-    ...standing,
-    merged: pull.mergedAt !== null,
-    merged_by: pull.mergedBy === null ? null : renderUser(sandbox, pull.mergedBy),
-    rebaseable: standing.mergeable,
-    comments: issue.comments,
-    review_comments: sandbox.state.list('review', repo.id, issue.number).flatMap((review) => review.comments).length,
-    maintainer_can_modify: false,
-    commits: Number(commits),
-    additions: sum(0),
-    deletions: sum(1),
-    changed_files: lines.length,
-  };
-}
-
-async function mergeability(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue) {
-  const { pull } = issue;
-  if (issue.state === 'closed') return { mergeable: null, mergeable_state: 'unknown' };
-  const tree = await mergeTree(sandbox.git, sandbox.git.dir(repo), pull.baseSha, pull.headSha);
-  if (tree === null) return { mergeable: false, mergeable_state: 'dirty' };
-  if (pull.draft) return { mergeable: true, mergeable_state: 'draft' };
-  const blocked = missingApprovals(sandbox, repo, issue) > 0;
-  return { mergeable: true, mergeable_state: blocked ? 'blocked' : 'clean' };
 }
 
 /** GitHub's `pull-request-review`. */

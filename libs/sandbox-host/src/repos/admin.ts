@@ -1,13 +1,9 @@
 import { existsSync } from 'node:fs';
 import { AppError, parseSlug } from '@pipeline/domain';
 import { z } from 'zod';
-import { findRepo } from '../auth/auth.ts';
-import { change } from '../changes/changes.ts';
 import { importRepository } from '../git/import-repo.ts';
-import { type Sandbox, timestamp } from '../state/context.ts';
-import type { HookRecord, RepoRecord } from '../state/model.ts';
-import { GLOBAL } from '../state/state.ts';
-import { findUser, putUser } from '../state/users.ts';
+import { GLOBAL, type HookRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
+import { change, findRepo, putUser, timestamp } from '../state/sandbox.ts';
 
 const login = z.string().regex(/^[A-Za-z0-9._[\]-]{1,100}$/, 'a login has letters, digits, ".", "_", "-" and brackets');
 
@@ -20,6 +16,22 @@ export const NewRepo = z.object({
   /** Role by login. The owner is an admin in any case. */
   collaborators: z.record(login, z.enum(['admin', 'write', 'triage', 'read'])).default({}),
   requiredApprovals: z.int().min(0).max(6).default(0),
+  /** Ways of merging that it allows. */
+  mergeMethods: z
+    .array(z.enum(['merge', 'squash', 'rebase']))
+    .min(1)
+    .default(['merge', 'squash', 'rebase']),
+  /** Jobs that run on each head of a pull request, in place of a CI service. */
+  ci: z
+    .array(
+      z.object({
+        name: z.string().min(1),
+        seconds: z.number().min(0).max(3_600).default(0),
+        outcome: z.enum(['success', 'failure', 'first-fails', 'flaky', 'never']).default('success'),
+        log: z.string().default('1 test failed\n'),
+      }),
+    )
+    .default([]),
 });
 export type NewRepo = z.input<typeof NewRepo>;
 
@@ -30,7 +42,7 @@ export const NewHook = z.object({ url: z.url({ protocol: /^https?$/ }), secret: 
 export type NewHook = z.input<typeof NewHook>;
 
 /** Names that stand for something else in the paths of the host. */
-const RESERVED = ['_sandbox', 'app', 'repos', 'user', 'users', 'rate_limit', 'graphql'];
+const RESERVED = ['_logs', '_sandbox', 'app', 'repos', 'user', 'users', 'rate_limit', 'graphql'];
 
 /**
  * Adds a repo, or gives a known one new settings; its content is imported only once.
@@ -52,7 +64,7 @@ export async function addRepo(sandbox: Sandbox, input: NewRepo): Promise<RepoRec
   const defaultBranch =
     known && existsSync(dir) ? known.defaultBranch : await importRepository(sandbox.git, dir, source);
   return change(sandbox, () => {
-    const owner = findUser(sandbox, parsed.owner) ?? putUser(sandbox, { login: parsed.owner });
+    const owner = sandbox.state.findUser(parsed.owner) ?? putUser(sandbox, { login: parsed.owner });
     const at = timestamp(sandbox);
     const fresh = { id, owner: owner.login, name: parsed.name, lastNumber: 0, createdAt: at, pushedAt: at };
     const latest = known && sandbox.state.get('repo', GLOBAL, id);

@@ -1,12 +1,8 @@
 import { rmSync } from 'node:fs';
-import { findRepo } from '../auth/auth.ts';
-import { change, isPull, setOpen } from '../changes/changes.ts';
-import { branchRef } from '../git/git.ts';
 import { importRepository } from '../git/import-repo.ts';
-import { type Sandbox, timestamp } from '../state/context.ts';
-import { forksOf, parentOf } from '../state/head-repo.ts';
-import type { RepoRecord } from '../state/model.ts';
-import { GLOBAL } from '../state/state.ts';
+import { isPull, setOpen } from '../issues/changes.ts';
+import { GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
+import { change, findRepo, forksOf, parentOf, timestamp } from '../state/sandbox.ts';
 
 /** Copies the branches and tags of a repository; one owner has one fork of it. Runs under the lock of the repository. */
 export async function createFork(sandbox: Sandbox, parent: RepoRecord, owner: string, name: string) {
@@ -40,13 +36,6 @@ function freeName(sandbox: Sandbox, owner: string, name: string): string {
   let free = name;
   for (let n = 1; findRepo(sandbox, owner, free); n += 1) free = `${name}-${n}`;
   return free;
-}
-
-/** Brings the commits of a branch of a fork into the repository that it was made of. */
-export async function fetchBranch({ git }: Sandbox, into: RepoRecord, from: RepoRecord, branch: string): Promise<void> {
-  if (from.id === into.id) return;
-  const quiet = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head'];
-  await git.run(git.dir(into), [...quiet, git.dir(from), branchRef(branch)]);
 }
 
 /** Deletes a repository. Open pull requests from its branches are closed, and show no repository any more. */

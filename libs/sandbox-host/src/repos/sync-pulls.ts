@@ -1,10 +1,10 @@
-import { announce, change, isPull, pullOf, saveIssue, setOpen } from '../changes/changes.ts';
+import { fetchBranch } from '../git/fetch-branch.ts';
 import { branchRef } from '../git/git.ts';
-import type { Sandbox } from '../state/context.ts';
-import { timestamp } from '../state/context.ts';
-import { parentOf } from '../state/head-repo.ts';
-import type { RepoRecord } from '../state/model.ts';
-import { fetchBranch } from './forks.ts';
+import { announce, announceReview, isPull, pullOf, saveIssue, setOpen } from '../issues/changes.ts';
+import { staleApprovals } from '../protection/reviews.ts';
+import { rulesOf } from '../protection/rules.ts';
+import type { PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
+import { change, parentOf, timestamp } from '../state/sandbox.ts';
 
 /**
  * Applies what a push to a repository did to the branches of open pull requests, its own and those of the repository that
@@ -19,6 +19,7 @@ export async function syncPulls(sandbox: Sandbox, repo: RepoRecord, by: string):
   change(sandbox, () =>
     state.put('repo', 0, { ...(state.get('repo', 0, repo.id) ?? repo), pushedAt: timestamp(sandbox) }),
   );
+  for (const { id } of parent ? [repo, parent] : [repo]) sandbox.ci.consider({ id });
 }
 
 /** Pull requests of `repo` whose branch lives in `from`. */
@@ -36,7 +37,18 @@ async function syncHeads(sandbox: Sandbox, repo: RepoRecord, from: RepoRecord, b
       if (head === null) return setOpen(sandbox, repo, issue, { open: false, reason: null, by });
       const saved = saveIssue(sandbox, repo, { ...issue, pull: { ...issue.pull, headSha: head } });
       const extra = { before: pull.headSha, after: head };
-      return announce(sandbox, repo, saved, { action: 'synchronize', by, extra });
+      announce(sandbox, repo, saved, { action: 'synchronize', by, extra });
+      if (rulesOf(sandbox, repo, pull.baseRef).dismissStale) dismissStale(sandbox, repo, saved, by);
+      return saved;
     });
+  }
+}
+
+/** As the branch's rules ask, a push takes back the approvals of earlier heads. */
+function dismissStale(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue, by: string): void {
+  for (const review of staleApprovals(sandbox, repo, issue)) {
+    const dismissed = { ...review, state: 'DISMISSED' as const };
+    sandbox.state.put('review', repo.id, dismissed, { parent: issue.number });
+    announceReview(sandbox, repo, issue, { action: 'dismissed', review: dismissed, by });
   }
 }

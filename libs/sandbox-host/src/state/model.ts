@@ -9,6 +9,9 @@ export interface Records {
   review: ReviewRecord;
   status: StatusRecord;
   check: CheckRecord;
+  suite: SuiteRecord;
+  protection: ProtectionRecord;
+  ruleset: RulesetRecord;
   hook: HookRecord;
   delivery: DeliveryRecord;
   app: AppRecord;
@@ -41,8 +44,27 @@ export interface RepoRecord {
   lastNumber: number;
   /** Id of the repository that it is a fork of; null and absent = none. */
   forkOf?: number | null;
+  /** Ways of merging that its settings allow; absent = all. */
+  mergeMethods?: MergeMethod[];
+  /** Checks that the host runs itself on the head of each pull request; absent = none. */
+  ci?: CiJob[];
   createdAt: string;
   pushedAt: string;
+}
+
+export type MergeMethod = 'merge' | 'squash' | 'rebase';
+
+/** A check that the host runs by itself, in place of a CI service. */
+export interface CiJob {
+  name: string;
+  /** From its start to its end. */
+  seconds: number;
+  /**
+   * `first-fails`: fails on the first head of a branch and passes on later ones; `flaky`: passes when it is run again on
+   * the same head; `never`: does not end.
+   */
+  outcome: 'success' | 'failure' | 'first-fails' | 'flaky' | 'never';
+  log: string;
 }
 
 /** Issues and pull requests share one row of numbers, as on the real host. */
@@ -137,12 +159,56 @@ export interface StatusRecord {
 
 export interface CheckRecord {
   id: number;
+  suiteId?: number;
   sha: string;
   name: string;
   status: 'queued' | 'in_progress' | 'completed';
   conclusion: string | null;
   startedAt: string;
   completedAt: string | null;
+  detailsUrl?: string | null;
+  externalId?: string;
+  output?: { title: string | null; summary: string | null; text: string | null };
+  /** What its job printed; only for jobs of the host itself. */
+  log?: string;
+}
+
+/** The check runs of one app on one commit. */
+export interface SuiteRecord {
+  id: number;
+  sha: string;
+  branch: string | null;
+  /** null = the host's own CI. */
+  appId: number | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Classic protection of one branch. */
+export interface ProtectionRecord {
+  id: number;
+  branch: string;
+  checks: { context: string; appId: number | null }[] | null;
+  strict: boolean;
+  /** null = no pull request is required. */
+  reviews: { count: number; dismissStale: boolean } | null;
+  linear: boolean;
+  /** Logins that may push; null = everybody with write access. */
+  pushers: string[] | null;
+  forcePushes: boolean;
+  deletions: boolean;
+  enforceAdmins: boolean;
+}
+
+/** A ruleset of branches; its rules have the form of the REST API. */
+export interface RulesetRecord {
+  id: number;
+  name: string;
+  enforcement: 'active' | 'disabled' | 'evaluate';
+  include: string[];
+  exclude: string[];
+  rules: { type: string; parameters?: Record<string, unknown> }[];
+  createdAt: string;
 }
 
 export interface HookRecord {
@@ -169,6 +235,8 @@ export interface AppRecord {
   id: number;
   slug: string;
   publicKey: string;
+  /** What it may do where it is installed; absent = the defaults. */
+  permissions?: Permissions;
   createdAt: string;
 }
 
@@ -179,6 +247,17 @@ export interface InstallationRecord {
   createdAt: string;
 }
 
+export type Permission =
+  | 'actions'
+  | 'administration'
+  | 'checks'
+  | 'contents'
+  | 'issues'
+  | 'metadata'
+  | 'pull_requests'
+  | 'statuses';
+export type Permissions = Partial<Record<Permission, 'read' | 'write'>>;
+
 /** What a token of an installation may do. */
 export interface Grant {
   id: number;
@@ -187,6 +266,83 @@ export interface Grant {
   tokenHash: string;
   /** null = every repo of the owner. */
   repoIds: number[] | null;
-  permissions: Partial<Record<'contents' | 'issues' | 'metadata' | 'pull_requests' | 'statuses', 'read' | 'write'>>;
+  permissions: Permissions;
   expiresAt: string;
+}
+
+/** Repository id of records that belong to no repository. */
+export const GLOBAL = 0;
+
+/** The records, in one file. `state.ts` implements it. */
+export interface Store {
+  get<K extends Kind>(kind: K, repo: number, id: number): Records[K] | undefined;
+  /** All records of a kind in the order of their ids; with `parent` those of one issue. */
+  list<K extends Kind>(kind: K, repo: number, parent?: number): Records[K][];
+  countOpen(kind: 'issue', repo: number): number;
+  put<K extends Kind>(kind: K, repo: number, record: Records[K], key?: { id?: number; parent?: number }): void;
+  remove(kind: Kind, repo: number, id: number): void;
+  /** Ids are unique over all kinds and never used again. */
+  nextId(): number;
+  /** All of `work` or nothing. A transaction inside another one is part of it. */
+  transaction<T>(work: () => T): T;
+  /** By login, ignoring case. */
+  findUser(login: string): UserRecord | undefined;
+}
+
+/** An update of a branch that is refused: any push, a push that is no fast-forward, a merge commit, a deletion. */
+export interface PushRule {
+  branch: string;
+  kind: 'push' | 'force' | 'linear' | 'delete';
+  /** The host's words. */
+  words: string;
+}
+
+/** git on the repositories of the host. `git/git.ts` implements it. */
+export interface HostGit {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  dir(repo: { id: number }): string;
+  refusing(rules: readonly PushRule[]): Record<string, string>;
+  /** Standard output without its last line break. */
+  run(cwd: string, args: string[], env?: Record<string, string>): Promise<string>;
+  /** The commit of a branch or any revision; null when there is none. */
+  resolve(cwd: string, revision: string): Promise<string | null>;
+  contains(cwd: string, commit: string, ancestor: string): Promise<boolean>;
+}
+
+export interface SandboxLog {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** The outgoing webhooks. `webhooks/deliveries.ts` implements it. */
+export interface Webhooks {
+  /** Stores one delivery per hook, inside the transaction of the change. */
+  emit(event: string, payload: object, only?: number): void;
+  /** Starts sending pending deliveries, unless delivery is manual. */
+  kick(): void;
+  flush(): Promise<void>;
+  redeliver(id: number): boolean;
+}
+
+/** The host's own CI. `checks/ci.ts` implements it. */
+export interface CiRunner {
+  /** Starts the jobs of heads of open pull requests that have none yet, and jobs that wait for another attempt. */
+  consider(repo: Pick<RepoRecord, 'id'>): void;
+}
+
+/** What every route of the sandbox host works with. */
+export interface Sandbox {
+  state: Store;
+  git: HostGit;
+  now: () => Date;
+  /** Root of every link in an answer, without a slash at its end. */
+  url: () => string;
+  deliveries: Webhooks;
+  ci: CiRunner;
+  log: SandboxLog;
+  /** Requests an hour and token; the next one answers 403. */
+  rateLimitPerHour: number;
+  /** Runs git-changing work of one repository one after the other. */
+  lock: <T>(repoId: number, work: () => Promise<T>) => Promise<T>;
 }

@@ -1,14 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Kind, Records } from './model.ts';
-
-/** Repository id of records that belong to no repository. */
-export const GLOBAL = 0;
+import { GLOBAL, type Kind, type Records, type Store, type UserRecord } from './model.ts';
 
 /**
  * The sandbox host's documents in one file. A transaction is on the disk when it returns, so an answer that follows it
  * survives a kill. Everything is synchronous: two requests never interleave inside a transaction.
  */
-export class State {
+export class State implements Store {
   readonly #db: DatabaseSync;
   #inside = false;
 
@@ -79,6 +76,11 @@ export class State {
     } finally {
       this.#inside = false;
     }
+  }
+
+  findUser(login: string): UserRecord | undefined {
+    const wanted = login.toLowerCase();
+    return this.list('user', GLOBAL).find((user) => user.login.toLowerCase() === wanted);
   }
 
   close(): void {

@@ -11,7 +11,7 @@ import {
   stateTimeseriesOf,
   throughputOf,
   weeklyReliabilityOf,
-} from '@pipeline/testing/naive';
+} from '@pipeline/testing/oracle';
 import type { Asker } from './asker.ts';
 
 /** Whose figures are asked for: everything, those of a tenant, or those of a repo. */

@@ -10,7 +10,7 @@ import {
   type Search,
   timelineOf,
   whyOf,
-} from '@pipeline/testing/naive';
+} from '@pipeline/testing/oracle';
 import { sql } from 'kysely';
 import type { Scope } from './ask-analytics.ts';
 import type { Asker } from './asker.ts';

@@ -12,7 +12,7 @@ import {
   type Rows,
   taskQueueOf,
   workersOf,
-} from '@pipeline/testing/naive';
+} from '@pipeline/testing/oracle';
 import type { Asker } from './asker.ts';
 
 const STATUSES = ['pending', 'failed', 'complete', 'discarded'];

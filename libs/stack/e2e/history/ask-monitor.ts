@@ -1,6 +1,6 @@
 import { sleep } from '@pipeline/runtime';
 import type { Store } from '@pipeline/store';
-import { byRepo, guardOf, ofRepos, type Rows } from '@pipeline/testing/naive';
+import { byRepo, guardOf, ofRepos, type Rows } from '@pipeline/testing/oracle';
 import { askAnalytics, type Scope } from './ask-analytics.ts';
 import { askFindings, askIssue, askSearch } from './ask-issues.ts';
 import { askAlerts, askDashboard, askLists } from './ask-lists.ts';

@@ -1,6 +1,6 @@
-import { METRICS } from '@pipeline/domain';
+import { METRIC_REGISTRY } from '@pipeline/domain';
 import type { Store } from '@pipeline/store';
-import { type Rows, samplesOf } from '@pipeline/testing/naive';
+import { type Rows, samplesOf } from '@pipeline/testing/oracle';
 import { sql } from 'kysely';
 import type { Asker } from './asker.ts';
 
@@ -98,7 +98,7 @@ export async function askProcess(asker: Asker): Promise<void> {
     await asker.ask(path);
   const { items } = await asker.ask<{ items: { id: string }[] }>('/api/metric-definitions');
   const known = new Set(items.map(({ id }) => id));
-  asker.compare('/api/metric-definitions', METRICS.filter(({ id }) => !known.has(id)).length, 0);
+  asker.compare('/api/metric-definitions', METRIC_REGISTRY.filter(({ id }) => !known.has(id)).length, 0);
 }
 
 export async function askTracks(asker: Asker, { fleet }: Store): Promise<void> {

@@ -1,5 +1,5 @@
 import { type AnyRoute, matchRoute, type Surface } from '@pipeline/contract';
-import { differences } from '@pipeline/testing/naive';
+import { differences } from '@pipeline/testing/oracle';
 import type { Checks } from '../checks.ts';
 
 interface Asked {

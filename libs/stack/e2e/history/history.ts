@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { monitorSurface } from '@pipeline/contract';
 import type { Store } from '@pipeline/store';
-import { type Rows, readRows } from '@pipeline/testing/naive';
+import { type Rows, readRows } from '@pipeline/testing/oracle';
 import { type Checks, seconds } from '../checks.ts';
 import type { E2e } from '../journey.ts';
 import { askMonitor } from './ask-monitor.ts';

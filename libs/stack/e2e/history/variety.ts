@@ -16,7 +16,7 @@ import {
   WORKER_STATUSES,
 } from '@pipeline/domain';
 import type { Db } from '@pipeline/store';
-import { consistencyOf, type Rows } from '@pipeline/testing/naive';
+import { consistencyOf, type Rows } from '@pipeline/testing/oracle';
 import { sql } from 'kysely';
 import type { Checks } from '../checks.ts';
 

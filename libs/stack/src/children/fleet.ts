@@ -1,24 +1,25 @@
 import { join } from 'node:path';
-import { DEMO_AGENT_PATH, DEMO_TASK_TYPES } from '../demo/index.ts';
+import { DEMO_SCRIPT } from '../demo/index.ts';
 import { type ChildSpec, leashUrl, messageIs } from '../supervision/child-spec.ts';
 import { type ChildContext, ROOT, urlOf } from './context.ts';
 
-/** A worker of the demo fleet: the runner, with the scripted agent as its program. */
+/** A worker of the demo fleet: pipeline-agent with the scripted agent. */
 export function demoWorker({ dataDir, state, ports, inherited }: ChildContext, number: number): ChildSpec {
   const name = `demo-worker-${number}`;
   const options = {
     server: urlOf(ports, 'hosted'),
-    tasks: DEMO_TASK_TYPES.join(','),
+    agent: agentCommand(),
     name,
     'work-dir': join(dataDir, 'work', name),
-    'log-dir': join(dataDir, 'logs'),
-    exec: agentCommand(),
+    'kill-grace': '1s',
+    // The leash of the agent needs the process ids of the machine.
+    sandbox: 'none',
   };
   const argv = Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]);
   return {
     name,
-    argv: [join(ROOT, 'libs/worker/src/main.ts'), ...argv],
-    env: { ...inherited, WORKER_TOKEN: state.workerToken, DEMO_GIT_TOKEN: state.sandbox.agent.token },
+    argv: [join(ROOT, 'libs/agent/src/main.ts'), ...argv, '--no-check'],
+    env: { ...inherited, WORKER_TOKEN: state.workerToken, GIT_TOKEN: state.sandbox.agent.token },
     readyFrom: messageIs('registered'),
     logsItself: false,
     // Finish what runs; give it back.
@@ -26,11 +27,14 @@ export function demoWorker({ dataDir, state, ports, inherited }: ChildContext, n
   };
 }
 
-/** `$PPID` is the runner: the agent and its git do not outlive it, or they would work beside its successor's. */
+/** `$PPID` is the worker: the agent does not outlive it, or it would work beside its successor's. */
 function agentCommand(): string {
-  const leash = `'${quoted(leashUrl('', 'group'))}'"$PPID"`;
-  return `exec '${quoted(process.execPath)}' --disable-warning=ExperimentalWarning --import ${leash} '${quoted(DEMO_AGENT_PATH)}'`;
+  const leash = `'${quoted(leashUrl('', 'group'))}'$PPID`;
+  const program = `'${quoted(join(ROOT, SCRIPTED_AGENT))}' '${quoted(DEMO_SCRIPT)}'`;
+  return `/bin/sh -c "exec '${quoted(process.execPath)}' --disable-warning=ExperimentalWarning --import ${leash} ${program}"`;
 }
+
+const SCRIPTED_AGENT = 'libs/testing/src/scripted-agent/main.ts';
 
 const quoted = (word: string) => word.replaceAll("'", `'\\''`);
 

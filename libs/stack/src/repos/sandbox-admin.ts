@@ -9,7 +9,12 @@ const Repo = z.object({ full_name: z.string(), clone_url: z.string(), default_br
 
 export interface SandboxAdmin {
   /** Makes a repo from a git repository, the first time, or gives it these settings. */
-  putRepo(repo: { slug: string; source: string; collaborators: Record<string, string> }): Promise<ServedRepo>;
+  putRepo(repo: {
+    slug: string;
+    source: string;
+    collaborators: Record<string, string>;
+    ci: { name: string; seconds: number }[];
+  }): Promise<ServedRepo>;
   /** Removes webhooks to other addresses, which are of earlier starts: the host would go on trying them. */
   dropStaleHooks(kept: string): Promise<void>;
 }

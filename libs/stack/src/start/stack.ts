@@ -35,6 +35,9 @@ export async function startDatabase(parts: StackParts): Promise<StartedDatabase>
   return { url, services: await prepareDatabase(url, state, options.databaseUrl === undefined) };
 }
 
+/** What the sandbox host checks each pull request with; the pipeline merges what passes. */
+const CI = [{ name: 'tests', seconds: 1 }];
+
 /** @returns the repos as the sandbox host serves them. */
 export async function startSandboxHost(parts: StackParts): Promise<ServedRepo[]> {
   const { supervisor, stack, state, ports } = parts;
@@ -44,7 +47,7 @@ export async function startSandboxHost(parts: StackParts): Promise<ServedRepo[]>
   await admin.dropStaleHooks(webhookUrl(ports));
   const { bot, person, agent } = state.sandbox;
   const collaborators = Object.fromEntries([bot, person, agent].map(({ login }) => [login, 'write']));
-  return Promise.all(state.repos.map((repo) => admin.putRepo({ ...repo, collaborators })));
+  return Promise.all(state.repos.map((repo) => admin.putRepo({ ...repo, collaborators, ci: CI })));
 }
 
 export async function startServices(parts: StackParts, database: StartedDatabase, repos: ServedRepo[]): Promise<void> {

@@ -1,8 +1,90 @@
 import { join } from 'node:path';
+import { sleep } from '@pipeline/runtime';
+import { ChildLife } from './child-life.ts';
 import { ChildLog } from './child-log.ts';
-import type { ChildSpec } from './child-spec.ts';
+import { type ChildSpec, howEnded } from './child-spec.ts';
 import { ProcessList } from './process-list.ts';
-import { Supervised } from './supervised.ts';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+/** A child that ran for so long begins with short pauses again. */
+const STEADY_MS = 10_000;
+
+export interface SupervisedOptions {
+  spec: ChildSpec;
+  log: ChildLog;
+  /** Something that the person at the terminal should know. */
+  say(message: string): void;
+  /** Called with each new process. */
+  onSpawn(pid: number): void;
+}
+
+// idle -(start)-> starting -(ready)-> running -(ended)-> pause -> starting …;  any -(stop)-> stopped
+/** A child that is started again, with growing pauses, whenever it ends unasked. */
+class Supervised {
+  readonly #options: SupervisedOptions;
+  readonly #stopping = new AbortController();
+  #life: ChildLife | null = null;
+  #keeping: Promise<void> | null = null;
+
+  constructor(options: SupervisedOptions) {
+    this.#options = options;
+  }
+
+  get name(): string {
+    return this.#options.spec.name;
+  }
+
+  /** The first start. @returns what the child told when it was ready. @throws ChildFailed, and then it is over. */
+  async start(): Promise<string> {
+    const life = this.#spawn();
+    const told = await life.ready;
+    this.#keeping = this.#keep(life);
+    return told;
+  }
+
+  /** Signals it to end and waits until it has; what does not end in its time is killed. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#life?.stop();
+    await this.#keeping;
+    await this.#options.log.close();
+  }
+
+  kill(): void {
+    this.#stopping.abort();
+    this.#life?.kill();
+  }
+
+  async #keep(first: ChildLife): Promise<void> {
+    const { signal } = this.#stopping;
+    const { say } = this.#options;
+    let pauseMs = FIRST_PAUSE_MS;
+    for (let life = first; ; life = this.#spawn()) {
+      const since = performance.now();
+      const isReady = await life.ready.then(
+        () => true,
+        () => false,
+      );
+      if (isReady && life !== first) say(`${this.name} is running again`);
+      const end = await life.ended;
+      if (signal.aborted) return;
+      if (performance.now() - since > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
+      const why = isReady ? '' : `: ${this.#options.log.tail.split('\n').at(-1) ?? ''}`;
+      say(`${this.name} ended (${howEnded(end)})${why}; restarting in ${pauseMs / 1000} s`);
+      if (!(await sleep(pauseMs, signal))) return;
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+  }
+
+  #spawn(): ChildLife {
+    const { spec, log, onSpawn } = this.#options;
+    const life = new ChildLife(spec, log);
+    this.#life = life;
+    onSpawn(life.pid);
+    return life;
+  }
+}
 
 export interface SupervisorOptions {
   dataDir: string;

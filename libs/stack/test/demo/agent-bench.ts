@@ -1,19 +1,16 @@
-import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { acceptVerdict, judgeMerge, Mirror, startingPoint, WorkTree } from '@pipeline/agent';
 import type { TaskPayload, TaskType } from '@pipeline/domain';
-import { COMPILE_CACHE } from '@pipeline/testing/compile-cache';
-import type { AgentRecord, ExecTask } from '@pipeline/worker';
-import { runAgent } from '../../src/demo/agent.ts';
+import type { ExecTask, Verdict } from '@pipeline/worker';
+import script, { type DemoStep } from '../../src/demo/script.ts';
 
 const run = promisify(execFile);
-const MAIN = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
 const ENV = {
-  ...COMPILE_CACHE,
   PATH: process.env.PATH ?? '',
   GIT_CONFIG_GLOBAL: '/dev/null',
   ...{ GIT_AUTHOR_NAME: 'A Person', GIT_AUTHOR_EMAIL: 'person@example.org' },
@@ -21,14 +18,14 @@ const ENV = {
 };
 
 export interface AgentRun {
-  exitCode: number | null;
-  records: AgentRecord[];
+  steps: DemoStep[];
+  failure: Extract<DemoStep, { fail: object }>['fail'] | undefined;
   outcome: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape.
   result: any;
 }
 
-/** A bare repository on disk, a person's clone of it, and the agent as the process that the runner would start. */
+/** A bare repository on disk, a person's clone of it, and the script of the demo agent in a work tree. */
 export class AgentBench {
   readonly root: string;
   readonly bare: string;
@@ -111,35 +108,40 @@ export class AgentBench {
     };
   }
 
-  /** Runs the agent in this process, with the environment and the records that its program would have. */
-  async run(task: ExecTask, slot = 'slot-1'): Promise<AgentRun> {
-    const lines: string[] = [];
-    const exitCode = await runAgent(JSON.parse(JSON.stringify(task)) as ExecTask, {
-      ...{ workDir: join(this.root, slot), gitToken: null, variables: ENV, pause: async () => {} },
-      emit: (record) => void lines.push(JSON.stringify(record)),
-    });
-    return runOf(exitCode, lines);
-  }
-
-  /** Runs the agent's program as the runner does: the task on stdin, JSON lines on stdout. */
-  async runProgram(task: ExecTask, slot = 'slot-1'): Promise<AgentRun> {
-    const env = { ...ENV, PIPELINE_WORK_DIR: join(this.root, slot) };
-    const child = spawn(process.execPath, [MAIN], { env, stdio: ['pipe', 'pipe', 'inherit'] });
-    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    child.stdin.end(JSON.stringify(task));
-    const output = await text(child.stdout);
-    return runOf(await exited, output.trim().split('\n'));
-  }
-
-  readWorkFile(path: string, slot = 'slot-1'): Promise<string> {
-    return readFile(join(this.root, slot, 'acme__widgets', path), 'utf8');
+  /** Performs the script of the demo agent in a work tree, and reports as pipeline-agent does. */
+  async run(task: ExecTask): Promise<AgentRun> {
+    const claimed = { ...(JSON.parse(JSON.stringify(task)) as ExecTask), claimToken: '' };
+    const { cloneUrl, slug } = task.payload.repo;
+    const mirror = new Mirror({ folder: join(this.root, 'mirror'), slug, cloneUrl, depth: 50, env: ENV });
+    const access = { credentials: null, signal: new AbortController().signal };
+    if (task.taskType === 'merge') return runOf(await judgeMerge(claimed, mirror, access, { record: () => undefined }));
+    const start = await startingPoint(claimed, mirror, access);
+    const identity = { name: 'Pipeline agent', email: 'agent@pipeline.invalid' };
+    const folder = join(this.root, 'task');
+    const tree = await WorkTree.create({ mirror, folder, start, env: ENV, user: null, identity });
+    const turn = { cwd: tree.dir, prompt: 'Do the chore.', task, conflicts: start.conflicts };
+    const steps: DemoStep[] = [];
+    for await (const step of script(turn)) {
+      steps.push(step);
+      if ('write' in step) await write(join(tree.dir, step.write.path), step.write.text);
+      if ('fail' in step) return { steps, failure: step.fail, outcome: undefined, result: undefined };
+      if (!('verdict' in step)) continue;
+      const used = await acceptVerdict({ task: claimed, mirror, tree, access: async () => access }, step.verdict);
+      if ('problem' in used) throw new Error(used.problem);
+      return runOf(used, steps);
+    }
+    throw new Error('the script ended without a verdict');
   }
 }
 
-function runOf(exitCode: number | null, lines: readonly string[]): AgentRun {
-  const records = lines.map((line) => JSON.parse(line) as AgentRecord);
-  const last = records.findLast((record) => record.type === 'outcome');
-  return { exitCode, records, outcome: last?.outcome, result: last?.result };
+async function write(path: string, content: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+}
+
+function runOf(verdict: Verdict, steps: DemoStep[] = []): AgentRun {
+  if (verdict.kind === 'failure') throw new Error(verdict.errorMessage);
+  return { steps, failure: undefined, outcome: verdict.outcome, result: verdict.result };
 }
 
 /** The facts a task after a submission carries. */

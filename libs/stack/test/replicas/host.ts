@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PEOPLE, type Person } from '@pipeline/engine/model';
 import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
-import { gitEnv } from '../../src/demo/git-env.ts';
+import { gitEnv } from './git-env.ts';
 import type { Push } from './worker.ts';
 
 const run = promisify(execFile);

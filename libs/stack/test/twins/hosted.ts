@@ -23,7 +23,7 @@ export async function hostedService({ databaseUrl, now, log }: Surroundings): Pr
   });
   await context.storeWatch.check();
   await context.settings.loop.tick();
-  notifications.on('svc_tasks', (tenantIds) => context.waiters.ring(tenantIds));
+  notifications.on('svc_tasks', (tenantIds) => context.waiters.wake(tenantIds));
   notifications.start();
   const loops = new Map(context.loops.map((loop) => [loop.name, loop]));
   return {

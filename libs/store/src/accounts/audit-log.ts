@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
-import type { ActorType } from '../records/inputs.ts';
+import type { ActorType } from '../records/records.ts';
 
 /** An action outside any repo. `subject` = what it was applied to, such as `user anna@example.org`. */
 interface AuditEntry {
@@ -17,7 +17,7 @@ export async function insertAuditEntry(tx: Tx, entry: AuditEntry): Promise<void>
   const { actorType, actorId, action, subject, reason, details } = entry;
   await tx
     .insertInto('audit_log')
-    .values({ actor_type: actorType, actor_id: actorId, action, subject, reason, details: jsonb(details) as never })
+    .values({ actor_type: actorType, actor_id: actorId, action, subject, reason, details: jsonb(details) })
     .execute();
 }
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
-import { jsonb } from '../driver/fragments.ts';
+import { fleetNote, jsonb } from '../driver/fragments.ts';
 
 /** Why a connection ended: revoked by its user, its client, reuse of a token, or an operator. */
 type RevokedReason = 'user' | 'client' | 'reuse' | 'operator';
@@ -40,7 +40,7 @@ export async function insertConnection(db: Db, connection: NewConnection): Promi
       client_name: connection.clientName,
       resource: connection.resource,
       scope: connection.scope,
-      payload: jsonb(connection.payload) as never,
+      payload: jsonb(connection.payload),
       expires_at: svcNowPlus(connection.ttlMs),
     })
     .execute();
@@ -122,4 +122,37 @@ export async function liveConnectionsOf(db: Db, userId: number): Promise<Connect
     .orderBy('c.created_at', 'desc')
     .orderBy('c.id')
     .execute();
+}
+
+/** A user's connection with a client program, as operators see it. */
+interface ConnectionSummary {
+  id: string;
+  org: string;
+  email: string;
+  client_name: string;
+  client_id: string;
+  created_at: string;
+  last_used_at: string | null;
+  expires_at: string;
+  revoked_at: string | null;
+  revoked_reason: string | null;
+  /** Whether it can be used now. */
+  live: boolean;
+}
+
+/** Connections of an organisation, a user, or all, newest first. */
+export async function listConnections(
+  db: Db,
+  scope: { tenantId: number | null; userId: number | null; limit: number },
+): Promise<ConnectionSummary[]> {
+  const { rows } = await sql<ConnectionSummary>`
+    ${fleetNote('who administers the deployment sees all of it')}
+    select c.id, t.external_id as org, u.email, c.client_name, c.client_id, c.created_at, c.last_used_at, c.expires_at,
+      c.revoked_at, c.revoked_reason, ${connectionLives} as live
+    from oauth_connections c join users u on u.id = c.user_id join tenants t on t.id = c.tenant_id
+    where (${scope.tenantId}::bigint is null or c.tenant_id = ${scope.tenantId})
+      and (${scope.userId}::bigint is null or c.user_id = ${scope.userId})
+    order by c.created_at desc, c.id
+    limit ${scope.limit}`.execute(db);
+  return rows;
 }

@@ -19,7 +19,7 @@ interface Artifact {
 export async function saveArtifact(db: Db, { model, hash, uid, payload, ttlMs }: Artifact): Promise<void> {
   await db
     .insertInto('oauth_artifacts')
-    .values({ model, hash, uid, payload: jsonb(payload) as never, expires_at: svcNowPlus(ttlMs) })
+    .values({ model, hash, uid, payload: jsonb(payload), expires_at: svcNowPlus(ttlMs) })
     .onConflict((c) =>
       c.columns(['model', 'hash']).doUpdateSet((eb) => ({
         uid: eb.ref('excluded.uid'),

@@ -7,7 +7,7 @@ type Metadata = Record<string, unknown>;
 export async function insertClient(db: Db, id: string, metadata: Metadata, address: string | null): Promise<void> {
   await db
     .insertInto('oauth_clients')
-    .values({ id, metadata: jsonb(metadata) as never, created_ip: address })
+    .values({ id, metadata: jsonb(metadata), created_ip: address })
     .execute();
 }
 

@@ -22,7 +22,7 @@ export async function insertToken(db: Db, { hash, kind, connectionId, payload, t
       hash,
       kind,
       connection_id: connectionId,
-      payload: jsonb(payload) as never,
+      payload: jsonb(payload),
       expires_at: svcNowPlus(ttlMs),
     })
     .execute();

@@ -1,10 +1,10 @@
 import type { Role } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
-import type { Tenants } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-export type TenantRow = Selectable<Tenants>;
+export type TenantRow = Selectable<DB['tenants']>;
 
 /** @returns undefined when that id is taken. */
 export const insertTenant = (tx: Tx, tenant: { externalId: string; name: string }): Promise<TenantRow | undefined> =>
@@ -31,7 +31,7 @@ export async function listTenants(fleet: Db): Promise<TenantSummary[]> {
     select t.*, coalesce(m.n, 0)::int as members, coalesce(r.n, 0)::int as repos, coalesce(r.enabled, 0)::int as enabled_repos
     from tenants t
     left join (select tenant_id, count(*) as n from memberships group by tenant_id) m on m.tenant_id = t.id
-    left join (select tenant_id, count(*) as n, count(*) filter (where enabled) as enabled from repos group by tenant_id) r
+    left join (select tenant_id, count(*) as n, count(*) filter (where enabled) as enabled from repos where removed_at is null group by tenant_id) r
       on r.tenant_id = t.id
     order by t.external_id`.execute(fleet);
   return rows;

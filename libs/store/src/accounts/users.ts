@@ -1,11 +1,11 @@
 import type { Role } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
-import type { Users } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-export type UserRow = Selectable<Users>;
+export type UserRow = Selectable<DB['users']>;
 
 /** @returns undefined when a user has that address already, case-insensitively. */
 export const insertNewUser = (

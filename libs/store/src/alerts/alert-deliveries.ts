@@ -1,20 +1,20 @@
-import type { Alert, AlertMessage, DailyDigest } from '@pipeline/domain';
+import { type Alert, type AlertMessage, type DailyDigest, DEPLOYMENT } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { msInterval } from '../driver/clock.ts';
-import type { AlertDeliveries } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type AlertRow, toAlert } from './alerts.ts';
 
 /** Whether the message is about an alert or a day; values of the table's check constraint. */
-export type DeliveryRow = Omit<Selectable<AlertDeliveries>, 'type' | 'alert' | 'digest'> & {
+export type DeliveryRow = Omit<Selectable<DB['alert_deliveries']>, 'type' | 'alert' | 'digest'> & {
   /** Address of the alert's issue on its host; null where it has none. */
   issue_url: string | null;
 } & ({ type: AlertMessage; alert: Alert } | { type: 'digest.daily'; digest: DailyDigest });
 
 /** One message per channel, as a statement parameter. */
-export const newIds = (channels: readonly string[]): string =>
+const newIds = (channels: readonly string[]): string =>
   JSON.stringify(channels.map((channel) => ({ id: uuidv7(), channel })));
 
 /**
@@ -138,4 +138,32 @@ export async function deleteOldAlertDeliveries(fleet: Db, keptMs: number): Promi
   await sql`
     ${fleetNote('retention')}
     delete from alert_deliveries where created_at < svc_now() - ${msInterval(keptMs)}`.execute(fleet);
+}
+
+const FINGERPRINT = 'digest.daily';
+
+const midnight = (date: string): string => `${date}T00:00:00Z`;
+
+/**
+ * The channels without a digest for a day, sent or not (index alert_deliveries_one_digest).
+ * @param date UTC, YYYY-MM-DD.
+ */
+export async function channelsWithoutDigest(db: Db, channels: readonly string[], date: string): Promise<string[]> {
+  const { rows } = await sql<{ channel: string }>`
+    select c.channel from unnest(${channels}::text[]) c (channel)
+    where not exists (
+      select from alert_deliveries d
+      where d.tenant_id = ${DEPLOYMENT} and d.channel = c.channel and d.type = 'digest.daily'
+        and d.episode_at = ${midnight(date)}::timestamptz)`.execute(db);
+  return rows.map(({ channel }) => channel);
+}
+
+/** Inserts the digest of its day for channels; a channel that has one keeps it. */
+export async function insertDigest(tx: Tx, digest: DailyDigest, channels: readonly string[]): Promise<void> {
+  await sql`
+    insert into alert_deliveries (tenant_id, id, fingerprint, episode_at, channel, type, digest, next_attempt_at)
+    select ${DEPLOYMENT}, c.id, ${FINGERPRINT}, ${midnight(digest.date)}::timestamptz, c.channel, 'digest.daily',
+      ${JSON.stringify(digest)}::jsonb, svc_now()
+    from jsonb_to_recordset(${newIds(channels)}::jsonb) c (id uuid, channel text)
+    on conflict (tenant_id, channel, episode_at) where type = 'digest.daily' do nothing`.execute(tx);
 }

@@ -2,11 +2,11 @@ import type { Alert, AlertDetector, AlertSeverity } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { msInterval, svcNow } from '../driver/clock.ts';
-import type { Alerts } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-export type AlertRow = Selectable<Alerts>;
+export type AlertRow = Selectable<DB['alerts']>;
 
 export interface AlertInput {
   severity: AlertSeverity;

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { factsOfDeltas } from './rollups/aggregate.ts';
-import type { Of } from './rollups/facts.ts';
+import { factsOfDeltas, type Of } from './rollups/aggregate.ts';
 
 /** The scope of a query: one repo, all of a tenant, or everything. A repo comes with its tenant. */
 export interface AnalyticsScope {

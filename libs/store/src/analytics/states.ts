@@ -2,8 +2,8 @@ import { STATES, type State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { movesOfRows } from './rollups/facts.ts';
-import { cellsOf } from './rollups/sums.ts';
+import { movesOfRows } from './rollups/aggregate.ts';
+import { cellsOf, middleOf } from './rollups/sums.ts';
 import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
 
 /** How many issues are in a state now (`bucket` null), or the change between two bucket ends. */
@@ -87,7 +87,99 @@ export async function countDone(fleet: Db, scope: AnalyticsScope, since: Date): 
 }
 
 /** A time, and the first whole minute at or after it; ISO 8601. */
-export function edgeOf(time: Date): { from: string; minute: string } {
+function edgeOf(time: Date): { from: string; minute: string } {
   const minute = new Date(Math.ceil(time.getTime() / 60_000) * 60_000);
   return { from: time.toISOString(), minute: minute.toISOString() };
+}
+
+const ALL_STATES = sql.lit(`{${STATES.join(',')}}`);
+
+/** An issue that has been in a state other than `new` has left another state before. */
+export const shortestDwellTimes = (reached: ReadonlyMap<State, number>): number =>
+  [...reached].reduce((sum, [state, n]) => sum + (state === 'new' ? 0 : n), 0);
+
+/** How many issues admitted since then have been in each state; states without issues are omitted. */
+export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Date): Promise<Map<State, number>> {
+  const { from, minute } = edgeOf(since);
+  const { rows } = await sql<{ state: State; n: number }>`
+    ${fleetNote('operators see all tenants')}
+    with ${waitingFacts(scope)}
+    select state, sum(n)::int as n from (
+      select s.state, s.reached as n from state_minutes s
+      where ${atLevel('s', scope)} and s.state = any(${ALL_STATES}::text[]) and s.minute >= ${minute}::timestamptz
+      union all
+      select c.state, c.reached from (${cellsOf('state_minutes')}) c where c.minute >= ${minute}::timestamptz
+      union all
+      select b.state, 1 from issues i
+      cross join unnest(${ALL_STATES}::text[]) with ordinality as b (state, place)
+      where i.created_at >= ${from}::timestamptz and i.created_at < ${minute}::timestamptz and ${within('i', scope)}
+        and i.reached_states & (1 << (b.place::int - 1)) <> 0
+    ) parts group by state having sum(n) <> 0`.execute(fleet);
+  return new Map(rows.map(({ state, n }) => [state, n]));
+}
+
+/** Every issue begins in `new`, the first of the states. */
+const ONLY_NEW = sql.lit(1 << STATES.indexOf('new'));
+
+/** Medians are exact up to this number of dwell times; beyond, they are read from histograms. */
+const EXACT_DWELL_TIMES = 20_000;
+
+/**
+ * Median minutes that issues admitted since then stayed in each state, over all dwell times that have ended. Exact up
+ * to EXACT_STAYS; beyond, within one percent, of the issues admitted since the beginning of that hour.
+ * @param atLeast a lower bound of the number of dwell times: above the limit they are not read one by one.
+ */
+export async function medianDwellTimes(
+  fleet: Db,
+  scope: AnalyticsScope,
+  { since, atLeast = 0, exactUpTo = EXACT_DWELL_TIMES }: { since: Date; atLeast?: number; exactUpTo?: number },
+): Promise<Map<State, number>> {
+  if (atLeast > exactUpTo) return mediansOfHistograms(fleet, scope, since);
+  // Read issue by issue, and only those that have left `new`: with an unrestricted join the planner reads all
+  // transitions of all time for a cohort of some thousand issues.
+  const { rows } = await sql<{ state: State; minutes: number; stays: number }>`
+    ${fleetNote('operators see all tenants')}
+    with entered as materialized (
+      select i.tenant_id, i.id from issues i
+      where i.created_at >= ${since.toISOString()}::timestamptz and i.reached_states <> ${ONLY_NEW} and ${within('i', scope)}
+    ),
+    stays as materialized (
+      select left_state.state, left_state.ms
+      from entered e
+      cross join lateral (
+        select t.from_state as state, t.duration_in_from_ms as ms from transitions t
+        where t.tenant_id = e.tenant_id and t.issue_id = e.id and t.duration_in_from_ms is not null
+        offset 0
+      ) left_state
+      limit ${exactUpTo + 1}
+    )
+    select state, percentile_cont(0.5) within group (order by ms) / 60000 as minutes, count(*)::int as stays
+    from stays group by state`.execute(fleet);
+  const known = rows.reduce((sum, { stays }) => sum + stays, 0);
+  if (known > exactUpTo) return mediansOfHistograms(fleet, scope, since);
+  return new Map(rows.map(({ state, minutes }) => [state, minutes]));
+}
+
+async function mediansOfHistograms(fleet: Db, scope: AnalyticsScope, since: Date): Promise<Map<State, number>> {
+  const hour = new Date(Math.floor(since.getTime() / 3_600_000) * 3_600_000).toISOString();
+  const { rows } = await sql<{ state: State; minutes: number }>`
+    ${fleetNote('operators see all tenants')}
+    with ${waitingFacts(scope)},
+    buckets as (
+      select state, bucket, sum(n) as n from (
+        select s.state, s.bucket, s.n from stay_hours s
+        where ${atLevel('s', scope)} and s.state = any(${ALL_STATES}::text[]) and s.hour >= ${hour}::timestamptz
+        union all
+        select c.state, c.bucket, c.n from (${cellsOf('stay_hours')}) c where c.hour >= ${hour}::timestamptz
+      ) parts group by 1, 2
+    ), ranked as (
+      select state, bucket, sum(n) over (partition by state order by bucket) as upto,
+        sum(n) over (partition by state order by bucket) - n as before, sum(n) over (partition by state) as whole
+      from buckets where n > 0
+    )
+    select state, avg(${middleOf(sql`bucket`)}) / 60000 as minutes
+    from ranked cross join lateral (values (floor((whole + 1) / 2.0)), (ceil((whole + 1) / 2.0))) middle (rank)
+    where rank > before and rank <= upto
+    group by state`.execute(fleet);
+  return new Map(rows.map(({ state, minutes }) => [state, minutes]));
 }

@@ -2,12 +2,7 @@ import type { Slug, StoredConsistencyKind } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Detector, type Place, type Scope, within } from './detector.ts';
-import { labelDrift } from './label-drift.ts';
-import { orphanDependencyEdge } from './orphan-dependency-edge.ts';
-import { siLinkageGap } from './si-linkage-gap.ts';
-import { staleBlocked } from './stale-blocked.ts';
-import { staleSubtaskEdge } from './stale-subtask-edge.ts';
+import { DETECTORS, type Place, type Scope, within } from './detectors.ts';
 
 /** A detector's finding, with the repo as spelt on the host. */
 export interface Detected {
@@ -19,17 +14,6 @@ export interface Detected {
   issueNumber: number;
   detail: Record<string, unknown>;
 }
-
-/** Each detector defines its own rows: it maps what it selects to the detail. */
-type AnyDetector = Pick<Detector<never>, 'detail'> & { query(scope: Scope): RawBuilder<unknown> };
-
-const DETECTORS: Record<StoredConsistencyKind, AnyDetector> = {
-  stale_blocked: staleBlocked,
-  stale_subtask_edge: staleSubtaskEdge,
-  si_linkage_gap: siLinkageGap,
-  label_drift: labelDrift,
-  orphan_dependency_edge: orphanDependencyEdge,
-};
 
 interface FoundRow extends Place {
   owner: string;

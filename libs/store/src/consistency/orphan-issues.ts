@@ -46,7 +46,7 @@ export async function requestIntake(tx: Tx, repo: RepoRow, issueNumber: number):
       issue_id: null,
       issue_number: issueNumber,
       lane: laneOf(ENQUEUE),
-      action: jsonb(ENQUEUE) as never,
+      action: jsonb(ENQUEUE),
       max_attempts: MAX_PROJECTION_ATTEMPTS,
       client_type: repo.vcs_host,
       idempotency_key: key,

@@ -1,11 +1,115 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OrgScope } from '../accounts/org-scope.ts';
-import { moneyOfRows, type Of } from '../analytics/rollups/facts.ts';
-import { waitingOf } from '../analytics/scope.ts';
-import { type Start, spentBySpan } from '../analytics/spent-since.ts';
+import { costsOfRows, moneyOfRows, type Of } from '../analytics/rollups/aggregate.ts';
+import { firstWhole } from '../analytics/rollups/sums.ts';
+import { type AnalyticsScope, waitingFacts, waitingOf, within } from '../analytics/scope.ts';
 import type { Db } from '../driver/database.ts';
-import { jsonList } from '../driver/fragments.ts';
+import { fleetNote, jsonList } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
+
+/** Column names of a cost source. */
+const COLUMNS = sql`
+  x.tenant_id, x.repo_id, x.agent, x.model, x.provider, x.usd, x.invocations, x.input_tokens, x.output_tokens,
+  x.cache_read_tokens, x.cache_write_tokens, x.max_turns, x.no_progress`;
+
+/** Start of the window; null = the first cost event. */
+export type Start = RawBuilder<unknown> | null;
+
+/**
+ * Costs since then, as rows to be summed: days from the daily sums, the rest of the first day from the hourly ones, the
+ * rest of the first hour from cost events, and pending deltas. `costs` with the same scope must precede it in the
+ * statement, so that all parts belong to one snapshot.
+ * @param rows how the rest of the first hour is read: with the calls, or the cost only.
+ */
+function spentSince(start: Start, of: Of, rows = costsOfRows): RawBuilder<unknown> {
+  if (start === null) {
+    return sql`
+      select ${COLUMNS} from cost_sums x where x.grain = 'month' and ${of('x')}
+      union all select ${COLUMNS} from costs x`;
+  }
+  const [hour, day] = [firstWhole('1 hour', start), firstWhole('1 day', start)];
+  return sql`
+    select ${COLUMNS} from cost_sums x where x.grain = 'day' and x.at >= ${day} and ${of('x')}
+    union all
+    select ${COLUMNS} from cost_sums x where x.grain = 'hour' and x.at >= ${hour} and x.at < ${day} and ${of('x')}
+    union all
+    select ${COLUMNS} from costs x where x.at >= ${hour}
+    union all
+    select ${COLUMNS} from (${rows({ from: start, to: hour }, of)}) x`;
+}
+
+/** USD and model calls by window, tenant, repo and agent: span, tenant_id, repo_id, agent, usd, invocations. */
+const spentBySpan = (starts: Readonly<Record<string, Start>>, of: Of, rows = costsOfRows): RawBuilder<unknown> =>
+  sql.join(
+    Object.entries(starts).map(
+      ([span, start]) => sql`
+        select ${sql.lit(span)}::text as span, tenant_id, repo_id, agent, sum(usd) as usd,
+          sum(invocations)::bigint as invocations
+        from (${spentSince(start, of, rows)}) p group by 2, 3, 4`,
+    ),
+    sql` union all `,
+  );
+
+/** Start of a spending window; null = the first cost event. */
+type Since = Date | null;
+
+const ofScope =
+  (scope: AnalyticsScope): Of =>
+  (alias) =>
+    within(alias, scope);
+
+const startOf = (since: Since) => since && sql`${since.toISOString()}::timestamptz`;
+
+export interface Spent {
+  /** Name of the window. */
+  span: string;
+  tenant_id: number;
+  repo_id: number;
+  agent: string;
+  usd: number;
+  invocations: number;
+}
+
+/** USD and model calls by window, repo and agent. Costs a row for each repo, agent, model and day; one statement. */
+export async function spentByRepoAndAgent(
+  fleet: Db,
+  scope: AnalyticsScope,
+  spans: Readonly<Record<string, Since>>,
+): Promise<Spent[]> {
+  const starts = Object.fromEntries(Object.entries(spans).map(([span, since]) => [span, startOf(since)]));
+  const { rows } = await sql<Spent>`
+    ${fleetNote('operators see all tenants')}
+    with ${waitingFacts(scope)} ${spentBySpan(starts, ofScope(scope))}`.execute(fleet);
+  return rows;
+}
+
+interface ModelSpending {
+  model: string;
+  provider: string;
+  usd: number;
+  invocations: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  maxTurns: number;
+  noProgress: number;
+}
+
+/** Cost per model since then, highest first. */
+export async function spentByModel(fleet: Db, scope: AnalyticsScope, since: Since): Promise<ModelSpending[]> {
+  const { rows } = await sql<ModelSpending>`
+    ${fleetNote('operators see all tenants')}
+    with ${waitingFacts(scope)}
+    select model, provider, sum(usd) as usd, sum(invocations)::bigint as invocations,
+      sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
+      sum(cache_read_tokens) as "cacheReadTokens", sum(cache_write_tokens) as "cacheWriteTokens",
+      sum(max_turns)::bigint as "maxTurns", sum(no_progress)::bigint as "noProgress"
+    from (${spentSince(startOf(since), ofScope(scope))}) p
+    group by model, provider having sum(usd) <> 0 or sum(invocations) <> 0
+    order by sum(usd) desc, model, provider`.execute(fleet);
+  return rows;
+}
 
 /** USD spent in each window, to four decimals. */
 export interface CostSums {

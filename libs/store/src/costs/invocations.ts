@@ -1,8 +1,8 @@
 import type { Invocation } from '@pipeline/domain';
 import { type Insertable, sql } from 'kysely';
-import type { CostEvents } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
-import type { BookedCall } from '../records/deltas.ts';
+import type { BookedCall } from '../records/records.ts';
 
 /** Recorded values of each model call of a run, by index. The caller has locked the run. */
 export async function callsOfRun(tx: Tx, tenantId: number, runId: number): Promise<Map<number, BookedCall>> {
@@ -59,7 +59,7 @@ export async function upsertInvocations(
 const greatest = (column: string) =>
   sql<number>`greatest(agent_invocations.${sql.ref(column)}, excluded.${sql.ref(column)})`;
 
-export async function insertCostEvents(tx: Tx, rows: Insertable<CostEvents>[]): Promise<void> {
+export async function insertCostEvents(tx: Tx, rows: Insertable<DB['cost_events']>[]): Promise<void> {
   if (rows.length > 0) await tx.insertInto('cost_events').values(rows).execute();
 }
 

@@ -33,7 +33,7 @@ export async function insertDeadLetter(tx: Tx, tenantId: number, letter: NewDead
       target_state: letter.targetState,
       agent_name: letter.agentName,
       error: letter.error,
-      cause: jsonb(letter.cause) as never,
+      cause: jsonb(letter.cause),
     })
     .execute();
   return id;

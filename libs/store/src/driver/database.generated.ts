@@ -46,1115 +46,982 @@ import type {
   WorkflowSnapshot,
 } from '@pipeline/domain';
 import type { Generated } from 'kysely';
-import type { Json } from './column-values.ts';
-
-export interface AgentInvocations {
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-  cost_usd: number;
-  created_at: Generated<string>;
-  input_tokens: number;
-  invocation_index: number;
-  model: string;
-  output_tokens: number;
-  provider: string;
-  run_id: number;
-  stop_reason: Invocation['stopReason'];
-  tenant_id: number;
-  turns: number;
-}
-
-export interface AgentMessages {
-  agent: string;
-  content: string | null;
-  created_at: string;
-  invocation_index: number;
-  issue_id: number | null;
-  role: string;
-  sequence: number;
-  subtype: string;
-  task_created_at: string;
-  task_id: string;
-  tenant_id: number;
-  tool_input: Json | null;
-  tool_name: string | null;
-  tool_output: Json | null;
-  truncated: boolean;
-}
-
-export interface AgentRestarts {
-  agent: string;
-  attempts: Generated<number>;
-  last_error: string | null;
-  last_restart_at: string | null;
-  restarts: Generated<number>;
-}
-
-export interface AlertDeliveries {
-  alert: Alert | null;
-  attempts: Generated<number>;
-  channel: string;
-  created_at: Generated<string>;
-  digest: DailyDigest | null;
-  episode_at: string;
-  error: string | null;
-  fingerprint: string;
-  finished_at: string | null;
-  id: string;
-  next_attempt_at: string;
-  status: Generated<DeliveryStatus>;
-  tenant_id: number;
-  type: DeliveryType;
-}
-
-export interface Alerts {
-  count: Generated<number>;
-  detector: AlertDetector;
-  fingerprint: string;
-  first_seen_at: string;
-  id: string;
-  issue_number: number | null;
-  last_seen_at: string;
-  message: string;
-  repo: string | null;
-  resolved_at: string | null;
-  severity: AlertSeverity;
-  tenant_id: number;
-  threshold: number | null;
-  value: number | null;
-  worker_id: string | null;
-}
-
-export interface Artefacts {
-  body: string;
-  created_at: Generated<string>;
-  id: Generated<number>;
-  issue_id: number | null;
-  kind: string;
-  media_type: string;
-  run_id: number;
-  tenant_id: number;
-  title: string;
-}
-
-export interface AuditLog {
-  action: string;
-  actor_id: string;
-  actor_type: string;
-  at: Generated<string>;
-  details: Json;
-  id: Generated<number>;
-  reason: string | null;
-  subject: string;
-}
-
-export interface ConfigReloads {
-  agent_name: string;
-  applied_keys: string[];
-  at: string;
-  deferred_keys: string[];
-  error: string | null;
-  error_code: ErrorCode | null;
-  instance: string;
-  status: ConfigReloadOutcome['status'];
-  trigger: ReloadTrigger;
-}
-
-export interface CostEvents {
-  agent: string;
-  amount_usd: number;
-  created_at: Generated<string>;
-  id: Generated<number>;
-  invocation_index: number;
-  issue_id: number | null;
-  model: string;
-  repo_id: number;
-  run_id: number;
-  tenant_id: number;
-}
-
-export interface CostSums {
-  agent: string;
-  at: string;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-  grain: string;
-  input_tokens: number;
-  invocations: number;
-  max_turns: number;
-  model: string;
-  no_progress: number;
-  output_tokens: number;
-  provider: string;
-  repo_id: number;
-  tenant_id: number;
-  usd: number;
-}
-
-export interface DailySpend {
-  day: string;
-  last_repo_id: number;
-  spent_usd: number;
-  tenant_id: number;
-  told_percent: BudgetPercent | null;
-}
-
-export interface DeadLetters {
-  agent_name: string | null;
-  cause: Json;
-  created_at: Generated<string>;
-  error: string;
-  from_state: State | null;
-  id: string;
-  issue_id: number;
-  issue_number: number;
-  repo_id: number;
-  resolution: string | null;
-  resolved_at: string | null;
-  resolved_by: string | null;
-  target_state: string;
-  tenant_id: number;
-}
-
-export interface EventCounts {
-  at: string;
-  event_type: string;
-  grain: string;
-  n: number;
-  repo_id: number;
-  tenant_id: number;
-}
-
-export interface FindingSightings {
-  finding_id: string;
-  issue_id: number;
-  run_id: number | null;
-  seen_at: Generated<string>;
-  tenant_id: number;
-}
-
-export interface Findings {
-  agent_name: string;
-  blocks_progress: boolean;
-  category: string;
-  confidence: number | null;
-  created_at: Generated<string>;
-  dismissed_reason: string | null;
-  evidence: Json;
-  finding_type: string;
-  fingerprint: string | null;
-  id: string;
-  issue_id: number | null;
-  last_seen_at: string | null;
-  metadata: Json;
-  occurrences: Generated<number>;
-  pr_number: number | null;
-  recommendation: string | null;
-  repo_id: number;
-  resolved_at: string | null;
-  resolved_by_issue_id: number | null;
-  run_id: number | null;
-  severity: Severity;
-  status: Generated<FindingStatus>;
-  summary: string;
-  tenant_id: number;
-  title: string;
-  updated_at: Generated<string>;
-}
-
-export interface IntelligenceEmbeddings {
-  bits: string;
-  created_at: Generated<string>;
-  item_id: string;
-  model: string;
-  repo_id: number;
-  tenant_id: number;
-  vector: number[];
-}
-
-export interface IntelligenceEvidence {
-  created_at: Generated<string>;
-  evidence_type: IntelligenceEvidenceType;
-  excerpt: string | null;
-  id: string;
-  item_id: string;
-  metadata: Json | null;
-  path: string | null;
-  ref: string | null;
-  tenant_id: number;
-  url: string | null;
-}
-
-export interface IntelligenceItems {
-  approved_at: string | null;
-  approved_by: string | null;
-  confidence: number | null;
-  created_at: Generated<string>;
-  details: string | null;
-  dismissed_at: string | null;
-  dismissed_reason: string | null;
-  fingerprint: string;
-  first_observed_at: Generated<string>;
-  id: string;
-  kind: IntelligenceKind;
-  last_observed_at: Generated<string>;
-  last_used_at: string | null;
-  metadata: Json;
-  observation_count: Generated<number>;
-  quality_score: number | null;
-  repo_id: number;
-  search: Generated<string>;
-  source: string;
-  source_agent: string | null;
-  source_finding_id: string | null;
-  source_issue_id: number | null;
-  source_pr_id: number | null;
-  source_retrospective_id: string | null;
-  status: Generated<IntelligenceStatus>;
-  summary: string;
-  superseded_by: string | null;
-  tags: string[] | null;
-  tenant_id: number;
-  title: string;
-  updated_at: Generated<string>;
-}
-
-export interface IntelligenceScopes {
-  created_at: Generated<string>;
-  id: string;
-  item_id: string;
-  metadata: Json | null;
-  repo_id: number;
-  scope_kind: IntelligenceScopeKind;
-  scope_ref: string;
-  tenant_id: number;
-}
-
-export interface IssueCountDeltas {
-  id: Generated<number>;
-  is_blocked: boolean;
-  is_paused: boolean;
-  n: number;
-  repo_id: number;
-  state: State;
-  tenant_id: number;
-}
-
-export interface IssueCounts {
-  is_blocked: boolean;
-  is_paused: boolean;
-  n: number;
-  repo_id: number;
-  state: State;
-  tenant_id: number;
-  writes: number;
-}
-
-export interface IssueEdges {
-  active: Generated<boolean>;
-  child_issue_id: number | null;
-  child_issue_number: number;
-  child_repo_id: number;
-  created_at: Generated<string>;
-  id: Generated<number>;
-  kind: string;
-  parent_issue_id: number | null;
-  parent_issue_number: number;
-  parent_repo_id: number;
-  resolved_at: string | null;
-  resolved_by: string | null;
-  tenant_id: number;
-}
-
-export interface IssueEvents {
-  actor_id: string | null;
-  actor_type: string;
-  created_at: Generated<string>;
-  details: Json | null;
-  id: Generated<number>;
-  issue_id: number;
-  state: State;
-  status: string;
-  tenant_id: number;
-}
-
-export interface IssueHostFacts {
-  acted_at: string | null;
-  acted_event_id: number | null;
-  assignee: string | null;
-  assignee_at: string | null;
-  changed_at: string | null;
-  changed_body: string | null;
-  changed_by: string | null;
-  changed_sha256: string | null;
-  changed_title: string | null;
-  command_at: string | null;
-  issue_id: number;
-  label_times: Generated<Json>;
-  labels_at: string | null;
-  pause_at: string | null;
-  seen_at: string | null;
-  state_at: string | null;
-  tenant_id: number;
-  text_accepted_by: string | null;
-  text_at: string;
-  text_sha256: string;
-}
-
-export interface IssueList {
-  big_body: string | null;
-  body: string | null;
-  is_blocked: boolean;
-  is_paused: boolean;
-  issue_number: number;
-  repo_id: number;
-  state: State;
-  state_entered_at: string;
-  tenant_id: number;
-  written_at: string;
-}
-
-export interface Issues {
-  author: string | null;
-  auto_unblock_at: string | null;
-  auto_unblock_count: Generated<number>;
-  block_classification: ErrorClass | null;
-  block_reason: string | null;
-  blocked_from_state: State | null;
-  body: string;
-  cost_usd: Generated<number>;
-  created_at: Generated<string>;
-  current_status: string | null;
-  error_fingerprint: string | null;
-  host_created_at: string;
-  host_updated_at: string;
-  id: Generated<number>;
-  is_blocked: Generated<boolean>;
-  is_open: Generated<boolean>;
-  is_paused: Generated<boolean>;
-  issue_number: number;
-  labels: Generated<string[]>;
-  last_error: string | null;
-  last_event_at: string | null;
-  parent_issue_number: number | null;
-  paused_at: string | null;
-  plan: string | null;
-  planned_files: Generated<string[]>;
-  question: string | null;
-  quota_waited_ms: Generated<number>;
-  reached_states: Generated<number>;
-  repo_id: number;
-  standing_since_hour: Generated<string | null>;
-  state: State;
-  state_entered_at: Generated<string>;
-  status_comment_body: string | null;
-  submitted_files: Generated<string[]>;
-  tenant_id: number;
-  text_changed_at: string | null;
-  text_changed_by: string | null;
-  title: string;
-  told_budget_percent: BudgetPercent | null;
-  updated_at: Generated<string>;
-  url: string;
-}
-
-export interface KpiSnapshots {
-  baseline_sample_size: number;
-  baseline_value: number | null;
-  computed_at: string;
-  day: string;
-  direction: KpiDirection;
-  kpi: Kpi;
-  magnitude: KpiMagnitude;
-  regressed: boolean;
-  relative_delta: number | null;
-  repo_id: number;
-  sample_size: number;
-  tenant_id: number;
-  value: number | null;
-}
-
-export interface Leaders {
-  epoch: number;
-  holder: string;
-  name: string;
-  since: string;
-}
-
-export interface LoopProblems {
-  error: string | null;
-  failures: number;
-  loop: string;
-  problem: string;
-  process: string;
-  seen_at: string;
-  since: string;
-}
-
-export interface Memberships {
-  created_at: Generated<string>;
-  role: Role;
-  tenant_id: number;
-  user_id: number;
-}
-
-export interface ModelPrices {
-  cache_read_usd: number;
-  cache_write_usd: number;
-  input_usd: number;
-  output_usd: number;
-  pattern: string;
-  updated_at: Generated<string>;
-}
-
-export interface OauthArtifacts {
-  consumed_at: string | null;
-  expires_at: string;
-  hash: Buffer;
-  model: string;
-  payload: Json;
-  uid: string | null;
-}
-
-export interface OauthClients {
-  created_at: Generated<string>;
-  created_ip: string | null;
-  id: string;
-  metadata: Json;
-}
-
-export interface OauthConnections {
-  client_id: string;
-  client_name: string;
-  created_at: Generated<string>;
-  expires_at: string;
-  id: string;
-  last_used_at: string | null;
-  payload: Json;
-  resource: string;
-  revoked_at: string | null;
-  revoked_reason: string | null;
-  scope: string;
-  tenant_id: number;
-  user_id: number;
-}
-
-export interface OauthTokens {
-  connection_id: string;
-  consumed_at: string | null;
-  expires_at: string;
-  hash: Buffer;
-  issued_at: Generated<string>;
-  kind: string;
-  payload: Json;
-}
-
-export interface PipelineEvents {
-  agent: string;
-  created_at: Generated<string>;
-  event_type: string;
-  id: Generated<number>;
-  issue_id: number | null;
-  issue_number: number | null;
-  payload: Json;
-  repo_id: number;
-  tenant_id: number;
-}
-
-export interface ProjectionAttempts {
-  error: string | null;
-  finished_at: string;
-  outcome: string;
-  projection_id: number;
-  started_at: string;
-  tenant_id: number;
-}
-
-export interface Projections {
-  action: ProjectionAction;
-  attempt_epoch: number | null;
-  attempt_started_at: string | null;
-  attempts: Generated<number>;
-  client_type: string;
-  created_at: Generated<string>;
-  effect: string | null;
-  error: string | null;
-  id: Generated<number>;
-  idempotency_key: string;
-  issue_id: number | null;
-  issue_number: number;
-  lane: Lane;
-  max_attempts: number;
-  repo_id: number;
-  result: Json | null;
-  retry_after: string | null;
-  status: Generated<ProjectionStatus>;
-  tenant_id: number;
-  updated_at: Generated<string>;
-}
-
-export interface PullRequests {
-  agent_authored: Generated<boolean>;
-  approved_by: string | null;
-  approved_review_id: number | null;
-  approved_sha: string | null;
-  approved_source: string | null;
-  author: string | null;
-  base_ref: string;
-  body: string;
-  changed_files: Generated<string[]>;
-  closed_at: string | null;
-  head_ref: string;
-  head_repo: string | null;
-  head_sha: string;
-  host_updated_at: string | null;
-  id: Generated<number>;
-  issue_id: number | null;
-  merge_sha: string | null;
-  merged: Generated<boolean>;
-  merged_at: string | null;
-  number: number;
-  opened_at: string;
-  repo_id: number;
-  reverted_by: number | null;
-  state: string;
-  tenant_id: number;
-  title: string;
-  updated_at: Generated<string>;
-  url: string;
-}
-
-export interface RateLimits {
-  expires_at: string;
-  key: string;
-  points: number;
-}
-
-export interface RepoFiles {
-  language: string | null;
-  path: string;
-  repo_id: number;
-  search: Generated<string>;
-  sha: string | null;
-  size: number | null;
-  summary: string | null;
-  symbols: FileSymbol[];
-  tenant_id: number;
-  updated_at: Generated<string>;
-}
-
-export interface RepoGrants {
-  created_at: Generated<string>;
-  repo_id: number;
-  tenant_id: number;
-  user_id: number;
-}
-
-export interface RepoScans {
-  due_at: string;
-  file_count: Generated<number>;
-  head_sha: string | null;
-  repo_id: number;
-  scanned_at: string | null;
-  symbol_count: Generated<number>;
-  tenant_id: number;
-  truncated: Generated<boolean>;
-  updated_at: Generated<string>;
-}
-
-export interface RepoSync {
-  cursor: string | null;
-  error: string | null;
-  etag: string | null;
-  polled_at: string | null;
-  repo_id: number;
-  tenant_id: number;
-}
-
-export interface Repos {
-  clone_url: string;
-  created_at: Generated<string>;
-  default_branch: Generated<string>;
-  enabled: Generated<boolean>;
-  id: Generated<number>;
-  installation_id: number | null;
-  name: string;
-  owner: string;
-  pool_size: number | null;
-  push_checked_at: string | null;
-  push_restricted: boolean | null;
-  setup_command: string | null;
-  slug_key: string;
-  tenant_id: number;
-  updated_at: Generated<string>;
-  vcs_host: string;
-}
-
-export interface Retrospectives {
-  actual_files: Json | null;
-  created_at: Generated<string>;
-  failures: Json | null;
-  id: string;
-  issue_id: number;
-  lessons: Json | null;
-  outcome_classification: OutcomeClassification | null;
-  planned_files: Json | null;
-  repo_id: number;
-  run_id: number | null;
-  search: Generated<string>;
-  status: string;
-  summary: string;
-  tenant_id: number;
-  updated_at: Generated<string>;
-}
-
-export interface ReviewComments {
-  author: string;
-  body: string;
-  created_at: Generated<string>;
-  id: string;
-  issue_id: number;
-  kind: string;
-  line: number | null;
-  path: string | null;
-  tenant_id: number;
-}
-
-export interface RollupChecks {
-  checked_at: string;
-  day: string;
-  wrong: number;
-}
-
-export interface RollupDeltas {
-  at: Generated<string>;
-  body: Json;
-  id: Generated<number>;
-  repo_id: number;
-  tenant_id: number;
-}
-
-export interface Runs {
-  agent: string;
-  attempt: number;
-  claim_token_hash: string;
-  claimed_at: string;
-  cost_usd: Generated<number>;
-  error_class: ErrorClass | null;
-  error_fingerprint: string | null;
-  error_message: string | null;
-  finished_at: string | null;
-  head_sha: string | null;
-  id: Generated<number>;
-  issue_id: number | null;
-  issue_number: Generated<number>;
-  lease_expires_at: string;
-  outcome: string | null;
-  ready_at: string | null;
-  repo_id: number;
-  report_answer: Json | null;
-  report_hash: string | null;
-  started_at: string | null;
-  status: Generated<string>;
-  task_id: string;
-  task_type: TaskType;
-  tenant_id: number;
-  work_id: string;
-  worker_id: string;
-}
-
-export interface SeenRemarks {
-  created_at: Generated<string>;
-  host_id: number;
-  kind: string;
-  repo_id: number;
-  tenant_id: number;
-}
-
-export interface Settings {
-  body: Json;
-  id: Generated<number>;
-  updated_at: Generated<string>;
-  version: number;
-}
-
-export interface SiIssues {
-  completed_at: string | null;
-  created_at: Generated<string>;
-  id: Generated<string>;
-  issue_number: number | null;
-  prompt_version: number | null;
-  repo_id: number;
-  size: SlateSize | null;
-  tenant_id: number;
-  theme: string | null;
-  track_id: number | null;
-  track_name: string;
-}
-
-export interface StateMinutes {
-  departed: number;
-  entered: number;
-  minute: string;
-  reached: number;
-  repo_id: number;
-  state: string;
-  tenant_id: number;
-}
-
-export interface StayHours {
-  bucket: number;
-  hour: string;
-  n: number;
-  repo_id: number;
-  state: string;
-  tenant_id: number;
-}
-
-export interface StrategyAutomation {
-  due_at: string | null;
-  enabled: Generated<boolean>;
-  repo_id: number;
-  tenant_id: number;
-  updated_at: string | null;
-  updated_by: string | null;
-}
-
-export interface StrategyCharters {
-  author: string;
-  created_at: Generated<string>;
-  envelope: CharterEnvelope;
-  goals: string;
-  repo_id: number;
-  tenant_id: number;
-  version: number;
-}
-
-export interface StrategyRuns {
-  consecutive_failures: number;
-  cost_usd: number | null;
-  created_at: Generated<string>;
-  failure_reason: string | null;
-  id: Generated<number>;
-  iso_week: string;
-  next_due_at: string;
-  outcome: StrategyOutcome;
-  repo_id: number;
-  snapshot_version: number | null;
-  tenant_id: number;
-}
-
-export interface StrategySnapshots {
-  activated_at: string | null;
-  approved_at: string | null;
-  approved_by: string | null;
-  changes: StrategyChange[];
-  charter_version: number | null;
-  cost_usd: number | null;
-  created_at: Generated<string>;
-  evidence: StrategyEvidence[];
-  intent: string;
-  iso_week: string | null;
-  parent_version: number | null;
-  proposed_by: string;
-  rationale: string;
-  rejected_at: string | null;
-  rejected_by: string | null;
-  rejection_reason: string | null;
-  repo_id: number;
-  risk: StrategyRisk;
-  slate: SlateLine[];
-  source: StrategySource;
-  status: SnapshotStatus;
-  superseded_at: string | null;
-  superseded_by: number | null;
-  tenant_id: number;
-  version: number;
-}
-
-export interface StreamCounter {
-  heartbeat_at: string | null;
-  id: Generated<number>;
-  last_id: number;
-}
-
-export interface StreamEvents {
-  created_at: Generated<string>;
-  data: Json;
-  event_type: string;
-  id: number;
-  tenant_id: number;
-}
-
-export interface StreamOutbox {
-  created_at: Generated<string>;
-  data: Json;
-  event_type: string;
-  id: Generated<number>;
-  tenant_id: number;
-}
-
-export interface TaskCounts {
-  at: string;
-  event_type: string;
-  grain: string;
-  n: number;
-  repo_id: number;
-  task_type: string;
-  tenant_id: number;
-}
-
-export interface Tasks {
-  attempt: Generated<number>;
-  claimed_at: string | null;
-  claimed_by: string | null;
-  created_at: Generated<string>;
-  handover_run_id: number | null;
-  held: Hold | null;
-  id: string;
-  issue_id: number | null;
-  issue_number: Generated<number>;
-  lease_expires_at: string | null;
-  max_attempts: number;
-  priority: number;
-  progress_at: string | null;
-  ready_at: Generated<string>;
-  repo_id: number;
-  run_after: string | null;
-  run_id: number | null;
-  started_at: string | null;
-  status: Generated<string>;
-  task_type: TaskType;
-  tenant_id: number;
-  turn: number;
-  work_id: string;
-}
-
-export interface Tenants {
-  created_at: Generated<string>;
-  external_id: string;
-  id: Generated<number>;
-  name: string;
-}
-
-export interface TrackPrompts {
-  created_at: Generated<string>;
-  created_by: string | null;
-  instructions: string;
-  notes: string;
-  seed_body: string;
-  seed_title: string;
-  tenant_id: number;
-  track_id: number;
-  version: number;
-}
-
-export interface Tracks {
-  active_version: Generated<number>;
-  cadence_kind: Generated<Cadence['kind']>;
-  cooldown_minutes: number;
-  created_at: Generated<string>;
-  cron_expr: string | null;
-  deleted_at: string | null;
-  enabled: boolean;
-  id: Generated<number>;
-  label: Generated<string>;
-  last_run_at: string | null;
-  latest_version: Generated<number>;
-  name: string;
-  next_run_at: string | null;
-  proposal: Slate | null;
-  repo_id: number;
-  schedule_since: Generated<string>;
-  tenant_id: number;
-  updated_at: Generated<string>;
-  weight: number;
-}
-
-export interface TransitionCounts {
-  at: string;
-  from_state: string;
-  grain: string;
-  n: number;
-  repo_id: number;
-  tenant_id: number;
-  to_state: string;
-}
-
-export interface Transitions {
-  actor_id: string | null;
-  actor_type: string;
-  agent: string | null;
-  at: Generated<string>;
-  duration_in_from_ms: number | null;
-  forced: Generated<boolean>;
-  from_state: State | null;
-  id: Generated<number>;
-  issue_id: number;
-  reason: string | null;
-  repo_id: number;
-  tenant_id: number;
-  to_state: State;
-  trigger: string;
-}
-
-export interface UserSessions {
-  created_at: Generated<string>;
-  expires_at: string;
-  hash: Buffer;
-  user_id: number;
-}
-
-export interface Users {
-  created_at: Generated<string>;
-  disabled_at: string | null;
-  email: string;
-  email_key: string;
-  id: Generated<number>;
-  name: string;
-  password_hash: string | null;
-}
-
-export interface WebhookDeliveries {
-  attempts: Generated<number>;
-  delivery_id: string;
-  error: string | null;
-  event: string;
-  events: Json;
-  lane: Generated<string>;
-  processed_at: string | null;
-  received_at: Generated<string>;
-  retry_after: string | null;
-}
-
-export interface WorkerPeriods {
-  ended_at: string | null;
-  kind: WorkerPeriodKind;
-  started_at: string;
-  tenant_id: number;
-  worker_id: string;
-}
-
-export interface WorkerTokens {
-  created_at: Generated<string>;
-  expires_at: string | null;
-  id: string;
-  last_used_at: string | null;
-  name: string;
-  repo_ids: number[] | null;
-  revoked_at: string | null;
-  tenant_id: number;
-  token_hash: string;
-}
-
-export interface Workers {
-  draining: Generated<boolean>;
-  finishing: Generated<boolean>;
-  hostname: string;
-  id: string;
-  labels: Json;
-  last_heartbeat_at: string | null;
-  left_at: string | null;
-  name: string;
-  registered_at: string;
-  repos: string[];
-  stalled_since: string | null;
-  status: WorkerStatus;
-  task_types: string[];
-  tenant_id: number;
-  token_id: string | null;
-  version: string;
-}
-
-export interface WorkflowSnapshots {
-  activated_at: string | null;
-  activated_by: string | null;
-  active: Generated<boolean>;
-  body: WorkflowSnapshot;
-  created_at: Generated<string>;
-  created_by: string | null;
-  repo_id: number;
-  tenant_id: number;
-  version: number;
-}
+import type { Json, JsonColumn } from './column-values.ts';
 
 export interface DB {
-  agent_invocations: AgentInvocations;
-  agent_messages: AgentMessages;
-  agent_restarts: AgentRestarts;
-  alert_deliveries: AlertDeliveries;
-  alerts: Alerts;
-  artefacts: Artefacts;
-  audit_log: AuditLog;
-  config_reloads: ConfigReloads;
-  cost_events: CostEvents;
-  cost_sums: CostSums;
-  daily_spend: DailySpend;
-  dead_letters: DeadLetters;
-  event_counts: EventCounts;
-  finding_sightings: FindingSightings;
-  findings: Findings;
-  intelligence_embeddings: IntelligenceEmbeddings;
-  intelligence_evidence: IntelligenceEvidence;
-  intelligence_items: IntelligenceItems;
-  intelligence_scopes: IntelligenceScopes;
-  issue_count_deltas: IssueCountDeltas;
-  issue_counts: IssueCounts;
-  issue_edges: IssueEdges;
-  issue_events: IssueEvents;
-  issue_host_facts: IssueHostFacts;
-  issue_list: IssueList;
-  issues: Issues;
-  kpi_snapshots: KpiSnapshots;
-  leaders: Leaders;
-  loop_problems: LoopProblems;
-  memberships: Memberships;
-  model_prices: ModelPrices;
-  oauth_artifacts: OauthArtifacts;
-  oauth_clients: OauthClients;
-  oauth_connections: OauthConnections;
-  oauth_tokens: OauthTokens;
-  pipeline_events: PipelineEvents;
-  projection_attempts: ProjectionAttempts;
-  projections: Projections;
-  pull_requests: PullRequests;
-  rate_limits: RateLimits;
-  repo_files: RepoFiles;
-  repo_grants: RepoGrants;
-  repo_scans: RepoScans;
-  repo_sync: RepoSync;
-  repos: Repos;
-  retrospectives: Retrospectives;
-  review_comments: ReviewComments;
-  rollup_checks: RollupChecks;
-  rollup_deltas: RollupDeltas;
-  runs: Runs;
-  seen_remarks: SeenRemarks;
-  settings: Settings;
-  si_issues: SiIssues;
-  state_minutes: StateMinutes;
-  stay_hours: StayHours;
-  strategy_automation: StrategyAutomation;
-  strategy_charters: StrategyCharters;
-  strategy_runs: StrategyRuns;
-  strategy_snapshots: StrategySnapshots;
-  stream_counter: StreamCounter;
-  stream_events: StreamEvents;
-  stream_outbox: StreamOutbox;
-  task_counts: TaskCounts;
-  tasks: Tasks;
-  tenants: Tenants;
-  track_prompts: TrackPrompts;
-  tracks: Tracks;
-  transition_counts: TransitionCounts;
-  transitions: Transitions;
-  user_sessions: UserSessions;
-  users: Users;
-  webhook_deliveries: WebhookDeliveries;
-  worker_periods: WorkerPeriods;
-  worker_tokens: WorkerTokens;
-  workers: Workers;
-  workflow_snapshots: WorkflowSnapshots;
+  agent_invocations: {
+    cache_read_tokens: number;
+    cache_write_tokens: number;
+    cost_usd: number;
+    created_at: Generated<string>;
+    input_tokens: number;
+    invocation_index: number;
+    model: string;
+    output_tokens: number;
+    provider: string;
+    run_id: number;
+    stop_reason: Invocation['stopReason'];
+    tenant_id: number;
+    turns: number;
+  };
+  agent_messages: {
+    agent: string;
+    content: string | null;
+    created_at: string;
+    invocation_index: number;
+    issue_id: number | null;
+    role: string;
+    sequence: number;
+    subtype: string;
+    task_created_at: string;
+    task_id: string;
+    tenant_id: number;
+    tool_input: JsonColumn<Json> | null;
+    tool_name: string | null;
+    tool_output: JsonColumn<Json> | null;
+    truncated: boolean;
+  };
+  agent_restarts: {
+    agent: string;
+    attempts: Generated<number>;
+    last_error: string | null;
+    last_restart_at: string | null;
+    restarts: Generated<number>;
+  };
+  alert_deliveries: {
+    alert: JsonColumn<Alert> | null;
+    attempts: Generated<number>;
+    channel: string;
+    created_at: Generated<string>;
+    digest: JsonColumn<DailyDigest> | null;
+    episode_at: string;
+    error: string | null;
+    fingerprint: string;
+    finished_at: string | null;
+    id: string;
+    next_attempt_at: string;
+    status: Generated<DeliveryStatus>;
+    tenant_id: number;
+    type: DeliveryType;
+  };
+  alerts: {
+    count: Generated<number>;
+    detector: AlertDetector;
+    fingerprint: string;
+    first_seen_at: string;
+    id: string;
+    issue_number: number | null;
+    last_seen_at: string;
+    message: string;
+    repo: string | null;
+    resolved_at: string | null;
+    severity: AlertSeverity;
+    tenant_id: number;
+    threshold: number | null;
+    value: number | null;
+    worker_id: string | null;
+  };
+  artefacts: {
+    body: string;
+    created_at: Generated<string>;
+    id: Generated<number>;
+    issue_id: number | null;
+    kind: string;
+    media_type: string;
+    run_id: number;
+    tenant_id: number;
+    title: string;
+  };
+  audit_log: {
+    action: string;
+    actor_id: string;
+    actor_type: string;
+    at: Generated<string>;
+    details: JsonColumn<Json>;
+    id: Generated<number>;
+    reason: string | null;
+    subject: string;
+  };
+  commit_checks: {
+    conclusion: string | null;
+    host_id: number;
+    kind: string;
+    log_tail: string | null;
+    name: string;
+    repo_id: number;
+    reported_at: string;
+    sha: string;
+    state: string;
+    tenant_id: number;
+    url: string | null;
+  };
+  config_reloads: {
+    agent_name: string;
+    applied_keys: string[];
+    at: string;
+    deferred_keys: string[];
+    error: string | null;
+    error_code: ErrorCode | null;
+    instance: string;
+    status: ConfigReloadOutcome['status'];
+    trigger: ReloadTrigger;
+  };
+  cost_events: {
+    agent: string;
+    amount_usd: number;
+    created_at: Generated<string>;
+    id: Generated<number>;
+    invocation_index: number;
+    issue_id: number | null;
+    model: string;
+    repo_id: number;
+    run_id: number;
+    tenant_id: number;
+  };
+  cost_sums: {
+    agent: string;
+    at: string;
+    cache_read_tokens: number;
+    cache_write_tokens: number;
+    grain: string;
+    input_tokens: number;
+    invocations: number;
+    max_turns: number;
+    model: string;
+    no_progress: number;
+    output_tokens: number;
+    provider: string;
+    repo_id: number;
+    tenant_id: number;
+    usd: number;
+  };
+  daily_spend: {
+    day: string;
+    last_repo_id: number;
+    spent_usd: number;
+    tenant_id: number;
+    told_percent: BudgetPercent | null;
+  };
+  dead_letters: {
+    agent_name: string | null;
+    cause: JsonColumn<Json>;
+    created_at: Generated<string>;
+    error: string;
+    from_state: State | null;
+    id: string;
+    issue_id: number;
+    issue_number: number;
+    repo_id: number;
+    resolution: string | null;
+    resolved_at: string | null;
+    resolved_by: string | null;
+    target_state: string;
+    tenant_id: number;
+  };
+  event_counts: {
+    at: string;
+    event_type: string;
+    grain: string;
+    n: number;
+    repo_id: number;
+    tenant_id: number;
+  };
+  finding_sightings: {
+    finding_id: string;
+    issue_id: number;
+    run_id: number | null;
+    seen_at: Generated<string>;
+    tenant_id: number;
+  };
+  findings: {
+    agent_name: string;
+    blocks_progress: boolean;
+    category: string;
+    confidence: number | null;
+    created_at: Generated<string>;
+    dismissed_reason: string | null;
+    evidence: JsonColumn<Json>;
+    finding_type: string;
+    fingerprint: string | null;
+    id: string;
+    issue_id: number | null;
+    last_seen_at: string | null;
+    metadata: JsonColumn<Json>;
+    occurrences: Generated<number>;
+    pr_number: number | null;
+    recommendation: string | null;
+    repo_id: number;
+    resolved_at: string | null;
+    resolved_by_issue_id: number | null;
+    run_id: number | null;
+    severity: Severity;
+    status: Generated<FindingStatus>;
+    summary: string;
+    tenant_id: number;
+    title: string;
+    updated_at: Generated<string>;
+  };
+  intelligence_embeddings: {
+    bits: string;
+    created_at: Generated<string>;
+    item_id: string;
+    model: string;
+    repo_id: number;
+    tenant_id: number;
+    vector: number[];
+  };
+  intelligence_evidence: {
+    created_at: Generated<string>;
+    evidence_type: IntelligenceEvidenceType;
+    excerpt: string | null;
+    id: string;
+    item_id: string;
+    metadata: JsonColumn<Json> | null;
+    path: string | null;
+    ref: string | null;
+    tenant_id: number;
+    url: string | null;
+  };
+  intelligence_items: {
+    approved_at: string | null;
+    approved_by: string | null;
+    confidence: number | null;
+    created_at: Generated<string>;
+    details: string | null;
+    dismissed_at: string | null;
+    dismissed_reason: string | null;
+    fingerprint: string;
+    first_observed_at: Generated<string>;
+    id: string;
+    kind: IntelligenceKind;
+    last_observed_at: Generated<string>;
+    last_used_at: string | null;
+    metadata: JsonColumn<Json>;
+    observation_count: Generated<number>;
+    quality_score: number | null;
+    repo_id: number;
+    search: Generated<string>;
+    source: string;
+    source_agent: string | null;
+    source_finding_id: string | null;
+    source_issue_id: number | null;
+    source_pr_id: number | null;
+    source_retrospective_id: string | null;
+    status: Generated<IntelligenceStatus>;
+    summary: string;
+    superseded_by: string | null;
+    tags: string[] | null;
+    tenant_id: number;
+    title: string;
+    updated_at: Generated<string>;
+  };
+  intelligence_scopes: {
+    created_at: Generated<string>;
+    id: string;
+    item_id: string;
+    metadata: JsonColumn<Json> | null;
+    repo_id: number;
+    scope_kind: IntelligenceScopeKind;
+    scope_ref: string;
+    tenant_id: number;
+  };
+  issue_count_deltas: {
+    id: Generated<number>;
+    is_blocked: boolean;
+    is_paused: boolean;
+    n: number;
+    repo_id: number;
+    state: State;
+    tenant_id: number;
+  };
+  issue_counts: {
+    is_blocked: boolean;
+    is_paused: boolean;
+    n: number;
+    repo_id: number;
+    state: State;
+    tenant_id: number;
+    writes: number;
+  };
+  issue_edges: {
+    active: Generated<boolean>;
+    child_issue_id: number | null;
+    child_issue_number: number;
+    child_repo_id: number;
+    created_at: Generated<string>;
+    id: Generated<number>;
+    kind: string;
+    parent_issue_id: number | null;
+    parent_issue_number: number;
+    parent_repo_id: number;
+    resolved_at: string | null;
+    resolved_by: string | null;
+    tenant_id: number;
+  };
+  issue_events: {
+    actor_id: string | null;
+    actor_type: string;
+    created_at: Generated<string>;
+    details: JsonColumn<Json> | null;
+    id: Generated<number>;
+    issue_id: number;
+    state: State;
+    status: string;
+    tenant_id: number;
+  };
+  issue_host_facts: {
+    acted_at: string | null;
+    acted_event_id: number | null;
+    assignee: string | null;
+    assignee_at: string | null;
+    changed_at: string | null;
+    changed_body: string | null;
+    changed_by: string | null;
+    changed_sha256: string | null;
+    changed_title: string | null;
+    command_at: string | null;
+    issue_id: number;
+    label_times: JsonColumn<Json, undefined>;
+    labels_at: string | null;
+    pause_at: string | null;
+    seen_at: string | null;
+    state_at: string | null;
+    tenant_id: number;
+    text_accepted_by: string | null;
+    text_at: string;
+    text_sha256: string;
+  };
+  issue_list: {
+    big_body: string | null;
+    body: string | null;
+    is_blocked: boolean;
+    is_paused: boolean;
+    issue_number: number;
+    repo_id: number;
+    state: State;
+    state_entered_at: string;
+    tenant_id: number;
+    written_at: string;
+  };
+  issues: {
+    author: string | null;
+    auto_unblock_at: string | null;
+    auto_unblock_count: Generated<number>;
+    block_classification: ErrorClass | null;
+    block_reason: string | null;
+    blocked_from_state: State | null;
+    body: string;
+    cost_usd: Generated<number>;
+    created_at: Generated<string>;
+    current_status: string | null;
+    error_fingerprint: string | null;
+    host_created_at: string;
+    host_updated_at: string;
+    id: Generated<number>;
+    is_blocked: Generated<boolean>;
+    is_open: Generated<boolean>;
+    is_paused: Generated<boolean>;
+    issue_number: number;
+    labels: Generated<string[]>;
+    last_error: string | null;
+    last_event_at: string | null;
+    parent_issue_number: number | null;
+    paused_at: string | null;
+    plan: string | null;
+    planned_files: Generated<string[]>;
+    question: string | null;
+    quota_waited_ms: Generated<number>;
+    reached_states: Generated<number>;
+    repo_id: number;
+    standing_since_hour: Generated<string | null>;
+    state: State;
+    state_entered_at: Generated<string>;
+    status_comment_body: string | null;
+    submitted_files: Generated<string[]>;
+    tenant_id: number;
+    text_changed_at: string | null;
+    text_changed_by: string | null;
+    title: string;
+    told_budget_percent: BudgetPercent | null;
+    updated_at: Generated<string>;
+    url: string;
+  };
+  kpi_snapshots: {
+    baseline_sample_size: number;
+    baseline_value: number | null;
+    computed_at: string;
+    day: string;
+    direction: KpiDirection;
+    kpi: Kpi;
+    magnitude: KpiMagnitude;
+    regressed: boolean;
+    relative_delta: number | null;
+    repo_id: number;
+    sample_size: number;
+    tenant_id: number;
+    value: number | null;
+  };
+  leaders: {
+    epoch: number;
+    holder: string;
+    name: string;
+    since: string;
+  };
+  loop_problems: {
+    error: string | null;
+    failures: number;
+    loop: string;
+    problem: string;
+    process: string;
+    seen_at: string;
+    since: string;
+  };
+  memberships: {
+    created_at: Generated<string>;
+    role: Role;
+    tenant_id: number;
+    user_id: number;
+  };
+  model_prices: {
+    cache_read_usd: number;
+    cache_write_usd: number;
+    input_usd: number;
+    output_usd: number;
+    pattern: string;
+    updated_at: Generated<string>;
+  };
+  oauth_artifacts: {
+    consumed_at: string | null;
+    expires_at: string;
+    hash: Buffer;
+    model: string;
+    payload: JsonColumn<Json>;
+    uid: string | null;
+  };
+  oauth_clients: {
+    created_at: Generated<string>;
+    created_ip: string | null;
+    id: string;
+    metadata: JsonColumn<Json>;
+  };
+  oauth_connections: {
+    client_id: string;
+    client_name: string;
+    created_at: Generated<string>;
+    expires_at: string;
+    id: string;
+    last_used_at: string | null;
+    payload: JsonColumn<Json>;
+    resource: string;
+    revoked_at: string | null;
+    revoked_reason: string | null;
+    scope: string;
+    tenant_id: number;
+    user_id: number;
+  };
+  oauth_tokens: {
+    connection_id: string;
+    consumed_at: string | null;
+    expires_at: string;
+    hash: Buffer;
+    issued_at: Generated<string>;
+    kind: string;
+    payload: JsonColumn<Json>;
+  };
+  pipeline_events: {
+    agent: string;
+    created_at: Generated<string>;
+    event_type: string;
+    id: Generated<number>;
+    issue_id: number | null;
+    issue_number: number | null;
+    payload: JsonColumn<Json>;
+    repo_id: number;
+    tenant_id: number;
+  };
+  projection_attempts: {
+    error: string | null;
+    finished_at: string;
+    outcome: string;
+    projection_id: number;
+    started_at: string;
+    tenant_id: number;
+  };
+  projections: {
+    action: JsonColumn<ProjectionAction>;
+    attempt_epoch: number | null;
+    attempt_started_at: string | null;
+    attempts: Generated<number>;
+    client_type: string;
+    created_at: Generated<string>;
+    effect: string | null;
+    error: string | null;
+    id: Generated<number>;
+    idempotency_key: string;
+    issue_id: number | null;
+    issue_number: number;
+    lane: Lane;
+    max_attempts: number;
+    repo_id: number;
+    result: JsonColumn<Json> | null;
+    retry_after: string | null;
+    status: Generated<ProjectionStatus>;
+    tenant_id: number;
+    updated_at: Generated<string>;
+  };
+  pull_requests: {
+    agent_authored: Generated<boolean>;
+    approved_by: string | null;
+    approved_review_id: number | null;
+    approved_sha: string | null;
+    approved_source: string | null;
+    author: string | null;
+    base_ref: string;
+    body: string;
+    changed_files: Generated<string[]>;
+    checks_wait: JsonColumn<Json> | null;
+    checks_wait_since: string | null;
+    closed_at: string | null;
+    head_ref: string;
+    head_repo: string | null;
+    head_sha: string;
+    host_updated_at: string | null;
+    id: Generated<number>;
+    issue_id: number | null;
+    merge_sha: string | null;
+    merged: Generated<boolean>;
+    merged_at: string | null;
+    number: number;
+    opened_at: string;
+    repo_id: number;
+    reverted_by: number | null;
+    state: string;
+    tenant_id: number;
+    title: string;
+    unchecked_sha: string | null;
+    updated_at: Generated<string>;
+    url: string;
+  };
+  rate_limits: {
+    expires_at: string;
+    key: string;
+    points: number;
+  };
+  repo_files: {
+    language: string | null;
+    path: string;
+    repo_id: number;
+    search: Generated<string>;
+    sha: string | null;
+    size: number | null;
+    summary: string | null;
+    symbols: JsonColumn<FileSymbol[]>;
+    tenant_id: number;
+    updated_at: Generated<string>;
+  };
+  repo_grants: {
+    created_at: Generated<string>;
+    repo_id: number;
+    tenant_id: number;
+    user_id: number;
+  };
+  repo_scans: {
+    due_at: string;
+    file_count: Generated<number>;
+    head_sha: string | null;
+    repo_id: number;
+    scanned_at: string | null;
+    symbol_count: Generated<number>;
+    tenant_id: number;
+    truncated: Generated<boolean>;
+    updated_at: Generated<string>;
+  };
+  repo_sync: {
+    cursor: string | null;
+    error: string | null;
+    etag: string | null;
+    polled_at: string | null;
+    repo_id: number;
+    tenant_id: number;
+  };
+  repos: {
+    checks_policy: Generated<string>;
+    clone_url: string;
+    created_at: Generated<string>;
+    default_branch: Generated<string>;
+    enabled: Generated<boolean>;
+    id: Generated<number>;
+    installation_id: number | null;
+    merge_method: Generated<string>;
+    name: string;
+    owner: string;
+    pool_size: number | null;
+    push_checked_at: string | null;
+    push_restricted: boolean | null;
+    removed_at: string | null;
+    setup_command: string | null;
+    slug_key: string;
+    tenant_id: number;
+    updated_at: Generated<string>;
+    vcs_host: string;
+  };
+  retrospectives: {
+    actual_files: JsonColumn<Json> | null;
+    created_at: Generated<string>;
+    failures: JsonColumn<Json> | null;
+    id: string;
+    issue_id: number;
+    lessons: JsonColumn<Json> | null;
+    outcome_classification: OutcomeClassification | null;
+    planned_files: JsonColumn<Json> | null;
+    repo_id: number;
+    run_id: number | null;
+    search: Generated<string>;
+    status: string;
+    summary: string;
+    tenant_id: number;
+    updated_at: Generated<string>;
+  };
+  review_comments: {
+    author: string;
+    body: string;
+    created_at: Generated<string>;
+    id: string;
+    issue_id: number;
+    kind: string;
+    line: number | null;
+    path: string | null;
+    tenant_id: number;
+  };
+  rollup_checks: {
+    checked_at: string;
+    day: string;
+    wrong: number;
+  };
+  rollup_deltas: {
+    at: Generated<string>;
+    body: JsonColumn<Json>;
+    id: Generated<number>;
+    repo_id: number;
+    tenant_id: number;
+  };
+  runs: {
+    agent: string;
+    attempt: number;
+    claim_token_hash: string;
+    claimed_at: string;
+    cost_usd: Generated<number>;
+    error_class: ErrorClass | null;
+    error_fingerprint: string | null;
+    error_message: string | null;
+    finished_at: string | null;
+    head_sha: string | null;
+    id: Generated<number>;
+    issue_id: number | null;
+    issue_number: Generated<number>;
+    lease_expires_at: string;
+    outcome: string | null;
+    ready_at: string | null;
+    repo_id: number;
+    report_answer: JsonColumn<Json> | null;
+    report_hash: string | null;
+    started_at: string | null;
+    status: Generated<string>;
+    task_id: string;
+    task_type: TaskType;
+    tenant_id: number;
+    work_id: string;
+    worker_id: string;
+  };
+  seen_remarks: {
+    created_at: Generated<string>;
+    host_id: number;
+    kind: string;
+    repo_id: number;
+    tenant_id: number;
+  };
+  settings: {
+    body: JsonColumn<Json>;
+    id: Generated<number>;
+    updated_at: Generated<string>;
+    version: number;
+  };
+  si_issues: {
+    completed_at: string | null;
+    created_at: Generated<string>;
+    id: Generated<string>;
+    issue_number: number | null;
+    prompt_version: number | null;
+    repo_id: number;
+    size: SlateSize | null;
+    tenant_id: number;
+    theme: string | null;
+    track_id: number | null;
+    track_name: string;
+  };
+  state_minutes: {
+    departed: number;
+    entered: number;
+    minute: string;
+    reached: number;
+    repo_id: number;
+    state: string;
+    tenant_id: number;
+  };
+  stay_hours: {
+    bucket: number;
+    hour: string;
+    n: number;
+    repo_id: number;
+    state: string;
+    tenant_id: number;
+  };
+  strategy_automation: {
+    due_at: string | null;
+    enabled: Generated<boolean>;
+    repo_id: number;
+    tenant_id: number;
+    updated_at: string | null;
+    updated_by: string | null;
+  };
+  strategy_charters: {
+    author: string;
+    created_at: Generated<string>;
+    envelope: JsonColumn<CharterEnvelope>;
+    goals: string;
+    repo_id: number;
+    tenant_id: number;
+    version: number;
+  };
+  strategy_runs: {
+    consecutive_failures: number;
+    cost_usd: number | null;
+    created_at: Generated<string>;
+    failure_reason: string | null;
+    id: Generated<number>;
+    iso_week: string;
+    next_due_at: string;
+    outcome: StrategyOutcome;
+    repo_id: number;
+    snapshot_version: number | null;
+    tenant_id: number;
+  };
+  strategy_snapshots: {
+    activated_at: string | null;
+    approved_at: string | null;
+    approved_by: string | null;
+    changes: JsonColumn<StrategyChange[]>;
+    charter_version: number | null;
+    cost_usd: number | null;
+    created_at: Generated<string>;
+    evidence: JsonColumn<StrategyEvidence[]>;
+    intent: string;
+    iso_week: string | null;
+    parent_version: number | null;
+    proposed_by: string;
+    rationale: string;
+    rejected_at: string | null;
+    rejected_by: string | null;
+    rejection_reason: string | null;
+    repo_id: number;
+    risk: JsonColumn<StrategyRisk>;
+    slate: JsonColumn<SlateLine[]>;
+    source: StrategySource;
+    status: SnapshotStatus;
+    superseded_at: string | null;
+    superseded_by: number | null;
+    tenant_id: number;
+    version: number;
+  };
+  stream_counter: {
+    heartbeat_at: string | null;
+    id: Generated<number>;
+    last_id: number;
+  };
+  stream_events: {
+    created_at: Generated<string>;
+    data: JsonColumn<Json>;
+    event_type: string;
+    id: number;
+    tenant_id: number;
+  };
+  stream_outbox: {
+    created_at: Generated<string>;
+    data: JsonColumn<Json>;
+    event_type: string;
+    id: Generated<number>;
+    tenant_id: number;
+  };
+  task_counts: {
+    at: string;
+    event_type: string;
+    grain: string;
+    n: number;
+    repo_id: number;
+    task_type: string;
+    tenant_id: number;
+  };
+  tasks: {
+    attempt: Generated<number>;
+    claimed_at: string | null;
+    claimed_by: string | null;
+    created_at: Generated<string>;
+    handover_run_id: number | null;
+    held: Hold | null;
+    id: string;
+    issue_id: number | null;
+    issue_number: Generated<number>;
+    lease_expires_at: string | null;
+    max_attempts: number;
+    priority: number;
+    progress_at: string | null;
+    ready_at: Generated<string>;
+    repo_id: number;
+    run_after: string | null;
+    run_id: number | null;
+    started_at: string | null;
+    status: Generated<string>;
+    task_type: TaskType;
+    tenant_id: number;
+    turn: number;
+    work_id: string;
+  };
+  tenants: {
+    created_at: Generated<string>;
+    external_id: string;
+    id: Generated<number>;
+    name: string;
+  };
+  track_prompts: {
+    created_at: Generated<string>;
+    created_by: string | null;
+    instructions: string;
+    notes: string;
+    seed_body: string;
+    seed_title: string;
+    tenant_id: number;
+    track_id: number;
+    version: number;
+  };
+  tracks: {
+    active_version: Generated<number>;
+    cadence_kind: Generated<Cadence['kind']>;
+    cooldown_minutes: number;
+    created_at: Generated<string>;
+    cron_expr: string | null;
+    deleted_at: string | null;
+    enabled: boolean;
+    id: Generated<number>;
+    label: Generated<string>;
+    last_run_at: string | null;
+    latest_version: Generated<number>;
+    name: string;
+    next_run_at: string | null;
+    proposal: JsonColumn<Slate> | null;
+    repo_id: number;
+    schedule_since: Generated<string>;
+    tenant_id: number;
+    updated_at: Generated<string>;
+    weight: number;
+  };
+  transition_counts: {
+    at: string;
+    from_state: string;
+    grain: string;
+    n: number;
+    repo_id: number;
+    tenant_id: number;
+    to_state: string;
+  };
+  transitions: {
+    actor_id: string | null;
+    actor_type: string;
+    agent: string | null;
+    at: Generated<string>;
+    duration_in_from_ms: number | null;
+    forced: Generated<boolean>;
+    from_state: State | null;
+    id: Generated<number>;
+    issue_id: number;
+    reason: string | null;
+    repo_id: number;
+    tenant_id: number;
+    to_state: State;
+    trigger: string;
+  };
+  user_sessions: {
+    created_at: Generated<string>;
+    expires_at: string;
+    hash: Buffer;
+    user_id: number;
+  };
+  users: {
+    created_at: Generated<string>;
+    disabled_at: string | null;
+    email: string;
+    email_key: string;
+    id: Generated<number>;
+    name: string;
+    password_hash: string | null;
+  };
+  webhook_deliveries: {
+    attempts: Generated<number>;
+    delivery_id: string;
+    error: string | null;
+    event: string;
+    events: JsonColumn<Json>;
+    lane: Generated<string>;
+    processed_at: string | null;
+    received_at: Generated<string>;
+    retry_after: string | null;
+  };
+  worker_periods: {
+    ended_at: string | null;
+    kind: WorkerPeriodKind;
+    started_at: string;
+    tenant_id: number;
+    worker_id: string;
+  };
+  worker_tokens: {
+    created_at: Generated<string>;
+    expires_at: string | null;
+    id: string;
+    last_used_at: string | null;
+    name: string;
+    repo_ids: number[] | null;
+    revoked_at: string | null;
+    tenant_id: number;
+    token_hash: string;
+  };
+  workers: {
+    draining: Generated<boolean>;
+    finishing: Generated<boolean>;
+    hostname: string;
+    id: string;
+    labels: JsonColumn<Json>;
+    last_heartbeat_at: string | null;
+    left_at: string | null;
+    name: string;
+    registered_at: string;
+    repos: string[];
+    stalled_since: string | null;
+    status: WorkerStatus;
+    task_types: string[];
+    tenant_id: number;
+    token_id: string | null;
+    version: string;
+  };
+  workflow_snapshots: {
+    activated_at: string | null;
+    activated_by: string | null;
+    active: Generated<boolean>;
+    body: JsonColumn<WorkflowSnapshot>;
+    created_at: Generated<string>;
+    created_by: string | null;
+    repo_id: number;
+    tenant_id: number;
+    version: number;
+  };
 }
 
 /** All columns by table, for prepared statements, whose `*` would change under them with a migration. */
@@ -1166,6 +1033,7 @@ export const COLUMNS = {
   alerts: ['count', 'detector', 'fingerprint', 'first_seen_at', 'id', 'issue_number', 'last_seen_at', 'message', 'repo', 'resolved_at', 'severity', 'tenant_id', 'threshold', 'value', 'worker_id'],
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
+  commit_checks: ['conclusion', 'host_id', 'kind', 'log_tail', 'name', 'repo_id', 'reported_at', 'sha', 'state', 'tenant_id', 'url'],
   config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
   cost_sums: ['agent', 'at', 'cache_read_tokens', 'cache_write_tokens', 'grain', 'input_tokens', 'invocations', 'max_turns', 'model', 'no_progress', 'output_tokens', 'provider', 'repo_id', 'tenant_id', 'usd'],
@@ -1197,13 +1065,13 @@ export const COLUMNS = {
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
   projections: ['action', 'attempt_epoch', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
-  pull_requests: ['agent_authored', 'approved_by', 'approved_review_id', 'approved_sha', 'approved_source', 'author', 'base_ref', 'body', 'changed_files', 'closed_at', 'head_ref', 'head_repo', 'head_sha', 'host_updated_at', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'updated_at', 'url'],
+  pull_requests: ['agent_authored', 'approved_by', 'approved_review_id', 'approved_sha', 'approved_source', 'author', 'base_ref', 'body', 'changed_files', 'checks_wait', 'checks_wait_since', 'closed_at', 'head_ref', 'head_repo', 'head_sha', 'host_updated_at', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'unchecked_sha', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
   repo_files: ['language', 'path', 'repo_id', 'search', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
-  repos: ['clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
+  repos: ['checks_policy', 'clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'merge_method', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'removed_at', 'setup_command', 'slug_key', 'tenant_id', 'updated_at', 'vcs_host'],
   retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   rollup_checks: ['checked_at', 'day', 'wrong'],

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Jsonb } from './column-values.ts';
 
 /** A value for a jsonb column. pg would send a JavaScript array as a Postgres array, so it is serialised here. */
-export const jsonb = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(value)}::jsonb`;
+export const jsonb = <T>(value: T): RawBuilder<Jsonb<T>> => sql<Jsonb<T>>`${JSON.stringify(value)}::jsonb`;
 
 /**
  * Marks a statement of the fleet pool that reads all tenants, with the reason. The lint of the store's statements

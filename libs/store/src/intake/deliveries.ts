@@ -22,7 +22,7 @@ export async function insertDelivery(db: Db, { id, event, lane, events }: NewDel
       delivery_id: id,
       event,
       lane,
-      events: jsonb(events) as never,
+      events: jsonb(events),
       processed_at: events.length === 0 ? svcNow : null,
     })
     .onConflict((c) => c.column('delivery_id').doNothing())

@@ -1,7 +1,7 @@
 import { type HostIssue, textHash } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
-import type { IssueHostFacts } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
@@ -9,7 +9,7 @@ import { jsonb } from '../driver/fragments.ts';
  * The host facts of an issue that the pipeline has applied, with the host's timestamps. The row is read and written
  * with the issue's row locked.
  */
-export type HostFactsRow = Omit<Selectable<IssueHostFacts>, 'label_times'> & {
+export type HostFactsRow = Omit<Selectable<DB['issue_host_facts']>, 'label_times'> & {
   /** When each label was last added or removed, since `labels_at`. */
   label_times: Record<string, string>;
 };
@@ -57,7 +57,7 @@ export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted
 export async function saveHostFacts(tx: Tx, facts: HostFactsRow, applied: boolean): Promise<void> {
   const { tenant_id, issue_id, ...rest } = facts;
   const seen_at = applied ? svcNow : rest.seen_at;
-  const values = { ...rest, label_times: jsonb(rest.label_times) as never, seen_at };
+  const values = { ...rest, label_times: jsonb(rest.label_times), seen_at };
   await tx
     .insertInto('issue_host_facts')
     .values({ tenant_id, issue_id, ...values })

@@ -1,11 +1,11 @@
 import { type HostPullRequest, OWN_BRANCH_PREFIX } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
-import { COLUMNS, type PullRequests } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-export type PullRequestRow = Selectable<PullRequests>;
+export type PullRequestRow = Selectable<DB['pull_requests']>;
 
 /** Whether a pull request is on the branch that the pipeline names; workers may name another one. */
 export const onOwnBranch = sql<boolean>`starts_with(head_ref, ${sql.lit(OWN_BRANCH_PREFIX)})`;
@@ -39,23 +39,32 @@ export const pullRequestsOf = (db: Db, tenantId: number, issueId: number): Promi
     .orderBy('number')
     .execute();
 
-export const findPullRequest = (
-  db: Db,
-  tenantId: number,
-  repoId: number,
-  number: number,
-): Promise<PullRequestRow | undefined> =>
+const byNumber = (db: Db, tenantId: number, repoId: number, number: number) =>
   db
     .selectFrom('pull_requests')
     .selectAll()
     .where('tenant_id', '=', tenantId)
     .where('repo_id', '=', repoId)
-    .where('number', '=', number)
-    .executeTakeFirst();
+    .where('number', '=', number);
+
+export const findPullRequest = (
+  db: Db,
+  tenantId: number,
+  repoId: number,
+  number: number,
+): Promise<PullRequestRow | undefined> => byNumber(db, tenantId, repoId, number).executeTakeFirst();
+
+/** Locks a pull request; its issue, if it has one, is locked before it. */
+export const lockPullRequest = (
+  tx: Tx,
+  tenantId: number,
+  repoId: number,
+  number: number,
+): Promise<PullRequestRow | undefined> => byNumber(tx, tenantId, repoId, number).forUpdate().executeTakeFirst();
 
 /**
  * Stores the host's report of a pull request. One that is the pipeline's own stays so, also after the setting that
- * names the identities has changed. The caller holds the lock of its issue.
+ * names the identities has changed. The caller holds the locks of the recorded issue and of the new one.
  */
 export async function upsertPullRequest(
   tx: Tx,
@@ -92,7 +101,7 @@ export async function upsertPullRequest(
     .onConflict((c) =>
       c.columns(['tenant_id', 'repo_id', 'number']).doUpdateSet((eb) => ({
         ...values,
-        issue_id: eb.fn.coalesce('pull_requests.issue_id', 'excluded.issue_id'),
+        issue_id: eb.ref('excluded.issue_id'),
         agent_authored: sql<boolean>`pull_requests.agent_authored or excluded.agent_authored`,
         updated_at: eb.ref('excluded.updated_at'),
       })),

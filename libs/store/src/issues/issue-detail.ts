@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { exactTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import type { ActorType } from '../records/inputs.ts';
+import type { ActorType } from '../records/records.ts';
 
 type OfIssue = { tenantId: number; issueId: number };
 

@@ -1,10 +1,9 @@
 import { isState, type State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { OrgScope } from '../accounts/org-scope.ts';
+import { type OrgScope, type Reach, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import { countsOf } from '../analytics/issue-counts.ts';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 
 /** Filter of a list: a category, or one state. */
 export type IssueFilter = 'open' | 'blocked' | 'paused' | State;

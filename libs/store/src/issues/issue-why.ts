@@ -1,10 +1,9 @@
-import type { ErrorClass, State, TaskType, WhyFacts, WhyTask } from '@pipeline/domain';
+import type { CheckState, ErrorClass, State, TaskType, WhyFacts, WhyTask } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { ReadScope } from '../accounts/org-scope.ts';
+import { type Reach, type ReadScope, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import type { Db } from '../driver/database.ts';
 import { jsonList, wireTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 
 /** A transition of an issue in the form of the API. */
 export interface StateTransition {
@@ -18,6 +17,14 @@ export interface StateTransition {
   forced: boolean;
   /** Milliseconds in the state that it left. */
   durationInFromMs: number | null;
+}
+
+/** A check run or commit status of the head of a pull request. */
+export interface HeadCheck {
+  name: string;
+  state: CheckState;
+  conclusion: string | null;
+  url: string | null;
 }
 
 interface LastError {
@@ -35,6 +42,8 @@ type OfIssue = Omit<WhyFacts, 'repo' | 'task' | 'lastTrigger'> & {
   lastError: LastError | null;
   /** Null = agents work on the text that the host shows. */
   textChange: { changedAt: string; changedBy: string | null; sha256: string } | null;
+  /** Of the head of its own open pull request, by name, at most 100. */
+  headChecks: HeadCheck[];
   /** Work tasks before others. */
   tasks: WhyTask[];
   /** Newest first, at most 20; the `trigger` of the newest one caused the current state. */
@@ -49,6 +58,7 @@ export interface WhyRow {
 }
 
 const MAX_TRANSITIONS = 20;
+const MAX_CHECKS = 100;
 /** Edges on which issue `i` waits, or that wait for it, named by the other end; `#N` within the repo. */
 const openEdges = (kind: 'depends_on' | 'subtask', own: 'child' | 'parent'): RawBuilder<unknown> => {
   const other = own === 'child' ? 'parent' : 'child';
@@ -84,6 +94,15 @@ const lists = {
     from findings f
     where f.tenant_id = i.tenant_id and f.issue_id = i.id and f.blocks_progress and f.status in ('open', 'accepted')
     order by f.created_at, f.id`),
+  headChecks: jsonList(
+    sql`
+    select c.name, c.state, c.conclusion, c.url
+    from pull_requests h join commit_checks c
+      on c.tenant_id = h.tenant_id and c.repo_id = h.repo_id and c.sha = h.head_sha
+    where h.tenant_id = i.tenant_id and h.issue_id = i.id and h.state = 'open' and h.agent_authored
+    order by c.name, c.kind`,
+    MAX_CHECKS,
+  ),
   transitions: jsonList(
     sql`
     select m.from_state as "from", m.to_state as "to", ${wireTime('m.at')} as at, m.agent, m.actor_type as "actorType",
@@ -111,6 +130,17 @@ const textChange = sql`(
     where c.tenant_id = i.tenant_id and c.issue_id = i.id and c.changed_sha256 is not null
   ) q)`;
 
+/** Of the head that the merge waits with; a wait for an earlier head is over. */
+const checksWait = sql`(
+  select row_to_json(q) from (
+    select w.checks_wait ->> 'verdict' as verdict, w.checks_wait -> 'waitsFor' as "waitsFor",
+      ${wireTime('w.checks_wait_since')} as since
+    from pull_requests w
+    where w.tenant_id = i.tenant_id and w.issue_id = i.id and w.state = 'open' and w.agent_authored
+      and w.checks_wait ->> 'sha' = w.head_sha
+    order by w.number desc limit 1
+  ) q)`;
+
 const issueJson = sql`
   select row_to_json(f) as issue from (select
     i.issue_number as "issueNumber", i.title, i.state, ${wireTime('i.state_entered_at')} as "stateEnteredAt",
@@ -120,9 +150,10 @@ const issueJson = sql`
     (select p.number from pull_requests p where p.tenant_id = i.tenant_id and p.issue_id = i.id and p.state = 'open'
       and p.agent_authored
       order by p.number desc limit 1) as "prNumber",
+    ${checksWait} as checks,
     ${openEdges('depends_on', 'child')} as dependencies, ${openEdges('subtask', 'parent')} as subtasks,
     ${lists.tasks} as tasks, ${lists.projections} as projections, ${lists.deadLetters} as "deadLetters",
-    ${lists.blockers} as blockers, ${lists.transitions} as transitions, ${lastError} as "lastError", ${textChange} as "textChange"
+    ${lists.headChecks} as "headChecks", ${lists.blockers} as blockers, ${lists.transitions} as transitions, ${lastError} as "lastError", ${textChange} as "textChange"
   ) f`;
 
 const why = prepared(

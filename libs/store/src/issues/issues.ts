@@ -1,14 +1,14 @@
 import type { HostIssue } from '@pipeline/domain';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
-import { COLUMNS, type Issues } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { insertHostFacts } from '../intake/host-facts.ts';
 
 /** A locked issue: its row and its time in state, by the store's clock. */
-export type IssueRow = Selectable<Issues> & { ms_in_state: number };
+export type IssueRow = Selectable<DB['issues']> & { ms_in_state: number };
 
 const msInState = sql<number>`(extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint`.as('ms_in_state');
 
@@ -86,7 +86,7 @@ export const findIssue = (
   tenantId: number,
   repoId: number,
   number: number,
-): Promise<Selectable<Issues> | undefined> =>
+): Promise<Selectable<DB['issues']> | undefined> =>
   db
     .selectFrom('issues')
     .selectAll()
@@ -107,7 +107,7 @@ export type NewIssue = Pick<
 
 /** Inserts an issue in state `new`. @returns false when it already existed. */
 export async function insertIssue(tx: Tx, tenantId: number, repoId: number, issue: NewIssue): Promise<boolean> {
-  const row: Insertable<Issues> = {
+  const row: Insertable<DB['issues']> = {
     tenant_id: tenantId,
     repo_id: repoId,
     issue_number: issue.number,
@@ -142,7 +142,7 @@ export async function updateIssue(tx: Tx, tenantId: number, issueId: number, cha
 
 /** Columns that change with a new state. */
 type EnteredState = Pick<
-  Selectable<Issues>,
+  Selectable<DB['issues']>,
   | 'state'
   | 'is_blocked'
   | 'block_reason'
@@ -193,7 +193,7 @@ export async function enterState(
   issue: { tenant_id: number; id: number },
   change: EnteredState,
   autoUnblockInMs: number | null,
-): Promise<Pick<Selectable<Issues>, 'auto_unblock_at' | 'state_entered_at'>> {
+): Promise<Pick<Selectable<DB['issues']>, 'auto_unblock_at' | 'state_entered_at'>> {
   const autoUnblockIn = autoUnblockInMs === null ? null : `${autoUnblockInMs} ms`;
   const entered = await enter.first(tx, { ...change, tenantId: issue.tenant_id, issueId: issue.id, autoUnblockIn });
   if (!entered) throw new Error(`tenant ${issue.tenant_id} has no issue ${issue.id}`);
@@ -234,7 +234,7 @@ const byId = prepared('issue-by-id', (db, p: Params<{ tenantId: number; issueId:
   db.selectFrom('issues').select(COLUMNS.issues).where('tenant_id', '=', p('tenantId')).where('id', '=', p('issueId')),
 );
 
-export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<Issues> | undefined> =>
+export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<DB['issues']> | undefined> =>
   byId.first(db, { tenantId, issueId });
 
 /** When the host last changed the open issue of a repo that has been unchanged for longest; null when none is open. */

@@ -1,12 +1,11 @@
 import type { ErrorClass, State, TaskType, WorkerStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
-import type { OrgScope } from '../accounts/org-scope.ts';
+import { type OrgScope, type Reach, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import { countsOf } from '../analytics/issue-counts.ts';
 import { type CostSums, costSums } from '../costs/cost-summary.ts';
 import type { Db } from '../driver/database.ts';
 import { jsonList, wireTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 
 /** The lists of an overview read one more row than is shown, to detect truncation. */
 export const OVERVIEW_LIST = 50;

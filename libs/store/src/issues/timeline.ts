@@ -1,13 +1,220 @@
-import type { State } from '@pipeline/domain';
-import { sql } from 'kysely';
-import type { ReadScope } from '../accounts/org-scope.ts';
+import { IN_FLIGHT_STATES, type State } from '@pipeline/domain';
+import { type RawBuilder, sql } from 'kysely';
+import { type Reach, type ReadScope, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import type { Db } from '../driver/database.ts';
+import { fleetNote, jsonList, wireTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import { type Reach, reachableRepo, reachOf } from '../repos/reachable-repo.ts';
 import type { StateTransition } from './issue-why.ts';
-import { entriesOfIssue, entryJson, type TimelineEntry, timelineHead } from './timeline-sources.ts';
 
-export type { TimelineEntry } from './timeline-sources.ts';
+/** A timeline entry of an issue, from any of its source tables. */
+export interface TimelineEntry {
+  id: string;
+  timestamp: string;
+  kind: 'transition' | 'agent-run' | 'event' | 'cost' | 'projection' | 'finding' | 'operator-action' | 'dead-letter';
+  title: string;
+  agent: string | null;
+  actorType: 'agent' | 'workflow-engine' | 'operator' | 'system' | null;
+  actorId: string | null;
+  fromState: State | null;
+  toState: State | null;
+  status: string | null;
+  taskId: string | null;
+  runId: number | null;
+  prNumber: number | null;
+  durationMs: number | null;
+  costUsd: number | null;
+  error: string | null;
+  details: Record<string, unknown> | null;
+}
+
+/** In the order of the union; columns that a source does not have are null. */
+const COLUMNS = {
+  id: 'text',
+  at: 'timestamptz',
+  kind: 'text',
+  title: 'text',
+  agent: 'text',
+  actor_type: 'text',
+  actor_id: 'text',
+  from_state: 'text',
+  to_state: 'text',
+  status: 'text',
+  task_id: 'uuid',
+  run_id: 'bigint',
+  pr_number: 'integer',
+  duration_ms: 'bigint',
+  cost_usd: 'numeric',
+  error: 'text',
+  details: 'jsonb',
+} as const;
+
+type Columns = Partial<Record<keyof typeof COLUMNS, RawBuilder<unknown>>>;
+
+interface Source {
+  columns: Columns;
+  from: RawBuilder<unknown>;
+  /** Order by the index that finds the rows, newest first. */
+  newestFirst: RawBuilder<unknown>;
+}
+
+const kind = (name: TimelineEntry['kind']) => sql.lit(name);
+
+/** Selects rows of the issue `i`. */
+const ofIssue = (alias: string) => sql`
+  ${sql.ref(`${alias}.tenant_id`)} = i.tenant_id and ${sql.ref(`${alias}.issue_id`)} = i.id`;
+const ms = (from: string, to: string) => sql`extract(epoch from ${sql.ref(to)} - ${sql.ref(from)}) * 1000`;
+
+/** Every source by an index that begins with the tenant and the issue. */
+const SOURCES: Source[] = [
+  {
+    columns: {
+      ...{
+        id: sql`'transition-' || m.id`,
+        at: sql`m.at`,
+        kind: kind('transition'),
+        title: sql`'moved to ' || m.to_state`,
+      },
+      ...{
+        agent: sql`m.agent`,
+        actor_type: sql`m.actor_type`,
+        actor_id: sql`m.actor_id`,
+        from_state: sql`m.from_state`,
+      },
+      ...{ to_state: sql`m.to_state`, duration_ms: sql`m.duration_in_from_ms` },
+      details: sql`jsonb_build_object('trigger', m.trigger, 'reason', m.reason, 'forced', m.forced)`,
+    },
+    from: sql`transitions m where ${ofIssue('m')}`,
+    newestFirst: sql`m.id desc`,
+  },
+  {
+    columns: {
+      ...{
+        id: sql`'run-' || r.id`,
+        at: sql`r.claimed_at`,
+        kind: kind('agent-run'),
+        title: sql`r.task_type || ' by ' || r.agent`,
+      },
+      ...{
+        agent: sql`r.agent`,
+        actor_type: sql`'agent'`,
+        actor_id: sql`r.worker_id`,
+        status: sql`coalesce(r.outcome, r.status)`,
+      },
+      ...{ task_id: sql`r.task_id`, run_id: sql`r.id`, duration_ms: ms('r.claimed_at', 'r.finished_at') },
+      ...{ cost_usd: sql`r.cost_usd`, error: sql`left(r.error_message, 2000)` },
+    },
+    from: sql`runs r where ${ofIssue('r')}`,
+    newestFirst: sql`r.id desc`,
+  },
+  {
+    columns: {
+      ...{ id: sql`'event-' || e.id`, at: sql`e.created_at`, title: sql`left(e.status, 300)`, status: sql`e.status` },
+      kind: sql`case e.actor_type when 'operator' then ${kind('operator-action')} else ${kind('event')} end`,
+      ...{ actor_type: sql`e.actor_type`, actor_id: sql`e.actor_id`, to_state: sql`e.state`, details: sql`e.details` },
+    },
+    // Transitions have their own source.
+    from: sql`issue_events e where ${ofIssue('e')} and not coalesce(e.details ? 'trigger', false)`,
+    newestFirst: sql`e.created_at desc, e.id desc`,
+  },
+  {
+    columns: {
+      ...{ id: sql`'projection-' || p.id`, at: sql`p.created_at`, kind: kind('projection') },
+      ...{
+        title: sql`(p.action ->> 'type') || ' on the host'`,
+        status: sql`p.status`,
+        error: sql`left(p.error, 2000)`,
+      },
+    },
+    from: sql`projections p where p.tenant_id = i.tenant_id and p.repo_id = i.repo_id and p.issue_number = i.issue_number`,
+    newestFirst: sql`p.id desc`,
+  },
+  {
+    columns: {
+      ...{ id: sql`'finding-' || f.id`, at: sql`f.created_at`, kind: kind('finding'), title: sql`left(f.title, 300)` },
+      ...{ agent: sql`f.agent_name`, status: sql`f.status`, run_id: sql`f.run_id`, pr_number: sql`f.pr_number` },
+      details: sql`jsonb_build_object('severity', f.severity, 'blocksProgress', f.blocks_progress)`,
+    },
+    from: sql`findings f where ${ofIssue('f')}`,
+    newestFirst: sql`f.created_at desc, f.id`,
+  },
+  {
+    columns: {
+      ...{ id: sql`'dead-letter-' || d.id`, at: sql`d.created_at`, kind: kind('dead-letter') },
+      ...{
+        title: sql`'could not move to ' || d.target_state`,
+        agent: sql`d.agent_name`,
+        from_state: sql`d.from_state`,
+      },
+      ...{ status: sql`coalesce(d.resolution, 'open')`, error: sql`left(d.error, 2000)` },
+    },
+    from: sql`dead_letters d where ${ofIssue('d')}`,
+    newestFirst: sql`d.created_at desc`,
+  },
+];
+
+/** Selects every entry of the issue `i`, unordered. */
+const entriesOfIssue: RawBuilder<unknown> = sql.join(
+  SOURCES.map(({ columns, from }) => sql`select ${listed(columns)} from ${from}`),
+  sql` union all `,
+);
+
+/** Selects the newest entries of the issue `i`: reads and returns at most `limit` rows of each source. */
+const newestEntriesOfIssue = (limit: number): RawBuilder<unknown> =>
+  sql.join(
+    SOURCES.map(
+      ({ columns, from, newestFirst }) =>
+        sql`(select ${listed(columns)} from ${from} order by ${newestFirst} limit ${sql.lit(limit)})`,
+    ),
+    sql` union all `,
+  );
+
+function listed(columns: Columns): RawBuilder<unknown> {
+  const names = Object.entries(COLUMNS) as [keyof typeof COLUMNS, string][];
+  return sql.join(
+    names.map(([name, type]) => sql`(${columns[name] ?? sql`null`})::${sql.raw(type)} as ${sql.ref(name)}`),
+  );
+}
+
+const MAX_TEXT = 2_000;
+const shortText = (text: RawBuilder<unknown>) => sql`left(${text}, ${sql.lit(MAX_TEXT)})`;
+
+/**
+ * Selects the entries `t` in the format of the API.
+ * @param isShort texts are truncated to 2,000 characters, and longer details are null.
+ */
+function entryJson(isShort: boolean): RawBuilder<unknown> {
+  const status = isShort ? shortText(sql`t.status`) : sql`t.status`;
+  const details = isShort
+    ? sql`case when length(t.details::text) <= ${sql.lit(MAX_TEXT)} then t.details end`
+    : sql`t.details`;
+  return sql`
+    select t.id, ${wireTime('t.at')} as timestamp, t.kind, t.title, t.agent, t.actor_type as "actorType",
+      t.actor_id as "actorId", t.from_state as "fromState", t.to_state as "toState", ${status} as status,
+      t.task_id as "taskId", t.run_id as "runId", t.pr_number as "prNumber", t.duration_ms as "durationMs",
+      trim_scale(round(t.cost_usd, 4)) as "costUsd", t.error, ${details} as details`;
+}
+
+/** Selects the timeline's fields from the issue `i`, and its newest transitions, oldest first. */
+const timelineHead = (maxTransitions: number, isShort: boolean): RawBuilder<unknown> => sql`
+  i.issue_number as "issueNumber", i.title, i.state as "currentState", i.is_paused as "isPaused",
+  i.is_blocked as "isBlocked", trim_scale(round(i.cost_usd, 4)) as "totalCostUsd",
+  (extract(epoch from case i.state when 'done' then i.state_entered_at else svc_now() end - i.created_at) * 1000)::bigint
+    as "totalDurationMs",
+  ${newestTransitions(maxTransitions, isShort)} as "stateTransitions"`;
+
+const newestTransitions = (limit: number, isShort: boolean): RawBuilder<unknown> =>
+  jsonList(
+    sql`
+    select m.from_state as "from", m.to_state as "to", ${wireTime('m.at')} as at, m.agent, m.actor_type as "actorType",
+      m.actor_id as "actorId", ${isShort ? shortText(sql`m.reason`) : sql`m.reason`} as reason, m.forced,
+      m.duration_in_from_ms as "durationInFromMs"
+    from (
+      select t.id, t.from_state, t.to_state, t.at, t.agent, t.actor_type, t.actor_id, t.reason, t.forced,
+        t.duration_in_from_ms
+      from transitions t where ${ofIssue('t')} order by t.id desc limit ${sql.lit(limit)}
+    ) m order by m.id`,
+    limit,
+  );
 
 export interface TimelineRow {
   repo: string;
@@ -59,3 +266,56 @@ export const issueTimeline = (
   scope: ReadScope,
   { slug, ...page }: { slug: string; number: number; limit: number; offset: number },
 ): Promise<TimelineRow | undefined> => timeline.first(read, { ...reachOf(scope, slug), ...page });
+
+/** The newest part of an issue's timeline. */
+export interface TimelineInFlight {
+  tenantId: number;
+  repoId: number;
+  /** Slug in the spelling of the host. */
+  repo: string;
+  now: string;
+  issue: Omit<NonNullable<TimelineRow['issue']>, 'total'>;
+}
+
+/** Limits of a read. */
+interface TimelineBounds {
+  issues: number;
+  /** Entries per issue; the same limit applies to transitions. */
+  entries: number;
+}
+
+/**
+ * Returns the timelines of the issues of enabled repos in flight (IN_FLIGHT_STATES), latest state entry first. One
+ * statement. Cost is limited by `bounds` and does not grow with the history: the issues are the ends of the ranges of
+ * the index issue_list_in_state, and each source reads at most `entries` rows by its index.
+ */
+export async function timelinesInFlight(fleet: Db, bounds: TimelineBounds): Promise<TimelineInFlight[]> {
+  const { rows } = await timelinesStatement(bounds).execute(fleet);
+  return rows;
+}
+
+const timelinesStatement = ({ issues, entries }: TimelineBounds): RawBuilder<TimelineInFlight> => sql`
+  ${fleetNote('operators see all tenants')}
+  select c.tenant_id as "tenantId", c.repo_id as "repoId", c.repo, svc_now() as now, found.issue
+  from (
+    select l.tenant_id, l.repo_id, l.issue_number, l.state_entered_at, l.repo
+    from unnest(${IN_FLIGHT_STATES}::text[]) as wanted (state)
+    cross join lateral (
+      select l.tenant_id, l.repo_id, l.issue_number, l.state_entered_at, r.owner || '/' || r.name as repo
+      from issue_list l join repos r on r.tenant_id = l.tenant_id and r.id = l.repo_id
+      where l.state = wanted.state and r.enabled
+      order by l.state_entered_at desc, l.tenant_id desc, l.repo_id desc, l.issue_number desc limit ${issues}
+    ) l
+    order by l.state_entered_at desc, l.tenant_id desc, l.repo_id desc, l.issue_number desc limit ${issues}
+  ) c
+  join issues i on i.tenant_id = c.tenant_id and i.repo_id = c.repo_id and i.issue_number = c.issue_number
+  cross join lateral (
+    select row_to_json(f) as issue from (select
+      ${timelineHead(entries, true)},
+      (select coalesce(json_agg(q), '[]') from (
+        ${entryJson(true)} from (
+          select * from (${newestEntriesOfIssue(entries)}) n order by n.at desc, n.id desc limit ${entries}
+        ) t order by t.at, t.id) q) as entries
+    ) f
+  ) found
+  order by c.state_entered_at desc, c.tenant_id desc, c.repo_id desc, c.issue_number desc`;

@@ -1,11 +1,95 @@
-import type { FindingStatus } from '@pipeline/domain';
+import type { FindingEvidence, FindingStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { type OrgScope, type Reach, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import { fleetNote } from '../driver/fragments.ts';
+import { fleetNote, wireTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import { findingColumns, type ListedFinding } from './finding-columns.ts';
-import type { FindingFilter, FindingsRow } from './findings-page.ts';
+
+/**
+ * A row `f` of findings in the form of the API (interface: Agent finding). The probes are by primary or unique keys.
+ */
+const findingColumns = sql`
+  f.id, f.tenant_id as "tenantId", f.repo_id as "repoId", f.issue_id as "issueId",
+  (select i.issue_number from issues i where i.tenant_id = f.tenant_id and i.id = f.issue_id) as "issueNumber",
+  (select pr.id from pull_requests pr
+    where pr.tenant_id = f.tenant_id and pr.repo_id = f.repo_id and pr.number = f.pr_number) as "prId",
+  f.pr_number as "prNumber", f.agent_name as "agentName",
+  (select r.task_id from runs r where r.tenant_id = f.tenant_id and r.id = f.run_id) as "taskId",
+  f.finding_type as "findingType", f.category, f.severity, f.confidence, f.title, f.summary, f.recommendation,
+  f.evidence, f.metadata, f.blocks_progress as "blocksProgress", f.status,
+  f.resolved_by_issue_id as "resolvedByIssueId", ${wireTime('f.resolved_at')} as "resolvedAt",
+  f.dismissed_reason as "dismissedReason", ${wireTime('f.created_at')} as "createdAt",
+  ${wireTime('f.updated_at')} as "updatedAt"`;
+
+/** Findings of agents, as rows of the store and in the form of the API. */
+export interface ListedFinding {
+  id: string;
+  tenantId: number;
+  repoId: number;
+  issueId: number | null;
+  issueNumber: number | null;
+  prId: number | null;
+  prNumber: number | null;
+  agentName: string;
+  taskId: string | null;
+  findingType: string;
+  category: string;
+  severity: 'info' | 'low' | 'medium' | 'high' | 'critical';
+  confidence: number | null;
+  title: string;
+  summary: string;
+  recommendation: string | null;
+  evidence: FindingEvidence[];
+  metadata: Record<string, unknown>;
+  blocksProgress: boolean;
+  status: 'open' | 'accepted' | 'resolved' | 'dismissed' | 'superseded';
+  resolvedByIssueId: number | null;
+  resolvedAt: string | null;
+  dismissedReason: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+interface FindingFilter {
+  status: string | null;
+  category: string | null;
+  severity: string | null;
+}
+
+interface FindingsRow<F> {
+  total: number;
+  /** One page, newest first. */
+  items: F[];
+}
+
+type Query = Reach & FindingFilter & { limit: number; offset: number };
+
+const matching = (p: Params<Query>) => sql`
+  f.tenant_id = ${p('tenantId')} and f.repo_id = repo.id
+  and (${p('status')}::text is null or f.status = ${p('status')})
+  and (${p('category')}::text is null or f.category = ${p('category')})
+  and (${p('severity')}::text is null or f.severity = ${p('severity')})`;
+
+const page = prepared(
+  'page-of-findings',
+  (_db, p: Params<Query>) => sql<FindingsRow<unknown>>`
+    with repo as (${reachableRepo(p)})
+    select (select count(*) from findings f where ${matching(p)}) as total,
+      (select coalesce(json_agg(q), '[]') from (
+        select ${findingColumns}
+        from findings f where ${matching(p)}
+        order by f.created_at desc, f.id limit ${p('limit')} offset ${p('offset')}) q) as items
+    from repo`,
+);
+
+/** Findings of a repo, newest first (index findings_of_repo). @returns undefined for a repo out of scope. */
+export const findingsPage = <F>(
+  read: Db,
+  scope: OrgScope,
+  { slug, ...query }: FindingFilter & { slug: string; limit: number; offset: number },
+): Promise<FindingsRow<F> | undefined> =>
+  page.first(read, { ...reachOf(scope, slug), ...query }) as Promise<FindingsRow<F> | undefined>;
 
 interface Page {
   limit: number;

@@ -74,7 +74,7 @@ function insertNew(tx: Tx, tenantId: number, of: ObservationSource, byName: Map<
     source_pr_id: of.prId,
     source_finding_id: item.findingId,
     source_retrospective_id: of.retrospectiveId,
-    metadata: jsonb({}) as never,
+    metadata: jsonb({}),
     tags: item.tags.length === 0 ? null : item.tags.map((tag) => tag.toLowerCase()),
     fingerprint,
     observation_count: item.seen,

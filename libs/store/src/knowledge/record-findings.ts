@@ -44,8 +44,8 @@ const newestOf = (owner: RecordOwner, item: FindingInput) => ({
   title: item.title,
   summary: item.summary,
   recommendation: item.recommendation,
-  evidence: jsonb(item.evidence) as never,
-  metadata: jsonb(item.metadata) as never,
+  evidence: jsonb(item.evidence),
+  metadata: jsonb(item.metadata),
 });
 
 async function insertNew(tx: Tx, tenantId: number, owner: RecordOwner, byName: Map<string, FindingInput>) {

@@ -20,7 +20,7 @@ export async function insertRetrospective(
   result: RetrospectiveResult,
 ): Promise<string> {
   const id = uuidv7();
-  const object = (value: object | null) => (value === null ? null : (jsonb(value) as never));
+  const object = (value: object | null) => (value === null ? null : jsonb(value));
   await tx
     .insertInto('retrospectives')
     .values({

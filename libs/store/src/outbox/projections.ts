@@ -1,13 +1,13 @@
 import type { ExecuteResult, Lane, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
-import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
+import { LANES, laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
-import { COLUMNS, type Projections } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-export type ProjectionRow = Omit<Selectable<Projections>, 'action'> & { action: ProjectionAction };
+export type ProjectionRow = Omit<Selectable<DB['projections']>, 'action'> & { action: ProjectionAction };
 
 interface NewProjection {
   repoId: number;
@@ -202,15 +202,20 @@ export const issueOfProjection = (tx: Tx, projection: ProjectionRow) =>
     .where('issue_number', '=', projection.issue_number)
     .executeTakeFirst();
 
+/** A merge that was postponed without an error, and not sent since. */
+const waitsForChecks = sql<boolean>`action ->> 'type' = 'mergePR' and status = 'pending'
+  and retry_after is not null and error is null and attempt_started_at is null`;
+
 /**
- * True while the host does not show the wanted state of this issue, because an entry is pending or failed. Reads the
- * open entries of the issue (index projections_open). @param lane of that lane only.
+ * True while the host does not show the wanted state of this issue, because an entry is pending or failed. A merge that
+ * waits for checks does not count: nothing of it is on its way to the host. Reads the open entries of the issue (index
+ * projections_open). @param lanes of these lanes only.
  */
 export async function hasOpenProjections(
   tx: Tx,
   issue: IssueKey,
   statuses: readonly ('pending' | 'failed')[],
-  lane?: Lane,
+  lanes: readonly Lane[] = LANES,
 ): Promise<boolean> {
   const row = await tx
     .selectFrom('projections')
@@ -219,7 +224,8 @@ export async function hasOpenProjections(
     .where('repo_id', '=', issue.repo_id)
     .where('issue_number', '=', issue.issue_number)
     .where('status', 'in', statuses)
-    .$if(lane !== undefined, (query) => query.where('lane', '=', lane ?? 'issue'))
+    .where('lane', 'in', lanes)
+    .where(sql<boolean>`not (${waitsForChecks})`)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
@@ -341,5 +347,8 @@ export const postponeProjection = (
   tx: Tx,
   tenantId: number,
   id: number,
-  { delayMs, ...change }: { delayMs: number; attempts: number; attempt_started_at: string | null; error: string },
+  {
+    delayMs,
+    ...change
+  }: { delayMs: number; attempts: number; attempt_started_at: string | null; error: string | null },
 ): Promise<void> => updateProjection(tx, tenantId, id, { ...change, retry_after: svcNowPlus(delayMs) });

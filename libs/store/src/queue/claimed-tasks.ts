@@ -1,7 +1,7 @@
 import type { Settings } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { msInterval } from '../driver/clock.ts';
-import type { Tasks } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
@@ -12,7 +12,7 @@ import type { TaskRef } from './tasks.ts';
 export type ClaimLimits = Pick<Settings, 'claimToStartMs' | 'stallMs' | 'workerSilenceMs'>;
 
 /** A locked claimed task, evaluated by the store's clock. */
-export interface LockedClaim extends Selectable<Tasks> {
+export interface LockedClaim extends Selectable<DB['tasks']> {
   /** Its lease has expired, or it was not started in time. */
   overdue: boolean;
   /** Time of the last progress if that is too long ago; null = there was some. */

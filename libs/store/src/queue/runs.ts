@@ -1,12 +1,12 @@
 import { type ErrorClass, type TaskType, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
-import { COLUMNS, type Runs } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
 /** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
-export type RunRow = Selectable<Runs> & { alive: boolean };
+export type RunRow = Selectable<DB['runs']> & { alive: boolean };
 
 const isAlive = sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive');
 

@@ -1,12 +1,12 @@
 import { type Hold, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
-import { COLUMNS, type Tasks } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-export type TaskRow = Selectable<Tasks>;
+export type TaskRow = Selectable<DB['tasks']>;
 
 const workTask = prepared('lock-work-task', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db

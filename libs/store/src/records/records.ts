@@ -1,8 +1,174 @@
+import type { Invocation, State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import { deltasOf } from './deltas.ts';
-import type { Records } from './inputs.ts';
+import type { StreamFact } from '../stream/stream.ts';
+
+export type ActorType = 'agent' | 'workflow-engine' | 'operator' | 'system';
+
+interface TransitionInput {
+  repoId: number;
+  issueId: number;
+  from: State;
+  to: State;
+  trigger: string;
+  forced: boolean;
+  agent: string | null;
+  actorType: ActorType;
+  actorId: string | null;
+  reason: string | null;
+  /** Milliseconds in the state that it left. */
+  durationMs: number;
+  /** ISO 8601. */
+  enteredPipelineAt: string;
+  /** Whether this is the first time in the new state. */
+  isFirst: boolean;
+}
+
+/** A timeline entry of one issue, for people (interface: Issue event). */
+interface IssueEventInput {
+  issueId: number;
+  actorType: ActorType;
+  actorId: string | null;
+  status: string;
+  details: Record<string, unknown> | null;
+  state: State;
+}
+
+/** A fact for analytics and audit. */
+interface PipelineEventInput {
+  repoId: number;
+  issueId: number | null;
+  issueNumber: number | null;
+  eventType: string;
+  agent: string;
+  payload: Record<string, unknown>;
+}
+
+/** A fact for the live stream. The sequencer assigns its id after the commit. */
+export interface StreamInput {
+  type: StreamFact;
+  data: Record<string, unknown>;
+}
+
+/** Log entries of a transaction, each kind in order. */
+export interface Records {
+  transitions: TransitionInput[];
+  issueEvents: IssueEventInput[];
+  pipelineEvents: PipelineEventInput[];
+  stream: StreamInput[];
+  /** Admitted issues and costs: for the rollups only. */
+  entries: EntryInput[];
+  costs: CostInput[];
+}
+
+/** The additional cost of a model call over its recorded cost. */
+interface CostInput {
+  repoId: number;
+  agent: string;
+  model: string;
+  provider: string;
+  usd: number;
+  /** New values of the call itself; they belong to the time at which the call was first recorded. */
+  call: CallGrowth;
+}
+
+interface CallGrowth {
+  /** ISO 8601; null = now. */
+  at: string | null;
+  /** 1 for a call that was not known before. */
+  invocations: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  /** 1 when it now has this result, -1 when it was recorded with it and no longer has it. */
+  maxTurns: number;
+  noProgress: number;
+}
+
+/** An admitted issue. */
+interface EntryInput {
+  repoId: number;
+}
+
+const ended = (stopReason: Invocation['stopReason'] | undefined, as: Invocation['stopReason']) =>
+  stopReason === as ? 1 : 0;
+
+/** The recorded values of a call. */
+export interface BookedCall {
+  model: string;
+  provider: string;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  cost_usd: number;
+  stop_reason: Invocation['stopReason'];
+  created_at: string;
+}
+
+/** The growth of a call by another report. Numbers only grow: of two reports the higher value is kept. */
+export function growthOf(item: Invocation, before: BookedCall | undefined): CallGrowth {
+  const more = (now: number, then: number | undefined) => Math.max(0, now - (then ?? 0));
+  const turned = (reason: Invocation['stopReason']) =>
+    ended(item.stopReason, reason) - ended(before?.stop_reason, reason);
+  return {
+    at: before?.created_at ?? null,
+    invocations: before ? 0 : 1,
+    inputTokens: more(item.inputTokens, before?.input_tokens),
+    outputTokens: more(item.outputTokens, before?.output_tokens),
+    cacheReadTokens: more(item.cacheReadTokens, before?.cache_read_tokens),
+    cacheWriteTokens: more(item.cacheWriteTokens, before?.cache_write_tokens),
+    maxTurns: turned('max_turns'),
+    noProgress: turned('no_progress'),
+  };
+}
+
+interface Move {
+  from: State | null;
+  to: State;
+  /** Time of admission; null = now. */
+  cohort: string | null;
+  /** Whether it is in that state for the first time. */
+  first: boolean;
+  stay: number | null;
+}
+
+interface Body {
+  moves: Move[];
+  costs: Omit<CostInput, 'repoId'>[];
+  events: { type: string; task: string | null; n: number }[];
+}
+
+interface Facts {
+  entries: readonly EntryInput[];
+  transitions: readonly TransitionInput[];
+  costs: readonly CostInput[];
+  pipelineEvents: readonly PipelineEventInput[];
+}
+
+/** The rollup deltas of a transaction: one row per repo that it changed. */
+function deltasOf({ entries, transitions, costs, pipelineEvents }: Facts): { repoId: number; body: Body }[] {
+  const bodies = new Map<number, Body>();
+  const of = (repoId: number): Body => {
+    const body = bodies.get(repoId) ?? { moves: [], costs: [], events: [] };
+    bodies.set(repoId, body);
+    return body;
+  };
+  for (const { repoId } of entries) {
+    of(repoId).moves.push({ from: null, to: 'new', cohort: null, first: true, stay: null });
+  }
+  for (const { repoId, from, to, enteredPipelineAt: cohort, isFirst: first, durationMs: stay } of transitions) {
+    of(repoId).moves.push({ from, to, cohort, first, stay });
+  }
+  for (const { repoId, ...cost } of costs) of(repoId).costs.push(cost);
+  for (const { repoId, eventType: type, payload } of pipelineEvents) {
+    const task = typeof payload.taskType === 'string' ? payload.taskType : null;
+    of(repoId).events.push({ type, task, n: 1 });
+  }
+  return [...bodies].map(([repoId, body]) => ({ repoId, body }));
+}
 
 export const noRecords = (): Records => ({
   transitions: [],
@@ -17,8 +183,9 @@ type Texts = { [K in 'transitions' | 'issueEvents' | 'pipelineEvents' | 'stream'
 
 /**
  * The time of an issue's next event: that of the transaction, or just after an event that a later transaction committed
- * first. The holder of the issue's lock writes events in time order, so a client that polls by the newest time misses
- * none. Cost: a probe of issue_events_of_issue in the newest partition, which holds the last minutes.
+ * first. Every writer, agents' reports included, has locked the issue's row before it begins this statement and keeps
+ * the lock until its commit, so events of one issue become visible in time order and a client that polls by the newest
+ * time misses none. Cost: a probe of issue_events_of_issue in the newest partition, which holds the last minutes.
  */
 const laterThanAll = (issueId: string, tenantId: RawBuilder<unknown>) => sql`
   greatest(svc_now(), (

@@ -1,12 +1,12 @@
-import { type Slug, slugKey, type WorkflowSnapshot } from '@pipeline/domain';
+import { type CheckPolicy, type MergeMethod, type Slug, slugKey, type WorkflowSnapshot } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
-import { COLUMNS, type Repos } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote, jsonb } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-export type RepoRow = Selectable<Repos>;
+export type RepoRow = Selectable<DB['repos']>;
 
 export interface RepoInput {
   slug: Slug;
@@ -17,9 +17,13 @@ export interface RepoInput {
   poolSize: number | null;
   installationId: number | null;
   enabled: boolean;
+  /** Which checks a merge waits for; absent = as stored, at first `required`. */
+  checks?: CheckPolicy;
+  /** Preferred way of merging; absent = as stored, at first `squash`. */
+  mergeMethod?: MergeMethod;
 }
 
-/** Inserts or updates a repo of a tenant. Never disables it, and keeps its known installation. */
+/** Inserts or updates a repo of a tenant, a removed one too. Never disables it, and keeps its known installation. */
 export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Promise<RepoRow> {
   const values = {
     owner: input.slug.owner,
@@ -29,6 +33,8 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
     default_branch: input.defaultBranch,
     setup_command: input.setupCommand,
     pool_size: input.poolSize,
+    ...(input.checks && { checks_policy: input.checks }),
+    ...(input.mergeMethod && { merge_method: input.mergeMethod }),
   };
   return tx
     .insertInto('repos')
@@ -44,6 +50,7 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
         ...values,
         installation_id: sql<number | null>`coalesce(excluded.installation_id, repos.installation_id)`,
         enabled: sql<boolean>`repos.enabled or excluded.enabled`,
+        removed_at: null,
         updated_at: eb.ref('excluded.updated_at'),
       })),
     )
@@ -71,7 +78,7 @@ export async function announceRepo(
     .onConflict((c) =>
       c
         .columns(['tenant_id', 'slug_key'])
-        .doUpdateSet((eb) => ({ installation_id: eb.ref('excluded.installation_id') })),
+        .doUpdateSet((eb) => ({ installation_id: eb.ref('excluded.installation_id'), removed_at: null })),
     )
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -153,7 +160,7 @@ export async function seedWorkflow(
       repo_id: repoId,
       version: workflow.version,
       active: true,
-      body: jsonb(workflow) as never,
+      body: jsonb(workflow),
     })
     .onConflict((c) => c.columns(['tenant_id', 'repo_id', 'version']).doNothing())
     .execute();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isRefusedLogin, isUnavailable } from '../driver/store-errors.ts';
-import { migrateToLatest } from './migrator.ts';
+import { migrateToLatest } from './schema.ts';
 import { applyRoles, DEFAULT_ROLE_PREFIX, ROLE_PREFIX, type RoleReport } from './service-roles.ts';
 
 const WAIT_MS = 30_000;

@@ -11,7 +11,7 @@ export async function readSettings(db: Db): Promise<{ version: number; body: unk
 export async function writeSettings(db: Db, body: unknown): Promise<number> {
   const row = await db
     .insertInto('settings')
-    .values({ id: 1, version: 1, body: jsonb(body) as never })
+    .values({ id: 1, version: 1, body: jsonb(body) })
     .onConflict((c) =>
       c.column('id').doUpdateSet((eb) => ({
         version: eb('settings.version', '+', 1),

@@ -32,7 +32,7 @@ export async function insertCharter(
       repo_id: repoId,
       version,
       goals: charter.goals,
-      envelope: jsonb(charter.envelope) as never,
+      envelope: jsonb(charter.envelope),
       author: charter.author,
     })
     .execute();

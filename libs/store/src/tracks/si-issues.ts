@@ -1,14 +1,14 @@
 import type { Seed } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { msInterval, svcNow } from '../driver/clock.ts';
-import type { SiIssues } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import type { IssuePlace } from '../workflow/dependencies.ts';
 import type { TrackRow } from './tracks.ts';
 
 /** A self-improvement issue; no number = the host has not created it yet. */
-type SiIssueRow = Selectable<SiIssues>;
+type SiIssueRow = Selectable<DB['si_issues']>;
 
 interface NewSiIssue {
   /** Also the key of its entry in the outbox. */

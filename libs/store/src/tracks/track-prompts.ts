@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
-import type { TrackPrompts } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 
-export type TrackPromptRow = Selectable<TrackPrompts>;
+export type TrackPromptRow = Selectable<DB['track_prompts']>;
 
 /** A track by its row id: prompts outlive its name. */
 interface TrackId {

@@ -1,10 +1,10 @@
 import { type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
-import { COLUMNS, type Tracks } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote, jsonb } from '../driver/fragments.ts';
 
-export type TrackRow = Selectable<Tracks>;
+export type TrackRow = Selectable<DB['tracks']>;
 
 interface RepoKey {
   tenantId: number;

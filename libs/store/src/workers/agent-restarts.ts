@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
-import type { AgentRestarts } from '../driver/database.generated.ts';
+import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 
-export type AgentRestartRow = Selectable<AgentRestarts>;
+export type AgentRestartRow = Selectable<DB['agent_restarts']>;
 
 export const agentRestarts = (db: Db): Promise<AgentRestartRow[]> =>
   db.selectFrom('agent_restarts').selectAll().execute();

@@ -1,12 +1,12 @@
 import { isStorable, type WorkerStatus } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { msInterval, svcNow } from '../driver/clock.ts';
-import { COLUMNS, type Workers } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote, jsonb } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-export type WorkerRow = Selectable<Workers>;
+export type WorkerRow = Selectable<DB['workers']>;
 
 interface WorkerInput {
   id: string;
@@ -34,7 +34,7 @@ export async function upsertWorker(
     version: input.version,
     repos: input.repos,
     task_types: input.taskTypes,
-    labels: jsonb(input.labels) as never,
+    labels: jsonb(input.labels),
     status: input.status,
     token_id: input.tokenId,
   };

@@ -47,7 +47,7 @@ export async function insertWorkflow(
   const key = { tenant_id: tenantId, repo_id: repoId, version: workflow.version };
   await tx
     .insertInto('workflow_snapshots')
-    .values({ ...key, active: false, body: jsonb(workflow) as never, created_by: by })
+    .values({ ...key, active: false, body: jsonb(workflow), created_by: by })
     .execute();
 }
 

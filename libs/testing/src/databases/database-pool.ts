@@ -1,8 +1,8 @@
 import { sleep } from '@pipeline/runtime';
 import pg from 'pg';
-import { type Catalogue, readCatalogue, type Statement } from '../sql-lint/index.ts';
-import { Judge } from './judge.ts';
-import { OldestPostgres } from './oldest-postgres.ts';
+import { type Catalogue, readCatalogue } from '../sql-lint/catalogue.ts';
+import type { Statement } from '../sql-lint/statement-rules.ts';
+import { Judge, OldestPostgres } from './oldest-postgres.ts';
 import type { TestServer } from './postgres-container.ts';
 import { startTestServer } from './postgres-server.ts';
 import { databaseUrl, ensureTemplate, serialPool, testDatabaseName } from './template.ts';

@@ -1,7 +1,9 @@
 import { withSearchPath } from '@pipeline/store';
 import { parse } from 'libpg-query';
 import pg from 'pg';
-import { STATEMENTS } from '../sql-lint/index.ts';
+import type { Catalogue } from '../sql-lint/catalogue.ts';
+import { STATEMENTS } from '../sql-lint/levels.ts';
+import { findingText, lintStatements, type Statement } from '../sql-lint/statement-rules.ts';
 import { databaseUrl, ensureTemplate, execute, serialPool, testDatabaseName } from './template.ts';
 
 /**
@@ -66,4 +68,34 @@ async function isPlanned(text: string): Promise<boolean> {
   const { stmts = [] } = await parse(text).catch(() => ({ stmts: [] }));
   const [kind] = stmts.length === 1 ? Object.keys(stmts[0]?.stmt ?? {}) : [];
   return STATEMENTS.some((known) => known === kind);
+}
+
+/** Judges each statement once, however many test files send it. */
+export class Judge {
+  readonly #catalogue: Catalogue;
+  readonly #oldest: OldestPostgres | null;
+  readonly #judged = new Map<string, Promise<string[]>>();
+
+  constructor(catalogue: Catalogue, oldest: OldestPostgres | null) {
+    this.#catalogue = catalogue;
+    this.#oldest = oldest;
+  }
+
+  /** @returns what is wrong with these statements, also with those that were judged before. */
+  async judge(statements: readonly Statement[]): Promise<string[]> {
+    return (await Promise.all(statements.map((statement) => this.#once(statement)))).flat();
+  }
+
+  #once(statement: Statement): Promise<string[]> {
+    const key = `${statement.pool} ${statement.text}`;
+    const known = this.#judged.get(key) ?? this.#findings(statement);
+    this.#judged.set(key, known);
+    return known;
+  }
+
+  async #findings(statement: Statement): Promise<string[]> {
+    const findings = await lintStatements([statement], this.#catalogue);
+    const refusal = await this.#oldest?.refusal(statement.text);
+    return refusal ? [...findings, findingText(statement, refusal)] : findings;
+  }
 }

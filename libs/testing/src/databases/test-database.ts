@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Db, openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
 import { closedWithFile } from '../processes/closing.ts';
-import type { Statement } from '../sql-lint/index.ts';
+import type { Statement } from '../sql-lint/statement-rules.ts';
 import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
 import type { Lent } from './database-pool.ts';
 import { serviceUrl } from './template.ts';

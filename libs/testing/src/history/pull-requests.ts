@@ -1,9 +1,8 @@
 import { branchOf, HOUR_MS, SECOND_MS } from '@pipeline/domain';
-import type { DB } from '@pipeline/store';
-import type { Insertable } from 'kysely';
+import type { NewRow } from './insert-rows.ts';
 import { iso, type Story, type StoryRepo, tell } from './story.ts';
 
-type PullRequest = Insertable<DB['pull_requests']>;
+type PullRequest = NewRow<'pull_requests'>;
 
 const AGENT = 'pipeline-bot';
 

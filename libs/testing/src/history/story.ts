@@ -1,7 +1,6 @@
 import type { State } from '@pipeline/domain';
-import type { DB } from '@pipeline/store';
-import type { Insertable } from 'kysely';
 import type { Draw } from './draw.ts';
+import type { NewRow } from './insert-rows.ts';
 
 /** Tables whose rows are made here one by one; what follows from them is made in the store (derived.ts). */
 export const STORY_TABLES = [
@@ -19,7 +18,7 @@ export const STORY_TABLES = [
   'pipeline_events',
 ] as const;
 
-export type StoryRows = { [T in (typeof STORY_TABLES)[number]]: Insertable<DB[T]>[] };
+export type StoryRows = { [T in (typeof STORY_TABLES)[number]]: NewRow<T>[] };
 
 export const noRows = (): StoryRows => ({
   issues: [],
@@ -77,14 +76,14 @@ export interface Story extends Chronicle {
   /** Bits of the states that it has been in. */
   reached: number;
   /** The pull request on its own branch that is open. */
-  pr: Insertable<DB['pull_requests']> | null;
+  pr: NewRow<'pull_requests'> | null;
   planned: boolean;
   submitted: boolean;
   costMicros: number;
   lastError: string | null;
   blockReason: string | null;
   blockClass: 'transient' | 'permanent' | 'quota' | 'unknown' | null;
-  edges: Map<string, Insertable<DB['issue_edges']>>;
+  edges: Map<string, NewRow<'issue_edges'>>;
 }
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
@@ -93,7 +92,7 @@ export const iso = (ms: number): string => new Date(ms).toISOString();
 export function tell(
   { repo, issueId, number, rows }: Story,
   at: number,
-  event: { type: string; agent: string; payload: object },
+  event: { type: string; agent: string; payload: Record<string, string | number | boolean | null | undefined> },
 ): void {
   rows.pipeline_events.push({
     tenant_id: repo.tenantId,
@@ -103,6 +102,6 @@ export function tell(
     issue_number: number,
     event_type: event.type,
     agent: event.agent,
-    payload: event.payload as never,
+    payload: event.payload,
   });
 }

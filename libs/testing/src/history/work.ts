@@ -8,8 +8,7 @@ import {
   type TaskType,
   type WorkTaskType,
 } from '@pipeline/domain';
-import type { DB } from '@pipeline/store';
-import type { Insertable } from 'kysely';
+import type { NewRow } from './insert-rows.ts';
 import { iso, type Story } from './story.ts';
 
 const MEDIAN_RUN_MS: Record<TaskType, number> = {
@@ -60,7 +59,7 @@ interface Work {
 }
 
 /** How work went: when its last report came, or the task that still stands at the end of the history. */
-export type Worked = { at: number; runId: number } | { task: Insertable<DB['tasks']> };
+export type Worked = { at: number; runId: number } | { task: NewRow<'tasks'> };
 
 const ATTEMPTS = [
   [1, 90],
@@ -96,7 +95,7 @@ export function withdraw(story: Story, { taskType, from, at }: { taskType: TaskT
   Object.assign(run, { finished_at: iso(at), lease_expires_at: iso(at + LEASE_MS), status: 'cancelled' });
 }
 
-type Attempted = { at: number; runId: number; lost: boolean } | { task: Insertable<DB['tasks']> };
+type Attempted = { at: number; runId: number; lost: boolean } | { task: NewRow<'tasks'> };
 
 function attempt(story: Story, task: Task, how: { freeAt: number; outcome: string | null }): Attempted {
   const { draw, end } = story;
@@ -122,7 +121,7 @@ interface Task {
   enqueuedAt: number;
 }
 
-type Run = Insertable<DB['runs']> & { id: number };
+type Run = NewRow<'runs'> & { id: number };
 
 function newRun(story: Story, task: Task, claimedAt: number): Run {
   const { repo, draw, counters, rows } = story;
@@ -208,10 +207,10 @@ function invoke(story: Story, run: Run, { from, to }: { from: number; to: number
 }
 
 /** Who is first in turn is told by the order in which tasks were made. */
-function liveTask(story: Story, task: Task): Insertable<DB['tasks']> {
+function liveTask(story: Story, task: Task): NewRow<'tasks'> {
   const { repo, counters, rows } = story;
   counters.turn += 1;
-  const row: Insertable<DB['tasks']> = {
+  const row: NewRow<'tasks'> = {
     tenant_id: repo.tenantId,
     id: task.taskId,
     work_id: task.workId,
@@ -246,7 +245,7 @@ const HOLDS = [
   ['handover', 1],
 ] as const;
 
-function pending(story: Story, task: Task, freeAt: number): Insertable<DB['tasks']> {
+function pending(story: Story, task: Task, freeAt: number): NewRow<'tasks'> {
   const row = liveTask(story, task);
   const later = freeAt > story.end ? freeAt : story.end + MINUTE_MS;
   const drawn = task.attempt > 0 ? 'backoff' : story.draw.weighted(HOLDS);
@@ -260,7 +259,7 @@ function pending(story: Story, task: Task, freeAt: number): Insertable<DB['tasks
   });
 }
 
-function claimed(story: Story, task: Task, run: Run): Insertable<DB['tasks']> {
+function claimed(story: Story, task: Task, run: Run): NewRow<'tasks'> {
   return Object.assign(liveTask(story, task), {
     status: 'claimed',
     run_id: run.id,

@@ -1,6 +1,5 @@
 import { DAY_MS, DEFAULT_WORKFLOW, HOUR_MS, MINUTE_MS, TASK_TYPES } from '@pipeline/domain';
 import {
-  type DB,
   type Db,
   ensureTenant,
   inTransaction,
@@ -10,8 +9,8 @@ import {
   seedWorkflow,
   upsertRepo,
 } from '@pipeline/store';
-import type { Insertable } from 'kysely';
 import type { Draw } from './draw.ts';
+import type { NewRow } from './insert-rows.ts';
 import { insertRows } from './insert-rows.ts';
 import { iso, type StoryRepo } from './story.ts';
 
@@ -78,7 +77,7 @@ interface Hand {
   leftAt: number | null;
 }
 
-function workerOf(draw: Draw, { tenantId, id, n, start, end, now, leftAt }: Hand): Insertable<DB['workers']> {
+function workerOf(draw: Draw, { tenantId, id, n, start, end, now, leftAt }: Hand): NewRow<'workers'> {
   const there = now === 'draining' ? 'draining' : draw.pick(['idle', 'busy'] as const);
   return {
     tenant_id: tenantId,
@@ -106,8 +105,8 @@ async function makeWorkers(
   of: { tenantId: number; start: number; end: number },
 ): Promise<string[]> {
   const { tenantId, start, end } = of;
-  const workers: Insertable<DB['workers']>[] = [];
-  const periods: Insertable<DB['worker_periods']>[] = [];
+  const workers: NewRow<'workers'>[] = [];
+  const periods: NewRow<'worker_periods'>[] = [];
   for (let n = 1; n <= WORKERS_OF_TENANT; n += 1) {
     const id = `wkr_${draw.uuid(start)}`;
     const leftAt = n === WORKERS_OF_TENANT ? end - DAY_MS / 2 : null;

@@ -1,3 +1,5 @@
+import type { Server } from 'node:http';
+
 /** What the present test file has open, in the order in which it was opened. */
 type Open = Set<() => Promise<unknown>>;
 
@@ -26,6 +28,16 @@ export function closedWithFile<T>(close: () => Promise<T>): () => Promise<T> {
   open.add(once);
   return once;
 }
+
+/**
+ * Registers an HTTP server, listening or not, like `closedWithFile`.
+ * @returns its close function, which also ends open connections.
+ */
+export const serverClosedWithFile = (server: Server): (() => Promise<void>) =>
+  closedWithFile(async () => {
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  });
 
 /** Closes what tests have left open, the newest first. Called by the environment when a file has ended. */
 export async function closeLeftOpen(): Promise<void> {

@@ -1,8 +1,14 @@
 import { sleep } from '@pipeline/runtime';
 
-/** Asks again and again until the answer is yes. @throws Error naming what did not come true within 20 s. */
-export async function until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void> {
-  const end = performance.now() + 20_000;
+const WITHIN_MS = 20_000;
+
+/** Polls a condition until it holds. @throws Error naming the condition that did not hold in time, by default 20 s. */
+export async function until(
+  what: string,
+  isTrue: () => Promise<boolean> | boolean,
+  withinMs = WITHIN_MS,
+): Promise<void> {
+  const end = performance.now() + withinMs;
   while (!(await isTrue())) {
     if (performance.now() > end) throw new Error(`did not come true: ${what}`);
     await sleep(5);

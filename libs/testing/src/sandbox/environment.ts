@@ -22,6 +22,11 @@ export const APP_KEY = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
 });
 const APP = { id: 77, slug: 'pipeline', publicKey: APP_KEY.publicKey, owners: ['acme'] };
+/** A CI service with the same key: the only one that may write check runs. */
+const CI_APP = {
+  ...{ id: 78, slug: 'ci', publicKey: APP_KEY.publicKey, owners: ['acme'] },
+  permissions: { checks: 'write', statuses: 'write' } as const,
+};
 
 /** A sandbox host on a free port with one repo of real history, and the adapter as the bot sees it. */
 export interface SandboxEnvironment {
@@ -74,7 +79,7 @@ export async function createSandboxEnvironment(options: Partial<SandboxOptions> 
     dataDir: path.join(dir, 'data'),
     users: [BOT, ANNA, STRANGER],
     repos: [{ slug: 'acme/shop', source, collaborators: { [BOT.login]: 'write', anna: 'write' } }],
-    apps: [APP],
+    apps: [APP, CI_APP],
     retryDelaysMs: [],
     ...options,
   };
@@ -150,3 +155,10 @@ export const shopApp = ({ sandbox, exchanges }: SandboxEnvironment, more: Partia
     now: () => new Date(),
     ...more,
   });
+
+/** A token of the CI service for `acme/shop`. */
+export async function ciToken(environment: SandboxEnvironment): Promise<string> {
+  const ci = shopApp(environment, { appId: '78' });
+  const permissions = { checks: 'write', statuses: 'write' } as never;
+  return (await ci.accessTo({ repo: REPO, installationId: null, permissions })).token;
+}

@@ -2,6 +2,7 @@ export {
   ANNA,
   APP_KEY,
   BOT,
+  ciToken,
   createSandboxEnvironment,
   makeSource,
   openIssue,

@@ -12,12 +12,14 @@ export function recordingFetch(exchanges: Exchange[], send: typeof fetch = fetch
   return async (input, init) => {
     const response = await send(input, init);
     const text = await response.clone().text();
+    // Logs are plain text.
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
     exchanges.push({
       method: init?.method ?? 'GET',
       url: String(input),
       body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
       status: response.status,
-      answer: text === '' ? undefined : JSON.parse(text),
+      answer: isJson && text !== '' ? JSON.parse(text) : undefined,
     });
     return response;
   };

@@ -1,5 +1,5 @@
 import type { Catalogue, Volatility } from './catalogue.ts';
-import { as, list, own, words } from './tree.ts';
+import { as, list, own, words } from './levels.ts';
 
 /** What an expression calls, as it would be named in a finding. */
 export interface Call {

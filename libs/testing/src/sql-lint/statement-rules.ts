@@ -1,9 +1,9 @@
+import { parse } from 'libpg-query';
 import type { Catalogue } from './catalogue.ts';
 import { unstableCalls } from './expressions.ts';
-import { type Level, levelsOf } from './levels.ts';
+import { type Fields, isFields, type Level, levelsOf, list, own } from './levels.ts';
 import { PLACEMENT } from './placement.ts';
 import { type Tenancy, tenancyOf } from './tenancy.ts';
-import { type Fields, isFields, list, own } from './tree.ts';
 
 /** A statement as it was sent, and through which pool. */
 export interface Statement {
@@ -116,4 +116,30 @@ function wholeFleetForms({ level, tenancy }: Judged): string[] {
     ...(sets ? ['GROUPING SETS over all tenants'] : []),
     ...(recursive ? ['a recursive query over all tenants'] : []),
   ];
+}
+
+/**
+ * Holds statements to the rules of a distributed store, with Postgres's own parser.
+ * @returns one entry per breach, with the statement.
+ */
+export async function lintStatements(statements: Iterable<Statement>, catalogue: Catalogue): Promise<string[]> {
+  const findings: string[] = [];
+  for (const statement of statements) {
+    for (const finding of await lintOne(statement, catalogue)) findings.push(findingText(statement, finding));
+  }
+  return findings;
+}
+
+/** A finding with its statement, as people read it. */
+export const findingText = ({ pool, text }: Statement, finding: string): string =>
+  `[${pool}] ${finding}\n    ${text.replace(/\s+/g, ' ').trim().slice(0, 400)}`;
+
+async function lintOne(statement: Statement, catalogue: Catalogue): Promise<string[]> {
+  let stmts: { stmt?: unknown }[];
+  try {
+    ({ stmts = [] } = await parse(statement.text));
+  } catch (error) {
+    return [`cannot be parsed: ${String(error)}`];
+  }
+  return stmts.flatMap(({ stmt }) => judge(stmt, statement, catalogue));
 }

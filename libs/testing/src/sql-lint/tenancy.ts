@@ -1,5 +1,4 @@
-import { conjuncts, type Level, type Relation, usingColumns } from './levels.ts';
-import { as, list, words } from './tree.ts';
+import { as, conjuncts, type Level, list, type Relation, usingColumns, words } from './levels.ts';
 
 const CONSTANT = '(constant)';
 const OUTER = '(outer query)';

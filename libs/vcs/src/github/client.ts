@@ -78,7 +78,8 @@ function guard(client: Client, baseUrl: string): void {
   });
   // Octokit hands out the text of a body that broke off half-way as if it were the data.
   client.hook.after('request', (response, options) => {
-    if (typeof response.data === 'string' && response.status !== 204) {
+    const isText = options.request?.plainText === true;
+    if (typeof response.data === 'string' && response.status !== 204 && !isText) {
       const { method, url, body, headers } = client.request.endpoint(options);
       const request = { method, url, body, headers, request: options.request };
       throw new RequestError('the response ended early or is not JSON', 500, { request });

@@ -1,5 +1,6 @@
 import type { RequestError } from '@octokit/request-error';
 import type { ExecuteResult } from '@pipeline/domain';
+import { sleep } from '@pipeline/runtime';
 import { answered } from './errors.ts';
 import { done, type Executor, repeated, type Target } from './target.ts';
 
@@ -18,7 +19,7 @@ export const mergePR: Executor<'mergePR'> = async (target, action) => {
   } catch (error) {
     if (answered(error, 409)) return { ...refused(error, 'not-ready'), headSha: await headOf(target, action.prNumber) };
     if (!answered(error, 405)) throw error;
-    const { data } = await client.rest.pulls.get(pull);
+    const data = await settledPull(target, action.prNumber);
     // A pull request that is merged already answers 405 as well.
     return data.merged ? mergedAlready(data) : explain(error, data);
   }
@@ -38,8 +39,8 @@ const refused = (error: RequestError, kind: Refused['kind']): Refused => ({
   kind,
 });
 
-const PROTECTED =
-  /approving review|review is required|changes requested|required status check|protected branch|rule violation|code owner/i;
+const CHECKS = /required status checks?|status checks? .{0,80}(expected|pending|failing)/i;
+const PROTECTED = /approving review|review is required|requesting changes|protected branch|rule violation|code owner/i;
 
 interface Standing {
   state: string;
@@ -49,20 +50,22 @@ interface Standing {
 
 /**
  * Tells the reasons of a 405 apart: first by what it says, then by the state the host gives the pull
- * request. `behind` counts as a conflict, for it too is mended on the branch.
+ * request. A branch that is behind is refused as if its required checks were missing, however green they are.
  */
 function explain(error: RequestError, pull: Standing): ExecuteResult {
   // The host is still working it out, or another merge went first: the same request may succeed in a moment.
   if (/base branch was modified/i.test(error.message))
     return { status: 'failed', message: error.message, ambiguous: false };
+  if (CHECKS.test(error.message)) return refused(error, pull.mergeable_state === 'behind' ? 'behind' : 'checks');
   if (PROTECTED.test(error.message)) return refused(error, 'protected');
   if (/merge conflict|can't be rebased/i.test(error.message)) return refused(error, 'conflict');
   if (pull.state === 'closed') return refused(error, 'other');
   if (pull.draft || pull.mergeable_state === 'draft') return refused(error, 'not-ready');
   switch (pull.mergeable_state) {
     case 'dirty':
-    case 'behind':
       return refused(error, 'conflict');
+    case 'behind':
+      return refused(error, 'behind');
     case 'blocked':
       return refused(error, 'protected');
     case 'unknown':
@@ -71,3 +74,30 @@ function explain(error: RequestError, pull: Standing): ExecuteResult {
       return refused(error, 'other');
   }
 }
+
+const READS = 3;
+const PAUSE_MS = 500;
+
+/** The pull request once the host has computed its state: the first answer after a change says `unknown`. */
+async function settledPull({ client, at, context }: Target, prNumber: number) {
+  for (let read = 1; ; read += 1) {
+    const { data } = await client.rest.pulls.get({ ...at, pull_number: prNumber });
+    if (data.mergeable_state !== 'unknown' || data.state === 'closed' || read === READS) return data;
+    await sleep(PAUSE_MS, context.signal);
+  }
+}
+
+/** Merges the base into the head; the host takes the request and does it later. */
+export const updateBranch: Executor<'updateBranch'> = async (target, { prNumber, expectedHeadSha }) => {
+  const pull = { ...target.at, pull_number: prNumber };
+  try {
+    await target.client.rest.pulls.updateBranch({ ...pull, expected_head_sha: expectedHeadSha });
+  } catch (error) {
+    if (!answered(error, 422)) throw error;
+    if (/no new commits/i.test(error.message)) return repeated({ number: prNumber, sha: expectedHeadSha });
+    if (/merge conflict/i.test(error.message)) return refused(error, 'conflict');
+    if (!/expected head sha/i.test(error.message)) throw error;
+    return repeated({ number: prNumber, sha: await headOf(target, prNumber) });
+  }
+  return done({ number: prNumber, sha: await headOf(target, prNumber) });
+};

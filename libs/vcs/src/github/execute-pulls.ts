@@ -94,14 +94,31 @@ export const submitReview: Executor<'submitReview'> = async (target, action) => 
     const found = reviews.find((review) => review.user?.login === login && hasMarker(review.body, marker));
     if (found) return repeated({ number: found.id, url: found.html_url });
   }
-  const { data } = await client.rest.pulls.createReview({
-    ...pull,
-    event: REVIEW_EVENT[action.event],
-    body: withMarker(action.body, marker),
-    comments: action.comments.map((comment) => ({ ...comment, side: 'RIGHT' })),
-  });
-  return done({ number: data.id, url: data.html_url });
+  const review = { ...pull, event: REVIEW_EVENT[action.event] };
+  const comments = action.comments.map((comment) => ({ ...comment, side: 'RIGHT' }));
+  try {
+    const { data } = await client.rest.pulls.createReview({
+      ...review,
+      body: withMarker(action.body, marker),
+      comments,
+    });
+    return done({ number: data.id, url: data.html_url });
+  } catch (error) {
+    // One comment outside the diff refuses the whole review; the host does not say which one.
+    if (comments.length === 0 || !answered(error, 422) || !OUTSIDE.test(error.message)) throw error;
+    const body = withMarker(withRemarks(action), marker);
+    const { data } = await client.rest.pulls.createReview({ ...review, body });
+    return done({ number: data.id, url: data.html_url });
+  }
 };
+
+const OUTSIDE = /could not be resolved|must be part of the diff|unprocessable entity/i;
+
+/** The text of a review whose comments cannot stand on their lines. */
+const withRemarks = ({ body, comments }: { body: string; comments: { path: string; line: number; body: string }[] }) =>
+  [body, ...comments.map(({ path, line, body: text }) => `\`${path.replaceAll('`', '')}:${line}\`: ${text}`)]
+    .filter((part) => part !== '')
+    .join('\n\n');
 
 /** Closes before it comments, for the reason that closeIssue gives. */
 export const closePR: Executor<'closePR'> = async (target, { prNumber, comment }) => {

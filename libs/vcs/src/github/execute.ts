@@ -4,7 +4,7 @@ import { postComment, updateComment } from './execute-comments.ts';
 import { deleteBranch, setCommitStatus } from './execute-git.ts';
 import { assignIssue, closeIssue, createIssue, linkSubIssue, reopenIssue } from './execute-issues.ts';
 import { addLabels, removeLabels, swapLabels } from './execute-labels.ts';
-import { mergePR } from './execute-merge.ts';
+import { mergePR, updateBranch } from './execute-merge.ts';
 import { closePR, createPR, requestReview, submitReview, updatePR } from './execute-pulls.ts';
 import type { Executor, Target } from './target.ts';
 
@@ -30,6 +30,7 @@ const STEPS: { [T in ProjectionType]: Step<T> } = {
   requestReview: { run: requestReview, once: true },
   submitReview: { run: submitReview, once: true },
   mergePR: { run: mergePR, once: true },
+  updateBranch: { run: updateBranch, once: false },
   closePR: { run: closePR, once: true },
   deleteBranch: { run: deleteBranch, once: true },
   setCommitStatus: { run: setCommitStatus, once: true },

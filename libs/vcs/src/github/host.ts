@@ -1,8 +1,7 @@
-import type { ExecuteContext, VcsHost } from '@pipeline/domain';
-import { type ClientOptions, createClient, fetchOf } from './client.ts';
-import { told } from './errors.ts';
+import { type ExecuteContext, type RepoRef, slugKey, type VcsHost } from '@pipeline/domain';
+import { type Client, type ClientOptions, createClient, fetchOf } from './client.ts';
+import { answered, told } from './errors.ts';
 import { execute } from './execute.ts';
-import { createPermissions } from './permissions.ts';
 import { createReads } from './reads.ts';
 import type { RequestOptions } from './target.ts';
 
@@ -53,4 +52,41 @@ function requestOf({ signal, mayWrite }: ExecuteContext, send: typeof fetch): Re
     return send(url, init);
   };
   return { ...(signal && { signal }), ...(mayWrite && { fetch: guarded }) };
+}
+
+type Permission = 'admin' | 'write' | 'read' | 'none';
+
+const KEPT_MS = 5 * 60_000;
+const MAX_ENTRIES = 10_000;
+
+/**
+ * Asks the host for a person's right and keeps the answer for 5 minutes.
+ * @returns a reader; who is no collaborator or does not exist has the right `none`.
+ */
+function createPermissions(client: Client, now: () => Date) {
+  const kept = new Map<string, { permission: Permission; until: number }>();
+
+  return async (repo: RepoRef, login: string): Promise<Permission> => {
+    const key = `${slugKey(repo)}@${login.toLowerCase()}`;
+    const known = kept.get(key);
+    if (known && known.until > now().getTime()) return known.permission;
+    const permission = await ask(client, repo, login);
+    kept.delete(key);
+    // Insertion order is age, so the first key is the oldest.
+    const oldest = kept.size >= MAX_ENTRIES ? kept.keys().next().value : undefined;
+    if (oldest !== undefined) kept.delete(oldest);
+    kept.set(key, { permission, until: now().getTime() + KEPT_MS });
+    return permission;
+  };
+}
+
+async function ask(client: Client, repo: RepoRef, username: string): Promise<Permission> {
+  try {
+    const params = { owner: repo.owner, repo: repo.name, username };
+    const { permission } = (await client.rest.repos.getCollaboratorPermissionLevel(params)).data;
+    return permission === 'admin' || permission === 'write' || permission === 'read' ? permission : 'none';
+  } catch (error) {
+    if (answered(error, 404)) return 'none';
+    throw error;
+  }
 }

@@ -1,19 +1,20 @@
-import type {
-  ChangedPullRequest,
-  HostComment,
-  HostIssue,
-  IssuePage,
-  IssueQuery,
-  RepoRef,
-  Standing,
-  VcsHost,
+import {
+  type ChangedPullRequest,
+  type HostComment,
+  type HostIssue,
+  type IssuePage,
+  type IssueQuery,
+  type PushProtection,
+  type RepoRef,
+  type Standing,
+  slugKey,
+  type VcsHost,
 } from '@pipeline/domain';
-import { slugKey } from '@pipeline/domain';
+import { createMergeRules, readChecks, readLogTail } from './checks.ts';
 import type { Client } from './client.ts';
 import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, told } from './errors.ts';
 import { historyOf } from './history.ts';
-import { readPushProtection } from './push-protection.ts';
 
 type Reads = Pick<
   VcsHost,
@@ -27,6 +28,9 @@ type Reads = Pick<
   | 'findPullRequests'
   | 'listReviews'
   | 'pushProtectionOf'
+  | 'checksOf'
+  | 'mergeRulesOf'
+  | 'logTailOf'
   | 'react'
 >;
 
@@ -37,8 +41,12 @@ const PAGE = 100;
 export function createReads(client: Client, now: () => Date): Reads {
   const read = <T>(call: Promise<T>) => told(call, now);
   const { issues, pulls, repos, reactions } = client.rest;
+  const mergeRulesOf = createMergeRules(client, now);
   return {
-    getRepo: (repo) => read(repos.get(at(repo)).then(({ data }) => toRepo(data))),
+    getRepo: async (repo) => {
+      const found = await read(orNull(repos.get(at(repo))));
+      return found && toRepo(found.data);
+    },
     getIssue: async (repo, number) => {
       const found = await read(orNull(issues.get({ ...at(repo), issue_number: number })));
       return !found || found.data.pull_request ? null : toIssue(found.data);
@@ -62,6 +70,9 @@ export function createReads(client: Client, now: () => Date): Reads {
       return (await read(client.paginate(pulls.listReviews, query))).map(toReview);
     },
     pushProtectionOf: (repo, branch) => read(readPushProtection(client, repo, branch)),
+    checksOf: (repo, sha) => read(readChecks(client, repo, sha)),
+    mergeRulesOf: (repo, branch) => read(mergeRulesOf(repo, branch)),
+    logTailOf: (repo, check) => read(readLogTail(client, repo, check)),
     react: async (repo, commentId, content) => {
       await read(reactions.createForIssueComment({ ...at(repo), comment_id: commentId, content }));
     },
@@ -138,3 +149,52 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
     throw error;
   }
 }
+
+/** Rules of a ruleset under which nobody pushes to the branch without a pull request, or at all. */
+const RESTRICTING = ['pull_request', 'update', 'merge_queue'];
+
+/**
+ * What keeps a writer from pushing straight to a branch: rules of rulesets, which every reader may read, and classic branch
+ * protection, which takes the administration permission. Without that permission only "no protection at all" can be told
+ * from the branch itself.
+ */
+async function readPushProtection(client: Client, repo: RepoRef, branch: string): Promise<PushProtection> {
+  const at = { owner: repo.owner, repo: repo.name, branch };
+  const rules = (await restrictingRules(client, at)).map((rule) => `ruleset rule ${rule}`);
+  if (rules.length > 0) return { restricted: true, by: rules };
+  const classic = await classicProtection(client, at);
+  if (classic !== null) return { restricted: classic.length > 0, by: classic };
+  const { data } = await client.rest.repos.getBranch(at);
+  return { restricted: data.protected ? null : false, by: [] };
+}
+
+type At = { owner: string; repo: string; branch: string };
+
+async function restrictingRules(client: Client, at: At): Promise<string[]> {
+  try {
+    const found = await client.paginate(client.rest.repos.getBranchRules, { ...at, per_page: 100 });
+    return [...new Set(found.map(({ type }) => type as string).filter((type) => RESTRICTING.includes(type)))];
+  } catch (error) {
+    // A plan or a server without rulesets.
+    if (isHidden(error)) return [];
+    throw error;
+  }
+}
+
+/** Null when this identity may not read it. */
+async function classicProtection(client: Client, at: At): Promise<string[] | null> {
+  try {
+    const { data } = await client.rest.repos.getBranchProtection(at);
+    return [
+      ...(data.required_pull_request_reviews ? ['branch protection: pull request required'] : []),
+      ...(data.restrictions ? ['branch protection: restricted pushers'] : []),
+      ...(data.lock_branch?.enabled ? ['branch protection: locked'] : []),
+    ];
+  } catch (error) {
+    if (answered(error, 404) && /branch not protected/i.test(error.message)) return [];
+    if (isHidden(error)) return null;
+    throw error;
+  }
+}
+
+const isHidden = (error: unknown): boolean => answered(error, 403) || answered(error, 404);

@@ -1,8 +1,10 @@
 import { AppError, type HostEvent, parseSlug, type RepoRef } from '@pipeline/domain';
 import type { z } from 'zod';
 import { toComment, toIssue, toPullRequest, toReview } from '../github/convert.ts';
+import { toCheckOfRun, toCheckOfStatus } from '../github/convert-checks.ts';
 import {
   anyAction,
+  checkRunPayload,
   checkSuitePayload,
   commentPayload,
   ISSUE_ACTIONS,
@@ -10,6 +12,7 @@ import {
   pullRequestPayload,
   repositoriesPayload,
   reviewPayload,
+  statusPayload,
 } from './payloads.ts';
 
 /** The actions that mean something to the pipeline; every other event and action is ignored. */
@@ -19,6 +22,8 @@ const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => H
   pull_request: { actions: ['opened', 'reopened', 'closed', 'synchronize', 'edited'], read: readPullRequest },
   pull_request_review: { actions: ['submitted', 'dismissed'], read: readReview },
   check_suite: { actions: ['completed'], read: readCheckSuite },
+  check_run: { actions: ['created', 'completed', 'rerequested'], read: readCheckRun },
+  status: { actions: [], read: readStatus },
   installation_repositories: { actions: ['added', 'removed'], read: readRepositories },
 };
 
@@ -32,6 +37,8 @@ export function parseWebhook(eventName: string, payload: unknown): HostEvent[] |
   const handled = Object.hasOwn(HANDLED, eventName) ? HANDLED[eventName] : undefined;
   if (!handled) return 'ignored';
   const { action } = parse(anyAction, payload);
+  // Statuses have no action.
+  if (handled.actions.length === 0) return handled.read(payload);
   return action !== undefined && handled.actions.includes(action) ? handled.read(payload) : 'ignored';
 }
 
@@ -101,10 +108,30 @@ function readCheckSuite(payload: unknown): HostEvent[] {
       repo: repoOf(repository),
       headSha: check_suite.head_sha,
       prNumbers: check_suite.pull_requests.map((pull) => pull.number),
-      conclusion: check_suite.conclusion,
+      checks: [],
       sender: loginOf(sender),
     },
   ];
+}
+
+function readCheckRun(payload: unknown): HostEvent[] {
+  const { check_run, repository, sender } = parse(checkRunPayload, payload);
+  return [
+    {
+      kind: 'checks',
+      repo: repoOf(repository),
+      headSha: check_run.head_sha,
+      prNumbers: check_run.pull_requests.map((pull) => pull.number),
+      checks: [toCheckOfRun(check_run)],
+      sender: loginOf(sender),
+    },
+  ];
+}
+
+function readStatus(payload: unknown): HostEvent[] {
+  const { sha, repository, sender, ...status } = parse(statusPayload, payload);
+  const checks = [toCheckOfStatus(status)];
+  return [{ kind: 'checks', repo: repoOf(repository), headSha: sha, prNumbers: [], checks, sender: loginOf(sender) }];
 }
 
 function readRepositories(payload: unknown): HostEvent[] {

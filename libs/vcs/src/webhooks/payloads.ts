@@ -65,7 +65,19 @@ const review = z.looseObject({
 
 const checkSuite = z.looseObject({
   head_sha: z.string(),
+  pull_requests: z.array(z.looseObject({ number: z.int() })).default([]),
+});
+
+const checkRun = z.looseObject({
+  id: z.int(),
+  head_sha: z.string(),
+  name: z.string(),
+  status: z.string(),
   conclusion: z.string().nullable(),
+  html_url: z.string().nullish(),
+  details_url: z.string().nullish(),
+  started_at: z.string().nullish(),
+  completed_at: z.string().nullish(),
   pull_requests: z.array(z.looseObject({ number: z.int() })).default([]),
 });
 
@@ -104,6 +116,17 @@ export const reviewPayload = z.looseObject({
   sender,
 });
 export const checkSuitePayload = z.looseObject({ check_suite: checkSuite, repository, sender });
+export const checkRunPayload = z.looseObject({ check_run: checkRun, repository, sender });
+export const statusPayload = z.looseObject({
+  id: z.int(),
+  sha: z.string(),
+  context: z.string(),
+  state: z.string(),
+  target_url: z.string().nullish(),
+  updated_at: z.string(),
+  repository,
+  sender,
+});
 export const repositoriesPayload = z.looseObject({
   installation: z.looseObject({ id: z.int() }),
   repositories_added: named,

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { sleep, withDeadline } from '@pipeline/runtime';
+import { withDeadline } from '@pipeline/runtime';
+import { killGroup, killOnSignal } from './process-group.ts';
 import { type RunAs, spawnAs } from './user.ts';
 
 export interface ChildOptions {
@@ -58,30 +59,5 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   } finally {
     over.abort();
     await killing;
-  }
-}
-
-async function killOnSignal(
-  pid: number | undefined,
-  signal: AbortSignal,
-  graceMs: number,
-  over: AbortSignal,
-): Promise<void> {
-  await new Promise<void>((resolve) => {
-    if (signal.aborted || over.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: over });
-    over.addEventListener('abort', () => resolve(), { once: true });
-  });
-  if (over.aborted) return;
-  killGroup(pid, 'SIGTERM');
-  if (await sleep(graceMs, over)) killGroup(pid, 'SIGKILL');
-}
-
-function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Account, deleteSession, findSessionAccount, insertSession, type Store } from '@pipeline/store';
-import { hashOfToken } from '../auth/connection-tokens.ts';
 import type { PublicAddress } from '../auth/public-address.ts';
+import { hashOfToken } from '../auth/token-hash.ts';
 import type { OauthKeys } from './keys.ts';
 
 const SESSION_SECONDS = 12 * 60 * 60;

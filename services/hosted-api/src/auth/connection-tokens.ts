@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AnswerError, type Authenticate, type Identity } from '@pipeline/http';
 import { findLiveConnections, type LiveConnection, type Store } from '@pipeline/store';
-import { GatheredLookups } from '../batching/gathered-lookups.ts';
+import { GatheredLookups } from './gathered-lookups.ts';
 import { type PublicAddress, SCOPE } from './public-address.ts';
+import { hashOfToken } from './token-hash.ts';
 
 /** A connection that calls: its id as the key, who it acts for, and the scope of what it may read now. */
 export interface ConnectionIdentity extends Identity, LiveConnection {}
@@ -11,9 +11,6 @@ export interface ConnectionIdentity extends Identity, LiveConnection {}
 export type ConnectionAuth = { connection: Authenticate<ConnectionIdentity> };
 
 const ACCESS_TOKEN = /^mcp_at_[\w-]{43}$/;
-
-/** The hash under which a token is stored; it is looked up by it, so no secret is ever compared. */
-export const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /**
  * Makes the check of access tokens: read for each request, on the primary, and nothing is kept, so that whoever is

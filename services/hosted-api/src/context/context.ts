@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import {
-  type ClaimRequest,
   claim,
   type Engine,
   type IssuerOf,
@@ -8,8 +7,6 @@ import {
   OpenAiEmbedder,
   recordReload,
   returnClaim,
-  type TakenTask,
-  takeTogether,
 } from '@pipeline/engine';
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
@@ -18,13 +15,12 @@ import { type ConnectionIdentity, connectionAuthenticator } from '../auth/connec
 import { type PublicAddress, publicAddress } from '../auth/public-address.ts';
 import { type RequestLimitOptions, type RequestLimits, requestLimits } from '../auth/request-limits.ts';
 import { type WorkerIdentity, workerAuthenticator } from '../auth/worker-tokens.ts';
-import { Batcher } from '../batching/batcher.ts';
 import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
 import { oauthPruning } from '../oauth/prune.ts';
-import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { ClaimWaiters } from '../queue/long-poll/claim-waiters.ts';
 import { queueHealing } from '../queue/queue-healing.ts';
-import { scopeOf } from '../queue/waiter.ts';
 import { SettingsFollower } from '../settings/settings-follower.ts';
+import type { ReadContext } from './reads.ts';
 import type { StoreDetails } from './store-details.ts';
 
 export interface HostedOptions {
@@ -56,18 +52,14 @@ export interface HostedOptions {
 
 /** What the routes of the hosted API work with. */
 export interface HostedContext
-  extends Pick<
-    HostedOptions,
-    'log' | 'metrics' | 'now' | 'monitorUrl' | 'storeDetails' | 'webhookSecret' | 'trustedProxies' | 'issuerOf'
-  > {
-  engine: Engine;
+  extends ReadContext,
+    Pick<HostedOptions, 'metrics' | 'webhookSecret' | 'trustedProxies' | 'issuerOf'> {
   limits: RequestLimits;
   waiters: ClaimWaiters;
   address: PublicAddress;
   oauth: Oauth;
   authenticateWorker: Authenticate<WorkerIdentity>;
   authenticateConnection: Authenticate<ConnectionIdentity>;
-  storeWatch: StoreWatch;
   settings: SettingsFollower;
   /** Started by main, ticked by hand in tests. */
   loops: readonly Periodic[];
@@ -93,11 +85,9 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     random,
     embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
   };
-  const taking = new Batcher<ClaimRequest, TakenTask | null>((requests) => takeTogether(engine, requests));
-  const take = (request: ClaimRequest) => taking.ask(request, `${request.tenantId} ${scopeOf(request)}`);
   const waiters = new ClaimWaiters({
-    claim: reportingOutages(storeWatch, (request) => claim(engine, request, take)),
-    giveBack: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
+    claim: reportingOutages(storeWatch, (request) => claim(engine, request)),
+    returnClaim: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
     draining: reportingOutages(storeWatch, (tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds)),
     pollMs: options.claimPollMs,
     log,

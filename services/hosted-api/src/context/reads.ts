@@ -1,12 +1,26 @@
 import type { Bootstrap } from '@pipeline/contract';
-import { type Overview, overviewOf, reachable } from '@pipeline/engine';
+import { type Engine, type Overview, overviewOf, reachable } from '@pipeline/engine';
+import type { Logger } from '@pipeline/runtime';
+import type { StoreWatch } from '@pipeline/store';
 import type { z } from 'zod';
 import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
-import type { HostedContext } from './context.ts';
+import type { StoreDetails } from './store-details.ts';
+
+/** The dependencies of the reads, of REST and of MCP. */
+export interface ReadContext {
+  engine: Engine;
+  /** Undefined: not shown to connections. */
+  monitorUrl: string | undefined;
+  /** Undefined: not shown to connections. */
+  storeDetails: StoreDetails | undefined;
+  storeWatch: StoreWatch;
+  log: Logger;
+  now: () => Date;
+}
 
 /** Reads that REST and MCP give alike. @throws AppError REPO_NOT_FOUND. */
 export async function bootstrapOf(
-  { engine, monitorUrl, storeDetails }: HostedContext,
+  { engine, monitorUrl, storeDetails }: ReadContext,
   { scope, login, scopes }: ConnectionIdentity,
   slug: string | undefined,
 ): Promise<z.input<typeof Bootstrap>> {
@@ -26,7 +40,7 @@ const HIDDEN = { host: null, port: null, database: null, sslMode: null };
 
 /** @throws AppError REPO_NOT_FOUND. */
 export const overviewFor = (
-  { engine, now }: HostedContext,
+  { engine, now }: ReadContext,
   { scope }: ConnectionIdentity,
   slug: string,
 ): Promise<Overview> =>

@@ -3,10 +3,8 @@ import { CONTRACT_VERSION } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
 import { reportingOutages } from '@pipeline/store';
 import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
-import type { HostedContext } from '../context/context.ts';
-import { issueTools } from './issue-tools.ts';
-import { orgTools } from './org-tools.ts';
-import type { AnyReadTool, ToolCall } from './tool.ts';
+import type { ReadContext } from '../context/reads.ts';
+import { type AnyReadTool, issueTools, orgTools, type ToolCall } from './tools.ts';
 
 const INSTRUCTIONS =
   'Read-only access to the issues of an organisation that are processed by a pipeline of agents. Call get_bootstrap first to get the repository names. Use explain_issue to find out why an issue does not progress.';
@@ -15,10 +13,10 @@ type Sdk = typeof import('@modelcontextprotocol/server');
 
 /** The Model Context Protocol over these reads: Streamable HTTP, without sessions, both generations of the protocol. */
 export class McpEndpoint {
-  readonly #context: HostedContext;
+  readonly #context: ReadContext;
   #handler: Promise<McpHttpHandler> | undefined;
 
-  constructor(context: HostedContext) {
+  constructor(context: ReadContext) {
     this.#context = context;
   }
 

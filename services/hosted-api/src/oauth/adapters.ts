@@ -15,8 +15,8 @@ import {
   touchConnection,
 } from '@pipeline/store';
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
-import { hashOfToken } from '../auth/connection-tokens.ts';
 import { type PublicAddress, SCOPE } from '../auth/public-address.ts';
+import { hashOfToken } from '../auth/token-hash.ts';
 import type { Consents } from './consents.ts';
 import type { TokenRequests } from './token-requests.ts';
 

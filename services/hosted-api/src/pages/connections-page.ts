@@ -1,6 +1,5 @@
 import type { Account, ConnectionEntry } from '@pipeline/store';
-import { type Html, html } from './html.ts';
-import { type Page, page } from './layout.ts';
+import { type Html, html, type Page, page } from './layout.ts';
 
 export interface ConnectionsView {
   account: Account;

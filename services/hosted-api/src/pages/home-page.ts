@@ -1,5 +1,4 @@
-import { html } from './html.ts';
-import { type Page, page } from './layout.ts';
+import { html, type Page, page } from './layout.ts';
 
 /** What a browser finds at the address of the API. */
 export const homePage = ({ origin, monitorUrl }: { origin: string; monitorUrl: string | undefined }): Page =>

@@ -1,6 +1,84 @@
 import { createHash } from 'node:crypto';
-import { type Html, html } from './html.ts';
-import { STYLE } from './style.ts';
+
+/** The look of all pages. Colours keep a contrast of at least 4.5:1 in light and dark. */
+export const STYLE = `
+:root { color-scheme: light dark; --text: #1b1f24; --back: #f6f7f9; --card: #fff; --line: #6b7280; --soft: #4b5563;
+  --accent: #0b57b0; --on-accent: #fff; --bad: #a4161a; --bad-back: #fdecec; --good: #14532d; --good-back: #e7f6ec;
+  --warn: #8a5300; --warn-back: #fff4e0 }
+@media (prefers-color-scheme: dark) { :root { --text: #e8eaed; --back: #15181c; --card: #1f242a; --line: #8b949e;
+  --soft: #b3bac3; --accent: #8ab8ff; --on-accent: #10151b; --bad: #ffb3b3; --bad-back: #3b1a1c; --good: #a8e6bf;
+  --good-back: #12301d; --warn: #e0a030; --warn-back: #33260d } }
+* { box-sizing: border-box }
+body { margin: 0; background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, sans-serif }
+header, main { max-width: 34rem; margin: 0 auto; padding: 0 1rem }
+header { padding-top: 1rem; font-weight: 600 }
+header a { text-decoration: none; display: inline-block; padding: .5rem 0 }
+main { padding-bottom: 3rem }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 1rem 0; overflow-wrap: anywhere }
+h2 { font-size: 1.125rem; margin: 0 0 .25rem; overflow-wrap: anywhere }
+section, .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 0 0 1rem }
+section > :last-child, .card > :last-child { margin-bottom: 0 }
+label, legend { display: block; font-weight: 600; margin: 0 0 .25rem }
+fieldset { border: 0; margin: 0 0 1rem; padding: 0 }
+fieldset label { font-weight: 400; padding: .5rem 0 }
+input[type=email], input[type=password] { width: 100%; min-height: 2.75rem; font: inherit; padding: .5rem; color: inherit;
+  background: var(--back); border: 1px solid var(--line); border-radius: .375rem; margin: 0 0 1rem }
+input[type=radio] { width: 1.25rem; height: 1.25rem; vertical-align: middle; margin: 0 .5rem 0 0 }
+button, .button { display: inline-block; min-height: 2.75rem; font: inherit; font-weight: 600; padding: .5rem 1.25rem;
+  border-radius: .375rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer }
+.button { text-decoration: none }
+.plain { background: transparent; color: var(--accent) }
+.bad { border-color: var(--bad); background: transparent; color: var(--bad) }
+.row { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center }
+a { color: var(--accent) }
+a:focus-visible, button:focus-visible, input:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+[aria-invalid=true] { border-color: var(--bad) }
+.error { color: var(--bad); margin: -.75rem 0 1rem }
+.alert { color: var(--bad); background: var(--bad-back); border: 1px solid currentColor; border-radius: .375rem; padding: .75rem }
+.status { color: var(--good); background: var(--good-back); border: 1px solid currentColor; border-radius: .375rem; padding: .75rem }
+.warning { background: var(--warn-back); border: 1px solid var(--warn); border-radius: .375rem; padding: .75rem }
+.soft { color: var(--soft) }
+code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere }
+ul { padding-left: 1.25rem; margin: .5rem 0 1rem }
+li { margin: .25rem 0 }
+p { overflow-wrap: anywhere }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .125rem 1rem; margin: 0 0 1rem }
+dd { margin: 0; overflow-wrap: anywhere }
+dt { color: var(--soft) }
+@media (max-width: 26rem) { dl { grid-template-columns: 1fr } dd { margin: 0 0 .5rem } .row button, .row .button { width: 100%; text-align: center } }
+`;
+
+/** Markup that is safe to send. Only the template tag below makes it, so that no text gets there unescaped. */
+export class Html {
+  readonly markup: string;
+  private constructor(markup: string) {
+    this.markup = markup;
+  }
+
+  static of(parts: TemplateStringsArray, values: readonly Content[]): Html {
+    return new Html(String.raw({ raw: parts }, ...values.map(render)));
+  }
+}
+
+type Content = Html | string | number | null | false | readonly Content[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Markup with values in it: texts are escaped, markup stays, lists are joined, null and false leave nothing. */
+export const html = (parts: TemplateStringsArray, ...values: Content[]): Html => Html.of(parts, values);
+
+function render(value: Content): string {
+  if (value instanceof Html) return value.markup;
+  if (value === null || value === false) return '';
+  if (typeof value === 'object') return value.map(render).join('');
+  return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
 
 export interface Page {
   html: string;

@@ -1,6 +1,5 @@
 import type { Program } from '../accounts/program.ts';
-import { html } from './html.ts';
-import { alert, type Page, page } from './layout.ts';
+import { alert, html, type Page, page } from './layout.ts';
 
 export interface LoginForm {
   formToken: string;

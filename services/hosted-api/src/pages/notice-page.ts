@@ -1,5 +1,4 @@
-import { html } from './html.ts';
-import { alert, type Page, page } from './layout.ts';
+import { alert, html, type Page, page } from './layout.ts';
 
 /** Says why it does not go on, and what would help. */
 export const noticePage = (title: string, problem: string, help: string): Page =>

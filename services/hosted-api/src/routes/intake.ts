@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { webhookRoutes } from '@pipeline/contract';
 import { AppError, sanitizeJson } from '@pipeline/domain';
-import { receive } from '@pipeline/engine';
+import { receiveDelivery } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import { createSignatureCheck, parseWebhook } from '@pipeline/vcs';
 import type { HostedContext } from '../context/context.ts';
@@ -15,7 +15,7 @@ export function webhookHandlers({ engine, webhookSecret }: HostedContext): Handl
       const { delivery, event } = namesOf(request);
       const events = parseWebhook(event, parseDelivery(request, body));
       if (events === 'ignored') return { status: 200, body: { ok: true, delivery: 'ignored' } };
-      const isNew = await receive(engine, delivery, event, events);
+      const isNew = await receiveDelivery(engine, delivery, event, events);
       return { status: 200, body: { ok: true, delivery: isNew ? 'accepted' : 'duplicate' } };
     },
   };

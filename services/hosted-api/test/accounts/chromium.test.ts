@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { closedWithFile, serverClosedWithFile } from '@pipeline/testing/closing';
 import puppeteer, { type Browser, type Page, type SerializedAXNode } from 'puppeteer-core';
 import { authorizeUrl, PASSWORD, redeem, testOauth } from '../oauth/oauth-world.ts';
 
@@ -27,25 +28,22 @@ const inBrowser = executablePath === null ? describe.skip : describe;
 inBrowser('in Chromium', () => {
   const world = testOauth();
   let browser: Browser;
-  let program: Server;
   let callback = '';
   const seen: string[] = [];
 
   beforeAll(async () => {
     browser = await puppeteer.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    closedWithFile(() => browser.close());
     // The program redirects once more, as many do: browsers hold that hop to the form's policy, too.
-    program = createServer((request, response) => {
+    const program = createServer((request, response) => {
       seen.push(request.url ?? '');
       if (request.url?.startsWith('/callback')) response.writeHead(302, { location: '/done' }).end();
       else response.end('<!doctype html><title>Connected</title><p>You may close this page.');
-    }).listen(0, '127.0.0.1');
+    });
+    serverClosedWithFile(program);
+    program.listen(0, '127.0.0.1');
     await once(program, 'listening');
     callback = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
-  });
-  afterAll(async () => {
-    await browser?.close();
-    program?.closeAllConnections();
-    program?.close();
   });
 
   /** A page of a browser that knows no cookies; what it complains about is kept. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { findLiveConnections, revokeConnection } from '@pipeline/store';
-import { hashOfToken } from '../../src/auth/connection-tokens.ts';
+import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { mintConnection } from '../support/connections.ts';
 import { addRepo, makeTenant, PUBLIC_URL, testHosted } from '../support/hosted.ts';
 

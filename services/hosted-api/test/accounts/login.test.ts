@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { auditEntries, insertSession } from '@pipeline/store';
-import { hashOfToken } from '../../src/auth/connection-tokens.ts';
+import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { authorizeUrl, logIn, PASSWORD, testOauth } from '../oauth/oauth-world.ts';
 
 const LIMITED = { logins: 10, registrations: 0, tokens: 0 };

@@ -3,7 +3,7 @@ import { AppError } from '@pipeline/domain';
 import type { ClaimedTask, ClaimRequest } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { until } from '@pipeline/testing';
-import { ClaimWaiters } from '../../src/queue/claim-waiters.ts';
+import { ClaimWaiters } from '../../src/queue/long-poll/claim-waiters.ts';
 
 type Settle = { request: ClaimRequest; give: (task: ClaimedTask | null) => void; fail: (error: unknown) => void };
 
@@ -17,7 +17,7 @@ const requestOf = (workerId: string, more: Partial<ClaimRequest> = {}): ClaimReq
 });
 
 let waiters: ClaimWaiters;
-/** Claims that were made; `held` decides whether the test answers them or they find what is in `tasks`. */
+/** Attempted claims; while `held` the test answers them, else they get the next of `tasks`. */
 let claims: Settle[];
 let held: boolean;
 let tasks: ClaimedTask[];
@@ -36,9 +36,9 @@ beforeEach(() => {
         claims.push({ request, give, fail });
         if (!held) give(draining.includes(request.workerId) ? null : (tasks.shift() ?? null));
       }),
-    giveBack: async (_tenantId, { id }) => returned.push(id),
+    returnClaim: async (_tenantId, { id }) => returned.push(id),
     draining: async (_tenantId, ids) => ids.filter((id) => draining.includes(id)),
-    // Whatever happens here, no slow poll brings it about.
+    // Longer than any test: the slow poll answers nothing here.
     pollMs: 3_600_000,
     log: silentLogger,
     metrics: createMetrics().loops,
@@ -52,8 +52,8 @@ afterEach(async () => {
 const never = new AbortController().signal;
 const claim = (workerId: string, more: Partial<ClaimRequest> = {}, signal = never, waitMs = 30_000) =>
   waiters.claim(requestOf(workerId, more), { waitMs, signal });
-/** Stands in line, and its own first round is over. */
-async function inLine(n: number): Promise<void> {
+/** Waits until so many claims wait and their first round is over. */
+async function waiting(n: number): Promise<void> {
   await until(`${n} wait`, () => waiters.size === n);
   let before = -1;
   await until('quiet', () => {
@@ -63,58 +63,58 @@ async function inLine(n: number): Promise<void> {
   });
 }
 
-/** So long a busy machine surely begins an attempt. */
+/** Long enough for a busy machine to begin an attempt. */
 const SECOND_MS = 1_000;
 
-describe('the line of a tenant', () => {
-  test('is served in the order in which it formed', async () => {
+describe('the waiter queue of a tenant', () => {
+  test('gives tasks to waiters in order when several wait', async () => {
     const got: string[] = [];
     const all = ['a', 'b', 'c'].map(async (id) => {
       await claim(id);
       got.push(id);
     });
-    await inLine(3);
+    await waiting(3);
     tasks = [task('1'), task('2')];
-    waiters.ring([1]);
+    waiters.wake([1]);
     await until('two are served', () => got.length === 2);
     expect(got).toEqual(['a', 'b']);
     tasks = [task('3')];
-    waiters.ring(null);
+    waiters.wake(null);
     await Promise.all(all);
   });
 
-  test('costs one claim for each kind of request when a ring brings nothing', async () => {
+  test('attempts one claim per scope when a notification brings no task', async () => {
     const all = Array.from({ length: 40 }, (_, n) =>
       claim(
         `w${n}`,
         n % 4 === 0 ? { taskTypes: ['review', 'develop'] } : n % 4 === 1 ? {} : { repoIds: n < 20 ? [1, 2] : [2] },
       ),
     );
-    await inLine(40);
+    await waiting(40);
     claims = [];
-    waiters.ring([1]);
-    await inLine(40);
+    waiters.wake([1]);
+    await waiting(40);
     expect(claims.length).toBe(3);
     await waiters.close();
     expect(await Promise.all(all)).toEqual(Array(40).fill(null));
   });
 
-  test('goes past a worker that drains to those behind it', async () => {
+  test('gives the task to the next waiter when a worker is draining', async () => {
     const [first, second] = [claim('a'), claim('b')];
-    await inLine(2);
+    await waiting(2);
     draining = ['a'];
     tasks = [task('1')];
-    waiters.ring([1]);
+    waiters.wake([1]);
     expect(await first).toBeNull();
     expect((await second)?.id).toBe('1');
   });
 
-  test('goes past a worker that is unknown, and tells it', async () => {
+  test('rejects a waiter and continues with the next when its worker is unknown', async () => {
     const [first, second] = [claim('a'), claim('b')];
     const refused = expect(first).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await inLine(2);
+    await waiting(2);
     [held, claims] = [true, []];
-    waiters.ring([1]);
+    waiters.wake([1]);
     await until('the first is tried', () => claims.length === 1);
     claims[0]?.fail(new AppError('NOT_FOUND', 'Unknown worker'));
     await until('the second is tried', () => claims.length === 2);
@@ -123,37 +123,37 @@ describe('the line of a tenant', () => {
     expect((await second)?.id).toBe('1');
   });
 
-  test('is told at once, all of it, when the store is gone', async () => {
+  test('rejects all waiters after one attempt when the store is unavailable', async () => {
     const all = Promise.allSettled([claim('a'), claim('b', { repoIds: [1] })]);
-    await inLine(2);
+    await waiting(2);
     [held, claims] = [true, []];
-    waiters.ring([1]);
+    waiters.wake([1]);
     await until('the first is tried', () => claims.length === 1);
     claims[0]?.fail(new AppError('STORE_UNAVAILABLE', ''));
     expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(claims.length).toBe(1);
   });
 
-  test('is tried once more for a ring during a round', async () => {
+  test('runs another round when a notification arrives during a round', async () => {
     const answer = claim('a');
-    await inLine(1);
+    await waiting(1);
     [held, claims] = [true, []];
-    waiters.ring([1]);
+    waiters.wake([1]);
     await until('it is tried', () => claims.length === 1);
-    waiters.ring([1]);
+    waiters.wake([1]);
     [held, tasks] = [false, [task('1')]];
     claims[0]?.give(null);
     expect((await answer)?.id).toBe('1');
   });
 });
 
-test('a ring between a claim that finds nothing and its standing in line is not missed', async () => {
+test('claims again when a notification arrives between the first attempt and the wait', async () => {
   const other = claim('a', { taskTypes: ['merge'] });
-  await inLine(1);
+  await waiting(1);
   [held, claims] = [true, []];
   const answer = claim('b');
   held = false;
-  waiters.ring([1]);
+  waiters.wake([1]);
   await until('the ring is over', () => claims.length === 2);
   tasks = [task('1')];
   draining = ['a'];
@@ -162,18 +162,18 @@ test('a ring between a claim that finds nothing and its standing in line is not 
   expect(await other).toBeNull();
 });
 
-describe('a task that was claimed is never lost', () => {
-  /** A claim in line whose attempt is under way. */
+describe('a claimed task', () => {
+  /** A waiting claim whose attempt is in flight. */
   async function trying(signal?: AbortSignal, waitMs?: number) {
     const answer = claim('a', {}, signal, waitMs);
-    await inLine(1);
+    await waiting(1);
     [held, claims] = [true, []];
-    waiters.ring([1]);
+    waiters.wake([1]);
     await until('it is tried', () => claims.length === 1);
     return answer;
   }
 
-  test('when the time is over meanwhile: it is handed out', async () => {
+  test('reaches its worker when the wait times out during the attempt', async () => {
     held = true;
     const answer = claim('a', {}, never, SECOND_MS);
     claims[0]?.give(null);
@@ -185,7 +185,7 @@ describe('a task that was claimed is never lost', () => {
     expect((await answer)?.id).toBe('1');
   });
 
-  test('when the time is over meanwhile and there is none: that is told', async () => {
+  test('is absent from the response when the wait times out and the attempt finds none', async () => {
     const answer = trying(never, SECOND_MS);
     await until('it is tried', () => held && claims.length === 1);
     const begun = performance.now();
@@ -194,7 +194,7 @@ describe('a task that was claimed is never lost', () => {
     expect(await answer).toBeNull();
   });
 
-  test('when the process stops meanwhile: it is handed out, and stopping waits for it', async () => {
+  test('reaches its worker, and delays the shutdown, when the process stops during the attempt', async () => {
     const answer = trying();
     await until('it is tried', () => held && claims.length === 1);
     let closed = false;
@@ -207,7 +207,7 @@ describe('a task that was claimed is never lost', () => {
     await closing;
   });
 
-  test('when the caller goes meanwhile: it is given back, and stopping waits for it', async () => {
+  test('is returned when the caller disconnects during the attempt', async () => {
     const gone = new AbortController();
     const answer = trying(gone.signal);
     await until('it is tried', () => held && claims.length === 1);
@@ -218,7 +218,7 @@ describe('a task that was claimed is never lost', () => {
     expect(returned).toEqual(['1']);
   });
 
-  test('when the caller goes while the answer is written: it is given back', async () => {
+  test('is returned when the caller disconnects while the response is written', async () => {
     const gone = new AbortController();
     tasks = [task('1')];
     expect((await claim('a', {}, gone.signal))?.id).toBe('1');
@@ -228,7 +228,7 @@ describe('a task that was claimed is never lost', () => {
   });
 });
 
-test('a caller that has gone, or comes when the process stops, costs no claim', async () => {
+test('attempts no claim when the caller has disconnected or the process stops', async () => {
   expect(await claim('a', {}, AbortSignal.abort())).toBeNull();
   await waiters.close();
   expect(await claim('a')).toBeNull();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { act } from '@pipeline/engine';
+import { actOnIssue } from '@pipeline/engine';
 import { findIssue, inTransaction } from '@pipeline/store';
 import { until } from '@pipeline/testing';
 import { labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from '../support/hosted.ts';
@@ -178,12 +178,12 @@ describe('a worker that goes away', () => {
     const key = { tenantId: tenant.id, issueId: issue?.id ?? 0 };
     const actor = { type: 'operator', id: 'ann', agent: null } as const;
     // It waits for the issue, which the claim holds until its worker is noted.
-    const paused = act(hosting.api.context.engine, key, 'pause', actor);
+    const paused = actOnIssue(hosting.api.context.engine, key, 'pause', actor);
     letAnswerGo();
     await Promise.all([holder, paused]);
     await until('the claim was given back', async () => (await task())?.status === 'pending');
     expect(await task()).toEqual({ status: 'pending', held: 'paused', attempt: 0 });
-    await act(hosting.api.context.engine, key, 'resume', actor);
+    await actOnIssue(hosting.api.context.engine, key, 'resume', actor);
     expect((await claim(0)).body.task).toMatchObject({ issueNumber: 7, attempt: 0 });
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { act, putRepo } from '@pipeline/engine';
+import { actOnIssue, putRepo } from '@pipeline/engine';
 import { createLogger } from '@pipeline/runtime';
 import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
 import { ensureTenant, findIssue } from '@pipeline/store';
@@ -134,7 +134,7 @@ describe('no credentials are given', () => {
     expect([late.status, late.body.code]).toEqual([409, 'CLAIM_LOST']);
     const issue = await findIssue(database.store.tenant, tenant.id, tenant.repo.id, 1);
     const actor = { type: 'operator', id: 'ann', agent: null } as const;
-    await act(api.context.engine, { tenantId: tenant.id, issueId: issue?.id ?? 0 }, 'cancel', actor);
+    await actOnIssue(api.context.engine, { tenantId: tenant.id, issueId: issue?.id ?? 0 }, 'cancel', actor);
     const withdrawn = await say(task, 'credentials');
     expect([withdrawn.status, withdrawn.body.code]).toEqual([410, 'TASK_CANCELLED']);
   });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { act } from '@pipeline/engine';
+import { actOnIssue } from '@pipeline/engine';
 import { aggregateIssueCounts } from '@pipeline/store';
 import { type Minted, mintConnection } from '../support/connections.ts';
 import { addRepo, labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from '../support/hosted.ts';
@@ -24,7 +24,7 @@ async function issueId(number: number): Promise<number> {
   return id;
 }
 const actOn = async (number: number, action: 'pause' | 'resume' | 'cancel') =>
-  act(hosting.api.context.engine, { tenantId: tenant.id, issueId: await issueId(number) }, action, operator);
+  actOnIssue(hosting.api.context.engine, { tenantId: tenant.id, issueId: await issueId(number) }, action, operator);
 
 /** Claims a task and fails it for good. @returns the number of its issue. */
 async function failOne(): Promise<number> {

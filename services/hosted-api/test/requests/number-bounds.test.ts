@@ -4,8 +4,7 @@ import { type AnyRoute, hostedSurface, isRawBody, monitorSurface } from '@pipeli
 import { MAX_CALL_TOKENS, MAX_CALL_USD, MAX_INTEGER } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { issueTools } from '../../src/mcp/issue-tools.ts';
-import { orgTools } from '../../src/mcp/org-tools.ts';
+import { issueTools, orgTools } from '../../src/mcp/tools.ts';
 import { read } from '../reads/readers.ts';
 import { mintConnection } from '../support/connections.ts';
 import { labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from '../support/hosted.ts';
@@ -75,6 +74,7 @@ const CLAMPED = /^\w+ query\.(limit|offset|buckets|timelines)$/;
 
 /** Where a number is stored; null = it is not, or inside a JSON document, which holds any number. */
 const STORED: readonly [RegExp, string | null][] = [
+  [/^addRepo body\.poolSize$/, 'repos.pool_size'],
   [/invocations\[\]\.index$/, 'agent_invocations.invocation_index'],
   [/invocations\[\]\.inputTokens$/, 'agent_invocations.input_tokens'],
   [/invocations\[\]\.outputTokens$/, 'agent_invocations.output_tokens'],

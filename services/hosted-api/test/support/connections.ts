@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@pipeline/domain';
 import { grantRepo, insertConnection, insertToken, insertUser, type Store } from '@pipeline/store';
-import { hashOfToken } from '../../src/auth/connection-tokens.ts';
 import { publicAddress, SCOPE } from '../../src/auth/public-address.ts';
+import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { PUBLIC_URL } from './hosted.ts';
 
 export interface Minted {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closedWithFile } from '@pipeline/testing/closing';
+import { serverClosedWithFile } from '@pipeline/testing/closing';
 
 /** A balancer in front of several replicas, as simple as can be: one after the other, request by request. */
 export interface Front {
@@ -27,6 +27,7 @@ export async function startFront(): Promise<Front> {
     onward.on('error', () => response.destroy());
     request.pipe(onward);
   });
+  const close = serverClosedWithFile(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -36,10 +37,6 @@ export async function startFront(): Promise<Front> {
       targets = urls;
       counts = urls.map(() => 0);
     },
-    close: closedWithFile(async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    }),
+    close,
   };
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import { checkedFetch, hostedSurface } from '@pipeline/contract';
 import type { HostIssue, TaskType, VcsHost } from '@pipeline/domain';
-import { putRepo, takeHostEvent } from '@pipeline/engine';
+import { applyHostEvent, putRepo } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import {
@@ -14,6 +14,7 @@ import {
   type StoreOptions,
 } from '@pipeline/store';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
+import { supertestFetch } from '@pipeline/testing/supertest-fetch';
 import { createHostedApp, createHostedContext, type HostedContext, type HostedOptions } from '../../src/index.ts';
 import type { OauthOptions } from '../../src/oauth/oauth.ts';
 
@@ -45,7 +46,7 @@ export interface Hosted {
   close(): Promise<void>;
 }
 
-const checked = checkedFetch(hostedSurface);
+const checked = checkedFetch(hostedSurface, supertestFetch);
 
 export const NO_LIMITS = { connection: 0, org: 0, mcp: 0, address: 0, worker: 0 };
 
@@ -120,7 +121,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
   await context.storeWatch.check();
   const listening = new Promise<void>((ready) => {
     notifications.on('svc_tasks', (tenantIds) => {
-      context.waiters.ring(tenantIds);
+      context.waiters.wake(tenantIds);
       ready();
     });
   });
@@ -225,7 +226,7 @@ export async function labelIssue(
     ...over,
   };
   const event = { kind: 'issue', action: 'labeled', repo, issue, sender: 'ann', label: 'svc:enqueue' } as const;
-  await takeHostEvent({ engine: context.engine, repo, host }, event);
+  await applyHostEvent({ engine: context.engine, repo, host }, event);
 }
 
 export async function register(hosted: Hosted, token: string, name = 'w1'): Promise<string> {

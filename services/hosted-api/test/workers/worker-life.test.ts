@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { act, drainWorker } from '@pipeline/engine';
+import { actOnIssue, drainWorker } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from '../support/hosted.ts';
 
@@ -166,7 +166,7 @@ describe('a report', () => {
     const { say, tenant, issue } = await claimOne();
     const issueId = (await issue())?.id ?? 0;
     const actor = { type: 'operator', id: 'ann', agent: null } as const;
-    await act(hosting.api.context.engine, { tenantId: tenant.id, issueId }, 'cancel', actor);
+    await actOnIssue(hosting.api.context.engine, { tenantId: tenant.id, issueId }, 'cancel', actor);
     for (const [action, more] of [
       ['complete', analyzed],
       ['extend', {}],

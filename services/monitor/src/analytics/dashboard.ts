@@ -13,8 +13,7 @@ import {
 } from '@pipeline/engine';
 import type { z } from 'zod';
 import { PolledValue } from '../polling/polled-value.ts';
-import type { AgentSnapshot } from '../workers/agents.ts';
-import { workerAgents } from '../workers/worker-agents.ts';
+import { type AgentSnapshot, workerAgents } from '../workers/agents.ts';
 
 type Body = z.input<typeof WireDashboard>;
 type Head = Pick<Body, 'status' | 'uptime' | 'agents'>;

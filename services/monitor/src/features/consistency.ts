@@ -24,7 +24,7 @@ export function addConsistency({ engine, hosts, loaded, log, loops, metrics, now
   const loop = loops.add('consistency', listsEveryMs, () => consistency.refresh());
   if (orphans) {
     loops.add('orphans', ORPHANS_EVERY_MS, async () => {
-      await orphans.look();
+      await orphans.check();
       loop.wake();
     });
   }

@@ -55,6 +55,12 @@ export function connectHosts({ access, budget, userAgent, log, now }: ConnectOpt
   });
 }
 
+/** The host of a kind, for repos that the store does not have yet; null when this process has no credentials for it. */
+export const hostOfKind =
+  (hosts: readonly ConnectedHost[]) =>
+  async (kind: string): Promise<VcsHost | null> =>
+    hosts.find((host) => host.kind === kind)?.vcs ?? null;
+
 /** The host of a repo; null when this process has no credentials for its kind. */
 export const hostFinder =
   (hosts: readonly ConnectedHost[]): HostOf =>

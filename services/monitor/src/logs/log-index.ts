@@ -1,7 +1,6 @@
 import { LOG_LEVELS } from '@pipeline/runtime';
-import { type LogFile, listLogFiles } from './log-files.ts';
 import { headOf } from './log-line.ts';
-import { type Block, eachLine, readBlocks } from './read-blocks.ts';
+import { type Block, eachLine, type LogFile, listLogFiles, readBlocks } from './read-blocks.ts';
 
 /** What a stretch of a file holds, so that a search passes over what cannot match. A gzipped file is one zone. */
 export interface Zone {

@@ -77,5 +77,5 @@ export const labelReconcilerTick = (engine: Engine, walk: LabelReconciler, lead:
   lead.run(engine, async (leading) => ((await walk.step(leading)).more ? 'again' : undefined));
 
 export const parentWatchTick = (engine: Engine, watch: ParentWatch, lead: Lead) => async () => {
-  await lead.run(engine, (leading) => watch.look(leading));
+  await lead.run(engine, (leading) => watch.check(leading));
 };

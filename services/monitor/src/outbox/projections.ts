@@ -1,7 +1,8 @@
-import { type ExecuteResult, LANES, type VcsHost, writesOf } from '@pipeline/domain';
-import { beginSending, type Engine, type Sending, sendable, settle } from '@pipeline/engine';
+import { type ExecuteResult, LANES, type ProjectionAction, type VcsHost, writesOf } from '@pipeline/domain';
+import { beginSending, type Engine, passMergeGate, type Sending, sendable, settle } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { isLeadershipLost } from '@pipeline/store';
+import { HostError } from '@pipeline/vcs';
 import type { WriteBudget } from '../hosts/write-budget.ts';
 import { Flights } from '../loops/flights.ts';
 import type { Lead, Leading } from '../loops/lead.ts';
@@ -100,19 +101,34 @@ export class ProjectionExecutor {
   }
 
   /** The result is recorded also when the lead was lost meanwhile: what the host did is a fact (see `settle`). */
-  async #send(sending: Sending, { leading, stopping }: Attempt): Promise<void> {
+  async #send(sending: Sending, { engine: fenced, leading, stopping }: Attempt): Promise<void> {
     const { engine, host } = this.#deps;
     const { projection, repo, mayHaveHappened } = sending;
     const { workerLogins } = engine.settings().review;
     if (!leading.isHeld()) return;
     const signal = AbortSignal.any([leading.signal, stopping]);
     const context = { mayHaveHappened, workerLogins, signal, mayWrite: () => leading.isHeld() };
-    const result = await host.execute(repo, projection.issue_number, projection.action, context);
+    const passed = await this.#pass(fenced, sending);
+    if (passed === null) return;
+    const result = 'status' in passed ? passed : await host.execute(repo, projection.issue_number, passed, context);
     // We broke it off ourselves: it stays in doubt and costs no attempt.
     if ((signal.aborted || !leading.isHeld()) && result.status === 'failed') return;
     if (result.status === 'rate-limited') this.#waitUntil = Math.max(this.#waitUntil, Date.parse(result.retryAt));
     await settle(engine, sending, result);
     this.#record(sending, result);
+  }
+
+  /** The write to send, the result of a host that could not be asked, or null for a merge that waits. */
+  async #pass(engine: Engine, sending: Sending): Promise<ProjectionAction | ExecuteResult | null> {
+    try {
+      return await passMergeGate(engine, sending, this.#deps.host);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      const { message, retryAt } = error;
+      return retryAt === null
+        ? { status: 'failed', message, ambiguous: false }
+        : { status: 'rate-limited', message, retryAt };
+    }
   }
 
   #record({ projection }: Sending, result: ExecuteResult): void {

@@ -16,8 +16,11 @@ import { type RegressionGuardDeps, regressionGuardHandlers } from '../routes/ale
 import { analyticsHandlers } from '../routes/analytics/analytics.ts';
 import { dashboardHandlers } from '../routes/analytics/dashboard.ts';
 import { metricDefinitionHandlers } from '../routes/analytics/metric-definitions.ts';
-import { type ConsistencyDeps, consistencyHandlers } from '../routes/consistency/consistency.ts';
-import { consistencyCountHandlers } from '../routes/consistency/consistency-counts.ts';
+import {
+  type ConsistencyDeps,
+  consistencyCountHandlers,
+  consistencyHandlers,
+} from '../routes/consistency/consistency.ts';
 import { type DeadLetterDeps, deadLetterHandlers } from '../routes/dead-letters.ts';
 import { type BlockedIssueDeps, blockedIssueHandlers } from '../routes/issues/blocked-issues.ts';
 import { bulkActionHandlers } from '../routes/issues/bulk-actions.ts';
@@ -29,6 +32,7 @@ import { logHandlers } from '../routes/logs.ts';
 import { projectionHandlers } from '../routes/outbox.ts';
 import { queueHandlers } from '../routes/queue/queue.ts';
 import { type TaskQueueDeps, taskQueueHandlers } from '../routes/queue/task-queue.ts';
+import { type RepoRouteDeps, repoHandlers } from '../routes/repos.ts';
 import { type ConfigRouteDeps, configHandlers } from '../routes/settings.ts';
 import { strategyHandlers } from '../routes/strategy.ts';
 import { type EventDeps, eventHandlers } from '../routes/stream.ts';
@@ -47,6 +51,7 @@ export interface MonitorApp {
         BlockedIssueDeps &
         TaskQueueDeps &
         RegressionGuardDeps &
+        RepoRouteDeps &
         EventDeps & { storeWatch: StoreWatch })
     | null;
   /** Answered whether or not there is a store. */
@@ -100,6 +105,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...projectionHandlers(connected),
     ...queueHandlers(connected),
     ...workerHandlers(connected),
+    ...repoHandlers(connected),
     ...trackHandlers(connected),
     ...trackPromptHandlers(connected),
     ...siTrackHandlers(connected),

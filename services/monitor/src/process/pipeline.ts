@@ -21,11 +21,12 @@ import { addStream } from '../features/stream.ts';
 import { addTracks } from '../features/tracks.ts';
 import { addUpkeep } from '../features/upkeep.ts';
 import { type PipelineOptions, wire } from '../features/wiring.ts';
-import { hostFinder } from '../hosts/hosts.ts';
+import { hostFinder, hostOfKind } from '../hosts/hosts.ts';
 import type { LoopSet } from '../loops/loop-set.ts';
 import type { RegressionGuardDeps } from '../routes/alerts/regression-guard.ts';
 import type { BlockedIssueDeps } from '../routes/issues/blocked-issues.ts';
 import type { TaskQueueDeps } from '../routes/queue/task-queue.ts';
+import type { RepoRouteDeps } from '../routes/repos.ts';
 import type { EventDeps } from '../routes/stream.ts';
 import type { EventFeed } from '../stream/event-feed.ts';
 import type { Agents } from '../workers/agents.ts';
@@ -39,6 +40,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
   feed: EventFeed;
   repos: EventDeps['repos'];
   hostOf: HostOf;
+  hostOfKind: RepoRouteDeps['hostOfKind'];
   agents: Agents;
   storeWatch: StoreWatch;
   notifications: Notifications;
@@ -85,6 +87,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     feed: stream.feed,
     repos: stream.repos,
     hostOf: hostFinder(options.hosts),
+    hostOfKind: hostOfKind(options.hosts),
     agents,
     storeWatch,
     notifications,
@@ -120,4 +123,15 @@ function registerStoreGauge(registry: Registry, storeWatch: StoreWatch): void {
       this.set(storeWatch.isConnected ? 1 : 0);
     },
   });
+}
+
+/** Whether a monitor should get traffic; `null` = no store is configured, so none is needed. */
+export function readinessOf(pipeline: Pick<Pipeline, 'storeWatch' | 'health'> | null): Readiness {
+  if (pipeline === null) {
+    return { status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off', stream: 'off', loops: [] };
+  }
+  const { state, isConnected } = pipeline.storeWatch;
+  const health = pipeline.health();
+  const isReady = isConnected && health.stream === 'ok' && health.loops.length === 0;
+  return { status: isReady ? 'ready' : 'not-ready', store: state, ...health };
 }

@@ -12,15 +12,13 @@ import { WriteBudget } from '../hosts/write-budget.ts';
 import { LogIndex } from '../logs/log-index.ts';
 import { metricsText } from '../prometheus/metrics-text.ts';
 import type { ConfigRouteDeps } from '../routes/settings.ts';
-import { type LoadedConfig, loadConfig } from '../settings/config.ts';
+import { type LoadedConfig, loadConfig, type Variables } from '../settings/config.ts';
 import { ConfigInForce } from '../settings/config-in-force.ts';
 import { placeOf } from '../settings/config-summary.ts';
-import type { Variables } from '../settings/required-variables.ts';
 import { watchAgentsWithoutStore } from '../workers/agents-without-store.ts';
 import { createMonitorApp } from './app.ts';
 import type { MonitorEnv } from './env.ts';
-import { createPipeline, type Pipeline } from './pipeline.ts';
-import { readinessOf } from './readiness.ts';
+import { createPipeline, type Pipeline, readinessOf } from './pipeline.ts';
 
 type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack' | 'onHangup'>;
 

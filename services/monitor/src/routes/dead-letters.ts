@@ -1,6 +1,6 @@
 import type { deadLetterRoutes } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import { type Engine, resolveLetter, retryDeadLetter } from '@pipeline/engine';
+import { closeDeadLetter, type Engine, retryDeadLetter } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import { actorOf } from '../auth/actor.ts';
@@ -27,7 +27,7 @@ export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
     const all = letters.all();
     const failed: string[] = [];
     for (const { id } of all) {
-      await resolveLetter(engine, id, actorOf(identity, body.reason)).catch((error: unknown) => {
+      await closeDeadLetter(engine, id, actorOf(identity, body.reason)).catch((error: unknown) => {
         failed.push(id);
         log.error('dead letter could not be resolved', { deadLetterId: id, error });
       });
@@ -46,7 +46,7 @@ export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
 
   resolveDeadLetter: async ({ params, body, identity, log }) => {
     const { engine, letters } = deps();
-    if (isUuid(params.id)) await resolveLetter(engine, params.id, actorOf(identity, body.reason));
+    if (isUuid(params.id)) await closeDeadLetter(engine, params.id, actorOf(identity, body.reason));
     await refresh(letters, log);
     return { status: 200, body: { ok: true } };
   },

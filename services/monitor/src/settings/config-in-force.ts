@@ -10,8 +10,7 @@ import {
 } from '@pipeline/domain';
 import { type Actor, changedSettings } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { type LoadedConfig, loadConfig } from './config.ts';
-import type { Variables } from './required-variables.ts';
+import { type LoadedConfig, loadConfig, type Variables } from './config.ts';
 
 interface ConfigDeps {
   /** What the process was started with. */
@@ -36,12 +35,14 @@ export interface ReportedReload {
  *
  *   file -(start, reload)-> in force here, unwritten -(settings loop)-> in the store -(notifications)-> in force elsewhere
  *
- * Keys that are read only at a start stay as they were then.
+ * Keys that are read only at a start stay as they were then. `repos` is no setting: the store has the repos, and each
+ * process adds those of its own file.
  */
 export class ConfigInForce {
   readonly #deps: ConfigDeps;
   readonly #handlers = new Set<() => void>();
   readonly #untold: ReportedReload[] = [];
+  #file: LoadedConfig;
   #settings: Settings;
   #unwritten: Settings | null;
   #lastReload: ConfigReloadOutcome | null = null;
@@ -49,6 +50,7 @@ export class ConfigInForce {
 
   constructor(deps: ConfigDeps) {
     this.#deps = deps;
+    this.#file = deps.loaded;
     this.#settings = settingsOf(deps.loaded.config);
     this.#unwritten = this.#settings;
   }
@@ -56,6 +58,11 @@ export class ConfigInForce {
   /** What the process was started with; deferred keys are read from here. */
   get running(): LoadedConfig {
     return this.#deps.loaded;
+  }
+
+  /** The file as it was last read; its repos are added to the store. */
+  get file(): LoadedConfig {
+    return this.#file;
   }
 
   get settings(): Settings {
@@ -121,8 +128,10 @@ export class ConfigInForce {
     }
     const read = await loadConfig(path, variables).catch((error: unknown) => this.#refuse(error, trigger, actor));
     const settings = settingsOf(read.config);
-    const appliedKeys = changedSettings(this.#settings, settings);
+    const hasNewRepos = !isDeepStrictEqual(read.config.repos, this.#file.config.repos);
+    const appliedKeys = [...(hasNewRepos ? ['repos'] : []), ...changedSettings(this.#settings, settings)];
     const deferredKeys = DEFERRED_KEYS.filter((key) => !isDeepStrictEqual(read.config[key], loaded.config[key]));
+    this.#file = read;
     this.#settings = settings;
     this.#unwritten = settings;
     const outcome = reloadOutcome({ appliedKeys, deferredKeys }, { trigger, at: this.#at() });

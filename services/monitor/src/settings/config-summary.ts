@@ -53,7 +53,7 @@ export function configSummaryOf(parts: SummaryParts): Summary {
       poolSize: database.poolSize,
       connected,
     },
-    repos: reposOf(config.running, parts.repos),
+    repos: reposOf(config.file, parts.repos),
     selfHealing,
     pollIntervals,
     costLimits,

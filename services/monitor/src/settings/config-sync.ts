@@ -1,33 +1,39 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseSlug, type Slug } from '@pipeline/domain';
 import { type Engine, putRepo } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { ensureTenant } from '@pipeline/store';
 import type { ConnectedHost } from '../hosts/hosts.ts';
 import type { LoadedConfig, RepoConfig } from './config.ts';
+import type { ConfigInForce } from './config-in-force.ts';
 
 interface SyncDeps {
   engine: Engine;
   hosts: readonly ConnectedHost[];
-  loaded: LoadedConfig;
+  config: Pick<ConfigInForce, 'file'>;
   log: Logger;
 }
 
 const PARALLEL = 8;
 
 /**
- * Brings the repos of the configuration into the store: they are made or updated and never disabled by their absence. A repo whose host does not answer is entered as
- * configured and asked for again at the next tick. Does nothing once all is done; replicas may do it at once.
+ * Adds the repos of the configuration file to the store, or updates them: all of them at the start, the new and changed
+ * ones after a reload. A repo that is missing from the file is never disabled. A repo whose host does not respond is
+ * added as configured and read again at the next tick. Does nothing once all is done; replicas may do it at once.
  */
 export class ConfigSync {
   readonly #deps: SyncDeps;
+  #file: LoadedConfig;
   #open: readonly RepoConfig[];
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
-    this.#open = deps.loaded.config.repos;
+    this.#file = deps.config.file;
+    this.#open = this.#file.config.repos;
   }
 
   async tick(): Promise<void> {
+    this.#readFile();
     const unanswered: RepoConfig[] = [];
     for (let at = 0; at < this.#open.length; at += PARALLEL) {
       const some = this.#open.slice(at, at + PARALLEL);
@@ -37,15 +43,24 @@ export class ConfigSync {
     this.#open = unanswered;
   }
 
+  /** An unchanged entry is not applied again, so that a reload does not enable a repo that an operator disabled. */
+  #readFile(): void {
+    const { file } = this.#deps.config;
+    if (file === this.#file) return;
+    const before = this.#file.config.repos.filter((repo) => !this.#open.includes(repo));
+    this.#open = file.config.repos.filter((repo) => !before.some((known) => isDeepStrictEqual(known, repo)));
+    this.#file = file;
+  }
+
   /** @returns false when its host should be asked again. */
   async #enter(config: RepoConfig): Promise<boolean> {
-    const { engine, hosts, loaded, log } = this.#deps;
+    const { engine, hosts, log } = this.#deps;
     const slug = parseSlug(config.slug);
     if (!slug) return true;
     const host = config.vcs ? hosts.find(({ kind }) => kind === config.vcs) : hosts[0];
     const found = await this.#ask(host, slug);
     const tenantId = await ensureTenant(engine.store.tenant, config.tenant);
-    const defaultBranch = loaded.ownBranch.has(config) ? config.branch : (found?.defaultBranch ?? config.branch);
+    const defaultBranch = this.#file.ownBranch.has(config) ? config.branch : (found?.defaultBranch ?? config.branch);
     const vcsHost = host?.kind ?? config.vcs ?? 'github';
     await putRepo(engine, tenantId, {
       slug: found ? { owner: found.owner, name: found.name } : slug,
@@ -56,6 +71,8 @@ export class ConfigSync {
       poolSize: config.poolSize,
       installationId: null,
       enabled: true,
+      checks: config.checks,
+      mergeMethod: config.mergeMethod,
     });
     log.info('repo entered', { repo: config.slug, tenant: config.tenant, vcsHost, defaultBranch, answered: !!found });
     return found !== null || !host;
@@ -69,9 +86,13 @@ export class ConfigSync {
       });
       return null;
     }
-    return host.vcs.getRepo(slug).catch((error: unknown) => {
+    try {
+      const found = await host.vcs.getRepo(slug);
+      if (!found) this.#deps.log.warn('the host has no such repo, or these credentials cannot see it', { repo });
+      return found;
+    } catch (error) {
       this.#deps.log.warn('the repo could not be read from the host; using the configured branch', { repo, error });
       return null;
-    });
+    }
   }
 }

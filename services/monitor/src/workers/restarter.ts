@@ -6,7 +6,7 @@ import {
   failAgentRestart,
   forgiveAgentRestarts,
   type RestartRequest,
-  tellOfAgents,
+  reconcileAgentAlerts,
 } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { type AgentRestartRow, agentRestarts, LeadershipLostError } from '@pipeline/store';
@@ -87,7 +87,7 @@ export class AgentRestarter {
     const seen = watch.seen();
     const names = new Set(seen.map(({ agentName }) => agentName));
     const unknown = Object.keys(agents).filter((name) => !names.has(name));
-    return tellOfAgents(
+    return reconcileAgentAlerts(
       engine,
       seen.map((one) => this.#troubleOf(one)),
       unknown,

@@ -120,6 +120,7 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
   ['retryIssue', 'retry', onIssue('retry')],
   ['cancelIssue', 'cancel', onIssue('cancel')],
   ['acceptIssueText', 'accept-text', onIssue('accept-text')],
+  ['allowUncheckedMerge', 'allow-unchecked-merge', onIssue('allow-unchecked-merge')],
   ['transitionIssue', 'transition', onIssue('transition'), { targetState: 'planning' }],
   ['actOnIssues', 'bulk-pause', async () => '/api/issues/actions', { action: 'pause', dryRun: false }],
   ['retryDeadLetter', 'dead-letter-retry', async () => `/api/dead-letters/${await newLetter()}/retry`],
@@ -243,7 +244,7 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
   ['putStrategyAutomation', 'strategy-automation', async () => '/api/strategy/acme/shop/automation', { enabled: true }],
 ];
 /** Not of one repo: what becomes of it in the log is among the tests of reloads. */
-const ELSEWHERE = ['reloadConfig'];
+const ELSEWHERE = ['reloadConfig', 'addRepo', 'enableRepo', 'disableRepo', 'removeRepo'];
 const METHODS = new Map<string, string>(monitorSurface.routes.map(({ id, method }) => [id, method.toUpperCase()]));
 
 describe('every action of an operator is in the log with who, what, when and why', () => {

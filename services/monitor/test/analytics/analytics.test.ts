@@ -19,7 +19,7 @@ import {
   stateTimeseriesOf,
   throughputOf,
   weeklyReliabilityOf,
-} from '@pipeline/testing/naive';
+} from '@pipeline/testing/oracle';
 import fc from 'fast-check';
 import { engineOn } from '../support/bench.ts';
 import { type Call, serveConnected } from '../support/served-app.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
-import { act, putRepo, readCounts, readFigures, readLive } from '@pipeline/engine';
+import { actOnIssue, putRepo, readCounts, readFigures, readLive } from '@pipeline/engine';
 import { ensureTenant } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
@@ -69,7 +69,7 @@ test('gives the timelines of issues in flight by number, and none before the fir
   expect(await read()).not.toHaveProperty('issueTimelines');
   await admit(bench, 1);
   const done = await admit(bench, 2);
-  await act(bench.engine, { tenantId: bench.tenantId, issueId: done }, 'cancel', {
+  await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId: done }, 'cancel', {
     type: 'operator',
     id: 'o',
   } as never);

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, STATES } from '@pipeline/domain';
 import {
-  act,
+  actOnIssue,
   type Counts,
   claim,
   type Figures,
@@ -187,11 +187,11 @@ describe('GET /dashboard', () => {
     const done = await enter();
     await enter();
     await enter();
-    await act(bench.engine, { tenantId: bench.tenantId, issueId: paused }, 'pause', {
+    await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId: paused }, 'pause', {
       type: 'operator',
       id: 'o',
     } as never);
-    await act(bench.engine, { tenantId: bench.tenantId, issueId: done }, 'cancel', {
+    await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId: done }, 'cancel', {
       type: 'operator',
       id: 'o',
     } as never);

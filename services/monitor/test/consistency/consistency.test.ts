@@ -36,7 +36,7 @@ async function serve(store: Store) {
   } as Partial<VcsHost> as VcsHost;
   hostOf = (repo) => (repo.id === bench.repo.id ? host : null);
   const orphans = new OrphanWatch({ engine, hostOf: (repo) => hostOf(repo), onError: () => undefined });
-  if (store === database.store) await orphans.look();
+  if (store === database.store) await orphans.check();
   findings = consistencyCache(engine, orphans, () => POLLED);
   ({ call, close } = await serveConnected({ engine, consistency: findings, hostOf: (repo) => hostOf(repo) }));
 }

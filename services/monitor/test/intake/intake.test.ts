@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { drainInbox, Inbox, putRepo, receive } from '@pipeline/engine';
+import { drainInbox, Inbox, putRepo, receiveDelivery } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
@@ -48,7 +48,7 @@ async function poll(one = poller): Promise<void> {
 }
 const deliver = async () => {
   await world.sandbox.flushWebhooks();
-  for (const { id, event, events } of world.webhooks.splice(0)) await receive(bench.engine, id, event, events);
+  for (const { id, event, events } of world.webhooks.splice(0)) await receiveDelivery(bench.engine, id, event, events);
 };
 const issues = () =>
   database.db

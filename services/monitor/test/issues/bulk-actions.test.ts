@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { fingerprint, type State } from '@pipeline/domain';
-import { actOnMany } from '@pipeline/engine';
+import { runBulkAction } from '@pipeline/engine';
 import { ensureTenant, findIssue, inTransaction, lockIssue, updateIssue } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
 import { sql } from 'kysely';
@@ -279,7 +279,7 @@ describe('the action', () => {
       limit: 500,
       dryRun: false,
     };
-    const { outcomes, next } = await actOnMany(leaving, request, OLGA, gone.signal);
+    const { outcomes, next } = await runBulkAction(leaving, request, OLGA, gone.signal);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['succeeded']);
     expect(next).toEqual({ tenantId: bench.tenantId, repoId: bench.repo.id, number: 1 });
     expect(await Promise.all([1, 2, 3, 4].map(async (number) => (await issue(number)).is_paused))).toEqual([
@@ -289,7 +289,7 @@ describe('the action', () => {
       false,
     ]);
     // The same call once more does the rest.
-    const again = await actOnMany(bench.engine, request, OLGA, never());
+    const again = await runBulkAction(bench.engine, request, OLGA, never());
     expect([again.outcomes.length, again.next]).toEqual([4, null]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { State } from '@pipeline/domain';
-import { act, type Engine, putRepo, transition } from '@pipeline/engine';
+import { actOnIssue, type Engine, putRepo, transitionIssue } from '@pipeline/engine';
 import { ensureTenant, inTransaction, type RepoRow, refreshIssueList, updateIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
@@ -26,8 +26,8 @@ async function enter(bench: Bench, number: number, title: string, state?: State)
   database.clock.now = new Date(START + second * 1_000);
   const issueId = await admit(bench, number);
   const { engine, tenantId } = bench;
-  if (state === 'done') await act(engine, { tenantId, issueId }, 'cancel', OLGA);
-  else if (state) await transition(engine, { tenantId, issueId }, state, OLGA);
+  if (state === 'done') await actOnIssue(engine, { tenantId, issueId }, 'cancel', OLGA);
+  else if (state) await transitionIssue(engine, { tenantId, issueId }, state, OLGA);
   await inTransaction(database.store.tenant, async (tx) => {
     await updateIssue(tx, tenantId, issueId, { title });
     await refreshIssueList(tx, tenantId, [issueId], false);
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await enter(till, 7, 'Print 100% of the receipt', 'failure-blocked');
   await enter(shop, 7, 'Speed up the CHECKOUT', 'done');
   const paused = await enter(shop, 9, 'Upgrade the driver', 'failure-blocked');
-  await act(engine, { tenantId, issueId: paused }, 'pause', OLGA);
+  await actOnIssue(engine, { tenantId, issueId: paused }, 'pause', OLGA);
   await enter(twin, 7, 'Same name, another tenant');
   const gone = await bench(tenantId, 'acme', 'gone');
   await enter(gone, 7, 'The checkout of a repo that is gone');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { act, fail, progress } from '@pipeline/engine';
+import { actOnIssue, fail, progress } from '@pipeline/engine';
 import { sql } from 'kysely';
 import { admit } from '../support/bench.ts';
 import { serveApp } from '../support/served-app.ts';
@@ -52,7 +52,7 @@ async function live(): Promise<void> {
   const invocations = [{ index: 0, ...call, turns: 1, costUsd: 0.5, stopReason: 'error' as const }];
   await fail(engine, ref, { errorMessage: 'the host answered 502', errorClass: 'transient', invocations });
   at(30);
-  await act(engine, { tenantId, issueId }, 'pause', { type: 'operator', id: 'olga', reason: null } as never);
+  await actOnIssue(engine, { tenantId, issueId }, 'pause', { type: 'operator', id: 'olga', reason: null } as never);
 }
 
 describe('GET /api/timeline', () => {
@@ -80,7 +80,10 @@ describe('GET /api/timeline', () => {
     expect(await told()).not.toHaveProperty('staleSinceMs');
     at(15 * MINUTE);
     expect((await told()).staleSinceMs).toBe(15 * MINUTE * 1_000);
-    await act(bench.engine, { tenantId: bench.tenantId, issueId }, 'cancel', { type: 'operator', id: 'olga' } as never);
+    await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId }, 'cancel', {
+      type: 'operator',
+      id: 'olga',
+    } as never);
     at(60 * MINUTE);
     expect(await told()).not.toHaveProperty('staleSinceMs');
   });

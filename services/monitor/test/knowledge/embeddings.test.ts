@@ -1,6 +1,8 @@
-import { createServer, type Server } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { embedItems } from '@pipeline/engine';
+import { serverClosedWithFile } from '@pipeline/testing/closing';
 import { IntelligenceWorld, titles } from './intelligence-world.ts';
 
 const world = new IntelligenceWorld();
@@ -8,7 +10,6 @@ const world = new IntelligenceWorld();
 describe('recall by meaning', () => {
   const asked: { authorization: string | undefined; body: { model: string; input: string[] } }[] = [];
   let answer: 'vectors' | 'nonsense' | 'error' = 'vectors';
-  let server: Server;
   let url = '';
 
   /** Texts about money point one way, texts about mail the other; the rest between. */
@@ -19,7 +20,7 @@ describe('recall by meaning', () => {
   ];
 
   beforeAll(async () => {
-    server = createServer((request, response) => {
+    const server = createServer((request, response) => {
       let text = '';
       request.on('data', (chunk) => {
         text += String(chunk);
@@ -39,11 +40,10 @@ describe('recall by meaning', () => {
         }
       });
     });
+    serverClosedWithFile(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1/`;
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/`;
   });
-  afterAll(() => new Promise((resolve) => server.close(resolve)));
   beforeEach(() => {
     answer = 'vectors';
     asked.length = 0;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { FindingInput } from '@pipeline/domain';
-import { act } from '@pipeline/engine';
+import { actOnIssue } from '@pipeline/engine';
 import { sql } from 'kysely';
 import { admit } from '../support/bench.ts';
 import { OLGA } from '../support/served-app.ts';
@@ -277,7 +277,7 @@ describe('an issue that is to settle a finding', () => {
     expect(await movedTo(id, 'accept', { issueNumber: settling })).toMatchObject({ resolvedByIssueId: settlingId });
     await sql`delete from pipeline_events`.execute(database.db);
     const actor = { type: 'operator', id: 'olga', agent: null } as const;
-    await act(bench.engine, { tenantId: bench.tenantId, issueId: settlingId }, 'cancel', actor);
+    await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId: settlingId }, 'cancel', actor);
     expect((await list()).items).toMatchObject([{ id, status: 'resolved', resolvedByIssueId: settlingId }]);
     expect((await events()).filter(({ type }) => type === 'finding_closed').length).toBe(1);
     const late = await findOne({ title: 'Late' });

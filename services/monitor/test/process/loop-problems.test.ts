@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { runDetectors } from '@pipeline/engine';
 import { createMetrics } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
-import { readinessOf } from '../../src/process/readiness.ts';
+import { readinessOf } from '../../src/process/pipeline.ts';
 import { engineOn } from '../support/bench.ts';
 import { pipelineOf } from '../support/pipeline-of.ts';
 import { serveApp } from '../support/served-app.ts';

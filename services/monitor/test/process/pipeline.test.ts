@@ -6,8 +6,7 @@ import { claim, registerWorker } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { startCutProxy, testDatabase, until } from '@pipeline/testing';
 import type { ConnectedHost } from '../../src/hosts/hosts.ts';
-import type { Pipeline } from '../../src/process/pipeline.ts';
-import { readinessOf } from '../../src/process/readiness.ts';
+import { type Pipeline, readinessOf } from '../../src/process/pipeline.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { ConfigInForce } from '../../src/settings/config-in-force.ts';
 import { pipelineOf } from '../support/pipeline-of.ts';
@@ -38,6 +37,8 @@ async function pipelineOn(
     branch: 'main',
     poolSize: null,
     setupCommand: null,
+    checks: 'none' as const,
+    mergeMethod: 'squash' as const,
     tenant: 'default',
   }));
   const pollIntervals = { ...loaded.config.pollIntervals, sprintMaster: 1 };

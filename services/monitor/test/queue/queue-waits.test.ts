@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AGENT_OF, type TaskType } from '@pipeline/domain';
-import { act, claim, fail, reclaimExpired, registerWorker, releaseDue, report, start } from '@pipeline/engine';
+import { actOnIssue, claim, fail, reclaimExpired, registerWorker, releaseDue, report, start } from '@pipeline/engine';
 import { storeNow } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { Registry } from 'prom-client';
@@ -88,9 +88,9 @@ describe('how long a task waited', () => {
     await look();
     const key = { tenantId: bench.tenantId, issueId };
     at(10 * MINUTE);
-    await act(bench.engine, key, 'pause', OLGA);
+    await actOnIssue(bench.engine, key, 'pause', OLGA);
     at(20 * MINUTE);
-    await act(bench.engine, key, 'resume', OLGA);
+    await actOnIssue(bench.engine, key, 'resume', OLGA);
     at(20 * MINUTE + 3);
     await finish(await take());
     expect(await look()).toEqual([3]);
@@ -118,7 +118,7 @@ describe('how long a task waited', () => {
     at(30 * MINUTE);
     expect(await reclaimExpired(bench.engine)).toBe(1);
     at(31 * MINUTE);
-    await act(bench.engine, { tenantId: bench.tenantId, issueId }, 'retry', OLGA);
+    await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId }, 'retry', OLGA);
     at(32 * MINUTE);
     await finish(await take());
     expect(await look()).toEqual([2, 2 * MINUTE]);

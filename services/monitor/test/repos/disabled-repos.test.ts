@@ -36,13 +36,13 @@ async function shown() {
   const { issues, total } = await get('/api/blocked-issues');
   const { tasks, summary } = await get('/api/task-queue');
   const depth = await get('/api/queue/depth');
-  const { work, inFlight, writes, letters } = await readLive(bench.engine);
+  const { work, inFlight, writes, deadLetters } = await readLive(bench.engine);
   return {
     blocked: [(issues as unknown[]).length, total],
     tasks: [(tasks as unknown[]).length, (summary as { totalPending: number }).totalPending],
     depth: [depth.pendingTaskCount, depth.dlqDepth, Number(depth.vcsWriteQueueDepth) > 0],
     letters: (await openDeadLetters(database.store.fleet, { limit: 10, offset: 0 })).length,
-    live: [work.length > 0, inFlight.length, writes.length > 0, letters.length > 0],
+    live: [work.length > 0, inFlight.length, writes.length > 0, deadLetters.length > 0],
   };
 }
 

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkedFetch, monitorSurface } from '@pipeline/contract';
 import { type UnstorableRequest, unstorableRequests } from '@pipeline/contract-tests/unstorable-requests';
 import { testDatabase } from '@pipeline/testing';
+import { supertestFetch } from '@pipeline/testing/supertest-fetch';
 import { EventFeed } from '../../src/stream/event-feed.ts';
 import { makeBench } from '../support/bench.ts';
 import { OLGA, serveConnected } from '../support/served-app.ts';
 
 const database = testDatabase();
-const { fetch: checked } = checkedFetch(monitorSurface);
+const { fetch: checked } = checkedFetch(monitorSurface, supertestFetch);
 const AUTHORIZATION = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
 let served: Awaited<ReturnType<typeof serveConnected>>;
 let feed: EventFeed;

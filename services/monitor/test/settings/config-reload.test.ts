@@ -79,6 +79,7 @@ beforeEach(async () => {
 describe('a reload', () => {
   const CHANGES: Record<(typeof RELOADABLE_KEYS)[number], string> = {
     selfHealing: 'selfHealing: {autoRestart: true}',
+    checks: 'checks: {timeoutMinutes: 30}',
     pollIntervals: 'pollIntervals: {monitor: 7}',
     costLimits: 'costLimits: {dailyUsd: 12.5}',
     alertChannels: 'alertChannels: [{type: log}]',
@@ -106,16 +107,16 @@ describe('a reload', () => {
     expect((await stored()).version).toBe(after.version);
   });
 
-  test('tells keys that wait for a restart as long as they do, and leaves them alone', async () => {
+  test('reports keys that wait for a restart as long as they do, and does not apply them', async () => {
     await makeBench(database.store, 'acme/shop');
     const monitor = await startMonitor('one', 'repos: [{slug: acme/shop}]');
     write('one', 'repos: [{slug: acme/shop, poolSize: 2}]\nagents: {dev: {url: "http://127.0.0.1:1/"}}\nsla: {}');
-    const answer = { ok: true, appliedKeys: [], deferredKeys: ['repos', 'agents'] };
-    expect((await reload(monitor)).json).toEqual(answer);
+    const answer = { ok: true, appliedKeys: [], deferredKeys: ['agents'] };
+    expect((await reload(monitor)).json).toEqual({ ...answer, appliedKeys: ['repos'] });
     expect((await reload(monitor)).json).toEqual(answer);
     expect(monitor.config.lastReload).toMatchObject({ status: 'partial' });
-    expect(await summary(monitor)).toMatchObject({ repos: [{ slug: 'acme/shop', poolSize: null }] });
-    write('one', 'repos: [{slug: acme/shop}]');
+    expect(await summary(monitor)).toMatchObject({ repos: [{ slug: 'acme/shop', poolSize: 2 }] });
+    write('one', 'repos: [{slug: acme/shop, poolSize: 2}]');
     expect((await reload(monitor)).json).toEqual({ ...answer, deferredKeys: [] });
     expect(monitor.config.lastReload).toMatchObject({ status: 'unchanged' });
   });

@@ -100,7 +100,7 @@ describe('config into the store', () => {
       },
     } as Partial<VcsHost> as VcsHost,
   });
-  const told = (owner: string, name: string, defaultBranch: string): HostRepo => {
+  const reported = (owner: string, name: string, defaultBranch: string): HostRepo => {
     return { owner, name, defaultBranch, cloneUrl: `http://git/${owner}/${name}.git`, private: false };
   };
   const repos = () =>
@@ -114,7 +114,7 @@ describe('config into the store', () => {
     new ConfigSync({
       engine: engineOn(database.store),
       hosts,
-      loaded: await load(text),
+      config: { file: await load(text) },
       log: silentLogger,
     });
 
@@ -127,8 +127,8 @@ repos:
 
   test('enters repos as the host tells of them, and asks again where it does not answer', async () => {
     const known: Record<string, HostRepo> = {
-      'acme/shop': told('Acme', 'Shop', 'master'),
-      'acme/own-branch': told('acme', 'own-branch', 'main'),
+      'acme/shop': reported('Acme', 'Shop', 'master'),
+      'acme/own-branch': reported('acme', 'own-branch', 'main'),
     };
     const sync = await syncOf(REPOS, [hostWith(known)]);
     await sync.tick();
@@ -164,7 +164,7 @@ repos:
         },
       ].sort((a, b) => (`${a.owner}/${a.name}`.toLowerCase() < `${b.owner}/${b.name}`.toLowerCase() ? -1 : 1)),
     );
-    known['acme/silent'] = told('acme', 'silent', 'main');
+    known['acme/silent'] = reported('acme', 'silent', 'main');
     delete known['acme/shop'];
     await sync.tick();
     expect((await repos()).map(({ clone_url }) => clone_url)).toEqual(
@@ -177,5 +177,45 @@ repos:
   test('a repo that is left out of the file is not disabled', async () => {
     await (await syncOf('{}', [])).tick();
     expect((await repos()).every(({ enabled }) => enabled)).toBe(true);
+  });
+
+  test('after a reload, adds new and changed repos and does not enable an unchanged one that was disabled', async () => {
+    const known: Record<string, HostRepo> = {};
+    for (const name of ['one', 'two', 'three']) known[`lab/${name}`] = reported('lab', name, 'main');
+    const config = { file: await load('repos: [{slug: lab/one}, {slug: lab/two}]') };
+    const sync = new ConfigSync({
+      engine: engineOn(database.store),
+      hosts: [hostWith(known)],
+      config,
+      log: silentLogger,
+    });
+    await sync.tick();
+    await database.db.updateTable('repos').set({ enabled: false }).where('owner', '=', 'lab').execute();
+    await sync.tick();
+    config.file = await load('repos: [{slug: lab/one}, {slug: lab/two, poolSize: 4}, {slug: lab/three}]');
+    await sync.tick();
+    const lab = (await repos()).filter(({ owner }) => owner === 'lab');
+    expect(lab.map(({ name, enabled, pool_size }) => [name, enabled, pool_size])).toEqual([
+      ['one', false, null],
+      ['three', true, null],
+      ['two', true, 4],
+    ]);
+  });
+
+  test('after a reload, a repo whose host has not responded yet is still read again', async () => {
+    const known: Record<string, HostRepo> = {};
+    const config = { file: await load('repos: [{slug: late/one}]') };
+    const sync = new ConfigSync({
+      engine: engineOn(database.store),
+      hosts: [hostWith(known)],
+      config,
+      log: silentLogger,
+    });
+    await sync.tick();
+    config.file = await load('repos: [{slug: late/one}]\nsla: {}');
+    known['late/one'] = reported('late', 'One', 'trunk');
+    await sync.tick();
+    const late = (await repos()).filter(({ owner }) => owner === 'late');
+    expect(late).toMatchObject([{ name: 'One', default_branch: 'trunk' }]);
   });
 });

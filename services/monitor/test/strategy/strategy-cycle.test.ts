@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DAY_MS, isoWeek, type StrategyAutomation, type StrategyRun } from '@pipeline/domain';
 import { runDueStrategies, setAutomation, updateTrackAt } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import type { Notifications } from '@pipeline/store';
+import { jsonb, type Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { strategyTick } from '../../src/features/strategy.ts';
@@ -83,8 +83,8 @@ const finding = (category: string, severity: 'low' | 'critical', status: 'open' 
       severity,
       title: `A ${severity} risk`,
       summary: '',
-      evidence: JSON.stringify([]),
-      metadata: {},
+      evidence: jsonb([]),
+      metadata: jsonb({}),
       blocks_progress: false,
       status,
     })

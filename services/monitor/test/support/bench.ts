@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS, type HostIssue, type IssueAction, type Settings } from '@pipeline/domain';
-import { type Engine, putRepo, takeHostEvent } from '@pipeline/engine';
+import { applyHostEvent, type Engine, putRepo } from '@pipeline/engine';
 import {
   type DeadLetterCause,
   ensureTenant,
@@ -42,6 +42,7 @@ export async function makeBench(store: Store, slug: string, settings: Partial<Se
     poolSize: null,
     installationId: null,
     enabled: true,
+    checks: 'none',
   });
   return { engine, tenantId, repo, bells: engine.bells };
 }
@@ -68,7 +69,7 @@ export async function tellIssue(
     ...over,
   };
   const host = { login: async () => 'pipeline-bot' } as never;
-  await takeHostEvent({ engine, repo, host }, { kind: 'issue', action, repo, issue, sender: 'anna', label: null });
+  await applyHostEvent({ engine, repo, host }, { kind: 'issue', action, repo, issue, sender: 'anna', label: null });
 }
 
 /** Lets an issue in as a webhook would; it is in `analyzing` afterwards. @returns its row's id. */

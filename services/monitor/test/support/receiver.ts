@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closedWithFile } from '@pipeline/testing/closing';
+import { serverClosedWithFile } from '@pipeline/testing/closing';
 
 interface Taken {
   path: string;
@@ -31,14 +31,8 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       response.writeHead(receiver.status, receiver.status === 302 ? { location: '/elsewhere' } : {}).end('thank you');
     });
   });
+  const close = serverClosedWithFile(server);
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const close = closedWithFile(
-    () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  );
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   const receiver: Receiver = { url, taken, status: 204, close };
   return receiver;

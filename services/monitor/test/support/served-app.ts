@@ -4,6 +4,7 @@ import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { StoreWatch } from '@pipeline/store';
 import { closedWithFile } from '@pipeline/testing/closing';
+import { supertestFetch } from '@pipeline/testing/supertest-fetch';
 import { dashboardWithoutStore } from '../../src/analytics/dashboard.ts';
 import { createAuthentication } from '../../src/auth/authentication.ts';
 import type { Credentials } from '../../src/auth/credentials.ts';
@@ -29,7 +30,7 @@ export type Call = (
 
 /** Calls a surface; every answer is held to the contract. */
 export const callerOf = (url: string): Call => {
-  const checked = checkedFetch(monitorSurface);
+  const checked = checkedFetch(monitorSurface, supertestFetch);
   return async (method, path, { body, headers } = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const response = await checked.fetch(url + path, {
@@ -72,6 +73,7 @@ const nothingYet = ({ store }: Connected['engine']) => ({
   taskQueue: neverPolled<never>(),
   kpis: neverPolled<never>(),
   hostOf: () => null,
+  hostOfKind: async () => null,
   repos: neverPolled<never>(),
   feed: new EventFeed({ store, uptime: () => 1, now: () => new Date() }),
 });

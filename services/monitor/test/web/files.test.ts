@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serveApp } from '../support/served-app.ts';
 
@@ -17,6 +18,9 @@ beforeAll(async () => {
   writeFileSync(join(webDir, 'assets', 'app-1a2b.js'), 'let a = "ä";');
   writeFileSync(join(webDir, 'assets', 'deep', 'style.css'), 'a{}');
   writeFileSync(join(webDir, 'assets', '.hidden'), 'secret');
+  writeFileSync(join(webDir, 'assets', 'big-3c4d.js'), 'let plain;');
+  writeFileSync(join(webDir, 'assets', 'big-3c4d.js.br'), brotliCompressSync('let brotli;'));
+  writeFileSync(join(webDir, 'assets', 'big-3c4d.js.gz'), gzipSync('let gzip;'));
   symlinkSync(join(folder, 'secret.txt'), join(webDir, 'assets', 'link.txt'));
   symlinkSync(folder, join(webDir, 'assets', 'up'));
   symlinkSync(join(webDir, 'assets', 'app-1a2b.js'), join(webDir, 'assets', 'inside.js'));
@@ -54,6 +58,19 @@ describe('assets', () => {
     expect(await raw('/assets/deep/style.css')).toEqual({ status: 200, text: 'a{}', type: 'text/css; charset=utf-8' });
     expect((await raw('/assets/inside.js')).status).toBe(200);
     expect(await raw('/assets/deep/style.css', 'HEAD')).toMatchObject({ status: 200, text: '' });
+  });
+
+  test.each([
+    ['br', 'gzip, deflate, br', 'let brotli;'],
+    ['gzip', 'gzip', 'let gzip;'],
+    ['gzip', 'br;q=0, gzip', 'let gzip;'],
+    [null, 'identity', 'let plain;'],
+  ])('sends the file encoded as %s when the caller accepts %s', async (encoding, accepted, text) => {
+    const response = await fetch(`${url}/assets/big-3c4d.js`, { headers: { 'accept-encoding': accepted } });
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(response.headers.get('vary')).toBe('accept-encoding');
+    expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(await response.text()).toBe(text);
   });
 
   test.each([
@@ -101,6 +118,21 @@ describe('assets', () => {
 describe('the page', () => {
   test('is the dashboard where it was built', async () => {
     expect(await raw('/')).toMatchObject({ status: 200, text: '<!doctype html><title>built</title>' });
+  });
+
+  test('is sent once per build: the next request gets 304', async () => {
+    const first = await fetch(`${url}/`);
+    expect(first.headers.get('cache-control')).toBe('no-cache');
+    const etag = first.headers.get('etag') ?? '';
+    const second = await fetch(`${url}/`, { headers: { 'if-none-match': etag } });
+    expect([second.status, await second.text()]).toEqual([304, '']);
+    expect((await fetch(`${url}/`, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
+  test('allows scripts, styles and requests of its own origin only', async () => {
+    const policy = (await fetch(`${url}/`)).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect(policy).not.toMatch(/unsafe|nonce|https?:/);
   });
 
   test('is a placeholder elsewhere, whose policy allows its own style and nothing more', async () => {

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { PipelineConfig } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
-import { checkAgent } from '../../src/workers/agent-check.ts';
-import { HealthWatch } from '../../src/workers/health-watch.ts';
+import { checkAgent, HealthWatch } from '../../src/workers/health-watch.ts';
 import { type FakeAgent, says, startAgent } from './agents-world.ts';
 
 let agent: FakeAgent;

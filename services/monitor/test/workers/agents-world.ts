@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { closedWithFile } from '@pipeline/testing/closing';
+import { serverClosedWithFile } from '@pipeline/testing/closing';
 
 /** An agent as the monitor sees it: an HTTP server whose answer a test sets. */
 export interface FakeAgent {
@@ -15,9 +15,9 @@ export interface FakeAgent {
 export async function startAgent(answer: RequestListener): Promise<FakeAgent> {
   const agent: FakeAgent = { url: '', answer, close: async () => undefined };
   const server = createServer((request, response) => agent.answer(request, response));
+  agent.close = serverClosedWithFile(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   agent.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/health`;
-  agent.close = closedWithFile(() => closed(server));
   return agent;
 }
 
@@ -43,8 +43,9 @@ export async function startDocker(folder: string, known: readonly string[]): Pro
     response.end(JSON.stringify({ message: `No such container: ${name}` }));
   });
   const socket = join(folder, `docker-${asked.length}-${Math.random().toString(36).slice(2)}.sock`);
+  const close = serverClosedWithFile(server);
   await new Promise<void>((resolve) => server.listen(socket, resolve));
-  return { dockerHost: `unix://${socket}`, asked, close: closedWithFile(() => closed(server)) };
+  return { dockerHost: `unix://${socket}`, asked, close };
 }
 
 export function makeFolder(): { folder: string; file(name: string, text: string): string; remove(): void } {
@@ -58,9 +59,3 @@ export function makeFolder(): { folder: string; file(name: string, text: string)
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
-
-const closed = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.closeAllConnections();
-    server.close(() => resolve());
-  });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type ClaimedTask, claim, heartbeat, progress, registerWorker, watchSilence } from '@pipeline/engine';
+import { jsonb } from '@pipeline/store';
 import { sql } from 'kysely';
 import { admit, makeBench, tellIssue } from '../support/bench.ts';
 import { serveApp } from '../support/served-app.ts';
@@ -231,7 +232,7 @@ describe('POST /api/workers/:id/reclaim', () => {
     workerId = `host/a b%${number}`;
     await database.db
       .insertInto('workers')
-      .values({ ...like, id: workerId, name: `${name} b`, labels: JSON.stringify(labels) })
+      .values({ ...like, id: workerId, name: `${name} b`, labels: jsonb(labels) })
       .execute();
     const task = await take();
     at(31);

@@ -37,7 +37,7 @@ beforeAll(async () => {
   bench = await makeBench(database.store, 'Acme/Shop');
   const { engine } = bench;
   const orphans = new OrphanWatch({ engine, hostOf: () => host, onError: () => undefined });
-  await orphans.look();
+  await orphans.check();
   letters = new ListCache(
     () => readLetters(database.store.fleet),
     () => new Date(),

@@ -1,39 +1,52 @@
-import type { TaskPayload } from '@pipeline/domain';
-import { branchOf } from '@pipeline/domain/tasks';
-import type { AgentRecordInput, ExecTask } from '@pipeline/worker';
-import type { Checkout } from '../checkout.ts';
+import type { OutcomeName, TaskPayload } from '@pipeline/domain';
+import type { ExecTask } from '@pipeline/worker';
 import { type Choice, chooseChore, makeChore } from '../chores/choose.ts';
-import type { Chore, Tree } from '../chores/chore.ts';
+import type { Chore, Edit, Tree } from '../chores/chore.ts';
 import { crowded } from '../chores/crowded.ts';
 import { AgentFailure } from '../failure.ts';
 import type { Scenario } from '../scenarios.ts';
+import type { WorkFiles } from '../work-files.ts';
 import { parsePlan } from './plan-text.ts';
 
-export type OutcomeInput = Extract<AgentRecordInput, { type: 'outcome' }>;
+/** Verdict of the agent. */
+export interface Outcome {
+  outcome: OutcomeName;
+  result: Record<string, unknown>;
+}
 
 export interface StepContext {
   task: ExecTask;
   issue: NonNullable<TaskPayload['issue']>;
-  branch: string;
   scenario: Scenario;
-  checkout: Checkout;
-  emit(record: AgentRecordInput): void;
-  pause(ms: number): Promise<void>;
+  files: WorkFiles;
+  /** Files with markers of conflicts. */
+  conflicts: readonly string[];
 }
 
-export type Step = (context: StepContext) => Promise<OutcomeInput>;
-
-export function outcome(name: OutcomeInput['outcome'], result: Record<string, unknown> = {}): OutcomeInput {
-  return { type: 'outcome', outcome: name, result };
+export interface StepResult {
+  outcome: Outcome;
+  /** Files that the agent writes. */
+  edits?: Edit[];
+  /** Messages of the agent. */
+  texts?: string[];
 }
+
+export type Step = (context: StepContext) => Promise<StepResult>;
+
+export const outcome = (name: OutcomeName, result: Record<string, unknown> = {}): Outcome => ({
+  outcome: name,
+  result,
+});
+
+export const only = (name: OutcomeName, result: Record<string, unknown> = {}): StepResult => ({
+  outcome: outcome(name, result),
+});
 
 /** @throws AgentFailure permanent: every step but a repository's own is about an issue. */
 export function requireIssue(task: ExecTask): StepContext['issue'] {
   if (task.payload.issue) return task.payload.issue;
   throw new AgentFailure('permanent', `a ${task.taskType} task without an issue: the demo agent works on issues only`);
 }
-
-export const workBranch = (task: ExecTask, issueNumber: number): string => task.payload.branch ?? branchOf(issueNumber);
 
 /** What is to be done: as the plan says, else as the issue reads. */
 export function chosen(context: StepContext, tree: Tree): Choice {

@@ -1,17 +1,16 @@
-import { chosen, outcome, type Step } from './context.ts';
+import { chosen, only, type Step } from './context.ts';
 import { planText } from './plan-text.ts';
 
 /** Names the files that will change. A plan made before is made anew: the repository may have moved. */
 export const plan: Step = async (context) => {
-  const tree = await context.checkout.tree();
+  const tree = await context.files.tree();
   const task = { ...context.task, payload: { ...context.task.payload, plan: null } };
   const choice = chosen({ ...context, task }, tree);
-  if ('question' in choice) return outcome('needs-clarification', { question: choice.question });
+  if ('question' in choice) return only('needs-clarification', { question: choice.question });
   const files = choice.chore.edits(tree).map((edit) => edit.path);
-  context.emit({ type: 'progress', status: `Planning ${choice.chore.title}`, details: { files } });
   if (files.length === 0)
-    return outcome('needs-clarification', {
+    return only('needs-clarification', {
       question: `${choice.chore.title}: nothing is left to do. Close this issue, or say what is missing.`,
     });
-  return outcome('planned', { plan: planText(choice.chore, files), plannedFiles: files });
+  return only('planned', { plan: planText(choice.chore, files), plannedFiles: files });
 };

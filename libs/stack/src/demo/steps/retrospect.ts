@@ -1,10 +1,10 @@
 import type { IssueHistory } from '@pipeline/domain';
 import type { ExecTask } from '@pipeline/worker';
 import { AgentFailure } from '../failure.ts';
-import { type OutcomeInput, outcome } from './context.ts';
+import { type Outcome, outcome } from './context.ts';
 
 /** Compares what was planned with what became of it, by what the task tells. */
-export function retrospect({ issueNumber, payload }: ExecTask): OutcomeInput {
+export function retrospect({ issueNumber, payload }: ExecTask): Outcome {
   const { history } = payload;
   if (!history) throw new AgentFailure('permanent', 'a retrospect task without the history of its issue');
   const planned = payload.plan?.plannedFiles ?? null;

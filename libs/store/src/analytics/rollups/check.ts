@@ -2,8 +2,15 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../driver/database.ts';
 import { fleetNote } from '../../driver/fragments.ts';
 import { inTransaction } from '../../driver/transaction.ts';
-import { factsOfDeltas, SUMS_LOCK } from './aggregate.ts';
-import { costsOfRows, eventsOfRows, movesOfCohort, movesOfRows, type Stretch } from './facts.ts';
+import {
+  costsOfRows,
+  eventsOfRows,
+  factsOfDeltas,
+  movesOfCohort,
+  movesOfRows,
+  type Stretch,
+  SUMS_LOCK,
+} from './aggregate.ts';
 import { ALL_SUMS, addTo, everyKind, type Facts, monthOf, type Sums } from './sums.ts';
 
 const factsOfRows = (stretch: Stretch): Record<Facts, RawBuilder<unknown>> => ({

@@ -34,6 +34,8 @@ import { up as limitsAssigneesAndEvidence } from './0021-0040/0032-limits-assign
 import { up as leadersAndLoopProblems } from './0021-0040/0033-leaders-and-loop-problems.ts';
 import { up as monthPartitionsAndTokenUse } from './0021-0040/0034-month-partitions-and-token-use.ts';
 import { up as issueAssignees } from './0021-0040/0035-issue-assignees.ts';
+import { up as removedRepos } from './0021-0040/0036-removed-repos.ts';
+import { up as checks } from './0021-0040/0037-checks.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -78,4 +80,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0033-leaders-and-loop-problems': { up: leadersAndLoopProblems },
   '0034-month-partitions-and-token-use': { up: monthPartitionsAndTokenUse },
   '0035-issue-assignees': { up: issueAssignees },
+  '0036-removed-repos': { up: removedRepos },
+  '0037-checks': { up: checks },
 };

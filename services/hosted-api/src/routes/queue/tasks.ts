@@ -1,5 +1,14 @@
 import type { workerRoutes } from '@pipeline/contract';
-import { accessForTask, type ClaimRef, extend, fail, progress, recordMessages, report, start } from '@pipeline/engine';
+import {
+  accessForTask,
+  type ClaimToken,
+  extend,
+  fail,
+  progress,
+  recordMessages,
+  report,
+  start,
+} from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import type { WorkerAuth, WorkerIdentity } from '../../auth/worker-tokens.ts';
 import type { HostedContext } from '../../context/context.ts';
@@ -14,7 +23,7 @@ interface OnTask {
 }
 
 /** The claim token is the right to a task: whoever has it was given the task. */
-const refOf = ({ params, body, identity }: OnTask): ClaimRef => ({
+const tokenOf = ({ params, body, identity }: OnTask): ClaimToken => ({
   tenantId: identity.tenantId,
   taskId: params.id,
   claimToken: body.claimToken,
@@ -24,33 +33,33 @@ const refOf = ({ params, body, identity }: OnTask): ClaimRef => ({
 export const taskHandlers = ({ engine, issuerOf }: HostedContext): Handlers => ({
   startTask: async (input) => ({
     status: 200,
-    body: { ok: true, leaseExpiresAt: await start(engine, refOf(input)) },
+    body: { ok: true, leaseExpiresAt: await start(engine, tokenOf(input)) },
   }),
   extendTask: async (input) => ({
     status: 200,
-    body: { ok: true, leaseExpiresAt: await extend(engine, refOf(input)) },
+    body: { ok: true, leaseExpiresAt: await extend(engine, tokenOf(input)) },
   }),
   issueTaskCredentials: async (input) => {
-    const access = await accessForTask(engine, refOf(input), issuerOf).catch(tellHostError);
+    const access = await accessForTask(engine, tokenOf(input), issuerOf).catch(tellHostError);
     const { repo, expiresAt, permissions } = access;
     input.log.info('git credentials given', { taskId: input.params.id, repo, expiresAt, permissions });
     return { status: 200, headers: { 'cache-control': 'no-store' }, body: access };
   },
   reportProgress: async (input) => {
     const { claimToken: _, ...said } = input.body;
-    await progress(engine, refOf(input), said);
+    await progress(engine, tokenOf(input), said);
     return { status: 200, body: { ok: true } };
   },
   recordMessages: async (input) => {
-    const stored = await recordMessages(engine, refOf(input), input.body.items);
+    const stored = await recordMessages(engine, tokenOf(input), input.body.items);
     return { status: 200, body: { ok: true, stored } };
   },
   completeTask: async (input) => {
     const { claimToken: _, ...outcome } = input.body;
-    return { status: 200, body: await report(engine, refOf(input), outcome) };
+    return { status: 200, body: await report(engine, tokenOf(input), outcome) };
   },
   failTask: async (input) => {
     const { claimToken: _, ...failure } = input.body;
-    return { status: 200, body: await fail(engine, refOf(input), failure) };
+    return { status: 200, body: await fail(engine, tokenOf(input), failure) };
   },
 });

@@ -1,5 +1,5 @@
-import type { consistencyRoutes } from '@pipeline/contract';
-import type { ConsistencyFinding } from '@pipeline/domain';
+import type { consistencyCountRoutes, consistencyRoutes } from '@pipeline/contract';
+import { CONSISTENCY_KINDS, type ConsistencyFinding, type ConsistencyKind } from '@pipeline/domain';
 import { type Engine, enqueueOrphan, type HostOf, repairFinding, type StoreRepair } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import { actorOf } from '../../auth/actor.ts';
@@ -45,4 +45,23 @@ export const consistencyHandlers = (deps: () => ConsistencyDeps): Handlers => {
       return answer(id, await enqueueOrphan(engine, hostOf, id, actorOf(identity, body.reason)));
     },
   };
+};
+
+type CountHandlers = HandlersOf<typeof consistencyCountRoutes, Authentication>;
+
+/**
+ * interface: Data-consistency findings.
+ * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
+ */
+export const consistencyCountHandlers = (deps: () => Pick<ConsistencyDeps, 'consistency'>): CountHandlers => {
+  const counts = () => {
+    const { consistency } = deps();
+    const { page, polledAt } = consistency.page({ limit: 0, offset: 0 });
+    const findings = consistency.all();
+    const byKind = Object.fromEntries(
+      CONSISTENCY_KINDS.map((kind) => [kind, findings.filter((finding) => finding.kind === kind).length]),
+    ) as Record<ConsistencyKind, number>;
+    return { status: 200, body: { total: page.total ?? 0, byKind, computedAt: polledAt } } as const;
+  };
+  return { consistencyCounts: counts, consistencyCountsByName: counts };
 };

@@ -6,7 +6,7 @@ import {
   errorCatalogue,
 } from '@pipeline/contract';
 import { AppError, type ErrorCode, fingerprintsMeant } from '@pipeline/domain';
-import { actOnMany, type BulkOutcome, type BulkRequest, type BulkResult, type Engine } from '@pipeline/engine';
+import { type BulkOutcome, type BulkRequest, type BulkResult, type Engine, runBulkAction } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import { deadlineSignal, type Logger } from '@pipeline/runtime';
 import { type IssuePosition, isUnavailable, type SelectedIssue } from '@pipeline/store';
@@ -27,7 +27,7 @@ export const bulkActionHandlers = (deps: () => { engine: Engine }): Handlers => 
   actOnIssues: async ({ body, identity, signal, log }) => {
     const actor = actorOf(identity, body.reason);
     const until = deadlineSignal(BEGIN_FOR_MS, signal);
-    const result = await actOnMany(deps().engine, requestOf(body), actor, until);
+    const result = await runBulkAction(deps().engine, requestOf(body), actor, until);
     if (result.unrecorded !== null)
       log.error('bulk action was not recorded in the audit log', { error: result.unrecorded });
     return { status: 200, body: { ok: true, dryRun: body.dryRun, ...answerOf(result, log) } };

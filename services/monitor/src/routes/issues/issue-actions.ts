@@ -1,12 +1,13 @@
 import type { issueActionRoutes } from '@pipeline/contract';
 import {
   acceptIssueText,
-  act,
+  actOnIssue,
+  allowUncheckedMerge,
   type Engine,
   findIssueKey,
   type IssueAction,
-  targetsOf,
-  transition,
+  transitionIssue,
+  transitionTargetsOf,
 } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import { actorOf } from '../../auth/actor.ts';
@@ -28,7 +29,12 @@ interface Call {
 export const issueActionHandlers = (deps: () => { engine: Engine }): Handlers => {
   const run = async (call: Call & { body: { reason?: string | undefined } }, action: IssueAction) => {
     const { engine } = deps();
-    return act(engine, await findIssueKey(engine, addressOf(call)), action, actorOf(call.identity, call.body.reason));
+    return actOnIssue(
+      engine,
+      await findIssueKey(engine, addressOf(call)),
+      action,
+      actorOf(call.identity, call.body.reason),
+    );
   };
   return {
     pauseIssue: async (call) => {
@@ -49,15 +55,21 @@ export const issueActionHandlers = (deps: () => { engine: Engine }): Handlers =>
       const accepted = await acceptIssueText(engine, key, { sha256: sha256 ?? null }, actorOf(call.identity, reason));
       return { status: 200, body: { ok: true, accepted } };
     },
+    allowUncheckedMerge: async (call) => {
+      const { engine } = deps();
+      const key = await findIssueKey(engine, addressOf(call));
+      const headSha = await allowUncheckedMerge(engine, key, actorOf(call.identity, call.body.reason));
+      return { status: 200, body: { ok: true, headSha } };
+    },
     transitionIssue: async (call) => {
       const { engine } = deps();
       const key = await findIssueKey(engine, addressOf(call));
-      const moved = await transition(engine, key, call.body.targetState, actorOf(call.identity, call.body.reason));
+      const moved = await transitionIssue(engine, key, call.body.targetState, actorOf(call.identity, call.body.reason));
       return { status: 200, body: { ok: true, ...moved } };
     },
     validTransitions: async (call) => {
       const { engine } = deps();
-      return { status: 200, body: await targetsOf(engine, await findIssueKey(engine, addressOf(call))) };
+      return { status: 200, body: await transitionTargetsOf(engine, await findIssueKey(engine, addressOf(call))) };
     },
   };
 };

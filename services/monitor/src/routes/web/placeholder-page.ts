@@ -20,7 +20,8 @@ export const PLACEHOLDER = `<!doctype html>
 <main>
 <h1>Pipeline monitor</h1>
 <p>This process watches the pipeline, writes its state to the version-control host and serves the API that operators
-use. The dashboard is not part of this build.</p>
+use. The dashboard has not been built: run <code>node services/monitor/web/scripts/build-main.ts</code> in the source
+tree, or use the container image, which contains it.</p>
 <ul>
 <li><a href="/api/openapi.json"><code>/api/openapi.json</code></a> describes the API (OpenAPI 3.1).</li>
 <li><a href="/health"><code>/health</code></a> tells that the process is alive, <a href="/ready"><code>/ready</code></a>

@@ -1,24 +1,41 @@
+import { createHash } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { contentType } from 'mime-types';
 
+/** Encodings in which the build stores files beside the plain ones, the smallest first. */
+export const ENCODINGS = ['br', 'gzip'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+const SUFFIXES: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
+
 export interface Asset {
   type: string;
+  /** Of the file as it is sent. */
   size: number;
+  encoding: Encoding | null;
   read(): ReadStream;
 }
 
-/** The dashboard's page; null where it has not been built. */
-export const readPage = (webDir: string): Promise<string | null> =>
-  readFile(join(webDir, 'index.html'), 'utf8').catch(orNull);
+export interface WebPage {
+  html: string;
+  etag: string;
+}
+
+/** The dashboard's page with its ETag; null where it has not been built. */
+export async function readPage(webDir: string): Promise<WebPage | null> {
+  const html = await readFile(join(webDir, 'index.html'), 'utf8').catch(orNull);
+  if (html === null) return null;
+  return { html, etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"` };
+}
 
 /**
- * Opens a file below `<webDir>/assets`.
+ * Opens a file below `<webDir>/assets`, or its compressed form.
  * @param path decoded once, as a browser would have meant it.
+ * @param encodings accepted by the caller, the preferred first.
  * @returns null for a missing file, and for every path that leaves the folder by dots, separators or links.
  */
-export async function openAsset(webDir: string, path: string): Promise<Asset | null> {
+export async function openAsset(webDir: string, path: string, encodings: readonly Encoding[]): Promise<Asset | null> {
   const segments = path.split('/');
   if (!segments.every(isPlainName)) return null;
   const root = await realpath(join(webDir, 'assets')).catch(orNull);
@@ -28,7 +45,12 @@ export async function openAsset(webDir: string, path: string): Promise<Asset | n
   const found = await stat(file).catch(orNull);
   if (!found?.isFile()) return null;
   const type = contentType(segments.at(-1) ?? '') || 'application/octet-stream';
-  return { type, size: found.size, read: () => createReadStream(file) };
+  for (const encoding of encodings) {
+    const compressed = file + SUFFIXES[encoding];
+    const stored = await stat(compressed).catch(orNull);
+    if (stored?.isFile()) return { type, size: stored.size, encoding, read: () => createReadStream(compressed) };
+  }
+  return { type, size: found.size, encoding: null, read: () => createReadStream(file) };
 }
 
 /** A file name and nothing else: no way up, no hidden file, no separator of any system, no byte that ends a name. */

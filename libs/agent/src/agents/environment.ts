@@ -1,0 +1,33 @@
+import type { AgentPreset } from './presets.ts';
+
+/** Variables of the machine that programs of a task get. All others may contain secrets. */
+const PASSED =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|TMPDIR|LANG|LANGUAGE|LC_\w+|XDG_\w+|NODE_EXTRA_CA_CERTS|NODE_USE_ENV_PROXY|SSL_CERT_(FILE|DIR)|(http|https|no|all)_proxy|(HTTP|HTTPS|NO|ALL)_PROXY)$/;
+
+/** Returns the environment of programs that the agent or the setup command runs: no key, no token. */
+export function toolEnv(parent: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(parent).filter(([name]) => PASSED.test(name)));
+}
+
+/**
+ * Returns the environment of an agent: that of its tools with its keys and its variables.
+ * @param more names of further variables.
+ */
+export function agentEnv(
+  parent: Readonly<Record<string, string>>,
+  agent: AgentPreset,
+  more: readonly string[],
+): Record<string, string> {
+  const names = [...agent.keys, ...agent.variables, ...more];
+  const own = names.flatMap((name) => (parent[name] === undefined ? [] : [[name, parent[name]] as const]));
+  return { ...toolEnv(parent), ...Object.fromEntries(own) };
+}
+
+/** Shorter values occur in ordinary text. */
+const MIN_SECRET_CHARS = 8;
+
+/** Returns a function that replaces the values of these variables by `[redacted]`. */
+export function redactor(env: Readonly<Record<string, string>>, names: readonly string[]): (text: string) => string {
+  const secrets = names.map((name) => env[name] ?? '').filter((value) => value.length >= MIN_SECRET_CHARS);
+  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '[redacted]'), text);
+}

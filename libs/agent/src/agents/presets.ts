@@ -1,0 +1,90 @@
+import { parseArgsStringToArgv } from 'string-argv';
+
+/** An agent of the Agent Client Protocol: how it is started, installed and authenticated. */
+export interface AgentPreset {
+  name: string;
+  /** Program and arguments. */
+  command: readonly [string, ...string[]];
+  /** How to install the program; null for a command of the user. */
+  install: string | null;
+  /** Environment variables with a key; one of them is sufficient. */
+  keys: readonly string[];
+  /** Further variables that the agent reads. */
+  variables: readonly string[];
+  /** Provider of the model, as recorded with costs. */
+  provider: string;
+  /** Session mode in which the agent requests permissions; null = its default. */
+  mode: string | null;
+}
+
+const PROVIDER_KEYS = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'];
+
+export const AGENTS = {
+  claude: {
+    name: 'claude',
+    command: ['claude-agent-acp'],
+    install: 'npm install --global @agentclientprotocol/claude-agent-acp',
+    keys: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN'],
+    variables: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_MODEL', 'CLAUDE_CONFIG_DIR'],
+    provider: 'anthropic',
+    mode: 'default',
+  },
+  codex: {
+    name: 'codex',
+    command: ['codex-acp'],
+    install: 'npm install --global @zed-industries/codex-acp',
+    keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    variables: ['OPENAI_BASE_URL', 'CODEX_HOME'],
+    provider: 'openai',
+    mode: null,
+  },
+  gemini: {
+    name: 'gemini',
+    command: ['gemini', '--acp'],
+    install: 'npm install --global @google/gemini-cli',
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    variables: ['GOOGLE_CLOUD_PROJECT', 'GOOGLE_GENAI_USE_VERTEXAI'],
+    provider: 'google',
+    mode: null,
+  },
+  opencode: {
+    name: 'opencode',
+    command: ['opencode', 'acp'],
+    install: 'npm install --global opencode-ai',
+    keys: PROVIDER_KEYS,
+    variables: ['OPENCODE_CONFIG'],
+    provider: 'opencode',
+    mode: null,
+  },
+  goose: {
+    name: 'goose',
+    command: ['goose', 'acp'],
+    install: 'see https://block.github.io/goose/docs/getting-started/installation',
+    keys: PROVIDER_KEYS,
+    variables: ['GOOSE_PROVIDER', 'GOOSE_MODEL'],
+    provider: 'goose',
+    mode: null,
+  },
+} as const satisfies Record<string, AgentPreset>;
+
+const isPreset = (name: string): name is keyof typeof AGENTS => Object.hasOwn(AGENTS, name);
+
+/**
+ * Returns the preset of this name, or an agent from a command line with blanks between its words; words with blanks are
+ * quoted. @throws Error for an empty command.
+ */
+export function agentOf(text: string): AgentPreset {
+  if (isPreset(text)) return AGENTS[text];
+  const [program, ...args] = parseArgsStringToArgv(text);
+  if (program === undefined) throw new Error('the command of the agent is empty');
+  const variables: string[] = [];
+  return {
+    name: text,
+    command: [program, ...args],
+    install: null,
+    keys: [],
+    variables,
+    provider: 'unknown',
+    mode: null,
+  };
+}

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { isAbsolute, resolve } from 'node:path';
+import {
+  type CreateTerminalRequest,
+  RequestError,
+  type TerminalExitStatus,
+  type TerminalOutputResponse,
+} from '@agentclientprotocol/sdk/unstable';
+import { killGroup, type RunAs, spawnAs } from '@pipeline/worker';
+import { isInside } from './paths.ts';
+
+const MAX_TERMINALS = 16;
+const MAX_KEPT_BYTES = 1024 * 1024;
+
+export interface TerminalsOptions {
+  root: string;
+  env: Readonly<Record<string, string>>;
+  user: RunAs | null;
+  /** Adds the confinement to a command that starts in a folder. */
+  wrap(command: readonly [string, ...string[]], cwd: string): [string, ...string[]];
+}
+
+/** The terminal methods of the protocol: commands in the work tree, with the environment of tools and without keys. */
+export class Terminals {
+  readonly #options: TerminalsOptions;
+  readonly #terminals = new Map<string, Terminal>();
+  #created = 0;
+
+  constructor(options: TerminalsOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a command. @returns its id. @throws RequestError for a folder outside the work tree, or too many terminals. */
+  create({ command, args, env, cwd, outputByteLimit }: CreateTerminalRequest): string {
+    const { root, user, wrap } = this.#options;
+    const folder = cwd == null ? root : isAbsolute(cwd) ? cwd : resolve(root, cwd);
+    if (!isInside(root, folder)) throw RequestError.invalidParams({ cwd }, `${cwd} is outside the work tree`);
+    if (this.#terminals.size >= MAX_TERMINALS)
+      throw RequestError.invalidParams({}, `at most ${MAX_TERMINALS} terminals may be open: release one`);
+    const own = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
+    // Without arguments the command is a line for the shell.
+    const line: [string, ...string[]] = args && args.length > 0 ? [command, ...args] : ['/bin/sh', '-c', command];
+    const [program, ...words] = wrap(line, folder);
+    const child = spawn(program, words, {
+      cwd: folder,
+      env: { ...this.#options.env, ...own },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...spawnAs(user),
+    });
+    this.#created += 1;
+    const id = `terminal-${this.#created}`;
+    this.#terminals.set(id, new Terminal(child, Math.min(outputByteLimit ?? MAX_KEPT_BYTES, MAX_KEPT_BYTES)));
+    return id;
+  }
+
+  output(id: string): TerminalOutputResponse {
+    return this.#get(id).output;
+  }
+
+  wait(id: string): Promise<TerminalExitStatus> {
+    return this.#get(id).ended;
+  }
+
+  kill(id: string): void {
+    this.#get(id).kill();
+  }
+
+  release(id: string): void {
+    this.#get(id).kill();
+    this.#terminals.delete(id);
+  }
+
+  /** Kills all commands and waits for their end. */
+  async close(): Promise<void> {
+    const open = [...this.#terminals.values()];
+    this.#terminals.clear();
+    for (const terminal of open) terminal.kill();
+    await Promise.all(open.map(({ ended }) => ended));
+  }
+
+  #get(id: string): Terminal {
+    const found = this.#terminals.get(id);
+    if (!found) throw RequestError.resourceNotFound(id);
+    return found;
+  }
+}
+
+/** A running command, with the last part of its output. */
+class Terminal {
+  readonly ended: Promise<TerminalExitStatus>;
+  readonly #child: ChildProcess;
+  readonly #limit: number;
+  #kept = Buffer.alloc(0);
+  #truncated = false;
+  #status: TerminalExitStatus | null = null;
+
+  constructor(child: ChildProcess, limit: number) {
+    this.#child = child;
+    this.#limit = limit;
+    child.stdout?.on('data', (chunk: Buffer) => this.#add(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => this.#add(chunk));
+    this.ended = new Promise((done) => {
+      const end = (status: TerminalExitStatus) => {
+        this.#status ??= status;
+        killGroup(child.pid, 'SIGKILL');
+        done(this.#status);
+      };
+      child.once('error', (error) => {
+        this.#add(Buffer.from(`${error.message}\n`));
+        end({ exitCode: 127, signal: null });
+      });
+      child.once('exit', (exitCode, signal) => end({ exitCode, signal }));
+    });
+  }
+
+  get output(): TerminalOutputResponse {
+    return { output: this.#kept.toString('utf8'), truncated: this.#truncated, exitStatus: this.#status };
+  }
+
+  kill(): void {
+    killGroup(this.#child.pid, 'SIGKILL');
+  }
+
+  #add(chunk: Buffer): void {
+    const all = Buffer.concat([this.#kept, chunk]);
+    this.#truncated ||= all.length > this.#limit;
+    this.#kept = Buffer.from(all.subarray(Math.max(0, all.length - this.#limit)));
+  }
+}

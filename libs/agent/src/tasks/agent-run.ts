@@ -1,0 +1,222 @@
+import { dirname } from 'node:path';
+import type { ClaimedTask } from '@pipeline/contract';
+import type { ModelPrice, STOP_REASONS } from '@pipeline/domain';
+import { envOf, failure, type RunAs, type TaskContext, type Verdict } from '@pipeline/worker';
+import { agentEnv, redactor, toolEnv } from '../agents/environment.ts';
+import { AgentFailure } from '../agents/failures.ts';
+import type { AgentPreset } from '../agents/presets.ts';
+import { findProgram, missingProgram } from '../agents/problems.ts';
+import { type AgentVerdict, parseVerdict, repeatedRequest } from '../prompts/verdict.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { AgentProcess } from '../session/agent-process.ts';
+import { AgentSession, type SessionSettings } from '../session/agent-session.ts';
+import { WorkTreeFiles } from '../session/files.ts';
+import type { PermissionPolicy } from '../session/permissions.ts';
+import { Terminals } from '../session/terminals.ts';
+import { Transcript } from '../session/transcript.ts';
+import { UsageMeter } from '../session/usage.ts';
+import { agentError } from './agent-error.ts';
+import { LimitReached, LimitWatch, promptWithin, type RunLimits } from './limits.ts';
+
+/** Settings of the worker that hold for every run. */
+export interface RunSettings {
+  env: Readonly<Record<string, string>>;
+  /** Names of further variables for the agent. */
+  passedEnv: readonly string[];
+  user: RunAs | null;
+  sandbox: Sandbox;
+  policy: PermissionPolicy;
+  prices: readonly ModelPrice[];
+  /** Milliseconds between a cancel, SIGTERM and SIGKILL. */
+  graceMs: number;
+}
+
+export interface AgentRun {
+  agent: AgentPreset;
+  session: SessionSettings;
+  settings: RunSettings;
+  task: ClaimedTask;
+  context: TaskContext;
+  /** Work tree. */
+  dir: string;
+  /** Folders outside the work tree that the agent may read. */
+  readable: readonly string[];
+  prompt: string;
+  limits: RunLimits;
+  /** Extension data of the prompt. */
+  meta: Record<string, unknown>;
+  /** Uses the verdict. A problem is returned to the agent, which may try again. */
+  accept(verdict: AgentVerdict): Promise<Verdict | { problem: string }>;
+}
+
+/** Requests for a verdict after the first one. */
+const MAX_REPEATS = 3;
+
+type StopReason = (typeof STOP_REASONS)[number];
+
+/** Runs an agent in a work tree until it has given an accepted verdict, reached a limit, or failed. */
+export async function runAgent(run: AgentRun): Promise<Verdict> {
+  const { agent, settings, context, limits, session: wanted } = run;
+  if (findProgram(agent.command[0], settings.env.PATH ?? '') === null)
+    return failure(missingProgram(agent), 'permanent');
+  const names = [...agent.keys, ...agent.variables, ...settings.passedEnv];
+  const redact = redactor(settings.env, names);
+  const transcript = new Transcript({ record: context.record, redact });
+  const meter = new UsageMeter({
+    model: wanted.model ?? agent.name.slice(0, 200),
+    provider: agent.provider,
+    prices: settings.prices,
+  });
+  const watch = new LimitWatch(limits, context.signal);
+  const attempt = new Attempt(run, { transcript, meter, watch, redact });
+  let stopReason: StopReason = 'error';
+  try {
+    const verdict = await attempt.verdict();
+    stopReason = verdict.kind === 'outcome' ? 'completed' : 'no_progress';
+    return verdict;
+  } catch (error) {
+    if (error instanceof LimitReached && error.limit === 'turns') stopReason = 'max_turns';
+    return failureOf(error, redact);
+  } finally {
+    watch.close();
+    await attempt.close();
+    transcript.flush();
+    context.record({ type: 'invocation', ...meter.invocation(stopReason) });
+  }
+}
+
+/** @throws errors that are not an expected end of a run. */
+function failureOf(error: unknown, redact: (text: string) => string): Verdict {
+  // A retry would reach the budget again.
+  if (error instanceof LimitReached)
+    return failure(error.message, error.limit === 'budget' ? 'permanent' : 'transient');
+  if (error instanceof AgentFailure) return failure(redact(error.message), error.errorClass);
+  throw error;
+}
+
+interface AttemptState {
+  transcript: Transcript;
+  meter: UsageMeter;
+  watch: LimitWatch;
+  redact(text: string): string;
+}
+
+/** The process of one run with its session. */
+class Attempt {
+  readonly #run: AgentRun;
+  readonly #state: AttemptState;
+  readonly #terminals: Terminals;
+  readonly #process: AgentProcess;
+  #session: AgentSession | null = null;
+
+  constructor(run: AgentRun, state: AttemptState) {
+    const { agent, settings, dir, readable, context } = run;
+    const { user, sandbox, passedEnv } = settings;
+    const wrap = (command: readonly [string, ...string[]], cwd = dir) =>
+      sandbox.wrap(command, { tree: dir, readable, cwd });
+    // Git of the agent must not find a repository above the work tree.
+    const own = { ...envOf(user), GIT_CEILING_DIRECTORIES: dirname(dir) };
+    this.#run = run;
+    this.#state = state;
+    this.#terminals = new Terminals({ root: dir, env: { ...toolEnv(settings.env), ...own }, user, wrap });
+    this.#process = new AgentProcess({
+      command: wrap(agent.command),
+      cwd: dir,
+      env: { ...agentEnv(settings.env, agent, passedEnv), ...own },
+      user,
+      graceMs: settings.graceMs,
+      onStderr: (line) => context.log.debug('agent', { line: state.redact(line) }),
+    });
+  }
+
+  async verdict(): Promise<Verdict> {
+    const { prompt, accept, task } = this.#run;
+    const { transcript } = this.#state;
+    await this.#open();
+    let text = prompt;
+    for (let repeats = 0; ; repeats += 1) {
+      const failed = await this.#turn(text);
+      if (failed) return failed;
+      const parsed = parseVerdict(task, transcript.takeAnswer());
+      const used = parsed.ok ? await accept(parsed.verdict) : parsed;
+      if (!('problem' in used)) return used;
+      if (repeats >= MAX_REPEATS)
+        return failure(`the agent gave no valid verdict in ${repeats + 1} turns; the last one: ${used.problem}`);
+      text = repeatedRequest(used.problem);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#session?.close();
+    await this.#process.stop();
+    await this.#terminals.close();
+  }
+
+  async #open(): Promise<void> {
+    const { dir, settings, session: wanted } = this.#run;
+    const { transcript, meter, watch } = this.#state;
+    const files = new WorkTreeFiles(dir, settings.user);
+    const opening = this.#converted(async () => {
+      const session = await AgentSession.connect(this.#process, {
+        root: dir,
+        policy: settings.policy,
+        files,
+        terminals: this.#terminals,
+        onUpdate: (update) => {
+          transcript.update(update);
+          meter.update(update);
+          watch.check(meter);
+        },
+        onPermission: (title, { allowed, reason }) =>
+          transcript.note('system', `${allowed ? 'Allowed' : 'Refused'}: ${title.slice(0, 500)} (${reason})`),
+      });
+      this.#session = session;
+      await session.open(dir, wanted);
+      meter.model = (session.model ?? meter.model).slice(0, 200);
+    });
+    await unlessAborted(opening, watch.signal);
+  }
+
+  /** @returns a failure when the agent ended its turn without finishing it. */
+  async #turn(text: string): Promise<Verdict | null> {
+    const { settings, task, meta, context } = this.#run;
+    const { transcript, meter, watch } = this.#state;
+    const session = this.#session;
+    if (session === null) throw new Error('the session is not open');
+    transcript.note('user', text);
+    meter.prompted();
+    const bounded = { session, signal: watch.signal, graceMs: settings.graceMs };
+    const ask = () => promptWithin(bounded, text, meta, ({ usage }) => meter.used(usage));
+    const { stopReason, usage } = await this.#converted(ask);
+    meter.used(usage);
+    transcript.flush();
+    context.record({ type: 'invocation', ...meter.invocation('completed') });
+    watch.check(meter);
+    watch.signal.throwIfAborted();
+    if (stopReason === 'end_turn') return null;
+    return failure(`the agent ended its turn of a ${task.taskType} task with ${stopReason}`);
+  }
+
+  async #converted<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      this.#state.watch.signal.throwIfAborted();
+      throw agentError(error, this.#run.agent, this.#session?.initialized.authMethods);
+    }
+  }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  work.catch(() => undefined);
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: settled.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    settled.abort();
+  }
+}

@@ -1,0 +1,138 @@
+import { CHECK_POLICIES, MERGE_METHODS } from '@pipeline/domain';
+import type { Command } from 'commander';
+import { group, leaf, type Run, type Session } from './command/command.ts';
+import { UsageError } from './command/input.ts';
+import { table } from './command/table.ts';
+
+interface RepoOption {
+  org?: string;
+}
+
+interface AddOptions extends RepoOption {
+  host?: string;
+  branch?: string;
+  poolSize?: string;
+  setupCommand?: string;
+  checks?: string;
+  mergeMethod?: string;
+  disabled?: boolean;
+}
+
+/** Commands on the repos of the pipeline. Running services apply them without a restart. */
+export function repoCommands(program: Command, run: Run): void {
+  const repo = group(program, 'repo', 'repos that the pipeline works on; requires database access');
+  addList(repo, run);
+  addAdd(repo, run);
+  const options: [string, string][] = [
+    ['--org <id>', 'organisation id; required when several organisations have the repo'],
+  ];
+  leaf<RepoOption>(repo, run, {
+    usage: 'enable <repo>',
+    description: 'enable a repo, owner/name; issues with the enqueue label are imported immediately',
+    writes: true,
+    options,
+    action: (session, [slug = ''], { org }) => change(session, slug, org, true),
+  });
+  leaf<RepoOption>(repo, run, {
+    usage: 'disable <repo>',
+    description:
+      'stop importing issues of a repo; a repo listed in the configuration is enabled again when the monitor starts',
+    writes: true,
+    options,
+    action: (session, [slug = ''], { org }) => change(session, slug, org, false),
+  });
+  leaf<RepoOption>(repo, run, {
+    usage: 'remove <repo>',
+    description:
+      'remove a repo without issues in progress; its history is kept, and adding it again continues it. A repo listed in the configuration is added again when the monitor starts',
+    writes: true,
+    options,
+    async action({ use, admin }, [slug = ''], { org }) {
+      const data = await use.removeRepo(admin, slug, { org: org ?? null });
+      return { data, text: `${data.repo} of ${data.org} is removed` };
+    },
+  });
+}
+
+function addList(repo: Command, run: Run): void {
+  leaf<RepoOption>(repo, run, {
+    usage: 'list',
+    description: 'list repos, including disabled ones',
+    writes: false,
+    options: [['--org <id>', 'limit to this organisation']],
+    async action({ use, admin }, _args, { org }) {
+      const data = await use.listRepos(admin, org ?? null);
+      const rows = data.map(({ repo, org, enabled, host, branch, pushRestricted, poolSize }) => {
+        const pushes = pushRestricted === null ? 'unknown' : pushRestricted ? 'restricted' : 'OPEN';
+        return [repo, org, enabled, host, branch, pushes, poolSize];
+      });
+      const head = ['REPO', 'ORG', 'ENABLED', 'HOST', 'BRANCH', 'PUSHES', 'POOL SIZE'];
+      return { data, text: table(head, rows, 'no repos; pipeline repo add owner/name adds one') };
+    },
+  });
+}
+
+function addAdd(repo: Command, run: Run): void {
+  leaf<AddOptions>(repo, run, {
+    usage: 'add <repo>',
+    description:
+      'add a repo, owner/name, or change the settings of one that was added before; reads it from the host with GITHUB_TOKEN or SANDBOX_URL and SANDBOX_TOKEN',
+    writes: true,
+    options: [
+      ['--org <id>', 'organisation id (default: default)'],
+      ['--host <kind>', 'github or sandbox (default: the host whose credentials are set, github first)'],
+      ['--branch <name>', 'target branch of pull requests (default: the default branch on the host)'],
+      ['--pool-size <n>', 'maximum number of concurrent tasks, 1 to 1000, or none'],
+      ['--setup-command <command>', 'command that workers run after a checkout'],
+      ['--checks <policy>', 'checks that must be green before a merge: required, all, or none (default: required)'],
+      ['--merge-method <method>', 'squash, merge or rebase (default: squash)'],
+      ['--disabled', 'add it without importing issues; enable it later'],
+    ],
+    async action(session, [slug = ''], options) {
+      const { use, admin, hostOf } = session;
+      const settings = {
+        slug,
+        org: options.org ?? null,
+        host: oneOf('--host', ['github', 'sandbox'], options.host) ?? null,
+        branch: options.branch ?? null,
+        poolSize: poolSize(options.poolSize),
+        setupCommand: options.setupCommand,
+        checkPolicy: oneOf('--checks', CHECK_POLICIES, options.checks),
+        mergeMethod: oneOf('--merge-method', MERGE_METHODS, options.mergeMethod),
+        enabled: options.disabled !== true,
+      };
+      const repo = await use.addRepo(admin, settings, hostOf);
+      const checks = repo.enabled ? await use.examineAddedRepo(admin, { slug: repo.repo, org: repo.org, hostOf }) : [];
+      const what = repo.added ? 'is added' : 'was already listed; its settings are updated';
+      const text = `${repo.repo} of ${repo.org} ${what}: ${repo.enabled ? 'enabled' : 'disabled'}, branch ${repo.branch}`;
+      return { data: { ...repo, checks }, text: text + warningsOf(checks) };
+    },
+  });
+}
+
+async function change({ use, admin, hostOf }: Session, slug: string, org: string | undefined, enabled: boolean) {
+  const changed = await use.enableRepo(admin, slug, { org: org ?? null, enabled });
+  const checks = enabled ? await use.examineAddedRepo(admin, { slug: changed.repo, org: changed.org, hostOf }) : [];
+  const now = enabled ? 'enabled' : 'disabled';
+  const rest = enabled || changed.underWay === 0 ? '' : `; ${changed.underWay} issues in progress continue`;
+  const text = `${changed.repo} of ${changed.org} ${changed.changed ? `is ${now}` : `was already ${now}`}${rest}`;
+  return { data: { ...changed, checks }, text: text + warningsOf(checks) };
+}
+
+const warningsOf = (checks: readonly { status: string; message: string }[]): string =>
+  checks.map(({ status, message }) => (status === 'ok' ? '' : `\n${status}: ${message}`)).join('');
+
+function oneOf<T extends string>(option: string, values: readonly T[], text: string | undefined): T | undefined {
+  if (text === undefined) return undefined;
+  const value = values.find((each) => each === text);
+  if (value !== undefined) return value;
+  throw new UsageError(`${option} must be one of ${values.join(', ')}, got "${text}"`);
+}
+
+function poolSize(text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'none') return null;
+  const size = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (size >= 1 && size <= 1_000) return size;
+  throw new UsageError(`--pool-size must be 1 to 1000, or none, got "${text}"`);
+}

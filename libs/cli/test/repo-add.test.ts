@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
+import { testDatabase } from '@pipeline/testing';
+import { cliOn } from './cli.ts';
+
+const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
+const database = testDatabase();
+const env: Record<string, string> = {};
+const cli = cliOn(() => database.url, env);
+const withoutHost = cliOn(() => database.url);
+
+let sandbox: SandboxHost;
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'cli-sandbox-'));
+  sandbox = await startSandbox({
+    dataDir,
+    users: [BOT],
+    repos: [{ slug: 'acme/shop', collaborators: { [BOT.login]: 'write' } }],
+  });
+  Object.assign(env, { SANDBOX_URL: sandbox.url, SANDBOX_TOKEN: BOT.token });
+});
+afterAll(async () => {
+  await sandbox.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('adds a repo to a new database, with warnings of its settings on the host', async () => {
+  expect((await cli.run(['repo', 'list'])).stdout).toContain('no repos; pipeline repo add owner/name adds one');
+  const { code, stdout } = await cli.run(['repo', 'add', 'Acme/Shop', '--pool-size', '2']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^acme\/shop of default is added: enabled, branch main\nwarning: pushes to main are not/);
+  expect(await cli.json(['repo', 'list'])).toMatchObject([{ repo: 'acme/shop', enabled: true, poolSize: 2 }]);
+  const again = await cli.json(['repo', 'add', 'acme/shop', '--pool-size', 'none', '--checks', 'none']);
+  expect(again).toMatchObject({ added: false, poolSize: null, checkPolicy: 'none', mergeMethod: 'squash' });
+  const command = await cli.json(['repo', 'add', 'acme/shop', '--setup-command', 'make']);
+  expect(command).toMatchObject({ setupCommand: 'make', checkPolicy: 'none' });
+});
+
+test('needs the branch when no credentials are set', async () => {
+  const refused = await withoutHost.refusal(['repo', 'add', 'acme/api']);
+  expect(refused).toEqual({ code: 'INVALID_INPUT', message: expect.stringContaining('set GITHUB_TOKEN') });
+  const added = await withoutHost.json(['repo', 'add', 'acme/api', '--branch', 'trunk', '--disabled']);
+  expect(added).toMatchObject({ repo: 'acme/api', host: 'github', branch: 'trunk', enabled: false, checks: [] });
+});
+
+test.each([
+  [['repo', 'add', 'acme/shop', '--host', 'gitlab'], '--host must be one of github, sandbox, got "gitlab"'],
+  [['repo', 'add', 'acme/shop', '--checks', 'some'], '--checks must be one of required, all, none, got "some"'],
+  [['repo', 'add', 'acme/shop', '--pool-size', '1e3'], '--pool-size must be 1 to 1000, or none, got "1e3"'],
+])('refuses %j as wrong usage', async (args, message) => {
+  const { code, stderr } = await cli.run(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});
+
+test('removes a repo from the list, once', async () => {
+  expect((await cli.run(['repo', 'remove', 'acme/api'])).stdout).toBe('acme/api of default is removed\n');
+  expect((await cli.refusal(['repo', 'remove', 'acme/api'])).code).toBe('NOT_FOUND');
+  expect(await cli.json(['repo', 'list'])).toMatchObject([{ repo: 'acme/shop' }]);
+});

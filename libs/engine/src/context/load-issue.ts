@@ -1,0 +1,14 @@
+import { DEFAULT_WORKFLOW } from '@pipeline/domain';
+import { contextOfIssue, type IssueRow } from '@pipeline/store';
+import type { TransactionContext } from './context.ts';
+import type { IssueContext } from './issue-context.ts';
+
+/**
+ * Reads the rest of the context of an issue whose row the caller has locked: one statement. The caller is about to
+ * change the issue, so its list row is marked to be rewritten.
+ */
+export async function loadIssueContext(unit: TransactionContext, issue: IssueRow): Promise<IssueContext> {
+  unit.dirtyIssues.changed.add(issue.id);
+  const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
+  return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW, dismissStale: unit.settings.review.dismissStale };
+}

@@ -1,0 +1,119 @@
+import {
+  type ChecksVerdict,
+  type HostCheck,
+  judgeChecks,
+  mergeMethodOf,
+  namedChecks,
+  type ProjectionAction,
+  type VcsHost,
+} from '@pipeline/domain';
+import {
+  insertRemarks,
+  lockIssue,
+  lockProjection,
+  type ReportedCheck,
+  saveAllChecks,
+  setChecksWait,
+} from '@pipeline/store';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { ENGINE } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
+import { moveBy } from '../workflow/move.ts';
+import { endWaiting, type HeldMerge, keepWaiting } from './merge-wait.ts';
+import type { Sending } from './sending.ts';
+
+type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'logTailOf' | 'getPullRequest'>;
+type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
+
+/** Logs that are read of one commit. */
+const MAX_LOGS = 5;
+
+/**
+ * Lets a merge through only if the checks of its head are green on the host now; every other write
+ * passes. The host is asked before the transaction. A merge that must wait is postponed, a red one sends the issue back
+ * to development with the failed checks and their logs.
+ * @returns the write to send; null when there is nothing to send now. @throws what the host's reads throw.
+ */
+export async function passMergeGate(engine: Engine, sending: Sending, host: Host): Promise<ProjectionAction | null> {
+  const { projection, repo, mayHaveHappened } = sending;
+  const { action } = projection;
+  if (action.type !== 'mergePR' || projection.issue_id === null) return action;
+  if (mayHaveHappened && (await host.getPullRequest(repo, action.prNumber))?.merged) return action;
+  const [checks, rules] = await Promise.all([
+    host.checksOf(repo, action.expectedHeadSha),
+    host.mergeRulesOf(repo, repo.default_branch),
+  ]);
+  const policy = repo.checks_policy as Parameters<typeof judgeChecks>[1]['policy'];
+  const terms = { required: rules.requiredChecks, policy };
+  const { failed } = judgeChecks(checks, { ...terms, isAllowed: true });
+  const reported = await withLogs(host, sending, { checks, failed });
+  return inTenant(engine, projection.tenant_id, async (unit) => {
+    const held = await holdMerge(unit, sending, action);
+    if (held === 'settled') return null;
+    // The host compares the head in the same step as it merges.
+    if (held === 'other-head') return action;
+    const { pr } = held.subject;
+    const key = { tenantId: unit.tenantId, repoId: repo.id, sha: action.expectedHeadSha };
+    await saveAllChecks(unit.tx, key, reported);
+    const verdict = judgeChecks(checks, { ...terms, isAllowed: pr.unchecked_sha === action.expectedHeadSha });
+    if (verdict.verdict === 'green') {
+      if (pr.checks_wait !== null) await setChecksWait(unit.tx, unit.tenantId, pr.id, null);
+      return { ...action, method: mergeMethodOf(repo.merge_method as Merge['method'], rules.methods) };
+    }
+    await holdBack(unit, held, { verdict, sha: action.expectedHeadSha, reported });
+    return null;
+  });
+}
+
+async function withLogs(
+  host: Host,
+  { repo }: Sending,
+  { checks, failed }: { checks: readonly HostCheck[]; failed: readonly HostCheck[] },
+): Promise<ReportedCheck[]> {
+  const logs = new Map<HostCheck, string | null>();
+  for (const check of failed.slice(0, MAX_LOGS)) logs.set(check, await host.logTailOf(repo, check));
+  return checks.map((check) => ({ ...check, logTail: logs.get(check) ?? null }));
+}
+
+/** Locks the issue and its outbox entry. A result for a settled entry, or for the attempt of another leader, is void. */
+async function holdMerge(
+  unit: TransactionContext,
+  { projection: { id, issue_id: issueId }, epoch, mayHaveHappened }: Sending,
+  action: Merge,
+): Promise<HeldMerge | 'settled' | 'other-head'> {
+  const issue = issueId === null ? undefined : await lockIssue(unit.tx, unit.tenantId, issueId);
+  const projection = await lockProjection(unit.tx, unit.tenantId, id);
+  if (projection?.status !== 'pending' || projection.attempt_epoch !== epoch) return 'settled';
+  if (!issue) return 'other-head';
+  const subject = await loadIssueContext(unit, issue);
+  const { pr } = subject;
+  if (pr?.number !== action.prNumber || pr.head_sha !== action.expectedHeadSha) return 'other-head';
+  return { subject: { ...subject, pr }, projection, mayHaveHappened };
+}
+
+interface Held {
+  verdict: ChecksVerdict;
+  sha: string;
+  reported: readonly ReportedCheck[];
+}
+
+async function holdBack(unit: TransactionContext, held: HeldMerge, { verdict, sha, reported }: Held): Promise<void> {
+  if (verdict.verdict === 'pending' || verdict.verdict === 'missing') {
+    return keepWaiting(unit, held, { sha, verdict: verdict.verdict, waitsFor: verdict.waitsFor });
+  }
+  const { subject } = held;
+  const reason = `failed checks of ${sha}: ${namedChecks(verdict.failed.map(({ name }) => name))}`;
+  await endWaiting(unit, held, reason);
+  if (subject.issue.state !== 'merge-pending') return;
+  const names = new Set(verdict.failed.map(({ name }) => name));
+  const failed = reported.filter(({ name, state }) => names.has(name) && state === 'failure');
+  const comments = failed.map((check) => ({ kind: 'review' as const, author: 'checks', body: commentOn(check) }));
+  await insertRemarks(unit.tx, unit.tenantId, subject.issue.id, comments);
+  await moveBy(unit, subject, { cause: { trigger: 'checks-failed' }, actor: { ...ENGINE, reason } });
+}
+
+const commentOn = ({ name, conclusion, url, logTail }: ReportedCheck): string =>
+  [
+    `The check ${name} failed (${conclusion ?? 'failure'})${url === null ? '' : `: ${url}`}`,
+    ...(logTail ? [logTail] : []),
+  ].join('\n\n');

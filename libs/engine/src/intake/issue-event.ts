@@ -1,0 +1,281 @@
+import {
+  type ActedOn,
+  compareStamps,
+  findRequest,
+  type HistoryEvent,
+  type HostIssue,
+  humanAssignee,
+  PAUSED_LABEL,
+  sameText,
+} from '@pipeline/domain';
+import {
+  actedAt,
+  findIssue,
+  type HostFactsRow,
+  hasOpenProjections,
+  type IssueRow,
+  lockIssueByNumber,
+  pullRequestsOf,
+  resolveEdgesAtEnd,
+  resolveEdgesToHost,
+  saveHostFacts,
+  storeNow,
+  updateIssue,
+} from '@pipeline/store';
+import { inTenant, type TransactionContext } from '../context/context.ts';
+import type { Actor, IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
+import { performAction } from '../issues/issue-actions.ts';
+import { mayMissOurWrites } from '../outbox/own-writes.ts';
+import { projectIssue, queueProjections } from '../outbox/project.ts';
+import { admit, admitNew } from '../workflow/admit.ts';
+import { moveBy } from '../workflow/move.ts';
+import { applyTextEdit } from '../workflow/text-edit.ts';
+import { type Evidence, evidenceFor, mayBeRequest, wantsIn } from './evidence.ts';
+import {
+  factsOf,
+  type IssueEvent,
+  isClose,
+  labelsAfter,
+  labelTime,
+  latest,
+  stateTime,
+  timesAfter,
+  withAssignee,
+} from './host-facts.ts';
+import type { Intake } from './intake-context.ts';
+import { applyPullRequestEvent } from './pull-request-event.ts';
+import { refuseEnqueue } from './refuse-enqueue.ts';
+import { readText, recordText, shownChange } from './text-changes.ts';
+
+/**
+ * - unclear: the host's timestamps have a resolution of one second, and this event has that of another applied one.
+ *   Only the issue itself shows which was last.
+ * - unprepared: the issue has changed since the evidence was read.
+ */
+type Outcome = 'applied' | 'later' | 'unclear' | 'unprepared';
+
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Applies the host state of an issue: admits it, follows people's changes, closes and reopens with the host. A change
+ * applies only when it is newer, by the host's time, than the last applied one of its kind; on equal timestamps the
+ * issue is read from the host again.
+ * @returns later = the event may be older than our own writes in flight; the issue must be read again after them.
+ */
+export async function applyIssueEvent(intake: Intake, given: IssueEvent): Promise<'applied' | 'later'> {
+  let event = given;
+  if (event.issue.state === 'closed') await applyMissedMerge(intake, event);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const outcome = await applyOnce(intake, event, event.action !== 'seen' || event !== given);
+    if (outcome === 'applied' || outcome === 'later') return outcome;
+    if (outcome === 'unprepared') continue;
+    const shown = await readNow(intake, event);
+    if (!shown) return 'applied';
+    event = shown;
+  }
+  throw new Error(`issue #${event.issue.number} changed while it was read`);
+}
+
+async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): Promise<Outcome> {
+  const { engine, repo } = intake;
+  const { issue } = event;
+  const evidence = await evidenceFor(intake, event);
+  const own = [evidence.self, ...engine.settings().review.workerLogins];
+  return inTenant(engine, repo.tenant_id, async (unit) => {
+    const row = await lockIssueByNumber(unit.tx, unit.tenantId, repo.id, issue.number);
+    if (row) return applyToIssue(unit, await loadIssueContext(unit, row), { event, evidence, applied, own });
+    if (issue.state === 'closed') await resolveEdgesToClosed(unit, repo.id, issue.number);
+    if (!wantsIn(issue)) return 'applied';
+    if (!evidence.text) return 'unprepared';
+    if (evidence.text.title && evidence.text.body) {
+      const assignee = issue.assignees && humanAssignee(issue.assignees, own);
+      const fresh = { ...issue, acceptedBy: evidence.text.acceptedBy, ...(assignee !== undefined && { assignee }) };
+      await admitNew(unit, repo.id, fresh, evidence.hostStates);
+    } else refuseEnqueue(unit, repo, event, evidence.text);
+    return 'applied';
+  });
+}
+
+/** The current issue on the host, in the form of a poll. null when the host has none. */
+async function readNow({ engine, repo, host }: Intake, event: IssueEvent): Promise<IssueEvent | null> {
+  const readAt = await storeNow(engine.store.tenant);
+  const issue = await host.getIssue(repo, event.issue.number);
+  return issue && { kind: 'issue', action: 'seen', repo: event.repo, issue, sender: null, label: null, readAt };
+}
+
+/** Issues may depend on one without a record: they wait only for its close. */
+async function resolveEdgesToClosed(unit: TransactionContext, repoId: number, number: number): Promise<void> {
+  if (await resolveEdgesToHost(unit.tx, unit.tenantId, { repoId, number }, 'closed')) unit.notify('svc_cache');
+  await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId, number }, 'cancelled');
+}
+
+/** A close may be caused by a merge that is not known yet; the merge decides, so it is read first. */
+async function applyMissedMerge(intake: Intake, event: IssueEvent): Promise<void> {
+  const { engine, repo, host } = intake;
+  const db = engine.store.tenant;
+  const known = await findIssue(db, repo.tenant_id, repo.id, event.issue.number);
+  if (!known || known.state === 'done') return;
+  for (const pr of await pullRequestsOf(db, repo.tenant_id, known.id)) {
+    const pullRequest = pr.state === 'open' ? await host.getPullRequest(repo, pr.number) : null;
+    if (!pullRequest?.merged) continue;
+    await applyPullRequestEvent(intake, {
+      kind: 'pull-request',
+      action: 'merged',
+      repo,
+      pullRequest,
+      sender: event.sender,
+    });
+  }
+}
+
+interface Fact {
+  event: IssueEvent;
+  evidence: Evidence;
+  /** It comes from a webhook: earlier polls of the issue are older. */
+  applied: boolean;
+  /** Logins of the pipeline and its workers. */
+  own: readonly string[];
+}
+
+async function applyToIssue(unit: TransactionContext, subject: IssueContext, fact: Fact): Promise<Outcome> {
+  const { event, evidence } = fact;
+  const { issue } = subject;
+  const facts = await factsOf(unit, issue);
+  const age = compareStamps(event.issue.updatedAt, issue.host_updated_at);
+  if (event.action === 'seen' && age < 0) return 'applied';
+  if (!fact.applied && age === 0 && isBefore(event, facts)) return 'later';
+  const status = await pollStatus(unit, issue, event);
+  const order = status === 'current' ? orderOf(event, issue, facts) : 'old';
+  if (order === 'unclear') return 'unclear';
+  if (!isPrepared(subject, fact, facts)) return 'unprepared';
+  const text = readText(event, { stored: issue, facts }, evidence.text);
+  const labels = status === 'current' ? labelsAfter(issue, event, facts) : issue.labels;
+  const news = { ...text.accepted, ...(age >= 0 && hostFacts(event.issue)), ...shownChange(text.facts), labels };
+  await updateIssue(unit.tx, unit.tenantId, issue.id, news);
+  const reported = status === 'current' ? timesAfter(text.facts, event) : text.facts;
+  await saveHostFacts(unit.tx, withAssignee(reported, event, fact.own), fact.applied);
+  const renewed = { ...subject, issue: { ...issue, ...news } };
+  recordText(unit, renewed, facts, text.facts);
+  const isFollowed = text.accepted !== null && event.issue.state === 'open' && issue.state !== 'done';
+  const after = isFollowed ? await applyTextEdit(unit, renewed, issue.body, evidence.hostStates) : renewed;
+  if (status === 'current') await applyChange(unit, after, { ...fact, facts, order });
+  else if (facts.changed_sha256 !== text.facts.changed_sha256) await projectIssue(unit, after);
+  return status === 'later' ? 'later' : 'applied';
+}
+
+/** A poll may have read the issue before the last applied webhook with the same timestamp. */
+const isBefore = ({ readAt }: IssueEvent, { seen_at }: HostFactsRow): boolean =>
+  readAt !== undefined && seen_at !== null && Date.parse(readAt) <= Date.parse(seen_at);
+
+/** Whether all data that the event's effect depends on was read before. */
+function isPrepared({ issue }: IssueContext, { event, evidence }: Fact, facts: HostFactsRow): boolean {
+  if (issue.state === 'done' && mayBeRequest(event, facts) && !evidence.history) return false;
+  return evidence.text !== null || sameText(event.issue, issue);
+}
+
+type Order = 'new' | 'old' | 'unclear';
+
+/** Whether the change in an event is newer than the applied one. A current poll shows the host state. */
+function orderOf(event: IssueEvent, issue: IssueRow, facts: HostFactsRow): Order {
+  const { action, label } = event;
+  if (action === 'seen') return 'new';
+  if (isClose(event) && issue.state !== 'done') return orderAfter(stateTime(event), facts.state_at, true);
+  if (label !== PAUSED_LABEL || (action !== 'labeled' && action !== 'unlabeled')) return 'new';
+  return orderAfter(event.issue.updatedAt, labelTime(facts, label), (action === 'labeled') !== issue.is_paused);
+}
+
+function orderAfter(at: string, known: string | null, changes: boolean): Order {
+  const order = compareStamps(at, known);
+  if (order === 0 && changes) return 'unclear';
+  return order > 0 ? 'new' : 'old';
+}
+
+interface OrderedFact extends Fact {
+  facts: HostFactsRow;
+  order: Order;
+}
+
+const hostActor = (id: string | null): Actor => ({ type: 'operator', id, agent: null, reason: 'on the host' });
+
+async function applyChange(unit: TransactionContext, after: IssueContext, followed: OrderedFact): Promise<void> {
+  const { event, order, facts } = followed;
+  const { issue } = after;
+  const actor = hostActor(event.sender);
+  if (issue.state === 'done') return restart(unit, after, followed);
+  if (event.issue.state === 'closed') {
+    if (order === 'new' && isClose(event)) await closed(unit, after, event);
+    return;
+  }
+  const shownPaused = issue.labels.includes(PAUSED_LABEL);
+  if (shownPaused === issue.is_paused) {
+    if (issue.text_changed_at !== facts.changed_at) await projectIssue(unit, after);
+    return;
+  }
+  const at = event.action === 'seen' ? null : event.issue.updatedAt;
+  await performAction(unit, after, shownPaused ? 'pause' : 'resume', { ...actor, at });
+  if (event.action === 'seen') return;
+  // Webhooks arrive late, or overtake a write of ours in flight: the last write on the host decides the flag.
+  const label = [PAUSED_LABEL];
+  const last = shownPaused ? { add: label, remove: [] } : { add: [], remove: label };
+  queueProjections(unit, after, [{ type: 'swapLabels', ...last }]);
+}
+
+/**
+ * A poll shows the host at the time it was read, which may be older than our own writes: it applies only when none of
+ * our writes is in flight and it was read after the last one completed. A permanently failed write of its labels or its
+ * state blocks it until a person settles the write. Failed comments and pull requests do not show in either.
+ */
+async function pollStatus(
+  unit: TransactionContext,
+  issue: IssueRow,
+  event: IssueEvent,
+): Promise<'current' | 'later' | 'held'> {
+  if (event.action !== 'seen') return 'current';
+  if (await mayMissOurWrites(unit, issue, event.readAt ?? event.issue.updatedAt)) return 'later';
+  return (await hasOpenProjections(unit.tx, issue, ['failed'], ['issue', 'labels'])) ? 'held' : 'current';
+}
+
+const hostFacts = ({ url, updatedAt }: HostIssue) => ({ url, host_updated_at: updatedAt });
+
+/** A reopening of ours in flight would open the issue again after this, so a close is queued behind it. */
+async function closed(unit: TransactionContext, subject: IssueContext, event: IssueEvent): Promise<void> {
+  const actor = hostActor(event.sender);
+  const { subject: ended } = await moveBy(unit, subject, { cause: { trigger: 'host-closed' }, actor });
+  await actedAt(unit.tx, ended.issue, stateTime(event));
+  if (await hasOpenProjections(unit.tx, ended.issue, ['pending'], ['issue'])) {
+    queueProjections(unit, ended, [{ type: 'closeIssue', reason: 'not_planned', comment: null }]);
+  }
+}
+
+/** A person reopened a finished issue, or added the label for intake again: it restarts. */
+async function restart(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { event, evidence, facts }: OrderedFact,
+): Promise<void> {
+  const { history, self } = evidence;
+  const acted: ActedOn = { at: facts.acted_at, eventId: facts.acted_event_id };
+  const request = history && mayBeRequest(event, facts) ? findRequest(history.events, self, acted) : null;
+  // Nothing else changes a finished issue; other labels that people add are removed.
+  if (!request) return projectIssue(unit, subject);
+  const stored = await factsOf(unit, subject.issue);
+  await saveHostFacts(unit.tx, factsAfterRestart(stored, request, history?.events.at(-1)?.id ?? request.id), false);
+  const { subject: fresh } = await moveBy(unit, subject, {
+    cause: { trigger: 'reopened' },
+    actor: hostActor(request.actor),
+  });
+  await admit(unit, fresh, evidence.hostStates);
+  // Requested by label only, the host still shows it closed; and a close of ours may still be in flight.
+  const closes = await hasOpenProjections(unit.tx, fresh.issue, ['pending'], ['issue']);
+  if (request.kind !== 'reopened' || closes) queueProjections(unit, fresh, [{ type: 'reopenIssue' }]);
+}
+
+const factsAfterRestart = (facts: HostFactsRow, { at }: HistoryEvent, eventId: number): HostFactsRow => ({
+  ...facts,
+  acted_at: at,
+  acted_event_id: eventId,
+  state_at: latest(facts.state_at, at),
+  pause_at: latest(facts.pause_at, at),
+  command_at: latest(facts.command_at, at),
+});

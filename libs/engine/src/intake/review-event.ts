@@ -1,0 +1,81 @@
+import { type HostEvent, type HostReview, isReviewable, isStaleReview } from '@pipeline/domain';
+import { findPullRequest, type IssueRow, insertRemarks, lockIssue, setApproval, takeRemark } from '@pipeline/store';
+import { inTenant, type TransactionContext } from '../context/context.ts';
+import type { Actor, IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
+import { recordPipelineEvent } from '../records/records.ts';
+import { issueFactsOf } from '../workflow/decision.ts';
+import { moveBy } from '../workflow/move.ts';
+import type { Intake } from './intake-context.ts';
+
+type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
+
+/** Verdicts that may change something; the others are discussion. */
+const VERDICTS: readonly HostReview['verdict'][] = ['approved', 'changes_requested', 'dismissed'];
+
+/**
+ * Applies a person's review of the pipeline's own pull request. Only reviews by people with write permission are
+ * accepted, and an approval only for its commit. Reviews of other pull requests move nothing.
+ */
+export async function applyReviewEvent(intake: Intake, event: ReviewEvent): Promise<void> {
+  const { engine, repo, host } = intake;
+  const { review } = event;
+  if (review.author === null || !VERDICTS.includes(review.verdict)) return;
+  const pr = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, event.prNumber);
+  const issueId = pr?.issue_id;
+  if (!pr?.agent_authored || issueId == null) return;
+  if (review.verdict !== 'dismissed') {
+    const permission = await host.permissionOf(event.repo, review.author);
+    if (permission !== 'admin' && permission !== 'write') return;
+  }
+  await inTenant(engine, repo.tenant_id, async (unit) => {
+    const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
+    const first = await takeRemark(unit.tx, unit.tenantId, repo.id, { kind: 'review', hostId: review.id });
+    if (!issue) return;
+    // A dismissal has the id of the review; if it arrives before the review, the review is void.
+    if (review.verdict === 'dismissed') await onDismissed(unit, issue, event);
+    else if (first) await applyReview(unit, issue, event);
+  });
+}
+
+async function applyReview(unit: TransactionContext, issue: IssueRow, event: ReviewEvent): Promise<void> {
+  const { review, prNumber } = event;
+  const actor: Actor = { type: 'operator', id: review.author, agent: null, reason: 'review on the host' };
+  const payload = { prNumber, verdict: review.verdict, headSha: review.commitSha };
+  recordPipelineEvent(unit, { issue }, { eventType: 'review_submitted', agent: actor.type, payload });
+  const subject = await loadIssueContext(unit, issue);
+  if (subject.pr?.number !== prNumber) return;
+  if (review.verdict === 'approved') return onApproved(unit, subject, review, actor);
+  if (!isReviewable(issue.state)) return setApproval(unit.tx, unit.tenantId, subject.pr.id, null);
+  const comment = { kind: 'review' as const, author: review.author ?? 'unknown', body: review.body };
+  await insertRemarks(unit.tx, unit.tenantId, issue.id, [comment]);
+  await moveBy(unit, subject, { cause: { trigger: 'review-changes-requested' }, actor });
+}
+
+/** An approval of a commit that is not the head is only recorded as an event. */
+async function onApproved(
+  unit: TransactionContext,
+  subject: IssueContext,
+  review: HostReview,
+  actor: Actor,
+): Promise<void> {
+  if (subject.issue.state !== 'human-review-ready') return;
+  const cause = { trigger: 'review-approved' as const, headSha: review.commitSha };
+  if (isStaleReview(issueFactsOf(subject), cause)) return;
+  await moveBy(unit, subject, { cause, actor, reviewId: review.id });
+}
+
+/** Revokes the approval of a dismissed review; an issue that waits for its merge needs a person again. */
+async function onDismissed(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { review, prNumber, sender }: ReviewEvent,
+): Promise<void> {
+  const subject = await loadIssueContext(unit, issue);
+  const { pr } = subject;
+  if (pr?.number !== prNumber || pr.approved_review_id !== review.id) return;
+  await setApproval(unit.tx, unit.tenantId, pr.id, null);
+  if (issue.state !== 'merge-pending') return;
+  const actor: Actor = { type: 'operator', id: sender, agent: null, reason: 'the approving review was dismissed' };
+  await moveBy(unit, subject, { cause: { trigger: 'review-dismissed' }, actor });
+}

@@ -1,0 +1,47 @@
+import type { TaskPayload, TaskType } from '@pipeline/domain';
+
+/** A worker's request for a task. */
+export interface ClaimRequest {
+  tenantId: number;
+  workerId: string;
+  /** The presented token; the worker must be registered with it. */
+  tokenId?: string;
+  taskTypes: readonly TaskType[];
+  /** Null = all repos of the tenant. */
+  repoIds: readonly number[] | null;
+  /**
+   * Secret of this claim, the same in each of its retries: they get the same task and token while the claim is valid.
+   */
+  claimSecret?: string;
+}
+
+/** The response to a claim (interface: claim a task). */
+export interface ClaimedTask {
+  id: string;
+  taskType: TaskType;
+  repo: string;
+  issueNumber: number | null;
+  priority: number;
+  attempt: number;
+  maxAttempts: number;
+  claimToken: string;
+  leaseExpiresAt: string;
+  payload: TaskPayload;
+  promptVersion: number | null;
+  maxTurns: number | null;
+  /** The remaining budget of the issue; null = there is none. */
+  budgetUsd: number | null;
+}
+
+/** The right to a claimed task: who presents the fencing token holds the claim. */
+export interface ClaimToken {
+  tenantId: number;
+  taskId: string;
+  claimToken: string;
+}
+
+/** Key of requests that differ in the worker only: while one of them finds no task, none of them does. */
+export function claimScope({ taskTypes, repoIds }: ClaimRequest): string {
+  const repos = repoIds ? [...repoIds].sort((a, b) => a - b).join() : 'all';
+  return `${[...taskTypes].sort().join()} ${repos}`;
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { Invocation } from '@pipeline/domain';
+import { closeRun, type RunRow } from '@pipeline/store';
+import type { Engine, TransactionContext } from '../context/context.ts';
+import type { HeldClaim } from '../context/issue-context.ts';
+import { bookInvocations } from '../costs/book-invocations.ts';
+import { updateWorkerStatus } from '../presence/worker-status.ts';
+import type { ClaimToken } from './claim-types.ts';
+import { withClaim } from './with-claim.ts';
+
+type RunEnd = Parameters<typeof closeRun>[3];
+
+/**
+ * Ends a claim with the worker's last request: closes its run and stores the response. The same token and body again
+ * return that response and change nothing, because workers repeat a request that got no response. A request that comes
+ * too late is refused, and its cost is recorded all the same.
+ * @param work applies the request; returns the response and how the run ended.
+ * @throws AppError CLAIM_LOST or TASK_CANCELLED.
+ */
+export function endClaim<T extends object>(
+  engine: Engine,
+  token: ClaimToken,
+  body: { invocations: readonly Invocation[] },
+  work: (unit: TransactionContext, claim: HeldClaim) => Promise<{ answer: T; end: Omit<RunEnd, 'report'> }>,
+): Promise<T> {
+  const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
+  return withClaim(
+    engine,
+    token,
+    async (unit, claim) => {
+      const { answer, end } = await work(unit, claim);
+      unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, { ...end, report: { hash, answer } }));
+      await updateWorkerStatus(unit, claim.run.worker_id, { alive: true });
+      return answer;
+    },
+    {
+      onRefused: (unit, claim) => bookInvocations(unit, claim, body.invocations),
+      repeated: (run) => storedAnswer<T>(run, hash),
+    },
+  );
+}
+
+const storedAnswer = <T>(run: RunRow, hash: string): T | undefined =>
+  run.report_hash === hash ? (run.report_answer as unknown as T) : undefined;

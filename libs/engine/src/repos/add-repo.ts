@@ -1,0 +1,112 @@
+import {
+  AppError,
+  type CheckPolicy,
+  DEFAULT_TENANT,
+  DEFAULT_WORKFLOW,
+  type HostRepo,
+  type MergeMethod,
+  requireSlug,
+  type Slug,
+  type VcsHost,
+} from '@pipeline/domain';
+import { ensureTenant, type RepoRow, reposOfAll, seedWorkflow, upsertRepo } from '@pipeline/store';
+import { requireOrg } from '../accounts/orgs.ts';
+import { type Admin, recordRepoAction, refuse } from '../context/admin.ts';
+import { inTenant } from '../context/context.ts';
+import type { HostOfKind } from './examine-repo.ts';
+import { shownRepo } from './repos.ts';
+
+type HostKind = VcsHost['clientType'];
+
+export interface NewRepo {
+  /** owner/name */
+  slug: string;
+  /** External id of the organisation; null = the default organisation. */
+  org: string | null;
+  /** null = the kind whose credentials are set, GitHub before the sandbox. */
+  host: HostKind | null;
+  /** Target branch of pull requests; null = the default branch on the host. */
+  branch: string | null;
+  /** Maximum number of concurrent tasks, null = no limit; undefined = unchanged. */
+  poolSize?: number | null | undefined;
+  /** Command that workers run after a checkout, null = none; undefined = unchanged. */
+  setupCommand?: string | null | undefined;
+  /** Checks that must be green before a merge; undefined = unchanged, at first `required`. */
+  checkPolicy?: CheckPolicy | undefined;
+  /** Preferred way of merging; undefined = unchanged, at first `squash`. */
+  mergeMethod?: MergeMethod | undefined;
+  enabled: boolean;
+}
+
+/**
+ * Adds a repo to the pipeline, or changes the settings of one that was added before. The host must have the repo; a
+ * renamed one is added under its new name. `added` = the pipeline did not list it before.
+ * @throws AppError INVALID_INPUT for an invalid slug, a repo that the host does not have, or a missing branch or host;
+ * NOT_FOUND for an unknown organisation; HOST_UNAVAILABLE when the host does not respond.
+ */
+export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) {
+  const asked = requireSlug(input.slug);
+  const { engine } = admin;
+  const tenantId = await tenantOf(admin, input.org);
+  const { kind, host } = await selectHost(input.host, hostOf);
+  const found = host ? await readRepo(host, asked) : null;
+  const branch = input.branch ?? found?.defaultBranch ?? refuse(noBranch(kind));
+  const slug: Slug = found ? { owner: found.owner, name: found.name } : asked;
+  const known = (await reposOfAll(engine.store.fleet, slug)).find(({ tenant_id }) => tenant_id === tenantId);
+  const org = input.org ?? DEFAULT_TENANT;
+  return inTenant(engine, tenantId, async (unit) => {
+    const row = await upsertRepo(unit.tx, tenantId, {
+      slug,
+      vcsHost: kind,
+      cloneUrl: found?.cloneUrl ?? known?.clone_url ?? `https://github.com/${slug.owner}/${slug.name}.git`,
+      defaultBranch: branch,
+      setupCommand: input.setupCommand === undefined ? (known?.setup_command ?? null) : input.setupCommand,
+      poolSize: input.poolSize === undefined ? (known?.pool_size ?? null) : input.poolSize,
+      ...(input.checkPolicy && { checks: input.checkPolicy }),
+      ...(input.mergeMethod && { mergeMethod: input.mergeMethod }),
+      installationId: null,
+      enabled: input.enabled,
+    });
+    await seedWorkflow(unit.tx, tenantId, row.id, DEFAULT_WORKFLOW);
+    recordRepoAction(unit, admin, { ...row, org }, { action: 'repo-add', ...settingsOf(row) });
+    unit.notify('svc_cache');
+    return { ...shownRepo({ ...row, org }), added: known === undefined };
+  });
+}
+
+const settingsOf = ({ default_branch, pool_size, setup_command, checks_policy, merge_method, enabled }: RepoRow) => ({
+  branch: default_branch,
+  poolSize: pool_size,
+  setupCommand: setup_command,
+  checkPolicy: checks_policy,
+  mergeMethod: merge_method,
+  enabled,
+});
+
+const tenantOf = async ({ engine }: Admin, org: string | null): Promise<number> =>
+  org === null ? ensureTenant(engine.store.tenant, DEFAULT_TENANT) : (await requireOrg(engine.store.tenant, org)).id;
+
+async function selectHost(
+  asked: HostKind | null,
+  hostOf: HostOfKind,
+): Promise<{ kind: HostKind; host: VcsHost | null }> {
+  for (const kind of asked === null ? (['github', 'sandbox'] as const) : [asked]) {
+    const host = await hostOf(kind);
+    if (host) return { kind, host };
+  }
+  if (asked === 'sandbox') return refuse('no credentials for the sandbox are set: set SANDBOX_URL and SANDBOX_TOKEN');
+  return { kind: 'github', host: null };
+}
+
+const noBranch = (kind: HostKind): string =>
+  `no credentials for ${kind} are set, so that the default branch is not known: set GITHUB_TOKEN or name the branch`;
+
+async function readRepo(host: VcsHost, slug: Slug): Promise<HostRepo> {
+  const name = `${slug.owner}/${slug.name}`;
+  const found = await host.getRepo(slug).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError('HOST_UNAVAILABLE', `${host.clientType} did not return ${name}: ${why}`, { cause });
+  });
+  if (found) return found;
+  return refuse(`${host.clientType} has no repository ${name}, or these credentials cannot see it`);
+}

@@ -1,0 +1,186 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { HostCheck } from '@pipeline/domain';
+import { allowUncheckedMerge, applyHostEvent, explainIssueAt } from '@pipeline/engine';
+import { drain, finish, goodOutcome, take, workUntil } from '../harness.ts';
+import { updateRepo } from '../repo-columns.ts';
+import { OLGA, Stage } from '../stage.ts';
+
+const bench = new Stage();
+const HEAD = 'abc1234';
+const check = (name: string, state: HostCheck['state'], hostId = 1): HostCheck => ({
+  ...{ kind: 'check-run', name, state, conclusion: state, url: null, hostId, at: '2026-03-01T00:00:00Z' },
+});
+/** Sends what is in the outbox, the merge included, and lets its poll interval pass. */
+const poll = async () => {
+  bench.pass(31);
+  await drain(bench);
+};
+const why = () => {
+  const { owner, name } = bench.repo;
+  return explainIssueAt(bench.engine, { owner, repo: name, number: 1 });
+};
+const event = (checks: HostCheck[]) =>
+  applyHostEvent(
+    { engine: bench.engine, repo: bench.repo, host: bench.host },
+    { kind: 'checks', repo: bench.repo, headSha: HEAD, prNumbers: [1], checks, sender: 'ci' },
+  );
+
+/** An approved pull request whose merge is in the outbox. */
+beforeEach(async () => {
+  await updateRepo(bench, { checks_policy: 'required' });
+  await workUntil(bench, 'merge-pending');
+  await drain(bench);
+  await finish(bench, await take(bench), goodOutcome('merge', 1));
+});
+
+describe('a merge', () => {
+  test('waits for the required checks, says for which, and goes on when they are green', async () => {
+    bench.host.rules = { requiredChecks: ['build', 'lint'], methods: ['rebase'] };
+    bench.host.checks = [check('build', 'pending'), check('optional', 'failure')];
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('merge-pending');
+    expect(await why()).toMatchObject({
+      explanation: expect.stringContaining('waits for the checks build, lint on pull request #'),
+      waitingOn: [expect.objectContaining({ kind: 'ci' })],
+    });
+    expect((await bench.issue()).status_comment_body).toContain('- build\n- lint');
+    bench.host.checks = [check('build', 'success'), check('lint', 'success')];
+    await poll();
+    expect((await bench.issue()).state).toBe('done');
+    expect(bench.host.executed.filter(({ type }) => type === 'mergePR')).toHaveLength(1);
+  });
+
+  test('uses no attempt while it waits', async () => {
+    bench.host.checks = [check('build', 'pending')];
+    await drain(bench);
+    for (let round = 0; round < 10; round += 1) await poll();
+    expect(await bench.entry('mergePR')).toMatchObject({ status: 'pending', attempts: 0, attempt_started_at: null });
+  });
+
+  test('waits for all checks of the head when none is required', async () => {
+    bench.host.checks = [check('build', 'success'), check('lint', 'pending')];
+    await drain(bench);
+    expect((await why()).explanation).toContain('the check lint on');
+  });
+
+  test('is sent earlier when a webhook reports a check', async () => {
+    bench.host.checks = [check('build', 'pending')];
+    await drain(bench);
+    bench.host.checks = [check('build', 'success')];
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('merge-pending');
+    await event([check('build', 'success')]);
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('done');
+  });
+});
+
+describe('a red check', () => {
+  test('sends the issue back with its name and the end of its log in the payload', async () => {
+    bench.host.checks = [check('build', 'failure'), check('lint', 'pending')];
+    bench.host.logs.set('build', 'expected 1, got 2');
+    await drain(bench);
+    expect(await bench.transitions()).toContain('merge-pending -> changes-requested (checks-failed)');
+    const task = await take(bench);
+    expect(task.taskType).toBe('develop');
+    expect(task.payload.checks).toEqual([
+      expect.objectContaining({ name: 'build', state: 'failure', logTail: 'expected 1, got 2' }),
+      expect.objectContaining({ name: 'lint', state: 'pending', logTail: null }),
+    ]);
+    expect(task.payload.reviewComments.at(-1)).toMatchObject({
+      author: 'checks',
+      body: expect.stringContaining('expected 1, got 2'),
+    });
+    expect(bench.host.executed.map(({ type }) => type)).not.toContain('mergePR');
+  });
+
+  test('is never merged, also when an operator allowed a merge without checks', async () => {
+    await allowUncheckedMerge(bench.engine, await bench.key(), OLGA);
+    bench.host.checks = [check('build', 'failure')];
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('changes-requested');
+  });
+});
+
+describe('a head without checks', () => {
+  test('is merged when an operator allows it', async () => {
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('merge-pending');
+    expect((await why()).explanation).toContain('or an operator to allow its merge without any');
+    expect(await allowUncheckedMerge(bench.engine, await bench.key(), OLGA)).toBe(HEAD);
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('done');
+  });
+
+  test('is merged when the repo says that there are none', async () => {
+    await updateRepo(bench, { checks_policy: 'none' });
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('done');
+  });
+});
+
+describe('checks that do not end', () => {
+  beforeEach(async () => {
+    bench.host.checks = [check('build', 'pending')];
+    await drain(bench);
+    bench.pass(bench.engine.settings().checks.timeoutMinutes * 60);
+    await drain(bench);
+  });
+
+  test('block the issue with ci_timeout after the time limit', async () => {
+    expect(await bench.issue()).toMatchObject({
+      ...{ state: 'failure-blocked', block_reason: 'ci_timeout', blocked_from_state: 'merge-pending' },
+      last_error: expect.stringContaining('build'),
+    });
+    expect(await bench.entry('mergePR')).toMatchObject({ status: 'discarded' });
+  });
+
+  test('are waited for no longer when they are green after all', async () => {
+    bench.host.checks = [check('build', 'success', 2)];
+    await event(bench.host.checks);
+    expect((await bench.issue()).state).toBe('merge-pending');
+    await finish(bench, await take(bench), goodOutcome('merge', 1));
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('done');
+  });
+});
+
+describe('a branch that is behind its base', () => {
+  const refuse = { status: 'refused', httpStatus: 405, message: 'expected', kind: 'behind' } as const;
+  beforeEach(async () => {
+    bench.host.checks = [check('build', 'success')];
+    bench.host.nextResults.push(refuse);
+    await bench.send('mergePR');
+  });
+
+  test('is brought up to date, and its new head goes to a review', async () => {
+    bench.host.nextResults.push({ status: 'ok', repeated: false, created: { number: 1, sha: 'fed4321' } });
+    await bench.send('updateBranch');
+    expect(await bench.transitions()).toContain('merge-pending -> in-review (head-moved)');
+  });
+
+  test('goes back to development when it conflicts', async () => {
+    bench.host.nextResults.push({ ...refuse, httpStatus: 422, kind: 'conflict' });
+    await bench.send('updateBranch');
+    expect((await bench.issue()).state).toBe('changes-requested');
+  });
+
+  test('is merged again when nothing was new after all', async () => {
+    bench.host.nextResults.push({ status: 'ok', repeated: true, created: { number: 1, sha: HEAD } });
+    await bench.send('updateBranch');
+    await finish(bench, await take(bench), goodOutcome('merge', 1));
+    await drain(bench);
+    expect((await bench.issue()).state).toBe('done');
+  });
+});
+
+test('waits on when the host requires a check that cannot be read', async () => {
+  bench.host.checks = [check('build', 'success')];
+  const message = 'Required status check "secret" is expected.';
+  bench.host.nextResults.push({ status: 'refused', httpStatus: 405, message, kind: 'checks' });
+  await bench.send('mergePR');
+  expect((await bench.issue()).state).toBe('merge-pending');
+  expect(await bench.entry('mergePR')).toMatchObject({ status: 'pending', attempts: 0 });
+  await poll();
+  expect((await bench.issue()).state).toBe('done');
+});

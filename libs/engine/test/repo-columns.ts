@@ -1,0 +1,10 @@
+import type { Stage } from './stage.ts';
+
+/** Changes columns of the repo of a stage that the product sets from its configuration. */
+export async function updateRepo(
+  { database, tenantId, repo }: Stage,
+  change: { checks_policy: 'required' | 'all' | 'none' },
+): Promise<void> {
+  const update = database.db.updateTable('repos').set(change);
+  await update.where('tenant_id', '=', tenantId).where('id', '=', repo.id).execute();
+}

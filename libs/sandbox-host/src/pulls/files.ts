@@ -1,0 +1,46 @@
+import { apiUrl, htmlUrl } from '../render/basics.ts';
+import type { PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
+
+const STATUS: Record<string, string> = { A: 'added', D: 'removed', M: 'modified', T: 'changed' };
+
+/** GitHub's `diff-entry` of each file that the branch changed since it left the base. */
+export async function changedFiles(sandbox: Sandbox, repo: RepoRecord, { pull }: PullIssue) {
+  const { git } = sandbox;
+  const dir = git.dir(repo);
+  const base = pull.mergedAt ? pull.baseSha : ((await git.resolve(dir, pull.baseRef)) ?? pull.baseSha);
+  const range = `${base}...${pull.headSha}`;
+  // -z keeps every file name as it is; without it git quotes and escapes some.
+  const [raw, numstat] = await Promise.all([
+    git.run(dir, ['diff', '--raw', '-z', '--no-renames', '--no-abbrev', range]),
+    git.run(dir, ['diff', '--numstat', '-z', '--no-renames', range]),
+  ]);
+  const counts = new Map(
+    numstat
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => {
+        const [added = '', deleted = '', ...name] = line.split('\t');
+        return [name.join('\t'), { additions: Number(added) || 0, deletions: Number(deleted) || 0 }];
+      }),
+  );
+  const fields = raw.split('\0').filter(Boolean);
+  const files = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [, , , sha = '', letter = 'M'] = (fields[at] ?? '').split(' ');
+    const filename = fields[at + 1] ?? '';
+    const { additions, deletions } = counts.get(filename) ?? { additions: 0, deletions: 0 };
+    const place = filename.split('/').map(encodeURIComponent).join('/');
+    files.push({
+      sha,
+      filename,
+      status: STATUS[letter] ?? 'modified',
+      additions,
+      deletions,
+      changes: additions + deletions,
+      blob_url: `${htmlUrl(sandbox, repo)}/blob/${pull.headSha}/${place}`,
+      raw_url: `${htmlUrl(sandbox, repo)}/raw/${pull.headSha}/${place}`,
+      contents_url: `${apiUrl(sandbox, repo)}/contents/${place}?ref=${pull.headSha}`,
+    });
+  }
+  return files;
+}

@@ -1,0 +1,153 @@
+import type { ChecksWait, HostCheck } from '@pipeline/domain';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { svcNow } from '../driver/clock.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
+import type { Db, Tx } from '../driver/database.ts';
+import { jsonb } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+
+export type CommitCheckRow = Selectable<DB['commit_checks']>;
+
+interface CommitKey {
+  tenantId: number;
+  repoId: number;
+  sha: string;
+}
+
+/** A check with the last lines of its log, where it failed and they were read. */
+export interface ReportedCheck extends HostCheck {
+  logTail?: string | null;
+}
+
+/**
+ * Stores reports about one commit. An older report than the known one, by the host's ids and times, changes nothing; a
+ * log that was read before is kept.
+ */
+export async function saveChecks(tx: Tx, key: CommitKey, checks: readonly ReportedCheck[]): Promise<void> {
+  if (checks.length === 0) return;
+  await insertion(
+    tx,
+    key,
+    checks,
+    sql<boolean>`
+    (excluded.host_id, excluded.reported_at) >= (commit_checks.host_id, commit_checks.reported_at)`,
+  ).execute();
+}
+
+/** Stores all checks that the host shows of a commit now; those that it shows no more are deleted. */
+export async function saveAllChecks(tx: Tx, key: CommitKey, checks: readonly ReportedCheck[]): Promise<void> {
+  await tx
+    .deleteFrom('commit_checks')
+    .where('tenant_id', '=', key.tenantId)
+    .where('repo_id', '=', key.repoId)
+    .where('sha', '=', key.sha)
+    .where(sql<boolean>`(kind || ' ' || name) <> all(${checks.map(({ kind, name }) => `${kind} ${name}`)}::text[])`)
+    .execute();
+  if (checks.length > 0) await insertion(tx, key, checks, sql<boolean>`true`).execute();
+}
+
+const insertion = (tx: Tx, key: CommitKey, checks: readonly ReportedCheck[], isNewer: RawBuilder<boolean>) =>
+  tx
+    .insertInto('commit_checks')
+    .values(
+      checks.map((check) => ({
+        ...{ tenant_id: key.tenantId, repo_id: key.repoId, sha: key.sha },
+        ...{ kind: check.kind, name: check.name, state: check.state, conclusion: check.conclusion, url: check.url },
+        ...{ host_id: check.hostId, log_tail: check.logTail ?? null, reported_at: check.at },
+      })),
+    )
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'repo_id', 'sha', 'kind', 'name'])
+        .doUpdateSet((eb) => ({
+          state: eb.ref('excluded.state'),
+          conclusion: eb.ref('excluded.conclusion'),
+          url: eb.ref('excluded.url'),
+          host_id: eb.ref('excluded.host_id'),
+          log_tail: sql<string | null>`case when excluded.state = 'failure'
+            then coalesce(excluded.log_tail, commit_checks.log_tail) end`,
+          reported_at: eb.ref('excluded.reported_at'),
+        }))
+        .where(isNewer),
+    );
+
+const ofCommit = prepared('checks-of-commit', (db, p: Params<CommitKey>) =>
+  db
+    .selectFrom('commit_checks')
+    .select(COLUMNS.commit_checks)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('repo_id', '=', p('repoId'))
+    .where('sha', '=', p('sha'))
+    .orderBy('name')
+    .orderBy('kind'),
+);
+
+/** The checks of a commit by name: a range of the primary key. */
+export const checksOfCommit = (db: Db, key: CommitKey): Promise<CommitCheckRow[]> => ofCommit.all(db, key);
+
+const ofIssue = prepared('checks-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .selectFrom('commit_checks as c')
+    .innerJoin('pull_requests as p', (on) =>
+      on
+        .onRef('p.tenant_id', '=', 'c.tenant_id')
+        .onRef('p.repo_id', '=', 'c.repo_id')
+        .onRef('p.head_sha', '=', 'c.sha'),
+    )
+    .select(['c.name', 'c.state', 'c.conclusion', 'c.url', 'c.log_tail as logTail'])
+    .where('p.tenant_id', '=', p('tenantId'))
+    .where('p.issue_id', '=', p('issueId'))
+    .where('p.state', '=', sql.lit('open'))
+    .where('p.agent_authored', '=', sql.lit(true))
+    .orderBy('c.name')
+    .orderBy('c.kind')
+    .limit(sql.lit(100)),
+);
+
+/** The checks of the head of an issue's own open pull request, by name, at most 100. */
+export const checksOfIssue = (db: Db, tenantId: number, issueId: number) => ofIssue.all(db, { tenantId, issueId });
+
+/** Issues whose own open pull request has this head: index pull_requests_by_head. */
+export async function issuesAtHead(db: Db, { tenantId, repoId, sha }: CommitKey): Promise<number[]> {
+  const rows = await db
+    .selectFrom('pull_requests')
+    .select('issue_id')
+    .where('tenant_id', '=', tenantId)
+    .where('repo_id', '=', repoId)
+    .where('head_sha', '=', sha)
+    .where('state', '=', sql.lit('open'))
+    .where('agent_authored', '=', true)
+    .execute();
+  return rows.flatMap(({ issue_id: id }) => id ?? []);
+}
+
+/** Stores what a pull request waits for, and since when: the beginning of the wait for the same head. Null ends it. */
+export async function setChecksWait(tx: Tx, tenantId: number, id: number, wait: ChecksWait | null): Promise<void> {
+  await tx
+    .updateTable('pull_requests')
+    .set({
+      checks_wait: wait && (jsonb(wait) as never),
+      checks_wait_since:
+        wait &&
+        sql<string>`case when checks_wait ->> 'sha' = ${wait.sha} then coalesce(checks_wait_since, svc_now())
+          else svc_now() end`,
+      updated_at: svcNow,
+    })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Makes the waiting merge of an issue due now. @returns whether there is one. */
+export async function hastenMerge(tx: Tx, tenantId: number, issueId: number): Promise<boolean> {
+  const result = await tx
+    .updateTable('projections')
+    .set({ retry_after: null, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', '=', issueId)
+    .where('status', '=', sql.lit('pending'))
+    .where('retry_after', 'is not', null)
+    .where(sql<boolean>`action ->> 'type' = 'mergePR'`)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}

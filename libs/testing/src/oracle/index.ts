@@ -1,0 +1,18 @@
+export { consistencyOf } from './consistency.ts';
+export { costByModelOf, costSummaryOf } from './costs.ts';
+export { dashboardOf } from './dashboard.ts';
+export { type Comparison, differences } from './differences.ts';
+export { digestOf, type Guarded, guardOf } from './guard.ts';
+export { diagnosisOf, listItemOf, ofIssue, timelineOf, whyOf } from './issue.ts';
+export { blockedIssuesOf, deadLettersOf, eventsOf, findingsOf, projectionsOf } from './lists.ts';
+export { attributionOf, autonomyOf } from './merges.ts';
+export { kpiOf } from './metrics/kpis.ts';
+export { figure, type MetricId, metric } from './metrics/metric.ts';
+export { namesOf } from './names.ts';
+export { samplesOf } from './prometheus.ts';
+export { queueDepthOf, taskQueueOf } from './queue.ts';
+export { retrospectivesOf, weeklyReliabilityOf } from './reliability.ts';
+export { byRepo, ofRepos, type Rows, readRows } from './rows.ts';
+export { foundOf, type Search } from './search.ts';
+export { cohortFunnelOf, funnelOf, stateTimeseriesOf, throughputOf } from './states.ts';
+export { floorOf, workersOf } from './workers.ts';

@@ -1,0 +1,296 @@
+import type { ErrorClass, State, TaskType } from '@pipeline/domain';
+import type { Db } from '@pipeline/store';
+import { sql } from 'kysely';
+
+/** The rows of the store's tables, from which the oracle computes every answer. Times are milliseconds since 1970, money is USD. */
+export interface Rows {
+  tenants: { id: number; externalId: string; name: string }[];
+  repos: { id: number; tenant: string; owner: string; name: string; slug: string; tenantId: number }[];
+  issues: Issue[];
+  transitions: Transition[];
+  pullRequests: PullRequest[];
+  costs: {
+    repoId: number;
+    issueId: number | null;
+    agent: string;
+    model: string;
+    provider: string;
+    usd: number;
+    at: number;
+  }[];
+  invocations: Invocation[];
+  events: {
+    id: number;
+    repoId: number;
+    issue: number | null;
+    type: string;
+    task: string | null;
+    reason: string | null;
+    at: number;
+  }[];
+  runs: Run[];
+  tasks: Task[];
+  writes: Write[];
+  deadLetters: DeadLetter[];
+  retrospectives: {
+    repoId: number;
+    planned: string[] | null;
+    actual: string[] | null;
+    outcome: string | null;
+    at: number;
+  }[];
+  siIssues: { repoId: number; number: number; isOpen: boolean }[];
+  edges: {
+    repoId: number;
+    id: number;
+    kind: 'depends_on' | 'subtask';
+    active: boolean;
+    child: string;
+    parent: string;
+  }[];
+  findings: {
+    repoId: number;
+    issueId: number | null;
+    id: string;
+    status: string;
+    severity: string;
+    category: string;
+    at: number;
+  }[];
+  workers: Worker[];
+  workerPeriods: {
+    tenantId: number;
+    workerId: string;
+    kind: 'online' | 'silent' | 'stalled';
+    from: number;
+    to: number | null;
+  }[];
+}
+
+interface Issue {
+  id: number;
+  repoId: number;
+  number: number;
+  title: string;
+  /** Into the pipeline. */
+  enteredAt: number;
+  /** On the host. */
+  createdAt: number;
+  state: State;
+  stateAt: number;
+  isBlocked: boolean;
+  isPaused: boolean;
+  pausedAt: number | null;
+  blockReason: string | null;
+  blockClass: ErrorClass | null;
+  blockedFrom: State | null;
+  lastError: string | null;
+  status: string | null;
+  labels: string[];
+  costUsd: number;
+}
+
+interface Transition {
+  id: number;
+  issueId: number;
+  repoId: number;
+  from: State;
+  to: State;
+  trigger: string;
+  at: number;
+  ms: number;
+}
+
+interface PullRequest {
+  issueId: number | null;
+  repoId: number;
+  number: number;
+  openedAt: number;
+  mergedAt: number | null;
+  isOpen: boolean;
+  isReverted: boolean;
+  byAgent: boolean;
+}
+
+interface Invocation {
+  repoId: number;
+  issueId: number | null;
+  agent: string;
+  model: string;
+  provider: string;
+  tokens: number[];
+  turns: number;
+  stop: string;
+  at: number;
+  claimedAt: number;
+}
+
+interface Run {
+  id: number;
+  repoId: number;
+  issueId: number | null;
+  taskType: TaskType;
+  agent: string;
+  workerId: string;
+  workId: string;
+  attempt: number;
+  status: string;
+  at: number;
+  endedAt: number | null;
+  leaseUntil: number;
+  error: string | null;
+  fingerprint: string | null;
+}
+
+interface Task {
+  id: string;
+  repoId: number;
+  issueId: number | null;
+  issue: number;
+  type: TaskType;
+  status: 'pending' | 'claimed';
+  held: string | null;
+  priority: number;
+  claimedBy: string | null;
+  claimedAt: number | null;
+  at: number;
+  leaseUntil: number | null;
+  progressAt: number | null;
+}
+
+interface Write {
+  id: number;
+  repoId: number;
+  issue: number;
+  lane: string;
+  status: 'pending' | 'failed' | 'complete' | 'discarded';
+  error: string | null;
+  at: number;
+}
+
+interface DeadLetter {
+  id: string;
+  repoId: number;
+  issueId: number;
+  issue: number;
+  from: State | null;
+  to: string;
+  agent: string | null;
+  error: string;
+  at: number;
+  isResolved: boolean;
+}
+
+interface Worker {
+  tenantId: number;
+  id: string;
+  name: string;
+  repos: string[];
+  status: 'idle' | 'busy' | 'draining' | 'offline';
+  heardAt: number | null;
+  stalledAt: number | null;
+  hasLeft: boolean;
+}
+
+const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
+
+const QUERIES: Record<keyof Rows, string> = {
+  tenants: `select id, external_id as "externalId", name from tenants where id > 0 order by external_id`,
+  repos: `select r.id, r.tenant_id as "tenantId", t.external_id as tenant, owner, r.name, owner || '/' || r.name as slug
+    from repos r join tenants t on t.id = r.tenant_id order by r.id`,
+  issues: `select id, repo_id as "repoId", issue_number as number, title, ${MS('created_at')} as "enteredAt",
+    ${MS('host_created_at')} as "createdAt", state, ${MS('state_entered_at')} as "stateAt", is_blocked as "isBlocked",
+    is_paused as "isPaused", ${MS('paused_at')} as "pausedAt", block_reason as "blockReason",
+    block_classification as "blockClass", blocked_from_state as "blockedFrom", last_error as "lastError",
+    current_status as status, labels, cost_usd as "costUsd" from issues`,
+  transitions: `select id, issue_id as "issueId", repo_id as "repoId", from_state as "from", to_state as "to", trigger,
+    ${MS('at')} as at, duration_in_from_ms as ms from transitions order by id`,
+  pullRequests: `select issue_id as "issueId", repo_id as "repoId", number, ${MS('opened_at')} as "openedAt",
+    case when merged then ${MS('merged_at')} end as "mergedAt", state = 'open' as "isOpen",
+    reverted_by is not null as "isReverted", agent_authored as "byAgent" from pull_requests`,
+  costs: `select c.repo_id as "repoId", c.issue_id as "issueId", c.agent, c.model, a.provider, c.amount_usd as usd,
+    ${MS('c.created_at')} as at
+    from cost_events c join agent_invocations a on a.run_id = c.run_id and a.invocation_index = c.invocation_index`,
+  invocations: `select r.repo_id as "repoId", r.issue_id as "issueId", r.agent, a.model, a.provider, a.stop_reason as stop,
+    a.turns, ${MS('a.created_at')} as at, ${MS('r.claimed_at')} as "claimedAt",
+    array[input_tokens, output_tokens, cache_read_tokens, cache_write_tokens] as tokens
+    from agent_invocations a join runs r on r.id = a.run_id`,
+  events: `select id, repo_id as "repoId", issue_number as issue, event_type as type, payload ->> 'taskType' as task,
+    case event_type when 'issue_blocked' then payload ->> 'blockReason' end as reason, ${MS('created_at')} as at
+    from pipeline_events order by created_at desc, id desc`,
+  runs: `select id, repo_id as "repoId", issue_id as "issueId", task_type as "taskType", agent, worker_id as "workerId",
+    work_id as "workId", attempt, status, ${MS('claimed_at')} as at, ${MS('finished_at')} as "endedAt",
+    ${MS('lease_expires_at')} as "leaseUntil", error_message as error, error_fingerprint as fingerprint
+    from runs order by id`,
+  tasks: `select id, repo_id as "repoId", issue_id as "issueId", issue_number as issue, task_type as type, status, held,
+    priority, claimed_by as "claimedBy", ${MS('claimed_at')} as "claimedAt", ${MS('created_at')} as at,
+    ${MS('lease_expires_at')} as "leaseUntil", ${MS('progress_at')} as "progressAt" from tasks`,
+  writes: `select id, repo_id as "repoId", issue_number as issue, lane, status, error, ${MS('created_at')} as at
+    from projections order by id`,
+  deadLetters: `select id, repo_id as "repoId", issue_id as "issueId", issue_number as issue, from_state as "from",
+    target_state as "to", agent_name as agent, error, ${MS('created_at')} as at, resolved_at is not null as "isResolved"
+    from dead_letters`,
+  retrospectives: `select repo_id as "repoId", array(select jsonb_array_elements_text(planned_files -> 'files')) as planned,
+    array(select jsonb_array_elements_text(actual_files -> 'files')) as actual, planned_files is null as "noPlan",
+    actual_files is null as "noActual", outcome_classification as outcome, ${MS('created_at')} as at from retrospectives`,
+  siIssues: `select repo_id as "repoId", issue_number as number, completed_at is null as "isOpen" from si_issues`,
+  edges: `select child_repo_id as "repoId", id, kind, active, child_repo_id || '#' || child_issue_number as child,
+    parent_repo_id || '#' || parent_issue_number as parent from issue_edges order by id`,
+  findings: `select repo_id as "repoId", issue_id as "issueId", id, status, severity, category, ${MS('created_at')} as at
+    from findings`,
+  workers: `select tenant_id as "tenantId", id, name, repos, status, ${MS('last_heartbeat_at')} as "heardAt",
+    ${MS('stalled_since')} as "stalledAt", left_at is not null as "hasLeft" from workers`,
+  workerPeriods: `select tenant_id as "tenantId", worker_id as "workerId", kind, ${MS('started_at')} as "from",
+    ${MS('ended_at')} as "to" from worker_periods`,
+};
+
+/** Reads all of it; at the size of the full history that takes some GB of memory. */
+export async function readRows(db: Db): Promise<Rows> {
+  const all: Partial<Record<keyof Rows, unknown[]>> = {};
+  for (const [name, query] of Object.entries(QUERIES)) {
+    all[name as keyof Rows] = (await sql.raw(query).execute(db)).rows;
+  }
+  const rows = all as unknown as Rows;
+  for (const look of rows.retrospectives as (Rows['retrospectives'][number] & {
+    noPlan: boolean;
+    noActual: boolean;
+  })[]) {
+    if (look.noPlan) look.planned = null;
+    if (look.noActual) look.actual = null;
+  }
+  return rows;
+}
+
+/** The rows of some repos; the fleet and the tenants stay whole. */
+export function ofRepos(rows: Rows, repoIds: readonly number[]): Rows {
+  const wanted = new Set(repoIds);
+  const { repos, workerPeriods, workers, tenants, ...rest } = rows;
+  const kept = Object.fromEntries(
+    Object.entries(rest).map(([name, list]) => [
+      name,
+      (list as { repoId: number }[]).filter(({ repoId }) => wanted.has(repoId)),
+    ]),
+  );
+  return {
+    ...(kept as unknown as Rows),
+    repos: repos.filter(({ id }) => wanted.has(id)),
+    ...{ workerPeriods, workers, tenants },
+  };
+}
+
+/** The same for every repo by itself, in one go. */
+export function byRepo(rows: Rows): Map<number, Rows> {
+  const { repos, workerPeriods, workers, tenants, ...rest } = rows;
+  const groups = Object.entries(rest).map(
+    ([name, list]) => [name, Map.groupBy(list as { repoId: number }[], ({ repoId }) => repoId)] as const,
+  );
+  return new Map(
+    repos.map((repo) => [
+      repo.id,
+      {
+        ...(Object.fromEntries(groups.map(([name, lists]) => [name, lists.get(repo.id) ?? []])) as unknown as Rows),
+        ...{ repos: [repo], workerPeriods, workers, tenants },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,149 @@
+import {
+  type HostCheck,
+  logTail,
+  MERGE_METHODS,
+  type MergeMethod,
+  type MergeRules,
+  othersChecks,
+  type RepoRef,
+  slugKey,
+} from '@pipeline/domain';
+import type { Client } from './client.ts';
+import { type RunFields, type StatusFields, toCheckOfRun, toCheckOfStatus } from './convert-checks.ts';
+import { answered } from './errors.ts';
+
+const PAGE = 100;
+/** A commit with more statuses than these pages hold has its oldest contexts left out. */
+const MAX_PAGES = 10;
+
+const at = (repo: RepoRef) => ({ owner: repo.owner, repo: repo.name });
+const isHidden = (error: unknown): boolean => answered(error, 403) || answered(error, 404);
+
+/** Check runs and statuses of a commit; those that this identity may not read are left out. Two requests at least. */
+export async function readChecks(client: Client, repo: RepoRef, sha: string): Promise<HostCheck[]> {
+  const [runs, statuses] = await Promise.all([readRuns(client, repo, sha), readStatuses(client, repo, sha)]);
+  return othersChecks([...runs.map(toCheckOfRun), ...statuses.map(toCheckOfStatus)]);
+}
+
+async function readRuns(client: Client, repo: RepoRef, ref: string): Promise<RunFields[]> {
+  try {
+    return await client.paginate(client.rest.checks.listForRef, { ...at(repo), ref, per_page: PAGE });
+  } catch (error) {
+    // A token without `checks: read`, or a host without check runs: its statuses still count.
+    if (isHidden(error)) return [];
+    throw error;
+  }
+}
+
+async function readStatuses(client: Client, repo: RepoRef, ref: string): Promise<StatusFields[]> {
+  const found: StatusFields[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const query = { ...at(repo), ref, per_page: PAGE, page };
+    const { data } = await client.rest.repos.getCombinedStatusForRef(query);
+    found.push(...data.statuses);
+    if (data.statuses.length < PAGE) break;
+  }
+  return found;
+}
+
+const KEPT_MS = 60_000;
+const MAX_KEPT = 10_000;
+
+/** Reads what a merge into a branch requires, and keeps the answer for a minute: three requests for each read. */
+export function createMergeRules(client: Client, now: () => Date) {
+  const kept = new Map<string, { rules: MergeRules; until: number }>();
+  return async (repo: RepoRef, branch: string): Promise<MergeRules> => {
+    const key = `${slugKey(repo)} ${branch}`;
+    const known = kept.get(key);
+    if (known && known.until > now().getTime()) return known.rules;
+    const rules = await readMergeRules(client, repo, branch);
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(key, { rules, until: now().getTime() + KEPT_MS });
+    return rules;
+  };
+}
+
+async function readMergeRules(client: Client, repo: RepoRef, branch: string): Promise<MergeRules> {
+  const [rules, classic, allowed] = await Promise.all([
+    rulesOf(client, repo, branch),
+    classicChecks(client, repo, branch),
+    allowedMethods(client, repo),
+  ]);
+  const required = rules.flatMap(({ type, parameters }) =>
+    type === 'required_status_checks' ? (parameters?.required_status_checks ?? []).map(({ context }) => context) : [],
+  );
+  const methods = rules.reduce((left, rule) => left.filter((method) => permits(rule, method)), allowed);
+  return {
+    requiredChecks: [...new Set([...classic, ...required])],
+    methods: methods.length > 0 ? methods : allowed,
+  };
+}
+
+/** What is read of a rule of a ruleset. */
+interface Rule {
+  type: string;
+  parameters?: {
+    required_status_checks?: { context: string }[];
+    allowed_merge_methods?: string[];
+  };
+}
+
+function permits({ type, parameters }: Rule, method: MergeMethod): boolean {
+  if (type === 'required_linear_history') return method !== 'merge';
+  const methods = type === 'pull_request' ? parameters?.allowed_merge_methods : undefined;
+  return methods === undefined || methods.includes(method);
+}
+
+async function rulesOf(client: Client, repo: RepoRef, branch: string): Promise<Rule[]> {
+  try {
+    const query = { ...at(repo), branch, per_page: PAGE };
+    return (await client.paginate(client.rest.repos.getBranchRules, query)) as Rule[];
+  } catch (error) {
+    // A plan or a server without rulesets.
+    if (isHidden(error)) return [];
+    throw error;
+  }
+}
+
+/** The checks of classic protection: visible to every reader of the branch. */
+async function classicChecks(client: Client, repo: RepoRef, branch: string): Promise<string[]> {
+  try {
+    const { data } = await client.rest.repos.getBranch({ ...at(repo), branch });
+    const required = data.protection?.required_status_checks;
+    return required?.enforcement_level === 'off' ? [] : (required?.contexts ?? []);
+  } catch (error) {
+    if (isHidden(error)) return [];
+    throw error;
+  }
+}
+
+/** The host shows these settings only to those who may push; to others nothing is known to be forbidden. */
+async function allowedMethods(client: Client, repo: RepoRef): Promise<MergeMethod[]> {
+  const { data } = await client.rest.repos.get(at(repo));
+  const allowed: Record<MergeMethod, boolean | undefined> = {
+    squash: data.allow_squash_merge,
+    merge: data.allow_merge_commit,
+    rebase: data.allow_rebase_merge,
+  };
+  return MERGE_METHODS.filter((method) => allowed[method] !== false);
+}
+
+/** The end of a failed job's log; of a check run that is no job, of its output. At most two requests. */
+export async function readLogTail(client: Client, repo: RepoRef, check: HostCheck): Promise<string | null> {
+  if (check.kind === 'status') return null;
+  try {
+    // The host redirects to a file elsewhere; its text is no JSON.
+    const request = { plainText: true };
+    const { data } = await client.rest.actions.downloadJobLogsForWorkflowRun({
+      ...at(repo),
+      job_id: check.hostId,
+      request,
+    });
+    if (typeof data === 'string' && data.trim() !== '') return logTail(data);
+  } catch (error) {
+    if (!isHidden(error) && !answered(error, 410)) throw error;
+  }
+  const { data } = await client.rest.checks.get({ ...at(repo), check_run_id: check.hostId });
+  const text = [data.output.title, data.output.summary, data.output.text].filter(Boolean).join('\n\n');
+  return text === '' ? null : logTail(text);
+}

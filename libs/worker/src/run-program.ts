@@ -1,0 +1,136 @@
+import { hostname } from 'node:os';
+import { createLogger, type Logger, makeFolder } from '@pipeline/runtime';
+import type { Command } from 'commander';
+import { createWorkerClient, isUnauthorized } from './client/client.ts';
+import { AgentLogs } from './exec/agent-log.ts';
+import { childEnv } from './exec/exec.ts';
+import { type RunAs, runAs } from './exec/user.ts';
+import type { RunnerOptions } from './options.ts';
+import { createWorker, type Worker } from './tasks/runner.ts';
+import type { TaskHandler } from './tasks/task-run.ts';
+import { isHidden, restartHidden, tokenFromFd } from './token.ts';
+
+const EXIT_CONFIG = 78;
+
+type ProgramOptions = Pick<
+  RunnerOptions,
+  'server' | 'tokenEnv' | 'tokenFd' | 'tasks' | 'repos' | 'user' | 'name' | 'concurrency' | 'workDir' | 'logDir'
+> &
+  Pick<RunnerOptions, 'logLevel' | 'once'>;
+
+/** Context of a worker program after its start-up. */
+export interface ProgramContext {
+  /** Environment of the process without the worker token and the other secrets. */
+  env: Record<string, string>;
+  /** Values of the secret variables, in their order; empty when a variable is not set. */
+  secrets: readonly string[];
+  user: RunAs | null;
+  log: Logger;
+  logs: AgentLogs;
+  /** Ends the program with status 78 and the message. */
+  refuse(message: string): never;
+}
+
+export interface Program {
+  command: Command;
+  options: ProgramOptions;
+  version: string;
+  /** Environment of the process. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Names of environment variables that are removed from the environment like the worker token. */
+  secretEnv?: readonly string[];
+  /** Creates the handler of the tasks. */
+  handler(context: ProgramContext): TaskHandler | Promise<TaskHandler>;
+}
+
+/**
+ * Runs a worker from a parsed command line until it is stopped: hides its secrets, creates its work directory, handles
+ * SIGTERM and SIGINT, and sets the exit status of the process. Restarts the process once, see `restartHidden`.
+ */
+export async function runProgram(program: Program): Promise<void> {
+  const { command, options, version, handler } = program;
+  const refuse = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT_CONFIG });
+  const { token, secrets, env } = takeSecrets(program, refuse);
+  // The default is in a world-writable folder, and the work directory is transferred to that user.
+  if (options.user !== undefined && command.getOptionValueSource('workDir') === undefined)
+    refuse('--user requires --work-dir');
+  if (!isHidden()) restartHidden({ env, token: [token, ...secrets].join('\n') });
+  const user = attempt(() => (options.user === undefined ? null : runAs(options.user)), refuse);
+  attempt(
+    () => makeFolder(options.workDir),
+    (message) => refuse(`--work-dir ${options.workDir} cannot be used: ${message}`),
+  );
+  const log = createLogger({ process: command.name(), level: options.logLevel }).child({ worker: options.name });
+  const logs = new AgentLogs(options.logDir ?? null);
+  if (!isHidden()) log.warn('this platform cannot hide the token: programs of the same user can read it');
+  const worker = createWorker({
+    client: createWorkerClient({ server: options.server, token, log }),
+    name: options.name,
+    taskTypes: options.tasks,
+    repos: options.repos,
+    handler: await handler({ env, secrets, user, log, logs, refuse }),
+    log,
+    concurrency: options.concurrency,
+    once: options.once,
+    hostname: hostname(),
+    version,
+  });
+  stopOnSignals(worker, log);
+  try {
+    await worker.run();
+  } catch (error) {
+    process.exitCode = isUnauthorized(error) ? EXIT_CONFIG : 1;
+    const message = isUnauthorized(error)
+      ? `the service rejected the token in ${options.tokenEnv}`
+      : 'the worker failed';
+    log.fatal(message, { error });
+  } finally {
+    await logs.close();
+  }
+}
+
+interface Secrets {
+  token: string;
+  secrets: string[];
+  env: Record<string, string>;
+}
+
+/** Reads the secrets from the environment or, after the restart, from the descriptor: one per line, the token first. */
+function takeSecrets(
+  { options, env: parent, secretEnv: names = [] }: Program,
+  refuse: (message: string) => never,
+): Secrets {
+  const { tokenFd, tokenEnv } = options;
+  const [token = '', ...carried] = tokenFd === undefined ? [parent[tokenEnv]] : tokenFromFd(tokenFd).split('\n');
+  if (token === '')
+    refuse(`${tokenEnv} must contain the worker token (wrk_at_…); use --token-env to name another variable`);
+  const secrets = names.map((name, index) => carried[index] ?? parent[name] ?? '');
+  if (process.argv.some((word) => [token, ...secrets].some((secret) => secret !== '' && word.includes(secret))))
+    refuse('the worker token is on the command line, where every user of this machine can read it');
+  const named = names.map((name, index) => ({ name, value: secrets[index] || token }));
+  const env = [{ name: tokenEnv, value: token }, ...named].reduce(
+    (left: Record<string, string | undefined>, secret) => childEnv(left, secret),
+    parent,
+  );
+  return { token, secrets, env: env as Record<string, string> };
+}
+
+function attempt<T>(call: () => T, refuse: (message: string) => never): T {
+  try {
+    return call();
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function stopOnSignals(worker: Worker, log: Logger): void {
+  let signals = 0;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      signals += 1;
+      const next = signals === 1 ? 'finishing what runs; a second signal gives it back' : 'giving back what runs';
+      log.info(next, { signal, tasks: worker.busy });
+      if (signals === 1) worker.leave();
+      else worker.abandon();
+    });
+}

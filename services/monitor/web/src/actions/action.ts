@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react';
+
+/**
+ * How much an action can destroy. 0: reversible, done at once with a way to undo it. 1: a dialog names the effect.
+ * 2: a reason is required. 3: the person types the number of affected things.
+ */
+export type Grade = 0 | 1 | 2 | 3;
+
+/** The issue whose host writes show that an action has reached the host. */
+export interface ActionIssue {
+  repo: string;
+  issueNumber: number;
+}
+
+export interface ActionPlan {
+  grade: Grade;
+  /** Verb of the button, such as `Retry`. */
+  verb: string;
+  /** What the verb applies to, such as `acme/shop#7` or `3 issues`. */
+  object: string;
+  /** The effect in one sentence. */
+  effect: ReactNode;
+  /** Number to be typed for grade 3. */
+  count?: number;
+  reason: 'none' | 'optional' | 'required';
+  /** Further input, such as the target of a transition. */
+  choices?: { label: string; options: readonly { value: string; label: string }[] };
+  /** Sends the request. @returns what the API answered, in words. */
+  run(input: { reason: string | undefined; choice: string | undefined; onProgress: Progress }): Promise<string>;
+  /** Reverses an action of grade 0. */
+  undo?: () => Promise<unknown>;
+  /** Issue that is followed to the host after the API accepted the action. */
+  issue?: ActionIssue;
+}
+
+/** Reports the progress of an action in several steps. */
+export type Progress = (done: number, total: number) => void;
+
+export type ActionPhase = 'sent' | 'accepted' | 'on-host' | 'failed';
+
+/** An action that was sent. A failure stays until it is dismissed. */
+export interface ActionRecord {
+  id: number;
+  title: string;
+  phase: ActionPhase;
+  /** Answer of the API, or the error. */
+  text: string;
+  code?: string;
+  issue?: ActionIssue;
+  progress?: { done: number; total: number };
+  undo?: () => Promise<unknown>;
+}

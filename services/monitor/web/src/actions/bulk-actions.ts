@@ -1,0 +1,86 @@
+import { request } from '../api/request.ts';
+import { plural } from '../format/number.ts';
+import type { ActionPlan, Progress } from './action.ts';
+import type { IssueTarget } from './issue-actions.ts';
+
+export type BulkAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel';
+
+const PLANS: Readonly<Record<BulkAction, { verb: string; effect: string; grade: 1 | 3 }>> = {
+  pause: { verb: 'Pause', grade: 1, effect: 'No new task of these issues is claimed; running tasks may finish.' },
+  resume: { verb: 'Resume', grade: 1, effect: 'The label svc:paused is removed and the work is enqueued again.' },
+  unblock: {
+    verb: 'Unblock',
+    grade: 1,
+    effect: 'Each issue returns to the state in which it was blocked, and its work is enqueued again.',
+  },
+  retry: { verb: 'Retry', grade: 1, effect: 'The work of the current state is enqueued again; the states stay.' },
+  cancel: { verb: 'Cancel', grade: 3, effect: 'The issues move to done for good and their tasks are cancelled.' },
+};
+
+/** From this number on the person types how many issues are affected. */
+const TYPED_FROM = 21;
+/** Issues per call: the limit of the API. */
+const PER_CALL = 500;
+
+/** An action on many issues. It runs in calls of at most 500 issues; each issue is changed or not, never half. */
+export function bulkPlan(action: BulkAction, issues: readonly IssueTarget[], onDone: () => void): ActionPlan {
+  const { verb, effect, grade } = PLANS[action];
+  return {
+    grade: issues.length >= TYPED_FROM ? 3 : grade,
+    verb,
+    object: plural(issues.length, 'issue'),
+    effect,
+    count: issues.length,
+    reason: 'optional',
+    run: async ({ reason, onProgress }) => {
+      const text = await runBulk(action, issues, { reason, onProgress });
+      onDone();
+      return text;
+    },
+  };
+}
+
+interface RunOptions {
+  reason: string | undefined;
+  onProgress: Progress;
+}
+
+async function runBulk(action: BulkAction, issues: readonly IssueTarget[], options: RunOptions): Promise<string> {
+  const total = { succeeded: 0, skipped: 0, failed: 0 };
+  for (const { repo, tenant, numbers } of batchesOf(issues)) {
+    const filter = { repo, issueNumbers: numbers, ...(tenant !== undefined && { tenant }) };
+    let after: string | undefined;
+    do {
+      const answer = await request('actOnIssues', {
+        body: {
+          action,
+          filter,
+          dryRun: false,
+          ...(options.reason !== undefined && { reason: options.reason }),
+          ...(after !== undefined && { after }),
+        },
+      });
+      total.succeeded += answer.succeeded;
+      total.skipped += answer.skipped;
+      total.failed += answer.failed.length;
+      options.onProgress(total.succeeded + total.skipped + total.failed, issues.length);
+      after = answer.next ?? undefined;
+    } while (after !== undefined);
+  }
+  const parts = [`${total.succeeded} changed`];
+  if (total.skipped > 0) parts.push(`${total.skipped} no longer applied`);
+  if (total.failed > 0) parts.push(`${total.failed} failed`);
+  return parts.join(', ');
+}
+
+/** Returns the issues by repo and tenant, in batches that one call accepts. */
+export function batchesOf(issues: readonly IssueTarget[]) {
+  const groups = Map.groupBy(issues, ({ repo, tenant }) => JSON.stringify([repo, tenant]));
+  return [...groups.values()].flatMap((group) => {
+    const { repo = '', tenant } = group[0] ?? {};
+    const batches = Array.from({ length: Math.ceil(group.length / PER_CALL) }, (_, index) =>
+      group.slice(index * PER_CALL, (index + 1) * PER_CALL),
+    );
+    return batches.map((batch) => ({ repo, tenant, numbers: batch.map(({ issueNumber }) => issueNumber) }));
+  });
+}

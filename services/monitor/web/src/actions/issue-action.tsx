@@ -1,0 +1,23 @@
+import { useSignal } from '../shared/use-signal.ts';
+import type { ActionPhase } from './action.ts';
+import styles from './issue-action.module.css';
+import { actionOn, records } from './records.ts';
+
+const WORDS: Readonly<Record<ActionPhase, string>> = {
+  sent: 'sent',
+  accepted: 'accepted',
+  'on-host': 'on the host',
+  failed: 'failed',
+};
+
+/** What became of the latest action on an issue, beside its row. */
+export function IssueAction({ repo, issueNumber }: { repo: string; issueNumber: number }) {
+  const record = actionOn(useSignal(records), { repo, issueNumber });
+  if (!record) return null;
+  return (
+    <span className={record.phase === 'failed' ? styles.failed : styles.mark} title={`${record.title}: ${record.text}`}>
+      {WORDS[record.phase]}
+      {record.code && ` (${record.code})`}
+    </span>
+  );
+}

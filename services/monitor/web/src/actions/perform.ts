@@ -1,0 +1,52 @@
+import { ApiFailure } from '../api/failure.ts';
+import { queryClient } from '../api/query-client.ts';
+import { createSignal } from '../shared/signal.ts';
+import { after } from '../timing/timers.ts';
+import type { ActionPlan } from './action.ts';
+import { followToHost } from './follow-to-host.ts';
+import { addRecord, dismissRecord, updateRecord } from './records.ts';
+
+/** An action of grade 0 can be undone for this time; other successes are shown as long. */
+const SHOWN_MS = 8_000;
+
+/** The action whose dialog is open. */
+export const openAction = createSignal<ActionPlan | null>(null);
+
+/** Begins an action: at once for grade 0, with a dialog otherwise. */
+export function startAction(plan: ActionPlan): void {
+  if (plan.grade === 0) void perform(plan, { reason: undefined, choice: undefined });
+  else openAction.set(plan);
+}
+
+/** Sends the action and follows it: sent, accepted by the API, on the host. Nothing is shown before it happened. */
+export async function perform(
+  plan: ActionPlan,
+  input: { reason: string | undefined; choice: string | undefined },
+): Promise<void> {
+  const id = addRecord({
+    title: `${plan.verb} ${plan.object}`,
+    phase: 'sent',
+    text: 'sent',
+    ...(plan.issue && { issue: plan.issue }),
+  });
+  try {
+    const onProgress = (done: number, total: number): void => updateRecord(id, { progress: { done, total } });
+    const text = await plan.run({ ...input, onProgress });
+    updateRecord(id, { phase: 'accepted', text, ...(plan.grade === 0 && plan.undo && { undo: plan.undo }) });
+  } catch (error) {
+    const code = error instanceof ApiFailure ? error.code : 'UNEXPECTED';
+    updateRecord(id, { phase: 'failed', text: error instanceof Error ? error.message : String(error), code });
+    return;
+  } finally {
+    void queryClient.invalidateQueries();
+  }
+  after(SHOWN_MS, () => updateRecord(id, { undo: undefined }));
+  if (plan.issue) await follow(id, plan.issue);
+  after(SHOWN_MS, () => dismissRecord(id));
+}
+
+async function follow(id: number, issue: { repo: string; issueNumber: number }): Promise<void> {
+  const end = await followToHost(issue, new AbortController().signal).catch(() => 'timeout' as const);
+  if (end === 'on-host') updateRecord(id, { phase: 'on-host', text: 'on the host' });
+  if (end === 'failed') updateRecord(id, { phase: 'failed', text: 'A write to the host failed', code: 'HOST_WRITE' });
+}

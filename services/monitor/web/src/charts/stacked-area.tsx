@@ -1,0 +1,133 @@
+import { useEffect, useMemo, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { formatHourMinute, formatShort } from '../format/time.ts';
+import { preferences, shownTheme } from '../preferences/preferences.ts';
+import { useSignal } from '../shared/use-signal.ts';
+import { useWidth } from '../shared/use-width.ts';
+import { hatching } from './hatching.ts';
+import styles from './stacked-area.module.css';
+import { stackedSums } from './stacked-sums.ts';
+
+export interface Layer {
+  name: string;
+  /** Custom property of its colour. */
+  colour: string;
+  values: readonly number[];
+}
+
+interface StackedAreaProps {
+  /** What the chart shows, in one sentence: screen readers get this. */
+  summary: string;
+  /** Epoch milliseconds of the values. */
+  times: readonly number[];
+  /** Lowest layer first. */
+  layers: readonly Layer[];
+  height: number;
+}
+
+const SECOND = 1_000;
+
+/** Layers above each other over time; the cursor shows the figures of a moment. */
+export function StackedArea({ summary, times, layers, height }: StackedAreaProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place);
+  const theme = useSignal(shownTheme);
+  const { zone, withoutColour } = useSignal(preferences);
+  const plot = useRef<uPlot | null>(null);
+  const data = useMemo(() => plotData(times, layers), [times, layers]);
+  const latest = useRef(data);
+  latest.current = data;
+  const names = layers.map(({ name }) => name).join('|');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme or new layers need a new chart, new values do not.
+  useEffect(() => {
+    if (!place.current || width === 0) return;
+    const chart = new uPlot(
+      optionsOf({ layers, width, height, zone, hatched: withoutColour }),
+      latest.current,
+      place.current,
+    );
+    plot.current = chart;
+    return () => {
+      chart.destroy();
+      plot.current = null;
+    };
+  }, [width, height, theme, zone, withoutColour, names]);
+  useEffect(() => plot.current?.setData(data), [data]);
+  return <div ref={place} className={styles.chart} role="img" aria-label={summary} style={{ minHeight: height }} />;
+}
+
+/** uPlot draws its series in order, so the highest sums come first. */
+const plotData = (times: readonly number[], layers: readonly Layer[]): uPlot.AlignedData =>
+  [
+    times.map((time) => time / SECOND),
+    ...stackedSums(layers.map(({ values }) => values)).toReversed(),
+  ] as uPlot.AlignedData;
+
+interface ChartOptions {
+  layers: readonly Layer[];
+  width: number;
+  height: number;
+  zone: 'local' | 'utc';
+  hatched: boolean;
+}
+
+function optionsOf({ layers, width, height, zone, hatched }: ChartOptions): uPlot.Options {
+  const style = getComputedStyle(document.documentElement);
+  const colourOf = (name: string): string => style.getPropertyValue(name).trim();
+  const axis: uPlot.Axis = {
+    stroke: colourOf('--muted'),
+    grid: { stroke: colourOf('--line'), width: 1 },
+    ticks: { show: false },
+    font: '12px system-ui',
+  };
+  const reversed = layers.toReversed();
+  const series: uPlot.Series[] = reversed.map(({ name, colour }, index) => ({
+    label: name,
+    stroke: colourOf('--page'),
+    width: 1,
+    fill: hatched
+      ? (chart: uPlot) => hatching(chart.ctx, index, colourOf('--text'), colourOf('--page'))
+      : colourOf(colour),
+    points: { show: false },
+    value: (_: uPlot, __: number, ___: number, at: number | null) =>
+      at === null ? '' : String(reversed[index]?.values[at] ?? ''),
+  }));
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: { points: { show: false }, drag: { x: false, y: false } },
+    scales: { y: { range: (_, __, max) => [0, Math.max(1, max)] } },
+    axes: [
+      { ...axis, values: (_, splits) => splits.map((split) => formatHourMinute(split * SECOND, zone)) },
+      { ...axis, size: 36, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000] },
+    ],
+    series: [{}, ...series],
+    plugins: [readout(reversed, zone)],
+  };
+}
+
+/** Shows the figures under the cursor in a box of the page, built without markup. */
+function readout(layers: readonly Layer[], zone: 'local' | 'utc'): uPlot.Plugin {
+  const box = document.createElement('div');
+  box.className = styles.readout ?? '';
+  box.hidden = true;
+  return {
+    hooks: {
+      init: (chart) => chart.over.append(box),
+      setCursor: (chart) => {
+        const index = chart.cursor.idx;
+        box.hidden = index === null || index === undefined || (chart.cursor.left ?? -1) < 0;
+        if (box.hidden || index === null || index === undefined) return;
+        const lines = layers
+          .filter(({ values }) => (values[index] ?? 0) > 0)
+          .map(({ name, values }) => `${name}: ${values[index]}`);
+        box.textContent = [formatShort((chart.data[0][index] ?? 0) * SECOND, zone), ...lines].join('\n');
+        const left = chart.cursor.left ?? 0;
+        box.style.left = left > chart.over.clientWidth / 2 ? '' : `${left + 12}px`;
+        box.style.right = left > chart.over.clientWidth / 2 ? `${chart.over.clientWidth - left + 12}px` : '';
+      },
+    },
+  };
+}

@@ -1,0 +1,20 @@
+const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const fractions = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 4 });
+const whole = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+
+/** Cost that no agent reported is not a cost of 0. */
+export const UNREPORTED = 'unreported';
+
+/** Returns an amount in USD: four decimals below a cent, none from 10,000. */
+export function formatUsd(usd: number | null | undefined): string {
+  if (usd === null || usd === undefined) return UNREPORTED;
+  if (usd !== 0 && Math.abs(usd) < 0.01) return fractions.format(usd);
+  return Math.abs(usd) >= 10_000 ? whole.format(usd) : cents.format(usd);
+}
+
+/**
+ * Returns the cost of an issue. The API has 0 both for work that cost nothing and for agents that report no cost;
+ * `worked` says whether any agent has worked on it.
+ */
+export const formatIssueCost = (usd: number, worked: boolean): string =>
+  usd === 0 ? (worked ? UNREPORTED : '–') : formatUsd(usd);

@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query';
+import { read } from '../api/query.ts';
+import { Button } from '../components/button.tsx';
+import { Tip } from '../components/tip.tsx';
+import styles from './definition-tip.module.css';
+
+/** Definitions change only with releases. */
+const definitions = { ...read('listMetricDefinitions', {}), staleTime: Number.POSITIVE_INFINITY };
+
+/** The definition of figures, from the monitor's registry of metrics. */
+export function DefinitionTip({ ids }: { ids: readonly string[] }) {
+  const { data } = useQuery(definitions);
+  const found = ids.flatMap((id) => data?.items.find((item) => item.id === id) ?? []);
+  if (found.length === 0) return null;
+  return (
+    <Tip
+      text={
+        <dl className={styles.list}>
+          {found.map(({ id, label, formula, window, unit }) => (
+            <div key={id}>
+              <dt>{label}</dt>
+              <dd>
+                {formula}
+                <span className={styles.facts}>{[window, unit].filter(Boolean).join(' · ')}</span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      }
+    >
+      <Button kind="quiet" glyph="info" aria-label={`Definition of ${found.map(({ label }) => label).join(', ')}`} />
+    </Tip>
+  );
+}

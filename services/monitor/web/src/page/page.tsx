@@ -1,0 +1,31 @@
+import { type ReactNode, useEffect } from 'react';
+import styles from './page.module.css';
+
+interface PageProps {
+  title: string;
+  /** Parameters of the address that are no values of this page. */
+  rejected?: readonly string[];
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** Title and content of a page. */
+export function Page({ title, rejected = [], actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} – Pipeline monitor`;
+  }, [title]);
+  return (
+    <>
+      <header className={styles.head}>
+        <h1 className={styles.title}>{title}</h1>
+        {actions}
+      </header>
+      {rejected.length > 0 && (
+        <p className={styles.rejected} role="status">
+          Ignored in the address: {rejected.map((text) => `“${text}”`).join(', ')}
+        </p>
+      )}
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import { useQuery } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { text } from '../../address/fields.ts';
+import { useAddress } from '../../address/use-address.ts';
+import { read } from '../../api/query.ts';
+import { Button } from '../../components/button.tsx';
+import { plural } from '../../format/number.ts';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import { FailureNote } from '../../page/failure-note.tsx';
+import layout from '../../page/layout.module.css';
+import { Page } from '../../page/page.tsx';
+import { Skeleton } from '../../page/skeleton.tsx';
+import { SearchBox } from '../../table/search-box.tsx';
+import styles from './api.module.css';
+import { matches, type OpenApi, type Operation, operationsOf } from './document.ts';
+import { OperationPanel } from './operation-panel.tsx';
+
+const FIELDS = { q: text(), op: text(100) };
+const document = { ...read('getOpenApi', {}), staleTime: Number.POSITIVE_INFINITY };
+
+/** How is this scripted? */
+export default function ApiPage() {
+  const { values, set, rejected } = useAddress(FIELDS);
+  const query = useQuery(document);
+  const api = query.data as OpenApi | undefined;
+  const all = useMemo(() => (api ? operationsOf(api) : []), [api]);
+  const found = useMemo(() => all.filter((operation) => matches(operation, values.q)), [all, values.q]);
+  const open = all.find(({ operationId }) => operationId === values.op);
+  const onSearch = useCallback((q: string) => set({ q }), [set]);
+  return (
+    <Page
+      title="API"
+      rejected={rejected}
+      actions={
+        <div className={layout.row}>
+          <a href="/api/openapi.json">OpenAPI document</a>
+          <a href="/prometheus">Prometheus metrics</a>
+        </div>
+      }
+    >
+      <search className={layout.filters}>
+        <SearchBox label="Search the operations" value={values.q} onChange={onSearch} isMain />
+        {api && (
+          <span className={layout.muted}>
+            {plural(found.length, 'operation')} of version {api.info.version}
+          </span>
+        )}
+      </search>
+      {query.error && (
+        <FailureNote what="The document could not be read" error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      {api ? (
+        <div className={layout.split} data-open={open ? true : undefined}>
+          <Operations found={found} chosen={values.op} onChoose={(op) => set({ op }, { push: true })} />
+          {open && (
+            <OperationPanel operation={open} schemas={api.components?.schemas ?? {}} onClose={() => set({ op: '' })} />
+          )}
+        </div>
+      ) : (
+        !query.error && <Skeleton height={400} />
+      )}
+    </Page>
+  );
+}
+
+interface OperationsProps {
+  found: readonly Operation[];
+  chosen: string;
+  onChoose: (id: string) => void;
+}
+
+function Operations({ found, chosen, onChoose }: OperationsProps) {
+  if (found.length === 0) return <EmptyNote title="No operation matches." />;
+  const tags = [...new Set(found.map(({ tags: [tag = 'Other'] = [] }) => tag))];
+  return (
+    <div className={layout.stack}>
+      {tags.map((tag) => (
+        <section key={tag} aria-label={tag}>
+          <h2 className={styles.tag}>{tag}</h2>
+          <ul>
+            {found
+              .filter(({ tags: [first = 'Other'] = [] }) => first === tag)
+              .map(({ operationId, method, path, summary }) => (
+                <li key={operationId}>
+                  <Button kind="quiet" aria-pressed={operationId === chosen} onPress={() => onChoose(operationId)}>
+                    <span className={styles.operation}>
+                      <code className={styles.method}>{method.toUpperCase()}</code>
+                      <code className={styles.path}>{path}</code>
+                      <span className={styles.summary}>{summary}</span>
+                    </span>
+                  </Button>
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query';
+import { startAction } from '../../actions/perform.ts';
+import { read } from '../../api/query.ts';
+import { Button } from '../../components/button.tsx';
+import layout from '../../page/layout.module.css';
+import { Page } from '../../page/page.tsx';
+import { DatabasePanel, SettingsPanel } from './facts-panels.tsx';
+import { reloadPlan } from './reload-plan.tsx';
+import { ReloadsPanel } from './reloads-panel.tsx';
+import { ReposPanel } from './repos-panel.tsx';
+
+const POLL_MS = 10_000;
+
+/** What runs with which settings? */
+export default function ConfigurationPage() {
+  const summary = useQuery(read('configSummary', {}, POLL_MS));
+  const repos = useQuery(read('listRepos', {}, POLL_MS));
+  return (
+    <Page
+      title="Configuration"
+      actions={<Button onPress={() => startAction(reloadPlan())}>Reload the configuration</Button>}
+    >
+      <div className={layout.stack}>
+        <ReposPanel query={repos} />
+        <ReloadsPanel query={summary} />
+        <div className={layout.columns}>
+          <SettingsPanel query={summary} />
+          <DatabasePanel query={summary} />
+        </div>
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,63 @@
+import type { ActionPlan } from '../../actions/action.ts';
+import { request } from '../../api/request.ts';
+import type { Reply } from '../../api/types.ts';
+import { plural } from '../../format/number.ts';
+
+export type Repo = Reply<'listRepos'>['items'][number];
+type Changed = Reply<'enableRepo'>;
+
+function inputOf({ repo, org }: Repo, reason?: string) {
+  const [owner = '', name = ''] = repo.split('/');
+  return { params: { owner, repo: name }, query: { tenant: org }, body: { ...(reason !== undefined && { reason }) } };
+}
+
+/** Checks of the repo on its host that are not fine, in words. */
+export const checkText = (checks: Changed['checks']): string =>
+  checks
+    .filter(({ status }) => status !== 'ok')
+    .map(({ message }) => message)
+    .join(' ');
+
+const enable = async (repo: Repo): Promise<string> => {
+  const { checks } = await request('enableRepo', inputOf(repo));
+  return `enabled. ${checkText(checks)}`.trim();
+};
+
+const disable = async (repo: Repo): Promise<string> => {
+  const { inProgress } = await request('disableRepo', inputOf(repo));
+  return `disabled${inProgress > 0 ? `; ${plural(inProgress, 'issue')} in progress will be completed` : ''}`;
+};
+
+export const enablePlan = (repo: Repo): ActionPlan => ({
+  grade: 0,
+  verb: 'Enable',
+  object: repo.repo,
+  effect: 'Issues with the enqueue label are imported at once.',
+  reason: 'none',
+  run: () => enable(repo),
+  undo: () => disable(repo),
+});
+
+export const disablePlan = (repo: Repo): ActionPlan => ({
+  grade: 0,
+  verb: 'Disable',
+  object: repo.repo,
+  effect: 'No further issue is imported; issues in progress are completed.',
+  reason: 'none',
+  run: () => disable(repo),
+  undo: () => enable(repo),
+});
+
+export const removePlan = (repo: Repo): ActionPlan => ({
+  grade: 3,
+  verb: 'Remove',
+  object: repo.repo,
+  effect:
+    'The repository disappears from all lists. Its history is kept, and adding it again continues it. A repository with issues in progress is refused; one of the configuration file comes back when the monitor starts.',
+  count: 1,
+  reason: 'optional',
+  run: async ({ reason }) => {
+    await request('removeRepo', inputOf(repo, reason));
+    return 'removed';
+  },
+});

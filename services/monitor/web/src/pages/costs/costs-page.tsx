@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import { oneOf } from '../../address/fields.ts';
+import { useAddress } from '../../address/use-address.ts';
+import { read } from '../../api/query.ts';
+import { Button } from '../../components/button.tsx';
+import { useRepo } from '../../navigation/use-repo.ts';
+import layout from '../../page/layout.module.css';
+import { Page } from '../../page/page.tsx';
+import { CostPanel } from '../overview/cost-panel.tsx';
+import { AgentsCostPanel, ReposCostPanel } from './bars-panels.tsx';
+import { BudgetsPanel } from './budgets-panel.tsx';
+import { DearestPanel } from './dearest-panel.tsx';
+import { ModelsPanel } from './models-panel.tsx';
+import { WINDOWS } from './windows.ts';
+
+const FIELDS = { window: oneOf(['24h', '7d', '30d', 'lifetime'], '7d') };
+const POLL_MS = 30_000;
+
+/** Who spends what? */
+export default function CostsPage() {
+  const { repo } = useRepo();
+  const { values, set, rejected } = useAddress(FIELDS);
+  const whose = repo ? { repo } : {};
+  const summary = useQuery(read('pipelineCostSummary', { query: whose }, POLL_MS));
+  const models = useQuery(read('costByModel', { query: { ...whose, window: values.window } }, POLL_MS));
+  const dashboard = useQuery(read('readDashboard', { query: { timelines: 0 } }, POLL_MS));
+  return (
+    <Page
+      title="Costs"
+      rejected={rejected}
+      actions={
+        <fieldset className={layout.group} aria-label="Window">
+          {WINDOWS.map(({ id, label }) => (
+            <Button
+              key={id}
+              kind={values.window === id ? 'primary' : 'plain'}
+              aria-pressed={values.window === id}
+              onPress={() => set({ window: id }, { push: true })}
+            >
+              {label}
+            </Button>
+          ))}
+        </fieldset>
+      }
+    >
+      <div className={layout.stack}>
+        <CostPanel query={summary} />
+        <ModelsPanel query={models} window={values.window} />
+        <div className={layout.columns}>
+          <ReposCostPanel query={summary} window={values.window} />
+          <AgentsCostPanel query={summary} />
+          <BudgetsPanel query={dashboard} />
+          <DearestPanel repo={repo} />
+        </div>
+      </div>
+    </Page>
+  );
+}

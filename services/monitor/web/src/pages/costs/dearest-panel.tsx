@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query';
+import { read } from '../../api/query.ts';
+import { StateChip } from '../../components/state-chip.tsx';
+import { formatUsd } from '../../format/money.ts';
+import { formatCount } from '../../format/number.ts';
+import { issuePath } from '../../navigation/issue-path.ts';
+import { PageLink } from '../../navigation/page-link.tsx';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import layout from '../../page/layout.module.css';
+import { Panel } from '../../page/panel.tsx';
+
+const READ = 500;
+const SHOWN = 10;
+const POLL_MS = 60_000;
+
+/** The issues that cost most. The API cannot sort by cost, so it says how many issues were compared. */
+export function DearestPanel({ repo }: { repo: string | undefined }) {
+  const query = useQuery(
+    read('searchIssues', { query: { ...(repo && { repo }), state: 'all', limit: READ } }, POLL_MS),
+  );
+  const issues = query.data?.items ?? [];
+  const dearest = issues
+    .filter(({ costUsd }) => costUsd > 0)
+    .toSorted((a, b) => b.costUsd - a.costUsd)
+    .slice(0, SHOWN);
+  const isPartial = query.data?.page.hasMore === true;
+  return (
+    <Panel title="Dearest issues, all time" query={query} height={200}>
+      {() => (
+        <>
+          {isPartial && (
+            <p className={layout.muted}>
+              Of the {formatCount(issues.length)} issues that are longest in their state;{' '}
+              {formatCount(query.data?.page.total)} in all.
+            </p>
+          )}
+          {dearest.length === 0 ? (
+            <EmptyNote title="No issue has a reported cost." />
+          ) : (
+            <ol className={layout.list}>
+              {dearest.map(({ tenant, repo: slug, issueNumber, title, costUsd, state }) => (
+                <li key={`${tenant}/${slug}/${issueNumber}`} className={layout.line}>
+                  <PageLink to={issuePath(slug, issueNumber)} className={layout.grow}>
+                    {repo ? '' : slug}#{issueNumber} {title}
+                  </PageLink>
+                  <StateChip state={state} />
+                  <span>{formatUsd(costUsd)}</span>
+                </li>
+              ))}
+            </ol>
+          )}
+        </>
+      )}
+    </Panel>
+  );
+}

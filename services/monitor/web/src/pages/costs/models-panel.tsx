@@ -1,0 +1,70 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Reply } from '../../api/types.ts';
+import { Bars } from '../../charts/bars.tsx';
+import { FiguresTable } from '../../charts/figures-table.tsx';
+import { formatUsd } from '../../format/money.ts';
+import { formatCompact, formatCount, formatPercent } from '../../format/number.ts';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import layout from '../../page/layout.module.css';
+import { Panel } from '../../page/panel.tsx';
+import { type Window, windowOf } from './windows.ts';
+
+const HEAD = [
+  'Model',
+  'Cost',
+  'Share',
+  'Invocations',
+  'Turn limit hit',
+  'No progress',
+  'Tokens in',
+  'Tokens out',
+  'Cache read',
+  'Cache written',
+];
+
+/** Cost, tokens and outcome of each model in the window. */
+export function ModelsPanel({ query, window }: { query: UseQueryResult<Reply<'costByModel'>>; window: Window }) {
+  const models = query.data?.models ?? [];
+  return (
+    <Panel
+      title={`Models, ${windowOf(window).label.toLowerCase()}`}
+      metrics={['cost_by_model']}
+      query={query}
+      height={160}
+    >
+      {() =>
+        models.length === 0 ? (
+          <EmptyNote title="No invocation was reported in this window." />
+        ) : (
+          <div className={layout.stack}>
+            <Bars
+              label="Cost by model"
+              bars={models.map(({ model, provider, usd, sharePct }) => ({
+                key: `${provider} ${model}`,
+                label: <span title={provider}>{model}</span>,
+                parts: [{ name: 'USD', value: usd, colour: '--accent' }],
+                figure: `${formatUsd(usd)} · ${formatPercent(sharePct)}`,
+              }))}
+            />
+            <FiguresTable
+              caption={`Models, in total ${formatUsd(query.data?.totalUsd)}`}
+              head={HEAD}
+              rows={models.map((each) => [
+                `${each.model} (${each.provider})`,
+                formatUsd(each.usd),
+                formatPercent(each.sharePct),
+                formatCount(each.invocations),
+                formatPercent(each.maxTurnsRate),
+                formatPercent(each.noProgressRate),
+                formatCompact(each.inputTokens),
+                formatCompact(each.outputTokens),
+                formatCompact(each.cacheReadTokens),
+                formatCompact(each.cacheWriteTokens),
+              ])}
+            />
+          </div>
+        )
+      }
+    </Panel>
+  );
+}

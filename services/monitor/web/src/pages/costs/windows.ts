@@ -1,0 +1,17 @@
+import type { Reply } from '../../api/types.ts';
+
+/** Windows of spending, with their field in the cost summary. */
+export const WINDOWS = [
+  { id: '24h', label: '24 hours', field: 'last24hUsd' },
+  { id: '7d', label: '7 days', field: 'last7dUsd' },
+  { id: '30d', label: '30 days', field: 'last30dUsd' },
+  { id: 'lifetime', label: 'All time', field: 'lifetimeUsd' },
+] as const satisfies readonly {
+  id: Reply<'costByModel'>['window'];
+  label: string;
+  field: keyof Reply<'pipelineCostSummary'>['byRepo'][number];
+}[];
+
+export type Window = (typeof WINDOWS)[number]['id'];
+
+export const windowOf = (id: Window): (typeof WINDOWS)[number] => WINDOWS.find((each) => each.id === id) ?? WINDOWS[1];

@@ -1,0 +1,130 @@
+import { useQuery } from '@tanstack/react-query';
+import { read } from '../../api/query.ts';
+import type { Reply } from '../../api/types.ts';
+import { FiguresTable } from '../../charts/figures-table.tsx';
+import { Button } from '../../components/button.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { formatUsd } from '../../format/money.ts';
+import { formatCount, plural } from '../../format/number.ts';
+import { PageLink } from '../../navigation/page-link.tsx';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import layout from '../../page/layout.module.css';
+import { NamedValues } from '../../page/named-values.tsx';
+import { Page } from '../../page/page.tsx';
+import { Panel } from '../../page/panel.tsx';
+import { labelOf } from '../../states/states.ts';
+import { kpiLabel } from '../regressions/kpis.ts';
+import { digestMarkdown } from './markdown.ts';
+import { statesByRepo } from './states-by-repo.ts';
+
+type Digest = Reply<'readDigest'>['digest'];
+
+const POLL_MS = 60_000;
+
+/** What happened in a day? */
+export default function DigestPage() {
+  const query = useQuery(read('readDigest', {}, POLL_MS));
+  const digest = query.data?.digest;
+  return (
+    <Page
+      title={digest ? `Digest of ${digest.date}` : 'Digest'}
+      actions={
+        digest && (
+          <div className={layout.row}>
+            <span className={layout.muted}>Copy as Markdown</span>
+            <CopyButton text={digestMarkdown(digest)} what="the digest as Markdown" />
+            <Button onPress={() => window.print()}>Print</Button>
+          </div>
+        )
+      }
+    >
+      <div className={layout.stack}>
+        <Panel title="Spending and blocks" metrics={['blocked', 'cost']} query={query} height={60}>
+          {() => digest && <Summary digest={digest} />}
+        </Panel>
+        <Panel title="Issues by state" query={query} height={160}>
+          {() => digest && <States digest={digest} />}
+        </Panel>
+        <Panel title="Errors of the last 24 hours" query={query} height={160}>
+          {() => digest && <Errors errors={digest.recentErrors} />}
+        </Panel>
+        <Panel title="Regressions" query={query} height={120}>
+          {() => digest && <Regressions kpis={digest.topRegressedKpis} />}
+        </Panel>
+      </div>
+    </Page>
+  );
+}
+
+function Summary({ digest }: { digest: Digest }) {
+  return (
+    <NamedValues
+      facts={[
+        ['Cost, 24 hours', formatUsd(digest.dailyCostUsd)],
+        ['Cost, 30 days', formatUsd(digest.monthlyCostUsd)],
+        [
+          'Blocked issues',
+          <PageLink key="blocked" to="/trouble/blocked">
+            {formatCount(digest.blockedCount)}
+          </PageLink>,
+        ],
+      ]}
+    />
+  );
+}
+
+function States({ digest }: { digest: Digest }) {
+  const repos = statesByRepo(digest.pipelineByState);
+  if (repos.length === 0) return <EmptyNote title="There are no issues." />;
+  return (
+    <ul className={layout.list}>
+      {repos.map(({ repo, states }) => (
+        <li key={repo} className={layout.item}>
+          <strong>{repo}</strong>
+          <span>{states.map(({ state, count }) => `${labelOf(state)} ${formatCount(count)}`).join(' · ')}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Errors({ errors }: { errors: Digest['recentErrors'] }) {
+  if (errors.length === 0) return <EmptyNote tone="good" title="No run has failed in the last 24 hours" />;
+  return (
+    <ul className={layout.list}>
+      {errors.map(({ fingerprint, message, count }) => (
+        <li key={fingerprint} className={layout.item}>
+          <div className={layout.line}>
+            <span className={layout.grow}>{message}</span>
+            <span>{plural(count, 'run')}</span>
+          </div>
+          <p className={layout.row}>
+            <code className={layout.muted}>{fingerprint}</code>
+            <CopyButton text={fingerprint} what="fingerprint" />
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Regressions({ kpis }: { kpis: Digest['topRegressedKpis'] }) {
+  if (kpis.length === 0) return <EmptyNote tone="good" title="No KPI is worse than its baseline" />;
+  return (
+    <>
+      <FiguresTable
+        caption="Largest first; block reasons of the last 7 days"
+        head={['Repository', 'KPI', 'Magnitude', 'Issues now', 'Issues before', 'Block reasons']}
+        rows={kpis.map((each) => [
+          `${each.owner}/${each.repo}`,
+          kpiLabel(each.kpi),
+          each.magnitude,
+          formatCount(each.currentSampleSize),
+          formatCount(each.baselineSampleSize),
+          each.topBlockReasons.map(({ blockReason, count }) => `${blockReason} ${count}`).join(', ') || '–',
+        ])}
+      />
+      <PageLink to="/trouble/regressions">All KPIs</PageLink>
+    </>
+  );
+}

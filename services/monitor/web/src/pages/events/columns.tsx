@@ -1,0 +1,47 @@
+import { When } from '../../components/when.tsx';
+import { issuePath } from '../../navigation/issue-path.ts';
+import { PageLink } from '../../navigation/page-link.tsx';
+import type { Column } from '../../table/column.ts';
+import { type PipelineEvent, summaryOf, typeLabel } from './event-types.ts';
+import styles from './events.module.css';
+
+/** @param onType filters by the type of a row. */
+export const columnsOf = (onType: (type: string) => void): readonly Column<PipelineEvent>[] => [
+  { id: 'time', header: 'Time', width: '92px', cell: ({ createdAt }) => <When at={createdAt} as="time" />, from: 480 },
+  { id: 'issue', header: 'Issue', width: 'minmax(56px, 0.7fr)', cell: (event) => <Subject event={event} /> },
+  {
+    id: 'type',
+    header: 'Event',
+    width: 'minmax(110px, 0.7fr)',
+    cell: ({ eventType }) => (
+      <button
+        type="button"
+        tabIndex={-1}
+        className={styles.type}
+        title={`Only ${eventType}`}
+        onClick={() => onType(eventType)}
+      >
+        {typeLabel(eventType)}
+      </button>
+    ),
+  },
+  {
+    id: 'what',
+    header: 'What',
+    width: 'minmax(0, 2fr)',
+    cell: (event) => <span title={summaryOf(event)}>{summaryOf(event)}</span>,
+    from: 400,
+  },
+  { id: 'agent', header: 'Agent', width: 'minmax(80px, 140px)', cell: ({ agent }) => <span>{agent}</span>, from: 700 },
+];
+
+/** The issue or repo of an event. */
+export function Subject({ event: { repoOwner, repoName, issueNumber } }: { event: PipelineEvent }) {
+  const repo = `${repoOwner}/${repoName}`;
+  if (issueNumber === null) return <span title={repo}>{repo}</span>;
+  return (
+    <PageLink to={issuePath(repo, issueNumber)} title={`${repo}#${issueNumber}`} tabIndex={-1}>
+      {repoName}#{issueNumber}
+    </PageLink>
+  );
+}

@@ -1,0 +1,103 @@
+import { useCallback, useMemo } from 'react';
+import { text } from '../../address/fields.ts';
+import { useAddress } from '../../address/use-address.ts';
+import { keyOf } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import { usePages } from '../../api/use-pages.ts';
+import { Button } from '../../components/button.tsx';
+import { SelectField } from '../../components/select-field.tsx';
+import { formatCount } from '../../format/number.ts';
+import { useRepo } from '../../navigation/use-repo.ts';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import { FailureNote } from '../../page/failure-note.tsx';
+import layout from '../../page/layout.module.css';
+import { Page } from '../../page/page.tsx';
+import { Skeleton } from '../../page/skeleton.tsx';
+import { DataTable } from '../../table/data-table.tsx';
+import { SearchBox } from '../../table/search-box.tsx';
+import { columnsOf } from './columns.tsx';
+import { EventPanel } from './event-panel.tsx';
+import { EVENT_TYPES, type PipelineEvent, typeLabel } from './event-types.ts';
+
+const FIELDS = { type: text(100), issue: text(12), event: text(20) };
+const PAGE = 200;
+/** Only state transitions come by the stream; the other events are polled. */
+const POLL_MS = 5_000;
+
+const idOf = ({ id }: PipelineEvent): string => String(id);
+
+/** What happened, in order? */
+export default function EventsPage() {
+  const { repo } = useRepo();
+  const { values, set, rejected } = useAddress(FIELDS);
+  const { type, issue } = values;
+  const number = /^#?\d{1,9}$/.test(issue.trim()) ? issue.trim().replace(/^#/, '') : undefined;
+  const filter = useMemo(
+    () => ({ ...(repo && { repo }), ...(type && { type }), ...(number && { issue: number }), limit: PAGE }),
+    [repo, type, number],
+  );
+  const load = useCallback(
+    (offset: number, signal: AbortSignal) => request('listPipelineEvents', { query: { ...filter, offset } }, signal),
+    [filter],
+  );
+  const { query, items, total, loadMore } = usePages<PipelineEvent>({
+    key: keyOf('listPipelineEvents', { query: filter }),
+    load,
+    idOf,
+    pollMs: POLL_MS,
+  });
+  const columns = useMemo(() => columnsOf((chosen) => set({ type: chosen }, { push: true })), [set]);
+  const onIssue = useCallback((value: string) => set({ issue: value }), [set]);
+  const open = items.find((item) => idOf(item) === values.event);
+  return (
+    <Page
+      title="Events"
+      rejected={rejected}
+      actions={total !== null && <span className={layout.muted}>{formatCount(total)} events</span>}
+    >
+      <search className={layout.filters}>
+        <SelectField
+          label="Type"
+          hideLabel
+          choices={choicesOf(type)}
+          value={type}
+          onChange={(next) => set({ type: next }, { push: true })}
+        />
+        <SearchBox label="Issue number" value={issue} onChange={onIssue} isMain isNarrow />
+        {(type !== '' || issue !== '') && (
+          <Button kind="quiet" glyph="close" onPress={() => set({ type: '', issue: '' }, { push: true })}>
+            Clear filters
+          </Button>
+        )}
+        {issue !== '' && !number && <span className={layout.warning}>“{issue}” is not an issue number.</span>}
+      </search>
+      {query.error && (
+        <FailureNote what="The events could not be read" error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      {query.data === undefined ? (
+        !query.error && <Skeleton height={400} />
+      ) : (
+        <div className={layout.split} data-open={open ? true : undefined}>
+          <DataTable
+            label="Events, newest first"
+            columns={columns}
+            rows={items}
+            keyOf={idOf}
+            onPeek={(item) => set({ event: idOf(item) === values.event ? '' : idOf(item) })}
+            onEnd={loadMore}
+            empty={
+              <EmptyNote title={type || number ? 'No event matches these filters.' : 'Nothing has happened yet.'} />
+            }
+          />
+          {open && <EventPanel event={open} onClose={() => set({ event: '' })} />}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+/** An address may name a type of a newer monitor. */
+function choicesOf(type: string) {
+  const known = EVENT_TYPES.some((each) => each === type) || type === '' ? EVENT_TYPES : [type, ...EVENT_TYPES];
+  return [{ value: '', label: 'All types' }, ...known.map((value) => ({ value, label: typeLabel(value) }))];
+}

@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { read } from '../../api/query.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { When } from '../../components/when.tsx';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import { Panel } from '../../page/panel.tsx';
+import styles from './issue.module.css';
+import type { IssueInput } from './issue-input.ts';
+
+/** Documents that runs produced, such as plans, as plain text. */
+export function Artefacts({ input }: { input: IssueInput }) {
+  const query = useQuery(read('issueArtefacts', input));
+  return (
+    <Panel title="Artefacts" query={query} height={300}>
+      {() =>
+        query.data?.items.length === 0 ? (
+          <EmptyNote title="No run has produced a document." />
+        ) : (
+          <ul className={styles.list}>
+            {query.data?.items.toReversed().map(({ id, title, kind, body, runId, createdAt }) => (
+              <li key={id} className={styles.block}>
+                <details>
+                  <summary>
+                    {title}{' '}
+                    <span className={styles.muted}>
+                      {kind}, run {runId}, <When at={createdAt} />
+                    </span>
+                  </summary>
+                  <CopyButton text={body} what="document" />
+                  <pre className={styles.text}>{body}</pre>
+                </details>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Panel>
+  );
+}

@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { read } from '../../api/query.ts';
+import { StateChip } from '../../components/state-chip.tsx';
+import { When } from '../../components/when.tsx';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import { Panel } from '../../page/panel.tsx';
+import styles from './issue.module.css';
+import type { IssueInput } from './issue-input.ts';
+
+const LIMIT = 200;
+
+/** What agents, operators and the workflow reported, newest first. */
+export function Events({ input }: { input: IssueInput }) {
+  const query = useQuery(read('issueEvents', { ...input, query: { ...input.query, limit: LIMIT } }));
+  const page = query.data?.page;
+  return (
+    <Panel title="Events" query={query} height={300}>
+      {() =>
+        query.data?.items.length === 0 ? (
+          <EmptyNote title="No events yet." />
+        ) : (
+          <>
+            <ul className={styles.list}>
+              {query.data?.items.map(({ id, createdAt, actorType, actorId, status, state }) => (
+                <li key={id} className={styles.line}>
+                  <When at={createdAt} as="time" />
+                  <span className={styles.main}>{status}</span>
+                  <StateChip state={state} />
+                  <span className={styles.muted}>{actorId ?? actorType}</span>
+                </li>
+              ))}
+            </ul>
+            {page?.hasMore && <p className={styles.muted}>1–{LIMIT}, older ones are not shown</p>}
+          </>
+        )
+      }
+    </Panel>
+  );
+}

@@ -1,0 +1,87 @@
+import { useQuery } from '@tanstack/react-query';
+import { IssueAction } from '../../actions/issue-action.tsx';
+import { read } from '../../api/query.ts';
+import type { Reply } from '../../api/types.ts';
+import { StateChip } from '../../components/state-chip.tsx';
+import { When } from '../../components/when.tsx';
+import { formatIssueCost } from '../../format/money.ts';
+import { inWords } from '../../format/reasons.ts';
+import { Panel } from '../../page/panel.tsx';
+import { IssueActions } from '../../peek/issue-actions.tsx';
+import styles from './issue.module.css';
+import type { IssueInput } from './issue-input.ts';
+
+/** State, flags, cost, the reason in one sentence, and what can be done. */
+export function IssueHead({ why, input }: { why: Reply<'explainIssueTo'>; input: IssueInput }) {
+  const status = useQuery(read('issueStatus', input));
+  const digest = useQuery(read('diagnoseIssue', input));
+  const timeline = useQuery(read('readTimeline', input));
+  const { repo, issueNumber, title, state, isPaused, isBlocked } = why;
+  return (
+    <Panel title={title} query={status} height={200}>
+      {() => (
+        <div className={styles.head}>
+          <p className={styles.facts}>
+            <StateChip state={state} isPaused={isPaused} isBlocked={isBlocked} />
+            <span>
+              for <When at={why.stateEnteredAt} as="since" />
+            </span>
+            {timeline.data && (
+              <span>
+                cost{' '}
+                {formatIssueCost(
+                  timeline.data.totalCostUsd,
+                  timeline.data.entries.some(({ kind }) => kind === 'agent-run'),
+                )}
+              </span>
+            )}
+            {why.blockReason && (
+              <span>
+                {inWords(why.blockReason)}
+                {why.blockClassification && why.blockClassification !== 'unknown' && ` (${why.blockClassification})`}
+              </span>
+            )}
+            <IssueAction repo={repo} issueNumber={issueNumber} />
+          </p>
+          <p className={styles.why}>{why.explanation}</p>
+          {why.waitingOn.length > 1 && (
+            <ul className={styles.waits}>
+              {why.waitingOn.map(({ kind, detail, since }) => (
+                <li key={`${kind} ${detail}`}>
+                  {inWords(kind)}: {detail}
+                  {since && (
+                    <>
+                      , <When at={since} />
+                    </>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )}
+          {status.data?.currentStatus && <p className={styles.status}>Latest status: {status.data.currentStatus}</p>}
+          {why.lastError && (
+            <details className={styles.error}>
+              <summary>
+                Last error, {why.lastError.agentName ?? 'no agent'}, <When at={why.lastError.occurredAt} />
+              </summary>
+              <pre>{why.lastError.message}</pre>
+            </details>
+          )}
+          {why.recommendations.length > 0 && (
+            <ul className={styles.advice}>
+              {why.recommendations.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+          )}
+          {digest.data && digest.data.autoUnblockCount > 0 && (
+            <p className={styles.status}>
+              Unblocked automatically {digest.data.autoUnblockCount} of {digest.data.maxAutoUnblocks} times
+            </p>
+          )}
+          <IssueActions why={why} tenant={input.query.tenant} />
+        </div>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,91 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { oneOf, text } from '../../address/fields.ts';
+import { useAddress } from '../../address/use-address.ts';
+import { isFailure } from '../../api/failure.ts';
+import { read } from '../../api/query.ts';
+import { Button } from '../../components/button.tsx';
+import { issuePath } from '../../navigation/issue-path.ts';
+import { useShortcuts } from '../../navigation/shortcuts.ts';
+import { useGo } from '../../navigation/use-go.ts';
+import { FailureNote } from '../../page/failure-note.tsx';
+import { Page } from '../../page/page.tsx';
+import { Skeleton } from '../../page/skeleton.tsx';
+import stack from '../../page/stack.module.css';
+import { Artefacts } from './artefacts.tsx';
+import { Events } from './events.tsx';
+import { Findings } from './findings.tsx';
+import styles from './issue.module.css';
+import { IssueHead } from './issue-head.tsx';
+import type { IssueInput } from './issue-input.ts';
+import { Messages } from './messages.tsx';
+import { NotInPipeline } from './not-in-pipeline.tsx';
+import { Retrospective } from './retrospective.tsx';
+import { TimelineTab } from './timeline-tab.tsx';
+
+const TABS = {
+  timeline: 'Timeline',
+  events: 'Events',
+  findings: 'Findings',
+  artefacts: 'Artefacts',
+  messages: 'Messages',
+  retrospective: 'Retrospective',
+} as const;
+type Tab = keyof typeof TABS;
+const TAB_NAMES = Object.keys(TABS) as Tab[];
+const FIELDS = { tab: oneOf(TAB_NAMES, 'timeline'), tenant: text() };
+
+/** Why is the issue where it is, and what would move it? */
+export default function IssuePage() {
+  const { owner = '', repo = '', number = '' } = useParams({ strict: false }) as Record<string, string>;
+  const { values, set, rejected } = useAddress(FIELDS);
+  const go = useGo();
+  const slug = `${owner}/${repo}`;
+  const input: IssueInput = {
+    params: { owner, repo, issue: number },
+    query: values.tenant === '' ? {} : { tenant: values.tenant },
+  };
+  const why = useQuery(read('explainIssueTo', input));
+  const step = (by: number): void => go(issuePath(slug, Math.max(1, Number(number) + by)));
+  useShortcuts([
+    { keys: ']', description: 'Next issue number', group: 'Issue', run: () => step(1) },
+    { keys: '[', description: 'Previous issue number', group: 'Issue', run: () => step(-1) },
+  ]);
+  const isUnknown = isFailure(why.error, 'ISSUE_NOT_FOUND') || isFailure(why.error, 'NOT_FOUND');
+  return (
+    <Page title={`${slug}#${number}`} rejected={rejected}>
+      {isUnknown ? (
+        <NotInPipeline slug={slug} issueNumber={Number(number)} />
+      ) : (
+        <div className={stack.stack}>
+          {why.error && (
+            <FailureNote what="The issue could not be read" error={why.error} onRetry={() => void why.refetch()} />
+          )}
+          {why.data ? <IssueHead why={why.data} input={input} /> : !why.error && <Skeleton height={220} />}
+          <div className={styles.tabs} role="toolbar" aria-label="Parts of the issue">
+            {TAB_NAMES.map((tab) => (
+              <Button
+                key={tab}
+                kind={tab === values.tab ? 'primary' : 'plain'}
+                aria-pressed={tab === values.tab}
+                onPress={() => set({ tab })}
+              >
+                {TABS[tab]}
+              </Button>
+            ))}
+          </div>
+          <TabContent tab={values.tab} input={input} />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function TabContent({ tab, input }: { tab: Tab; input: IssueInput }) {
+  if (tab === 'events') return <Events input={input} />;
+  if (tab === 'findings') return <Findings input={input} />;
+  if (tab === 'artefacts') return <Artefacts input={input} />;
+  if (tab === 'messages') return <Messages input={input} />;
+  if (tab === 'retrospective') return <Retrospective input={input} />;
+  return <TimelineTab input={input} />;
+}

@@ -1,0 +1,79 @@
+import type { ReactNode } from 'react';
+import type { Timeline } from '../../api/types.ts';
+import { formatDuration } from '../../format/duration.ts';
+import { formatUsd } from '../../format/money.ts';
+import { formatShort } from '../../format/time.ts';
+import { preferences } from '../../preferences/preferences.ts';
+import { useSignal } from '../../shared/use-signal.ts';
+import { labelOf, STATES } from '../../states/states.ts';
+import styles from './lanes.module.css';
+import { runsOf, scaleOf, spanOf, staysOf } from './timeline-scale.ts';
+
+interface LanesProps {
+  timeline: Timeline;
+  isCollapsed: boolean;
+}
+
+/** Three lanes to scale: the states, the runs of agents with their cost, and the writes to the host. */
+export function Lanes({ timeline, isCollapsed }: LanesProps) {
+  const { zone } = useSignal(preferences);
+  const stays = staysOf(timeline);
+  const runs = runsOf(timeline);
+  const { from, to } = spanOf(timeline);
+  if (!(to >= from)) return null;
+  const at = scaleOf(timeline, isCollapsed);
+  const place = (start: number, end: number) => ({
+    left: `${at(start) * 100}%`,
+    width: `${Math.max(0, at(end) - at(start)) * 100}%`,
+  });
+  const writes = timeline.entries.filter(({ kind }) => kind === 'projection');
+  const summary = `${stays.length} stays in states and ${runs.length} runs in ${formatDuration(to - from)}`;
+  return (
+    <figure className={styles.lanes} aria-label={summary}>
+      <Lane name="State">
+        {stays.map((stay) => (
+          <span
+            key={stay.from}
+            className={styles.stay}
+            style={{ ...place(stay.from, stay.to), background: `var(${STATES[stay.state].colour})` }}
+            title={`${labelOf(stay.state)} from ${formatShort(stay.from, zone)} for ${formatDuration(stay.to - stay.from)}`}
+          />
+        ))}
+      </Lane>
+      <Lane name="Agents">
+        {runs.map((run) => (
+          <span
+            key={run.id}
+            className={styles.run}
+            data-failed={run.status === 'failed' || undefined}
+            style={place(run.from, run.to)}
+            title={`${run.title}, ${formatDuration(run.to - run.from)}, ${formatUsd(run.costUsd)}`}
+          />
+        ))}
+      </Lane>
+      <Lane name="Host writes">
+        {writes.map(({ id, timestamp, title }) => (
+          <span
+            key={id}
+            className={styles.write}
+            style={{ left: `${at(Date.parse(timestamp)) * 100}%` }}
+            title={title}
+          />
+        ))}
+      </Lane>
+      <figcaption className={styles.ends}>
+        <span>{formatShort(from, zone)}</span>
+        <span>{formatShort(to, zone)}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function Lane({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className={styles.lane}>
+      <span className={styles.name}>{name}</span>
+      <span className={styles.track}>{children}</span>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query';
+import { read } from '../../api/query.ts';
+import { When } from '../../components/when.tsx';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import { Panel } from '../../page/panel.tsx';
+import styles from './issue.module.css';
+import type { IssueInput } from './issue-input.ts';
+
+const PARTS = {
+  plannedFiles: 'Planned files',
+  actualFiles: 'Changed files',
+  failures: 'Failures',
+  lessons: 'Lessons',
+} as const;
+const PART_NAMES = Object.keys(PARTS) as (keyof typeof PARTS)[];
+
+/** What was learned from a completed issue. */
+export function Retrospective({ input }: { input: IssueInput }) {
+  const query = useQuery(read('issueRetrospective', input));
+  const found = query.data?.retrospective;
+  return (
+    <Panel title="Retrospective" query={query} height={200}>
+      {() =>
+        !found ? (
+          <EmptyNote title="There is no retrospective: it is written after the issue is done." />
+        ) : (
+          <div className={styles.head}>
+            <p className={styles.muted}>
+              {found.outcomeClassification ?? found.status}, <When at={found.createdAt} />
+            </p>
+            <p>{found.summary}</p>
+            {PART_NAMES.map(
+              (name) =>
+                found[name] !== null && (
+                  <details key={name}>
+                    <summary>{PARTS[name]}</summary>
+                    <pre className={styles.text}>{JSON.stringify(found[name], null, 2)}</pre>
+                  </details>
+                ),
+            )}
+          </div>
+        )
+      }
+    </Panel>
+  );
+}

@@ -1,0 +1,55 @@
+import type { Timeline, TimelineEntry } from '../../api/types.ts';
+import { When } from '../../components/when.tsx';
+import { formatDuration } from '../../format/duration.ts';
+import { formatUsd } from '../../format/money.ts';
+import { inWords } from '../../format/reasons.ts';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import type { Column } from '../../table/column.ts';
+import { DataTable } from '../../table/data-table.tsx';
+
+const COLUMNS: readonly Column<TimelineEntry>[] = [
+  { id: 'time', header: 'Time', width: '104px', cell: ({ timestamp }) => <When at={timestamp} as="time" /> },
+  { id: 'kind', header: 'Kind', width: '120px', from: 560, cell: ({ kind }) => inWords(kind) },
+  {
+    id: 'title',
+    header: 'What',
+    width: 'minmax(140px, 3fr)',
+    cell: ({ title, error }) => <span title={error ?? title}>{error ? `${title}: ${error}` : title}</span>,
+  },
+  {
+    id: 'who',
+    header: 'By',
+    width: 'minmax(80px, 1fr)',
+    from: 640,
+    cell: ({ agent, actorId, actorType }) => agent ?? actorId ?? actorType,
+  },
+  {
+    id: 'took',
+    header: 'Took',
+    width: '84px',
+    align: 'end',
+    from: 760,
+    cell: ({ durationMs }) => (durationMs === null ? '' : formatDuration(durationMs)),
+  },
+  {
+    id: 'cost',
+    header: 'Cost',
+    width: '84px',
+    align: 'end',
+    from: 760,
+    cell: ({ costUsd, kind }) => (costUsd === null && kind !== 'agent-run' ? '' : formatUsd(costUsd)),
+  },
+];
+
+/** Every entry of the timeline, newest first. */
+export function TimelineEntries({ timeline }: { timeline: Timeline }) {
+  return (
+    <DataTable
+      label="Entries of the timeline, newest first"
+      columns={COLUMNS}
+      rows={timeline.entries.toReversed()}
+      keyOf={({ id }) => id}
+      empty={<EmptyNote title="Nothing has happened yet." />}
+    />
+  );
+}

@@ -1,0 +1,63 @@
+import { useQuery } from '@tanstack/react-query';
+import { onOff } from '../../address/fields.ts';
+import { useAddress } from '../../address/use-address.ts';
+import { read } from '../../api/query.ts';
+import { FiguresTable } from '../../charts/figures-table.tsx';
+import { Button } from '../../components/button.tsx';
+import { formatDuration } from '../../format/duration.ts';
+import { formatShort } from '../../format/time.ts';
+import { Panel } from '../../page/panel.tsx';
+import { preferences } from '../../preferences/preferences.ts';
+import { useSignal } from '../../shared/use-signal.ts';
+import { labelOf } from '../../states/states.ts';
+import type { IssueInput } from './issue-input.ts';
+import { Lanes } from './lanes.tsx';
+import { TimelineEntries } from './timeline-entries.tsx';
+import { idleShare, staysOf } from './timeline-scale.ts';
+
+const FIELDS = { collapse: onOff() };
+
+/** The issue's history: lanes drawn to scale, and every entry below. */
+export function TimelineTab({ input }: { input: IssueInput }) {
+  const { values, set } = useAddress(FIELDS);
+  const { zone } = useSignal(preferences);
+  const query = useQuery(read('readTimeline', input));
+  const timeline = query.data;
+  const idle = timeline ? idleShare(timeline) : 0;
+  return (
+    <Panel
+      title="Timeline"
+      query={query}
+      height={360}
+      actions={
+        idle > 0.5 && (
+          <Button kind="quiet" aria-pressed={values.collapse} onPress={() => set({ collapse: !values.collapse })}>
+            {values.collapse ? 'Show idle time' : `${Math.round(idle * 100)} % idle, collapse`}
+          </Button>
+        )
+      }
+      table={() =>
+        timeline && (
+          <FiguresTable
+            caption="Time in each state"
+            head={['State', 'From', 'Stayed']}
+            rows={staysOf(timeline).map(({ state, from, to }) => [
+              labelOf(state),
+              formatShort(from, zone),
+              formatDuration(to - from),
+            ])}
+          />
+        )
+      }
+    >
+      {() =>
+        timeline && (
+          <>
+            <Lanes timeline={timeline} isCollapsed={values.collapse} />
+            <TimelineEntries timeline={timeline} />
+          </>
+        )
+      }
+    </Panel>
+  );
+}

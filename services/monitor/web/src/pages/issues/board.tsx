@@ -1,0 +1,111 @@
+import { useRef } from 'react';
+import type { Issue, State } from '../../api/types.ts';
+import { Button } from '../../components/button.tsx';
+import { When } from '../../components/when.tsx';
+import { formatIssueCost } from '../../format/money.ts';
+import { Glyph } from '../../glyphs/glyph.tsx';
+import { PageLink } from '../../navigation/page-link.tsx';
+import { isState, STATE_NAMES, STATES } from '../../states/states.ts';
+import styles from './board.module.css';
+import { addressOf } from './columns.tsx';
+import { phraseOf } from './phrase.ts';
+import { keyOfIssue } from './use-issues.ts';
+import { useVirtualCards } from './use-virtual-cards.ts';
+
+interface IssueBoardProps {
+  issues: readonly Issue[];
+  /** A state to show alone. */
+  onlyState: string;
+  onPeek: (name: string) => void;
+  hasMore: boolean;
+  onMore: () => void;
+}
+
+/** The issues by state; empty columns are collapsed to their headers. */
+export function IssueBoard({ issues, onlyState, onPeek, hasMore, onMore }: IssueBoardProps) {
+  const byState = Map.groupBy(issues, ({ state }) => state);
+  const shown = isState(onlyState)
+    ? [onlyState]
+    : STATE_NAMES.filter((state) => state !== 'done' || byState.has(state));
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <section className={styles.board} aria-label="Board" tabIndex={0}>
+        {shown.map((state) => (
+          <BoardColumn key={state} state={state} issues={byState.get(state) ?? []} onPeek={onPeek} />
+        ))}
+      </section>
+      {hasMore && <Button onPress={onMore}>Load more issues</Button>}
+    </>
+  );
+}
+
+function BoardColumn({
+  state,
+  issues,
+  onPeek,
+}: {
+  state: State;
+  issues: readonly Issue[];
+  onPeek: (name: string) => void;
+}) {
+  const scroller = useRef<HTMLElement>(null);
+  const { items, total } = useVirtualCards(issues, scroller);
+  const { glyph, colour, label } = STATES[state];
+  return (
+    <section
+      className={styles.column}
+      data-empty={issues.length === 0 || undefined}
+      aria-label={`${label}: ${issues.length}`}
+    >
+      <h2 className={styles.head}>
+        <Glyph name={glyph} colour={colour} />
+        <span className={styles.name}>{label}</span>
+        <span className={styles.count}>{issues.length}</span>
+      </h2>
+      {issues.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        <section ref={scroller} className={styles.cards} tabIndex={0} aria-label={`${label} issues`}>
+          <ul className={styles.space} style={{ height: total }}>
+            {items.map(({ index, start }) => {
+              const issue = issues[index];
+              return (
+                issue && (
+                  <li key={keyOfIssue(issue)} className={styles.place} style={{ transform: `translateY(${start}px)` }}>
+                    <Card issue={issue} onPeek={onPeek} />
+                  </li>
+                )
+              );
+            })}
+          </ul>
+        </section>
+      )}
+    </section>
+  );
+}
+
+function Card({ issue, onPeek }: { issue: Issue; onPeek: (name: string) => void }) {
+  const { repo, issueNumber, title, stateEnteredAt, isPaused, costUsd, state, activeTaskType, assignedAgent } = issue;
+  return (
+    <article className={styles.card} data-paused={isPaused || undefined}>
+      <p className={styles.title}>
+        <PageLink {...addressOf(issue)} title={title}>
+          #{issueNumber} {title}
+        </PageLink>
+      </p>
+      <p className={styles.why} title={phraseOf(issue)}>
+        {phraseOf(issue) || (activeTaskType && (assignedAgent ?? 'waits for a worker'))}
+      </p>
+      <p className={styles.facts}>
+        <When at={stateEnteredAt} as="since" />
+        <span>{formatIssueCost(costUsd, state !== 'new')}</span>
+        <Button
+          kind="quiet"
+          glyph="info"
+          aria-label={`Peek at #${issueNumber}`}
+          onPress={() => onPeek(`${repo}/${issueNumber}`)}
+        />
+      </p>
+    </article>
+  );
+}

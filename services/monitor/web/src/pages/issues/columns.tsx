@@ -1,0 +1,111 @@
+import { IssueAction } from '../../actions/issue-action.tsx';
+import type { Issue } from '../../api/types.ts';
+import { StateChip } from '../../components/state-chip.tsx';
+import { When } from '../../components/when.tsx';
+import { formatIssueCost } from '../../format/money.ts';
+import { inWords } from '../../format/reasons.ts';
+import { issuePath } from '../../navigation/issue-path.ts';
+import { PageLink } from '../../navigation/page-link.tsx';
+import { STATE_NAMES } from '../../states/states.ts';
+import type { Column } from '../../table/column.ts';
+import { phraseOf } from './phrase.ts';
+
+/** Where the issue is, for links: the tenant is named only where it is not the usual one. */
+export const addressOf = ({ repo, issueNumber, tenant }: Issue) => ({
+  to: issuePath(repo, issueNumber),
+  search: tenant === 'default' ? {} : { tenant },
+});
+
+const number: Column<Issue> = {
+  id: 'number',
+  header: 'Issue',
+  width: '64px',
+  sort: ({ issueNumber }) => issueNumber,
+  cell: ({ issueNumber }) => `#${issueNumber}`,
+};
+
+const title: Column<Issue> = {
+  id: 'title',
+  header: 'Title',
+  width: 'minmax(140px, 3fr)',
+  sort: (issue) => issue.title,
+  cell: (issue) => (
+    <>
+      <PageLink {...addressOf(issue)} tabIndex={-1} title={issue.title}>
+        {issue.title}
+      </PageLink>
+      <IssueAction repo={issue.repo} issueNumber={issue.issueNumber} />
+    </>
+  ),
+};
+
+const repo: Column<Issue> = {
+  id: 'repo',
+  header: 'Repository',
+  width: 'minmax(90px, 1fr)',
+  from: 1_100,
+  sort: (issue) => issue.repo,
+  cell: (issue) => issue.repo,
+};
+
+const others: readonly Column<Issue>[] = [
+  {
+    id: 'state',
+    header: 'State',
+    width: 'minmax(110px, 170px)',
+    sort: ({ state }) => STATE_NAMES.indexOf(state),
+    cell: ({ state, isPaused, isBlocked }) => <StateChip state={state} isPaused={isPaused} isBlocked={isBlocked} />,
+  },
+  {
+    id: 'since',
+    header: 'For',
+    width: '84px',
+    align: 'end',
+    from: 420,
+    sort: ({ stateEnteredAt }) => (stateEnteredAt === null ? null : -Date.parse(stateEnteredAt)),
+    cell: ({ stateEnteredAt }) => <When at={stateEnteredAt} as="since" />,
+  },
+  {
+    id: 'why',
+    header: 'Why',
+    width: 'minmax(120px, 2fr)',
+    from: 760,
+    cell: (issue) => <span title={phraseOf(issue)}>{phraseOf(issue)}</span>,
+  },
+  {
+    id: 'task',
+    header: 'Task',
+    width: 'minmax(80px, 120px)',
+    from: 900,
+    sort: ({ activeTaskType }) => activeTaskType,
+    cell: ({ activeTaskType, assignedAgent }) =>
+      activeTaskType && (
+        <span title={assignedAgent ?? 'waits for a worker'}>
+          {inWords(activeTaskType)}
+          {assignedAgent === null && ' (waits)'}
+        </span>
+      ),
+  },
+  {
+    id: 'cost',
+    header: 'Cost',
+    width: '84px',
+    align: 'end',
+    from: 560,
+    sort: ({ costUsd }) => costUsd,
+    cell: ({ costUsd, state }) => formatIssueCost(costUsd, state !== 'new'),
+  },
+  {
+    id: 'pr',
+    header: 'PR',
+    width: '60px',
+    align: 'end',
+    from: 680,
+    sort: ({ prNumber }) => prNumber,
+    cell: ({ prNumber }) => (prNumber === null ? '' : `#${prNumber}`),
+  },
+];
+
+/** Columns of the issue table; the repository only where there are several. */
+export const columnsOf = (hasRepo: boolean): readonly Column<Issue>[] =>
+  hasRepo ? [number, title, ...others] : [number, title, repo, ...others];

@@ -1,0 +1,105 @@
+import { useMemo } from 'react';
+import { useAddress } from '../../address/use-address.ts';
+import { Button } from '../../components/button.tsx';
+import { plural } from '../../format/number.ts';
+import { useRepo } from '../../navigation/use-repo.ts';
+import { FailureNote } from '../../page/failure-note.tsx';
+import { Page } from '../../page/page.tsx';
+import { Skeleton } from '../../page/skeleton.tsx';
+import { IssuePeek } from '../../peek/issue-peek.tsx';
+import { useSignal } from '../../shared/use-signal.ts';
+import { forgetNewcomers, newcomers } from '../../stream/newcomers.ts';
+import { IssueBoard } from './board.tsx';
+import { FIELDS } from './fields.ts';
+import { IssueFilters } from './filters.tsx';
+import styles from './issues.module.css';
+import { IssueTable } from './table.tsx';
+import { useIssues } from './use-issues.ts';
+
+/** The search of the monitor takes an issue number, or at least three characters of a title. */
+const isSearch = (text: string): boolean => /^#?\d+$/.test(text.trim()) || text.trim().length >= 3;
+
+/** Which issues, in which state, since when, at what price? As a table or as a board. */
+export default function IssuesPage() {
+  const { repo } = useRepo();
+  const { values, set, rejected } = useAddress(FIELDS);
+  const { state, flag, q, view, sort, peek } = values;
+  const filter = useMemo(
+    () => ({
+      ...(repo && { repo }),
+      ...(view === 'table' && state && { state }),
+      ...(flag && { flag }),
+      ...(isSearch(q) && { q: q.trim() }),
+    }),
+    [repo, state, flag, q, view],
+  );
+  const { query, issues, total } = useIssues(filter);
+  const onPeek = (name: string): void => set({ peek: name === peek ? '' : name });
+  return (
+    <Page
+      title="Issues"
+      rejected={rejected}
+      actions={
+        <div className={styles.views}>
+          <span className={styles.total}>{total === null ? `${issues.length} found` : plural(total, 'issue')}</span>
+          <Button kind={view === 'table' ? 'primary' : 'plain'} onPress={() => set({ view: 'table' })}>
+            Table
+          </Button>
+          <Button kind={view === 'board' ? 'primary' : 'plain'} onPress={() => set({ view: 'board' })}>
+            Board
+          </Button>
+        </div>
+      }
+    >
+      <IssueFilters values={values} set={set} />
+      <NewcomersBar onShow={() => void query.refetch()} />
+      {query.error && (
+        <FailureNote what="The issues could not be read" error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      <div className={styles.split} data-peek={peek !== '' || undefined}>
+        {query.data === undefined ? (
+          !query.error && <Skeleton height={400} />
+        ) : view === 'board' ? (
+          <IssueBoard
+            issues={issues}
+            onlyState={state}
+            onPeek={onPeek}
+            hasMore={query.hasNextPage}
+            onMore={() => void query.fetchNextPage()}
+          />
+        ) : (
+          <IssueTable
+            issues={issues}
+            hasRepo={repo !== undefined}
+            order={sort}
+            onOrder={(order) => set({ sort: order })}
+            onPeek={onPeek}
+            onEnd={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined}
+            values={values}
+            set={set}
+          />
+        )}
+        {peek !== '' && <IssuePeek name={peek} onClose={() => set({ peek: '' })} />}
+      </div>
+    </Page>
+  );
+}
+
+/** Issues that are not in the list yet: rows do not move under the reader's eyes. */
+function NewcomersBar({ onShow }: { onShow: () => void }) {
+  const { size } = useSignal(newcomers);
+  if (size === 0) return null;
+  return (
+    <p className={styles.newcomers} role="status">
+      {plural(size, 'issue')} changed outside of this list
+      <Button
+        onPress={() => {
+          forgetNewcomers();
+          onShow();
+        }}
+      >
+        Show
+      </Button>
+    </p>
+  );
+}

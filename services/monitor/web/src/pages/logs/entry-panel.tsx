@@ -1,0 +1,30 @@
+import { CopyButton } from '../../components/copy-button.tsx';
+import { When } from '../../components/when.tsx';
+import layout from '../../page/layout.module.css';
+import { NamedValues } from '../../page/named-values.tsx';
+import { SidePanel } from '../../peek/side-panel.tsx';
+import type { KeyedEntry } from './entries.ts';
+import { Level } from './level.tsx';
+
+/** A log entry with its whole message and context. */
+export function EntryPanel({ entry, onClose }: { entry: KeyedEntry; onClose: () => void }) {
+  const { key: _, ...line } = entry;
+  const { context } = line;
+  return (
+    <SidePanel title={`Log entry of ${entry.agent}`} onClose={onClose}>
+      <NamedValues
+        facts={[
+          ['Time', <When key="time" at={entry.timestamp} as="time" />],
+          ['Age', <When key="age" at={entry.timestamp} />],
+          ['Level', <Level key="level" level={entry.level} />],
+        ]}
+      />
+      <p className={layout.text}>{entry.msg}</p>
+      {Object.keys(context).length > 0 && <pre className={layout.code}>{JSON.stringify(context, null, 2)}</pre>}
+      <p className={layout.row}>
+        <CopyButton text={JSON.stringify(line)} what="line as JSON" />
+        <span className={layout.muted}>Copy the line as JSON</span>
+      </p>
+    </SidePanel>
+  );
+}

@@ -1,0 +1,14 @@
+import { formatClock, formatFull } from '../../format/time.ts';
+import { preferences } from '../../preferences/preferences.ts';
+import { useSignal } from '../../shared/use-signal.ts';
+
+/** The time of a log entry to the second; its day and zone are in the title. */
+export function LogTime({ at }: { at: string }) {
+  const { zone } = useSignal(preferences);
+  const time = Date.parse(at);
+  return (
+    <time dateTime={at} title={formatFull(time, zone)}>
+      {formatClock(time, zone)}
+    </time>
+  );
+}

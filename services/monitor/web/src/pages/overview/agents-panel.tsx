@@ -1,0 +1,44 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Reply } from '../../api/types.ts';
+import { formatUsd } from '../../format/money.ts';
+import { formatCount } from '../../format/number.ts';
+import { Glyph } from '../../glyphs/glyph.tsx';
+import { Panel } from '../../page/panel.tsx';
+import styles from './overview.module.css';
+
+type Agent = Reply<'readDashboard'>['agents'][string];
+
+/** Health of the monitor and of each agent. */
+export function AgentsPanel({ query }: { query: UseQueryResult<Reply<'readDashboard'>> }) {
+  const agents = Object.values(query.data?.agents ?? {});
+  return (
+    <Panel title="Agents" query={query} polledAt={query.data?.polledAt} height={180}>
+      {() => (
+        <ul className={styles.list}>
+          {agents.map((agent) => (
+            <AgentLine key={agent.agentName} agent={agent} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function AgentLine({ agent }: { agent: Agent }) {
+  const { agentName, health, reachable, inFlightIssues, costUsd } = agent;
+  const isWell = health.status === 'healthy' && reachable;
+  return (
+    <li className={styles.line}>
+      <Glyph name={isWell ? 'tick' : 'warning'} colour={isWell ? '--good' : '--danger'} />
+      <span className={styles.main}>
+        {agentName}
+        {health.lastError && <span className={styles.muted}> {health.lastError}</span>}
+      </span>
+      <span className={isWell ? undefined : styles.critical}>{reachable ? health.status : 'not reachable'}</span>
+      <span className={styles.muted}>
+        {formatCount(inFlightIssues.length)} in flight
+        {agentName !== 'monitor' && ` · ${costUsd === 0 ? 'no cost reported' : formatUsd(costUsd)} today`}
+      </span>
+    </li>
+  );
+}

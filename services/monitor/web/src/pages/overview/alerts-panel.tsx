@@ -1,0 +1,48 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Alert, Reply } from '../../api/types.ts';
+import { When } from '../../components/when.tsx';
+import { issuePath } from '../../navigation/issue-path.ts';
+import { PageLink } from '../../navigation/page-link.tsx';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import { Panel } from '../../page/panel.tsx';
+import styles from './overview.module.css';
+
+const RANK: Readonly<Record<Alert['severity'], number>> = { critical: 0, warning: 1, info: 2 };
+const MOST_SHOWN = 8;
+
+/** Open alerts, the most severe first. */
+export function AlertsPanel({ query }: { query: UseQueryResult<Reply<'listAlerts'>> }) {
+  const alerts = (query.data?.items ?? []).toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
+  return (
+    <Panel title="Alerts" query={query} height={160}>
+      {() =>
+        alerts.length === 0 ? (
+          <EmptyNote tone="good" title="No open alerts" />
+        ) : (
+          <ul className={styles.list}>
+            {alerts.slice(0, MOST_SHOWN).map((alert) => (
+              <AlertLine key={alert.id} alert={alert} />
+            ))}
+            {alerts.length > MOST_SHOWN && <li className={styles.muted}>and {alerts.length - MOST_SHOWN} more</li>}
+          </ul>
+        )
+      }
+    </Panel>
+  );
+}
+
+function AlertLine({ alert }: { alert: Alert }) {
+  const { severity, message, repo, issueNumber, firstSeenAt, count } = alert;
+  return (
+    <li className={styles.line}>
+      <span className={severity === 'info' ? undefined : styles[severity]}>{severity}</span>
+      <span className={styles.main}>
+        {repo && issueNumber ? <PageLink to={issuePath(repo, issueNumber)}>{message}</PageLink> : message}
+      </span>
+      <span className={styles.muted}>
+        <When at={firstSeenAt} />
+        {count > 1 && `, ${count} times`}
+      </span>
+    </li>
+  );
+}

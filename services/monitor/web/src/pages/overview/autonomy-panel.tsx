@@ -1,0 +1,60 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Reply } from '../../api/types.ts';
+import { FiguresTable } from '../../charts/figures-table.tsx';
+import { Sparkline } from '../../charts/sparkline.tsx';
+import { formatCount, formatPercent, formatSigned } from '../../format/number.ts';
+import { Panel } from '../../page/panel.tsx';
+import styles from './overview.module.css';
+
+interface AutonomyPanelProps {
+  autonomy: UseQueryResult<Reply<'autonomy'>>;
+  throughput: UseQueryResult<Reply<'throughput'>>;
+}
+
+/** Merges without a person, compared with the week before, and what was finished today. */
+export function AutonomyPanel({ autonomy, throughput }: AutonomyPanelProps) {
+  const data = autonomy.data;
+  return (
+    <Panel
+      title="Autonomy, 7 days"
+      metrics={['autonomous_merge_rate', 'throughput']}
+      query={autonomy}
+      height={90}
+      table={() => (
+        <FiguresTable
+          caption="Merged issues by day"
+          head={['Day (UTC)', 'Merged', 'Autonomous']}
+          rows={(data?.byDay ?? []).map(({ date, merged, autonomous }) => [date, merged, autonomous])}
+        />
+      )}
+    >
+      {() =>
+        data && (
+          <dl className={styles.facts}>
+            <div className={styles.fact}>
+              <dt>Autonomous merges</dt>
+              <dd>{data.mergedIssues === 0 ? '–' : formatPercent(data.ratePct)}</dd>
+            </div>
+            <div className={styles.fact}>
+              <dt>Against the week before</dt>
+              <dd>{formatSigned(data.weekOverWeek.deltaPp)} pp</dd>
+            </div>
+            <div className={styles.fact}>
+              <dt>Merged by day</dt>
+              <dd>
+                <Sparkline
+                  values={data.byDay.map(({ merged }) => merged)}
+                  summary={`Merged by day: ${data.byDay.map(({ merged }) => merged).join(', ')}`}
+                />
+              </dd>
+            </div>
+            <div className={styles.fact}>
+              <dt>Done since 00:00 UTC</dt>
+              <dd>{formatCount(throughput.data?.count)}</dd>
+            </div>
+          </dl>
+        )
+      }
+    </Panel>
+  );
+}

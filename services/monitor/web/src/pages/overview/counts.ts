@@ -1,0 +1,17 @@
+import type { Reply, State } from '../../api/types.ts';
+import { STATE_NAMES } from '../../states/states.ts';
+
+export type Counts = Readonly<Record<State, number>>;
+
+/** Returns the number of issues by state: of all repos from the dashboard, of one repo from the end of its series. */
+export function countsOf(
+  repo: string | undefined,
+  dashboard: Reply<'readDashboard'> | undefined,
+  series: Reply<'stateTimeseries'> | undefined,
+): Counts | undefined {
+  return repo === undefined ? dashboard?.pipelineSummary : series?.buckets.at(-1)?.states;
+}
+
+/** Returns the number of issues that are not done. */
+export const openCount = (counts: Counts): number =>
+  STATE_NAMES.reduce((sum, state) => sum + (state === 'done' ? 0 : counts[state]), 0);

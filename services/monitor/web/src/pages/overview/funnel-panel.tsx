@@ -1,0 +1,55 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Reply } from '../../api/types.ts';
+import { Bars } from '../../charts/bars.tsx';
+import { FiguresTable } from '../../charts/figures-table.tsx';
+import { StateChip } from '../../components/state-chip.tsx';
+import { formatMinutes } from '../../format/duration.ts';
+import { formatCount, plural } from '../../format/number.ts';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import { Panel } from '../../page/panel.tsx';
+import { labelOf, STATES } from '../../states/states.ts';
+import styles from './overview.module.css';
+
+/** How far the issues of the last week came, and how long they stayed in each state. */
+export function FunnelPanel({ query }: { query: UseQueryResult<Reply<'cohortFunnel'>> }) {
+  const funnel = query.data;
+  return (
+    <Panel
+      title="Funnel, 7 days"
+      query={query}
+      height={280}
+      table={() => (
+        <FiguresTable
+          caption="Issues that entered in the last 7 days"
+          head={['State', 'Reached it', 'Median stay']}
+          rows={(funnel?.byState ?? []).map(({ state, count, medianMinutes }) => [
+            labelOf(state),
+            formatCount(count),
+            formatMinutes(medianMinutes),
+          ])}
+        />
+      )}
+    >
+      {() =>
+        !funnel || funnel.cohortSize === 0 ? (
+          <EmptyNote title="No issue entered the pipeline in the last 7 days." />
+        ) : (
+          <>
+            <p className={styles.muted}>
+              {plural(funnel.cohortSize, 'issue')} entered; bars show how many reached a state
+            </p>
+            <Bars
+              label="Issues that reached each state"
+              bars={funnel.byState.map(({ state, count, medianMinutes }) => ({
+                key: state,
+                label: <StateChip state={state} />,
+                parts: [{ name: 'issues', value: count, colour: STATES[state].colour }],
+                figure: `${formatCount(count)} · ${formatMinutes(medianMinutes)}`,
+              }))}
+            />
+          </>
+        )
+      }
+    </Panel>
+  );
+}

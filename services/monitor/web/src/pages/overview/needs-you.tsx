@@ -1,0 +1,77 @@
+import { formatCount } from '../../format/number.ts';
+import { Glyph } from '../../glyphs/glyph.tsx';
+import type { GlyphName } from '../../glyphs/glyph-paths.ts';
+import { PageLink } from '../../navigation/page-link.tsx';
+import { Panel } from '../../page/panel.tsx';
+import { STATES } from '../../states/states.ts';
+import { countsOf } from './counts.ts';
+import styles from './overview.module.css';
+import type { Overview } from './use-overview.ts';
+
+interface Need {
+  title: string;
+  glyph: GlyphName;
+  colour?: string;
+  to: string;
+  search?: Record<string, string | undefined>;
+  count: number | undefined;
+}
+
+const PEOPLE = ['failure-blocked', 'needs-clarification', 'human-review-ready'] as const;
+
+/** What waits for a person, each with the page that shows it. */
+export function NeedsYou({ overview, repo }: { overview: Overview; repo: string | undefined }) {
+  const { dashboard, series, queue, alerts } = overview;
+  const counts = countsOf(repo, dashboard.data, series.data);
+  const needs: Need[] = [
+    ...PEOPLE.map((state) => ({
+      title: STATES[state].label,
+      glyph: STATES[state].glyph,
+      colour: STATES[state].colour,
+      to: state === 'failure-blocked' ? '/trouble/blocked' : '/issues',
+      search: state === 'failure-blocked' ? {} : { state },
+      count: counts?.[state],
+    })),
+    { title: 'Dead letters', glyph: 'envelope', to: '/trouble/dead-letters', count: queue.data?.dlqDepth },
+    {
+      title: 'Failed host writes',
+      glyph: 'writes',
+      to: '/trouble/writes',
+      search: { status: 'failed' },
+      count: queue.data?.vcsWriteQueueFailed,
+    },
+    {
+      title: 'Over their time limit',
+      glyph: 'warning',
+      to: '/issues',
+      search: { sort: '-since' },
+      count: alerts.data?.items.filter(({ detector }) => detector === 'sla_breach').length,
+    },
+  ];
+  return (
+    <Panel
+      title="Needs you"
+      metrics={['dlq_depth', 'write_queue', 'sla_breach']}
+      query={repo ? series : dashboard}
+      height={72}
+    >
+      {() => (
+        <ul className={styles.tiles}>
+          {needs.map((need) => (
+            <li key={need.title}>
+              <PageLink to={need.to} search={need.search} className={styles.tile}>
+                <span className={styles.figure} data-zero={need.count === 0 || undefined}>
+                  {formatCount(need.count)}
+                </span>
+                <span className={styles.word}>
+                  <Glyph name={need.glyph} colour={need.colour} />
+                  {need.title}
+                </span>
+              </PageLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

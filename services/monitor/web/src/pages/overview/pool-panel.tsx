@@ -1,0 +1,48 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Reply } from '../../api/types.ts';
+import { Bars } from '../../charts/bars.tsx';
+import { formatPercent, plural } from '../../format/number.ts';
+import { PageLink } from '../../navigation/page-link.tsx';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import { Panel } from '../../page/panel.tsx';
+import styles from './overview.module.css';
+
+interface PoolPanelProps {
+  query: UseQueryResult<Reply<'readDashboard'>>;
+  repo: string | undefined;
+}
+
+/** Workers of each repo by what they do. */
+export function PoolPanel({ query, repo }: PoolPanelProps) {
+  const pools = (query.data?.workerPool ?? []).filter((pool) => repo === undefined || pool.repo === repo);
+  return (
+    <Panel title="Worker pool" metrics={['worker_count']} query={query} polledAt={query.data?.polledAt} height={90}>
+      {() =>
+        pools.every(({ total }) => total === 0) ? (
+          <EmptyNote title="No worker is online." />
+        ) : (
+          <>
+            <Bars
+              label="Workers by repository"
+              isWide
+              bars={pools.map((pool) => ({
+                key: pool.repo,
+                label: pool.repo,
+                parts: [
+                  { name: 'busy', value: pool.busy, colour: '--accent' },
+                  { name: 'idle', value: pool.idle, colour: '--control' },
+                  { name: 'draining', value: pool.draining, colour: '--warning' },
+                  { name: 'offline', value: pool.offline, colour: '--danger' },
+                ],
+                figure: `${pool.busy} busy, ${pool.idle} idle · ${formatPercent(pool.utilizationPct)} · ${plural(pool.queueDepth, 'task')} waiting`,
+              }))}
+            />
+            <p className={styles.muted}>
+              <PageLink to="/workers">All workers</PageLink>
+            </p>
+          </>
+        )
+      }
+    </Panel>
+  );
+}

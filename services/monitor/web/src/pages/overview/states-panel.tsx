@@ -1,0 +1,99 @@
+import { useMemo } from 'react';
+import { onOff } from '../../address/fields.ts';
+import { useAddress } from '../../address/use-address.ts';
+import type { Reply } from '../../api/types.ts';
+import { FiguresTable } from '../../charts/figures-table.tsx';
+import { StateLegend } from '../../charts/legend.tsx';
+import { StackedArea } from '../../charts/stacked-area.tsx';
+import { Button } from '../../components/button.tsx';
+import { formatCount, plural } from '../../format/number.ts';
+import { formatShort } from '../../format/time.ts';
+import { Glyph } from '../../glyphs/glyph.tsx';
+import { PageLink } from '../../navigation/page-link.tsx';
+import { Panel } from '../../page/panel.tsx';
+import { preferences } from '../../preferences/preferences.ts';
+import { useSignal } from '../../shared/use-signal.ts';
+import { STATE_NAMES, STATES } from '../../states/states.ts';
+import { type Counts, countsOf, openCount } from './counts.ts';
+import styles from './overview.module.css';
+import type { Overview } from './use-overview.ts';
+
+const FIELDS = { done: onOff() };
+const HEIGHT = 220;
+
+/** Counts by state now, and their course over the last 24 hours. */
+export function StatesPanel({ overview, repo }: { overview: Overview; repo: string | undefined }) {
+  const { values, set } = useAddress(FIELDS);
+  const { zone } = useSignal(preferences);
+  const { series, dashboard } = overview;
+  const counts = countsOf(repo, dashboard.data, series.data);
+  const shown = STATE_NAMES.filter((state) => state !== 'done' || values.done);
+  return (
+    <Panel
+      title="Issues by state, 24 hours"
+      metrics={['open_issues', 'in_flight', 'in_progress', 'blocked', 'awaiting_review']}
+      query={series}
+      height={HEIGHT + 120}
+      actions={
+        <Button kind="quiet" onPress={() => set({ done: !values.done })}>
+          {values.done ? 'Hide done' : 'Show done'}
+        </Button>
+      }
+      table={() => (
+        <FiguresTable
+          caption="Number of issues in each state at the end of each half hour"
+          head={['Time', ...shown.map((state) => STATES[state].label)]}
+          rows={(series.data?.buckets ?? [])
+            .toReversed()
+            .map(({ ts, states }) => [formatShort(Date.parse(ts), zone), ...shown.map((state) => states[state])])}
+        />
+      )}
+    >
+      {() => (
+        <>
+          {counts && <StateTiles counts={counts} />}
+          {series.data && <Chart series={series.data} shown={shown} />}
+          <StateLegend states={shown} />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function Chart({ series, shown }: { series: Reply<'stateTimeseries'>; shown: typeof STATE_NAMES }) {
+  const times = useMemo(() => series.buckets.map(({ ts }) => Date.parse(ts)), [series]);
+  const layers = useMemo(
+    () =>
+      shown.map((state) => ({
+        name: STATES[state].label,
+        colour: STATES[state].colour,
+        values: series.buckets.map(({ states }) => states[state]),
+      })),
+    [series, shown],
+  );
+  const latest = series.buckets.at(-1)?.states;
+  const summary = latest
+    ? `${plural(openCount(latest), 'open issue')} now. Press “Show as table” for the figures.`
+    : '';
+  return <StackedArea summary={summary} times={times} layers={layers} height={HEIGHT} />;
+}
+
+function StateTiles({ counts }: { counts: Counts }) {
+  return (
+    <ul className={styles.states} aria-label="Issues by state">
+      {STATE_NAMES.map((state) => (
+        <li key={state}>
+          <PageLink to="/issues" search={{ state }} className={styles.tile}>
+            <span className={styles.figure} data-zero={counts[state] === 0 || undefined}>
+              {formatCount(counts[state])}
+            </span>
+            <span className={styles.word}>
+              <Glyph name={STATES[state].glyph} colour={STATES[state].colour} />
+              {STATES[state].label}
+            </span>
+          </PageLink>
+        </li>
+      ))}
+    </ul>
+  );
+}

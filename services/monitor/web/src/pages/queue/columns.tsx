@@ -1,0 +1,74 @@
+import type { Reply } from '../../api/types.ts';
+import { formatDuration } from '../../format/duration.ts';
+import { inWords } from '../../format/reasons.ts';
+import { IssueLink } from '../../navigation/issue-link.tsx';
+import type { Column } from '../../table/column.ts';
+
+export type Task = Reply<'pipelineTaskQueue'>['tasks'][number];
+
+export const repoOf = ({ repoOwner, repoName }: Pick<Task, 'repoOwner' | 'repoName'>): string =>
+  `${repoOwner}/${repoName}`;
+
+/** Columns of the queue. Its own order is that in which tasks are claimed. */
+export const QUEUE_COLUMNS: readonly Column<Task>[] = [
+  {
+    id: 'type',
+    header: 'Task',
+    width: 'minmax(90px, 130px)',
+    sort: ({ taskType }) => taskType,
+    cell: ({ taskType }) => inWords(taskType),
+  },
+  {
+    id: 'issue',
+    header: 'Issue',
+    width: 'minmax(120px, 2fr)',
+    sort: (task) => repoOf(task),
+    cell: (task) =>
+      task.issueNumber === 0 ? (
+        `${repoOf(task)} (whole repository)`
+      ) : (
+        <IssueLink repo={repoOf(task)} issueNumber={task.issueNumber} tabIndex={-1} />
+      ),
+  },
+  {
+    id: 'status',
+    header: 'Status',
+    width: '80px',
+    sort: ({ status }) => status,
+    cell: ({ status }) => (status === 'pending' ? 'waits' : 'runs'),
+  },
+  {
+    id: 'wait',
+    header: 'Waited',
+    width: '84px',
+    align: 'end',
+    sort: ({ waitTimeMs }) => waitTimeMs,
+    cell: ({ waitTimeMs }) => formatDuration(waitTimeMs),
+  },
+  {
+    id: 'estimate',
+    header: 'Estimate',
+    width: '84px',
+    align: 'end',
+    from: 520,
+    sort: ({ estimatedDurationMs }) => estimatedDurationMs,
+    cell: ({ estimatedDurationMs }) => formatDuration(estimatedDurationMs),
+  },
+  {
+    id: 'priority',
+    header: 'Priority',
+    width: '76px',
+    align: 'end',
+    from: 640,
+    sort: ({ priority }) => priority,
+    cell: ({ priority }) => priority,
+  },
+  {
+    id: 'worker',
+    header: 'Worker',
+    width: 'minmax(90px, 1fr)',
+    from: 820,
+    sort: ({ claimedBy }) => claimedBy,
+    cell: ({ claimedBy }) => <span title={claimedBy ?? undefined}>{claimedBy}</span>,
+  },
+];

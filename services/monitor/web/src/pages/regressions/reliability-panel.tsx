@@ -1,0 +1,55 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Reply } from '../../api/types.ts';
+import { FiguresTable } from '../../charts/figures-table.tsx';
+import { formatDuration } from '../../format/duration.ts';
+import { formatCount } from '../../format/number.ts';
+import { EmptyNote } from '../../page/empty-note.tsx';
+import layout from '../../page/layout.module.css';
+import { Panel } from '../../page/panel.tsx';
+
+const HEAD = [
+  'Repository',
+  'Done',
+  'After a block',
+  'Cycle p50',
+  'Cycle p90',
+  'Dead letters',
+  'Tasks retried',
+  'Retries',
+];
+
+const duration = (seconds: number | null): string => formatDuration(seconds === null ? null : seconds * 1_000);
+
+/** Completed issues, recoveries and retries of the last seven days. */
+export function ReliabilityPanel({ query }: { query: UseQueryResult<Reply<'weeklyReliability'>> }) {
+  const data = query.data;
+  return (
+    <Panel title="Reliability, 7 days" metrics={['weekly_reliability']} query={query} height={120}>
+      {() =>
+        !data || data.repos.length === 0 ? (
+          <EmptyNote title="No repository is enabled." />
+        ) : (
+          <div className={layout.stack}>
+            <FiguresTable
+              caption="Reliability of each repository in the last seven days"
+              head={HEAD}
+              rows={data.repos.map((each) => [
+                each.repo,
+                formatCount(each.completedCount),
+                formatCount(each.recoveredCount),
+                duration(each.cycleTime.p50Seconds),
+                duration(each.cycleTime.p90Seconds),
+                formatCount(each.deadLetters.count),
+                formatCount(each.retryBudget.tasksRetried),
+                formatCount(each.retryBudget.totalRetriesConsumed),
+              ])}
+            />
+            <p className={layout.muted}>
+              At least one worker of the fleet was silent or stalled for {duration(data.degradedSeconds)}.
+            </p>
+          </div>
+        )
+      }
+    </Panel>
+  );
+}

@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ActionPlan } from '../actions/action.ts';
+import { cancelPlan, pausePlan, resumePlan, retryPlan, transitionPlan, unblockPlan } from '../actions/issue-actions.ts';
+import { startAction } from '../actions/perform.ts';
+import { read } from '../api/query.ts';
+import type { Reply } from '../api/types.ts';
+import { Button } from '../components/button.tsx';
+import { useShortcuts } from '../navigation/shortcuts.ts';
+import styles from './issue-peek.module.css';
+
+interface Offer {
+  keys: string;
+  name: string;
+  plan: ActionPlan;
+  /** Why it cannot be done now. */
+  refusal?: string;
+}
+
+type Why = Pick<Reply<'explainIssueTo'>, 'repo' | 'issueNumber' | 'state' | 'isPaused' | 'isBlocked'>;
+
+/** The actions on an issue; those that would have no effect say why. */
+export function IssueActions({ why, tenant }: { why: Why; tenant?: string }) {
+  const [owner = '', repo = ''] = why.repo.split('/');
+  const transitions = useQuery(
+    read('validTransitions', {
+      params: { owner, repo, issue: String(why.issueNumber) },
+      ...(tenant !== undefined && { query: { tenant } }),
+    }),
+  );
+  const offers = offersOf(why, tenant, transitions.data?.validTargets ?? []);
+  useShortcuts(
+    offers.map(({ keys, name, plan, refusal }) => ({
+      keys,
+      description: name,
+      group: 'Issue' as const,
+      run: () => refusal === undefined && startAction(plan),
+    })),
+  );
+  return (
+    <div className={styles.actions} role="toolbar" aria-label="Actions on the issue">
+      {offers.map(({ name, plan, refusal }) => (
+        <span key={name} title={refusal}>
+          <Button isDisabled={refusal !== undefined} onPress={() => startAction(plan)}>
+            {name}
+          </Button>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function offersOf(why: Why, tenant: string | undefined, targets: readonly Why['state'][]): Offer[] {
+  const issue = { repo: why.repo, issueNumber: why.issueNumber, ...(tenant !== undefined && { tenant }) };
+  const isDone = why.state === 'done';
+  const ended = isDone ? 'The issue is done.' : undefined;
+  return [
+    { keys: 'r', name: 'Retry', plan: retryPlan(issue), refusal: ended },
+    {
+      keys: 'u',
+      name: 'Unblock',
+      plan: unblockPlan(issue),
+      refusal: ended ?? (why.isBlocked ? undefined : 'The issue is not blocked.'),
+    },
+    why.isPaused
+      ? { keys: 'p', name: 'Resume', plan: resumePlan(issue), refusal: ended }
+      : { keys: 'p', name: 'Pause', plan: pausePlan(issue), refusal: ended },
+    {
+      keys: 't',
+      name: 'Move …',
+      plan: transitionPlan(issue, targets),
+      refusal: targets.length === 0 ? 'The workflow allows no other state from here.' : undefined,
+    },
+    { keys: 'c', name: 'Cancel …', plan: cancelPlan(issue), refusal: ended },
+  ];
+}

@@ -1,0 +1,15 @@
+import { PageLink } from '../navigation/page-link.tsx';
+import { EmptyNote } from '../page/empty-note.tsx';
+import { Page } from '../page/page.tsx';
+
+export function NotFound() {
+  return (
+    <Page title="Page not found">
+      <EmptyNote title="There is no page at this address.">
+        <p>
+          It may have moved. <PageLink to="/">Open the overview</PageLink> or press <kbd>?</kbd> for the shortcuts.
+        </p>
+      </EmptyNote>
+    </Page>
+  );
+}

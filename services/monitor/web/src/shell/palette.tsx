@@ -1,0 +1,99 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Input } from 'react-aria-components/Input';
+import { Menu, MenuItem } from 'react-aria-components/Menu';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { SearchField } from 'react-aria-components/SearchField';
+import { read } from '../api/query.ts';
+import { Glyph } from '../glyphs/glyph.tsx';
+import type { GlyphName } from '../glyphs/glyph-paths.ts';
+import { issuePath } from '../navigation/issue-path.ts';
+import { PAGES } from '../navigation/pages.ts';
+import { useGo } from '../navigation/use-go.ts';
+import { isState, STATES } from '../states/states.ts';
+import styles from './palette.module.css';
+
+interface Entry {
+  id: string;
+  title: string;
+  detail: string;
+  glyph: GlyphName;
+  open: () => void;
+}
+
+/** An issue number, or a term that the search of the monitor accepts. */
+const isSearch = (text: string): boolean => /^#?\d+$/.test(text) || text.length >= 3;
+
+/** The command palette: opens pages, and issues by number or title. */
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const { contains } = useFilter({ sensitivity: 'base' });
+  const [text, setText] = useState('');
+  const entries = [...usePages(text, contains), ...useIssues(text.trim())];
+  const open = (id: string): void => {
+    onClose();
+    entries.find((entry) => entry.id === id)?.open();
+  };
+  return (
+    <ModalOverlay className={styles.scrim} isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Modal className={styles.modal}>
+        <Dialog className={styles.dialog} aria-label="Command palette">
+          <Autocomplete inputValue={text} onInputChange={setText}>
+            <SearchField
+              aria-label="Search pages and issues"
+              autoFocus
+              className={styles.search}
+              // The search field would only clear itself; Escape closes the palette.
+              onKeyDown={(event) => event.key === 'Escape' && onClose()}
+            >
+              <Glyph name="search" />
+              <Input className={styles.input} placeholder="Page, issue number or title" />
+            </SearchField>
+            <Menu
+              className={styles.list}
+              items={entries}
+              onAction={(key) => open(String(key))}
+              renderEmptyState={() => <p className={styles.empty}>Nothing found</p>}
+            >
+              {(entry) => (
+                <MenuItem id={entry.id} className={styles.item} textValue={entry.title}>
+                  <Glyph name={entry.glyph} />
+                  <span className={styles.title}>{entry.title}</span>
+                  <span className={styles.detail}>{entry.detail}</span>
+                </MenuItem>
+              )}
+            </Menu>
+          </Autocomplete>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+function usePages(text: string, contains: (whole: string, part: string) => boolean): Entry[] {
+  const go = useGo();
+  return PAGES.filter(({ title }) => contains(title, text.trim())).map(({ path, title, glyph, key, group }) => ({
+    id: path,
+    title,
+    detail: key ? `g ${key}` : group,
+    glyph,
+    open: () => go(path),
+  }));
+}
+
+function useIssues(text: string): Entry[] {
+  const go = useGo();
+  const { data } = useQuery({
+    ...read('searchIssues', { query: { q: text, limit: 20 } }),
+    enabled: isSearch(text),
+  });
+  if (!isSearch(text)) return [];
+  return (data?.items ?? []).map(({ repo, issueNumber, title, state }) => ({
+    id: `${repo}#${issueNumber}`,
+    title: `#${issueNumber} ${title}`,
+    detail: repo,
+    glyph: isState(state) ? STATES[state].glyph : 'issues',
+    open: () => go(issuePath(repo, issueNumber)),
+  }));
+}

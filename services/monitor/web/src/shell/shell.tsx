@@ -1,0 +1,80 @@
+import { Outlet } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { Activity } from '../actions/activity.tsx';
+import { openAction } from '../actions/perform.ts';
+import { Button } from '../components/button.tsx';
+import { PAGES } from '../navigation/pages.ts';
+import { useShortcuts } from '../navigation/shortcuts.ts';
+import { useGo } from '../navigation/use-go.ts';
+import { useSignal } from '../shared/use-signal.ts';
+import { isOutdated } from '../stream/live-state.ts';
+import { useLive } from '../stream/use-live.ts';
+import { LiveBadge } from './live-badge.tsx';
+import { Rail } from './rail.tsx';
+import { RepoSwitch } from './repo-switch.tsx';
+import styles from './shell.module.css';
+import { StoreBanner } from './store-banner.tsx';
+import { pauseOrResume } from './toggle-live.ts';
+import { ZoneSwitch } from './zone-switch.tsx';
+
+const Palette = lazy(() => import('./palette.tsx'));
+const SettingsDialog = lazy(() => import('./settings-dialog.tsx'));
+const ShortcutList = lazy(() => import('./shortcut-list.tsx'));
+const ActionDialog = lazy(() => import('../actions/action-dialog.tsx'));
+
+type Open = 'palette' | 'shortcuts' | 'settings' | null;
+
+/** What surrounds every page: navigation, repo, live badge, palette, settings, the user. */
+export function Shell() {
+  const [open, setOpen] = useState<Open>(null);
+  const action = useSignal(openAction);
+  const close = (): void => setOpen(null);
+  useGlobalShortcuts({ openPalette: () => setOpen('palette'), openList: () => setOpen('shortcuts') });
+  return (
+    <div className={styles.shell}>
+      <header className={styles.top}>
+        <RepoSwitch />
+        <LiveBadge />
+        <span className={styles.space} />
+        <Button glyph="search" aria-label="Search, Ctrl K" onPress={() => setOpen('palette')}>
+          <span className={styles.wide}>
+            Search<kbd className={styles.chord}>, Ctrl K</kbd>
+          </span>
+        </Button>
+        <ZoneSwitch />
+        <Button kind="quiet" glyph="user" aria-label="Settings and user" onPress={() => setOpen('settings')} />
+      </header>
+      <Rail />
+      <Main />
+      <Suspense>
+        {open === 'palette' && <Palette onClose={close} />}
+        {open === 'shortcuts' && <ShortcutList onClose={close} />}
+        {open === 'settings' && <SettingsDialog onClose={close} onShortcuts={() => setOpen('shortcuts')} />}
+        {action && <ActionDialog plan={action} />}
+      </Suspense>
+      <Activity />
+    </div>
+  );
+}
+
+function Main() {
+  const { state } = useLive();
+  return (
+    <main className={styles.main} data-outdated={isOutdated(state) || undefined}>
+      <StoreBanner />
+      <Outlet />
+    </main>
+  );
+}
+
+function useGlobalShortcuts({ openPalette, openList }: { openPalette: () => void; openList: () => void }): void {
+  const go = useGo();
+  useShortcuts([
+    { keys: 'mod+k', description: 'Open the palette', group: 'Everywhere', run: openPalette },
+    { keys: '?', description: 'Show this list', group: 'Everywhere', run: openList },
+    { keys: 'l', description: 'Pause or resume live updates', group: 'Everywhere', run: pauseOrResume },
+    ...PAGES.flatMap(({ key, title, path }) =>
+      key ? [{ keys: `g ${key}`, description: title, group: 'Pages' as const, run: () => go(path) }] : [],
+    ),
+  ]);
+}

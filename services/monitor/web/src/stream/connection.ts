@@ -1,0 +1,74 @@
+import { after, delay } from '../timing/timers.ts';
+import { reconnectDelay } from './backoff.ts';
+import type { StreamEvent } from './events.ts';
+import { CUT_MS, type LiveFacts } from './live-state.ts';
+import { readStream } from './read-stream.ts';
+
+/** After a longer cut everything is fetched again, whatever the server replays. */
+const LONG_CUT_MS = 60_000;
+
+export interface ConnectionListener {
+  onFacts(facts: LiveFacts): void;
+  onEvent(event: StreamEvent): void;
+  /** What was fetched before may be out of date: a fresh stream, a gap, or a long cut. */
+  onGap(): void;
+}
+
+interface Position {
+  lastEventId: number | null;
+  lastMessageAt: number | null;
+}
+
+/** Keeps the event stream open until the signal aborts or the session has ended. */
+export async function keepConnected(
+  position: Position,
+  signal: AbortSignal,
+  listener: ConnectionListener,
+): Promise<'signed-out' | 'aborted'> {
+  let { lastEventId, lastMessageAt } = position;
+  let since = Date.now();
+  let attempt = 0;
+  const report = (phase: LiveFacts['phase']): void => listener.onFacts({ phase, lastMessageAt, since, attempt });
+
+  const once = async (): Promise<number | null> => {
+    const silence = new AbortController();
+    let stopWatch = after(CUT_MS, () => silence.abort());
+    const end = await readStream(lastEventId, AbortSignal.any([signal, silence.signal]), {
+      onOpen: () => {
+        const wasCut = lastMessageAt !== null && Date.now() - lastMessageAt > LONG_CUT_MS;
+        if (lastEventId === null || wasCut) listener.onGap();
+        lastMessageAt = Date.now();
+        attempt = 0;
+        report('open');
+      },
+      onMessage: () => {
+        stopWatch();
+        stopWatch = after(CUT_MS, () => silence.abort());
+        lastMessageAt = Date.now();
+        report('open');
+      },
+      onEvent: (event) => {
+        lastEventId = Math.max(lastEventId ?? 0, event.id);
+        listener.onEvent(event);
+      },
+      onGap: () => listener.onGap(),
+    }).catch(() => null);
+    stopWatch();
+    since = Date.now();
+    return end?.kind === 'refused' ? end.status : null;
+  };
+
+  while (!signal.aborted) {
+    report('connecting');
+    const refused = await once();
+    if (signal.aborted) break;
+    if (refused === 401) {
+      report('signed-out');
+      return 'signed-out';
+    }
+    report('waiting');
+    await delay(reconnectDelay(attempt, Math.random()), signal);
+    attempt += 1;
+  }
+  return 'aborted';
+}

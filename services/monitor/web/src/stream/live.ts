@@ -1,0 +1,88 @@
+import { session, signIns } from '../api/session-state.ts';
+import { serverClock } from '../timing/server-clock.ts';
+import { after } from '../timing/timers.ts';
+import { keepConnected } from './connection.ts';
+import type { StreamEvent } from './events.ts';
+import { feedInto, type Sink, takeEvent } from './held-events.ts';
+import { liveFacts } from './live-facts.ts';
+import { joinTabs, type TabMessage } from './tabs.ts';
+
+/** Where tabs cannot share a stream, a hidden one gives its own up after this time. */
+const HIDDEN_MS = 60_000;
+
+let lastEventId: number | null = null;
+
+function receive(event: StreamEvent): void {
+  lastEventId = Math.max(lastEventId ?? 0, event.id);
+  if (event.type === 'heartbeat') serverClock.observe(event.data.timestamp);
+  else takeEvent(event);
+}
+
+/** Opens one stream for all tabs of the browser and feeds the sink of this tab. */
+export function startLive(sink: Sink): void {
+  feedInto(sink);
+  const tabs = joinTabs(onTabMessage);
+  tabs.post({ kind: 'hello' });
+  let isLeader = false;
+
+  function onTabMessage(message: TabMessage): void {
+    if (message.kind === 'event') receive(message.event);
+    else if (message.kind === 'gap') sink.refetch();
+    else if (message.kind === 'facts') liveFacts.set(message.facts);
+    else if (message.kind === 'hello' && isLeader) tabs.post({ kind: 'facts', facts: liveFacts.get() });
+    else if (message.kind === 'signed-in') session.set('in');
+  }
+
+  const stream = async (signal: AbortSignal): Promise<void> => {
+    isLeader = true;
+    const position = { lastEventId, lastMessageAt: liveFacts.get().lastMessageAt };
+    const ended = await keepConnected(position, signal, {
+      onFacts: (facts) => {
+        liveFacts.set(facts);
+        tabs.post({ kind: 'facts', facts });
+      },
+      onEvent: (event) => {
+        receive(event);
+        tabs.post({ kind: 'event', event });
+      },
+      onGap: () => {
+        sink.refetch();
+        tabs.post({ kind: 'gap' });
+      },
+    });
+    isLeader = false;
+    if (ended === 'signed-out') session.set('out');
+  };
+
+  let running: AbortController | null = null;
+  const start = (): void => {
+    if (running || session.get() !== 'in') return;
+    const control = new AbortController();
+    running = control;
+    void tabs
+      .lead(control.signal, () => stream(control.signal))
+      .finally(() => {
+        if (running === control) running = null;
+      });
+  };
+  const stop = (): void => {
+    running?.abort();
+    running = null;
+  };
+  session.subscribe(() => {
+    if (session.get() === 'in') start();
+    else stop();
+  });
+  start();
+  if (!tabs.isShared) stopWhileHidden(start, stop);
+  signIns.subscribe(() => tabs.post({ kind: 'signed-in' }));
+}
+
+function stopWhileHidden(start: () => void, stop: () => void): void {
+  let cancel: (() => void) | null = null;
+  document.addEventListener('visibilitychange', () => {
+    cancel?.();
+    cancel = document.hidden ? after(HIDDEN_MS, stop) : null;
+    if (!document.hidden) start();
+  });
+}

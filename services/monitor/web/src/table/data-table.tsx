@@ -1,0 +1,103 @@
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { useWidth } from '../shared/use-width.ts';
+import { type Column, nextOrder } from './column.ts';
+import styles from './data-table.module.css';
+import { useFrozenOrder } from './frozen-order.ts';
+import { TableHead } from './table-head.tsx';
+import { TableRow } from './table-row.tsx';
+import { useRowKeys } from './use-row-keys.ts';
+import type { Selection } from './use-selection.ts';
+import { useSorted } from './use-sorted.ts';
+import { useVirtualRows } from './use-virtual-rows.ts';
+
+export interface DataTableProps<Row extends object> {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  /** Order of the rows as in the address. */
+  order?: string;
+  onOrder?: (order: string) => void;
+  onOpen?: (row: Row) => void;
+  onPeek?: (row: Row) => void;
+  selection?: Selection;
+  /** `muted` rows are greyed, `indented` ones follow the row above. */
+  look?: (row: Row) => 'muted' | 'indented' | undefined;
+  /** Called when the end of the list comes into view. */
+  onEnd?: () => void;
+  /** Shown in place of the rows of an empty list. */
+  empty: ReactNode;
+}
+
+/**
+ * A table that renders only the rows in view. It is one tab stop: arrows or j and k move between rows, Enter opens,
+ * o peeks, x selects, Shift x selects a range, * selects all.
+ */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { label, keyOf, order = '', onOrder, selection, onEnd, empty } = props;
+  const id = useId();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [isPointed, setPointed] = useState(false);
+  const { sorted, columns } = useSorted({ rows: props.rows, columns: props.columns, order, width: useWidth(scroller) });
+  const rows = useFrozenOrder(sorted, keyOf, isPointed || (selection?.keys.size ?? 0) > 0);
+  const { virtual, items, height } = useVirtualRows({ rows, keyOf, scroller, onEnd });
+  const keys = useRowKeys({ ...props, rows, scrollTo: (index) => virtual.scrollToIndex(index) });
+  const template = `${selection ? '28px ' : ''}${columns.map(({ width }) => width).join(' ')}`;
+  if (rows.length === 0) {
+    return (
+      <div ref={scroller} className={styles.table}>
+        {empty}
+      </div>
+    );
+  }
+  const rowId = (key: string): string => `${id}-${key}`;
+  const isShown = keys.active !== null && items.some(({ key }) => key === keys.active);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by script.
+    <div
+      ref={scroller}
+      className={styles.table}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-multiselectable={selection ? true : undefined}
+      aria-activedescendant={isShown ? rowId(keys.active ?? '') : undefined}
+      tabIndex={0}
+      onFocus={(event) => event.target === event.currentTarget && keys.focus()}
+      onKeyDown={(event: KeyboardEvent) => event.target === event.currentTarget && keys.onKeyDown(event)}
+      onPointerEnter={() => setPointed(true)}
+      onPointerLeave={() => setPointed(false)}
+    >
+      <TableHead
+        columns={columns}
+        template={template}
+        order={order}
+        hasSelection={selection !== undefined}
+        onSort={onOrder && ((column) => onOrder(nextOrder(order, column)))}
+      />
+      {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
+      <div role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, start, key }) => {
+          const row = rows[index];
+          return row === undefined ? null : (
+            <TableRow
+              key={key}
+              id={rowId(String(key))}
+              row={row}
+              index={index}
+              columns={columns}
+              template={template}
+              top={start}
+              height={height}
+              look={props.look?.(row)}
+              isActive={keys.active === key}
+              isSelected={selection?.keys.has(String(key))}
+              onPress={(event) => keys.onPress(String(key), event)}
+              onSelect={selection && ((shift) => keys.onSelect(String(key), shift))}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}

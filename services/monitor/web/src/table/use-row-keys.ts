@@ -1,0 +1,86 @@
+import { type KeyboardEvent, type MouseEvent, useState } from 'react';
+import { useShortcuts } from '../navigation/shortcuts.ts';
+import type { Selection } from './use-selection.ts';
+
+interface RowKeysOptions<Row> {
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  onOpen?: (row: Row) => void;
+  onPeek?: (row: Row) => void;
+  selection?: Selection;
+  scrollTo: (index: number) => void;
+}
+
+const PAGE_ROWS = 10;
+
+/** The active row of a table, and the keys that move it and act on it. */
+export function useRowKeys<Row>({ rows, keyOf, onOpen, onPeek, selection, scrollTo }: RowKeysOptions<Row>) {
+  const [active, setActive] = useState<string | null>(null);
+  const keys = (): string[] => rows.map(keyOf);
+  const index = rows.findIndex((row) => keyOf(row) === active);
+  const moveTo = (wanted: number): void => {
+    const next = Math.min(rows.length - 1, Math.max(0, wanted));
+    const row = rows[next];
+    if (row === undefined) return;
+    setActive(keyOf(row));
+    scrollTo(next);
+  };
+  const onRow = (run: ((row: Row) => void) | undefined): void => {
+    const row = rows[index];
+    if (row !== undefined) run?.(row);
+  };
+  const toggle = (): void => {
+    if (active !== null) selection?.toggle(active);
+  };
+  const extend = (): void => {
+    if (active !== null) selection?.extend(active, keys());
+  };
+  useShortcuts([
+    { keys: 'j', description: 'Next row', group: 'Lists', run: () => moveTo(index + 1) },
+    { keys: 'k', description: 'Previous row', group: 'Lists', run: () => moveTo(index - 1) },
+    ...(onOpen
+      ? [{ keys: 'Enter', description: 'Open the row', group: 'Lists' as const, run: () => onRow(onOpen) }]
+      : []),
+    ...(onPeek
+      ? [{ keys: 'o', description: 'Peek at the row', group: 'Lists' as const, run: () => onRow(onPeek) }]
+      : []),
+    ...(selection
+      ? [
+          { keys: 'x', description: 'Select the row', group: 'Lists' as const, run: toggle },
+          { keys: 'shift+x', description: 'Select a range', group: 'Lists' as const, run: extend },
+          { keys: '*', description: 'Select all rows', group: 'Lists' as const, run: () => selection.set(keys()) },
+        ]
+      : []),
+  ]);
+  const last = rows.length - 1;
+  const moves = new Map([
+    ['ArrowDown', index + 1],
+    ['ArrowUp', index - 1],
+    ['PageDown', index + PAGE_ROWS],
+    ['PageUp', index - PAGE_ROWS],
+    ['Home', 0],
+    ['End', last],
+  ]);
+  return {
+    active: index < 0 ? null : active,
+    focus: () => index < 0 && moveTo(0),
+    onKeyDown: (event: KeyboardEvent) => {
+      const target = moves.get(event.key);
+      if (target === undefined && event.key !== ' ') return;
+      event.preventDefault();
+      if (target === undefined) toggle();
+      else moveTo(target);
+    },
+    onPress: (key: string, event: MouseEvent) => {
+      setActive(key);
+      // Links and buttons of a row do what they say.
+      if ((event.target as Element).closest('a, button, input')) return;
+      if (event.shiftKey) selection?.extend(key, keys());
+      else for (const row of rows) if (keyOf(row) === key) onPeek?.(row);
+    },
+    onSelect: (key: string, shift: boolean) => {
+      if (shift) selection?.extend(key, keys());
+      else selection?.toggle(key);
+    },
+  };
+}

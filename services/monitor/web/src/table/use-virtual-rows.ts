@@ -1,0 +1,42 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect } from 'react';
+import { preferences } from '../preferences/preferences.ts';
+import { useSignal } from '../shared/use-signal.ts';
+
+const ROW_PX = { dense: 26, normal: 32, coarse: 44 };
+const isCoarse = window.matchMedia('(pointer: coarse)').matches;
+/** `onEnd` is called when this many rows are left. */
+const END_ROWS = 20;
+
+interface VirtualRowsOptions<Row> {
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  scroller: RefObject<HTMLElement | null>;
+  /** Called when the end of the list comes into view. */
+  onEnd?: () => void;
+}
+
+/** Returns the rows in view with their places, and the height of a row in pixels. */
+export function useVirtualRows<Row>({ rows, keyOf, scroller, onEnd }: VirtualRowsOptions<Row>) {
+  const { density } = useSignal(preferences);
+  const height = isCoarse ? ROW_PX.coarse : ROW_PX[density];
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 8,
+    scrollPaddingStart: height,
+    getItemKey: (index) => {
+      const row = rows[index];
+      return row === undefined ? index : keyOf(row);
+    },
+  });
+  const items = virtual.getVirtualItems();
+  const lastShown = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (rows.length > 0 && lastShown >= rows.length - END_ROWS) onEnd?.();
+  }, [lastShown, rows.length, onEnd]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height of all rows has changed.
+  useEffect(() => virtual.measure(), [height]);
+  return { virtual, items, height };
+}

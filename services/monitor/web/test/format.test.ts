@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { formatAge, formatDuration } from '../src/format/duration.ts';
+import { formatIssueCost, formatUsd } from '../src/format/money.ts';
+import { formatSigned, plural } from '../src/format/number.ts';
+import { formatFull, formatHourMinute } from '../src/format/time.ts';
+
+describe('durations', () => {
+  test.each([
+    [0, '0 s'],
+    [59_999, '59 s'],
+    [60_000, '1 min'],
+    [3_600_000, '1 h'],
+    [5_460_000, '1 h 31 min'],
+    [26 * 3_600_000, '1 d 2 h'],
+    [40 * 86_400_000 + 7_200_000, '40 d'],
+    [-5, '0 s'],
+    [null, '–'],
+  ])('%s ms is %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+  test('never contain a unit that is too large to read', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 12 }), (ms) => {
+        const numbers = formatDuration(ms).match(/\d+/g)?.slice(-1).map(Number) ?? [];
+        expect(Math.max(...numbers)).toBeLessThan(ms < 86_400_000 ? 60 : 20_000);
+      }),
+    );
+  });
+
+  test('ages below five seconds and in the future are "just now"', () => {
+    expect([formatAge(1_000, 5_000), formatAge(9_000, 5_000), formatAge(0, 5_000)]).toEqual([
+      'just now',
+      'just now',
+      '5 s ago',
+    ]);
+  });
+});
+
+describe('money', () => {
+  test.each([
+    [0, '$0.00'],
+    [0.0042, '$0.0042'],
+    [0.01, '$0.01'],
+    [1_234.5, '$1,234.50'],
+    [12_345.6, '$12,346'],
+    [null, 'unreported'],
+  ])('%s is %s', (usd, text) => expect(formatUsd(usd)).toBe(text));
+
+  test('the cost of an issue is unreported when agents worked and reported nothing', () => {
+    expect([formatIssueCost(0, true), formatIssueCost(0, false), formatIssueCost(2, true)]).toEqual([
+      'unreported',
+      '–',
+      '$2.00',
+    ]);
+  });
+});
+
+test('counts have their noun, differences their sign', () => {
+  expect([plural(1, 'issue'), plural(2_500, 'issue'), plural(0, 'reply', 'replies')]).toEqual([
+    '1 issue',
+    '2,500 issues',
+    '0 replies',
+  ]);
+  expect([formatSigned(1.25), formatSigned(-0.4), formatSigned(0)]).toEqual(['+1.3', '−0.4', '0']);
+});
+
+test('times name their zone', () => {
+  const at = Date.parse('2026-03-29T23:59:59Z');
+  expect(formatHourMinute(at, 'utc')).toBe('23:59');
+  expect(formatFull(at, 'utc')).toBe('29 Mar 2026, 23:59:59 UTC');
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+import { batchesOf } from '../src/actions/bulk-actions.ts';
+import { groupsOf } from '../src/pages/blocked/groups.ts';
+import { idleShare, joined, scaleOf, staysOf } from '../src/pages/issue/timeline-scale.ts';
+import { phraseOf } from '../src/pages/issues/phrase.ts';
+import { inLanes } from '../src/pages/writes/in-lanes.ts';
+import { writeWords } from '../src/pages/writes/write-words.ts';
+
+const at = (minute: number): string => new Date(minute * 60_000).toISOString();
+
+const timeline = {
+  serverTimestamp: at(100),
+  stateTransitions: [
+    { to: 'new', at: at(0) },
+    { to: 'planning', at: at(10) },
+    { to: 'in-review', at: at(90) },
+  ],
+  entries: [
+    { kind: 'agent-run', id: '1', title: 'plan', status: 'ok', costUsd: 1, timestamp: at(10), durationMs: 5 * 60_000 },
+    { kind: 'agent-run', id: '2', title: 'review', status: null, costUsd: null, timestamp: at(95), durationMs: null },
+    { kind: 'event', id: '3', title: 'x', status: null, costUsd: null, timestamp: at(20), durationMs: null },
+  ],
+} as never;
+
+describe('the timeline', () => {
+  test('ends the last stay now, unless the issue is done', () => {
+    expect(staysOf(timeline).map(({ state, from, to }) => [state, from / 60_000, to / 60_000])).toEqual([
+      ['new', 0, 10],
+      ['planning', 10, 90],
+      ['in-review', 90, 100],
+    ]);
+    const done = { serverTimestamp: at(9), stateTransitions: [{ to: 'done', at: at(1) }] } as never;
+    expect(staysOf(done)).toEqual([]);
+  });
+
+  test('is idle while no agent runs; a run without an end still runs', () => {
+    expect(idleShare(timeline)).toBeCloseTo(0.9);
+  });
+
+  test('keeps the order of time when idle gaps are collapsed, and gives runs more room', () => {
+    const [plain, collapsed] = [scaleOf(timeline, false), scaleOf(timeline, true)];
+    const minutes = [0, 5, 10, 15, 50, 95, 100].map((minute) => minute * 60_000);
+    for (const scale of [plain, collapsed]) {
+      const places = minutes.map(scale);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      expect([places[0], places.at(-1)]).toEqual([0, 1]);
+    }
+    const run = (scale: (time: number) => number): number => scale(15 * 60_000) - scale(10 * 60_000);
+    expect(run(plain)).toBeCloseTo(0.05);
+    expect(run(collapsed)).toBeGreaterThan(0.4);
+  });
+
+  test('joins overlapping spans', () => {
+    expect(
+      joined([
+        { from: 5, to: 9 },
+        { from: 0, to: 6 },
+        { from: 20, to: 21 },
+      ]),
+    ).toEqual([
+      { from: 0, to: 9 },
+      { from: 20, to: 21 },
+    ]);
+  });
+});
+
+describe('host writes', () => {
+  const write = (id: number, status: string, issueNumber = 7) => ({
+    ...{ id, status, issueNumber, repoOwner: 'acme', repoName: 'shop', action: { type: 'reopenIssue' } },
+  });
+
+  test('behind a failed one of the same issue are held back', () => {
+    const writes = [write(4, 'pending'), write(3, 'pending', 8), write(2, 'failed'), write(1, 'complete')] as never;
+    expect(inLanes(writes).map(({ id, place }) => [id, place])).toEqual([
+      [1, null],
+      [2, 'head'],
+      [4, 'follower'],
+      [3, null],
+    ]);
+  });
+
+  test('are described in words', () => {
+    expect(writeWords({ type: 'swapLabels', add: ['svc:done'], remove: ['svc:new', 'x'] } as never)).toBe(
+      'add the labels svc:done and remove svc:new, x',
+    );
+    expect(writeWords({ type: 'setCommitStatus' } as never)).toBe('set commit status');
+    expect(writeWords({ type: 'postComment', body: 'first\nsecond' } as never)).toBe('comment: first');
+  });
+});
+
+test('blocked issues are grouped by reason and error, the largest group first', () => {
+  const issue = (issueNumber: number, blockReason: string | null, errorPattern: string | null) => ({
+    ...{ owner: 'acme', repo: 'shop', issueNumber, blockReason, errorPattern },
+    ...{ blockedSince: at(issueNumber), lastError: errorPattern },
+  });
+  const groups = groupsOf([issue(1, 'quota', null), issue(2, 'ci', 'x <n>'), issue(3, 'ci', 'x <n>')] as never);
+  expect(groups.map(({ reason, issues, first, last }) => [reason, issues.length, first, last])).toEqual([
+    ['ci', 2, at(2), at(3)],
+    ['quota', 1, at(1), at(1)],
+  ]);
+});
+
+test('a bulk action is split by repo and tenant into calls of at most 500 issues', () => {
+  const issues = Array.from({ length: 1_001 }, (_, index) => ({ repo: 'a/b', issueNumber: index + 1 }));
+  const batches = batchesOf([...issues, { repo: 'a/b', tenant: 't', issueNumber: 1 }]);
+  expect(batches.map(({ tenant, numbers }) => [tenant, numbers.length])).toEqual([
+    [undefined, 500],
+    [undefined, 500],
+    [undefined, 1],
+    ['t', 1],
+  ]);
+});
+
+test('the phrase of an issue names its obstacle before the words of its agent', () => {
+  const facts = {
+    ...{ blockReason: null, blockClassification: null, isPaused: false, currentStatus: 'reading', dependsOn: [] },
+    state: 'planning' as const,
+  };
+  expect(phraseOf(facts)).toBe('reading');
+  expect(phraseOf({ ...facts, blockReason: 'merge_conflict', blockClassification: 'permanent' })).toBe(
+    'merge conflict (permanent)',
+  );
+  expect(phraseOf({ ...facts, state: 'dependency-blocked', dependsOn: [3, 4] })).toBe('waits for #3, #4');
+  expect(phraseOf({ ...facts, isPaused: true, blockReason: 'x' })).toBe('paused by an operator');
+});
