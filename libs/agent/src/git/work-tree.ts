@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { cp, lchown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, lchown, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunAs } from '@pipeline/worker';
 import { AgentFailure } from '../agents/failures.ts';
+import { checkOut, filesOf, indexOf } from './checkout.ts';
 import type { Mirror } from './mirror.ts';
 import { git, gitEnvironment, names } from './run-git.ts';
 
@@ -30,7 +31,7 @@ export interface StartingPoint {
 
 export interface WorkTreeOptions {
   mirror: Mirror;
-  /** Folder of the task, created and removed with the work tree. */
+  /** Folder of the work tree. The next work tree in it replaces this one. */
   folder: string;
   start: StartingPoint;
   env: Readonly<Record<string, string>>;
@@ -55,28 +56,30 @@ export class WorkTree {
   private constructor(options: WorkTreeOptions) {
     this.#options = options;
     this.start = options.start;
-    this.dir = join(options.folder, 'tree');
+    this.dir = filesOf(options.folder);
   }
 
   static async create(options: WorkTreeOptions): Promise<WorkTree> {
     const tree = new WorkTree(options);
     const { mirror, folder, start, env, user, identity } = options;
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(tree.dir, { recursive: true });
-    const own = (...args: string[]) => git(args, { cwd: tree.dir, env: gitEnvironment(env) });
-    await own('init', '-q', '--template=', '-b', start.branch, '.');
-    await mkdir(join(tree.dir, '.git/objects/info'), { recursive: true });
-    await writeFile(join(tree.dir, '.git/objects/info/alternates'), `${join(mirror.dir, 'objects')}\n`);
+    await checkOut({ mirror, folder, tree: start.tree, user });
+    const repository = join(tree.dir, '.git');
+    // With an explicit repository git does not ask who owns the folder.
+    const own = (...args: string[]) =>
+      git(args, { cwd: tree.dir, env: { ...gitEnvironment(env), GIT_DIR: repository, GIT_WORK_TREE: tree.dir } });
+    await own('init', '-q', '--template=', '-b', start.branch);
+    await mkdir(join(repository, 'objects/info'), { recursive: true });
+    await writeFile(join(repository, 'objects/info/alternates'), `${join(mirror.dir, 'objects')}\n`);
     const shallow = join(mirror.dir, 'shallow');
-    if (existsSync(shallow)) await cp(shallow, join(tree.dir, '.git/shallow'));
+    if (existsSync(shallow)) await cp(shallow, join(repository, 'shallow'));
     const [first = start.base] = start.parents;
     await own('update-ref', `refs/remotes/origin/${start.defaultBranch}`, start.base);
     if (start.head !== null) await own('update-ref', `refs/remotes/origin/${start.branch}`, start.head);
     await own('update-ref', `refs/heads/${start.branch}`, first);
-    await own('read-tree', '--reset', '-u', start.tree);
+    await cp(indexOf(folder), join(repository, 'index'));
     await own('config', 'user.name', identity.name);
     await own('config', 'user.email', identity.email);
-    if (user !== null) await chownAll(tree.dir, user);
+    if (user !== null) await chownAll(repository, user);
     return tree;
   }
 
@@ -122,15 +125,12 @@ export class WorkTree {
     return this.#changedFiles(commit);
   }
 
-  async remove(): Promise<void> {
-    await rm(this.#options.folder, { recursive: true, force: true });
-  }
-
   /** Stores the files as a tree. Ignored files and the repository of the agent are not read. */
   async #writeTree(): Promise<string> {
-    const { mirror, folder, start } = this.#options;
-    const env = { GIT_INDEX_FILE: join(folder, 'index'), GIT_WORK_TREE: this.dir, GIT_DIR: mirror.dir };
-    await mirror.git(['read-tree', start.tree], env);
+    const { mirror, folder } = this.#options;
+    const index = join(folder, 'commit-index');
+    await cp(indexOf(folder), index);
+    const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: this.dir, GIT_DIR: mirror.dir };
     await mirror.git(['-C', this.dir, 'add', '--all', '.'], env);
     return (await mirror.git(['write-tree'], env)).trim();
   }

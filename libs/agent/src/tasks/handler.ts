@@ -41,8 +41,8 @@ export interface AgentHandlerOptions extends RunSettings {
 }
 
 /**
- * Processes tasks with agents of the Agent Client Protocol. Merge tasks and code maps need no agent. Each task has a work
- * tree of its own, which is removed at its end.
+ * Processes tasks with agents of the Agent Client Protocol. Merge tasks and code maps need no agent. Each slot has a work
+ * tree, which each of its tasks resets to its own starting point.
  */
 export function agentHandler(options: AgentHandlerOptions): TaskHandler {
   const mirrors = new Map<string, Mirror>();
@@ -94,13 +94,9 @@ class TaskWork {
     const access = await this.#access();
     if (this.#task.taskType === 'merge') return judgeMerge(this.#task, this.#mirror, access, this.#context);
     const tree = await this.#createTree(access);
-    try {
-      if (this.#task.taskType === 'code-map-scan') return await this.#scan(tree);
-      await this.#setUp(tree);
-      return await this.#work(tree);
-    } finally {
-      await tree.remove();
-    }
+    if (this.#task.taskType === 'code-map-scan') return this.#scan(tree);
+    await this.#setUp(tree);
+    return this.#work(tree);
   }
 
   async #access(): Promise<HostAccess> {

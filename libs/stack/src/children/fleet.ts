@@ -12,6 +12,7 @@ export function demoWorker({ dataDir, state, ports, inherited }: ChildContext, n
     name,
     'work-dir': join(dataDir, 'work', name),
     'kill-grace': '1s',
+    env: 'NODE_COMPILE_CACHE',
     // The leash of the agent needs the process ids of the machine.
     sandbox: 'none',
   };
