@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Input } from 'react-aria-components/Input';
-import { Menu, MenuItem } from 'react-aria-components/Menu';
+import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { SearchField } from 'react-aria-components/SearchField';
 import { read } from '../api/query.ts';
@@ -48,22 +48,29 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               onKeyDown={(event) => event.key === 'Escape' && onClose()}
             >
               <Glyph name="search" />
-              <Input className={styles.input} placeholder="Page, issue number or title" />
+              <Input
+                role="combobox"
+                aria-expanded
+                aria-haspopup="listbox"
+                className={styles.input}
+                placeholder="Page, issue number or title"
+              />
             </SearchField>
-            <Menu
+            <ListBox
+              aria-label="Found"
               className={styles.list}
               items={entries}
               onAction={(key) => open(String(key))}
               renderEmptyState={() => <p className={styles.empty}>Nothing found</p>}
             >
               {(entry) => (
-                <MenuItem id={entry.id} className={styles.item} textValue={entry.title}>
+                <ListBoxItem id={entry.id} className={styles.item} textValue={entry.title}>
                   <Glyph name={entry.glyph} />
                   <span className={styles.title}>{entry.title}</span>
                   <span className={styles.detail}>{entry.detail}</span>
-                </MenuItem>
+                </ListBoxItem>
               )}
-            </Menu>
+            </ListBox>
           </Autocomplete>
         </Dialog>
       </Modal>
