@@ -30,7 +30,10 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
     const byDefault = { agent: agentOf(options.agent ?? ''), model, mode };
     const home = user?.home ?? env.HOME ?? homedir();
     const agentHome = AGENT_FOLDERS.map((folder) => join(home, folder));
-    const sandbox = chooseSandbox(options.sandbox, { path: env.PATH ?? '', home, agentHome });
+    const sandbox = chooseSandbox(options.sandbox, {
+      ...{ path: env.PATH ?? '', home, agentHome },
+      readable: options.sandboxRead,
+    });
     const settings = { env, passedEnv: options.env, user, sandbox, graceMs: options.killGrace };
     if (options.check)
       for (const agent of agentsOf(routes, byDefault)) {

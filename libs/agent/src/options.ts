@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { TASK_TYPES, type TaskType } from '@pipeline/domain';
 import {
   address,
@@ -33,6 +35,7 @@ export interface AgentOptions
   killGrace: number;
   depth: number;
   sandbox: SandboxChoice;
+  sandboxRead: string[];
   env: string[];
   gitTokenEnv: string;
   check: boolean;
@@ -49,6 +52,12 @@ function amount(value: string): number {
   const number = Number(value);
   if (value.trim() !== '' && number > 0 && number <= 100_000) return number;
   throw new InvalidArgumentError('must be an amount in USD like 2.50.');
+}
+
+function folders(value: string, others: readonly string[]): string[] {
+  if (!isAbsolute(value)) throw new InvalidArgumentError('must be an absolute path.');
+  if (!existsSync(value)) throw new InvalidArgumentError('does not exist.');
+  return [...others, value];
 }
 
 function variables(value: string): string[] {
@@ -96,6 +105,11 @@ export function agentCommand(version: string): Command {
       new Option('--sandbox <name>', 'confinement of the agent; auto uses bubblewrap where it is installed')
         .choices(SANDBOXES)
         .default('auto'),
+    )
+    .addOption(
+      new Option('--sandbox-read <folder>', 'further folder that a confined agent may read; repeat for more')
+        .argParser(folders)
+        .default([] as string[], 'none'),
     )
     .option('--user <name>', 'run the agent as this user; requires root')
     .addOption(

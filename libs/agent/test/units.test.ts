@@ -184,12 +184,19 @@ describe('cost', () => {
 
 describe('the sandbox', () => {
   test('binds only the work tree for writing and hides the home folder', () => {
-    const sandbox = bubblewrap({ program: '/usr/bin/bwrap', path: `${root}:/usr/bin`, home: '/home/x', agentHome: [] });
+    const sandbox = bubblewrap({
+      program: '/usr/bin/bwrap',
+      path: `${root}:/usr/bin`,
+      home: '/home/x',
+      agentHome: [],
+      readable: ['/srv/agent'],
+    });
     const words = sandbox.wrap(['agent', 'acp'], { tree: '/work/tree', readable: ['/work/objects'] });
     expect(words.slice(0, 1)).toEqual(['/usr/bin/bwrap']);
     expect(words.join(' ')).toContain(
       '--ro-bind /work/objects /work/objects --bind /work/tree /work/tree --chdir /work/tree -- agent acp',
     );
+    expect(words.join(' ')).toContain('--ro-bind /srv/agent /srv/agent');
     expect(words.filter((word) => word === '--bind')).toHaveLength(1);
     expect(words).not.toContain('/home');
   });
@@ -200,7 +207,7 @@ describe('the sandbox', () => {
     const [tree, home] = [join(root, 'tree'), join(root, 'home')];
     mkdirSync(home);
     writeFileSync(join(home, 'secret'), 'of the home folder');
-    const sandbox = bubblewrap({ program, path: process.env.PATH ?? '', home, agentHome: [] });
+    const sandbox = bubblewrap({ program, path: process.env.PATH ?? '', home, agentHome: [], readable: [] });
     const line = `cat ${home}/secret; touch /etc/made; touch made; ls ${root}; ls`;
     const [file, ...args] = sandbox.wrap(['/bin/sh', '-c', line], { tree, readable: [] });
     const { stdout, stderr } = spawnSync(file, args, { encoding: 'utf8', env: { PATH: process.env.PATH } });
@@ -210,7 +217,7 @@ describe('the sandbox', () => {
   });
 
   test('is required by name where it is not installed: an error with the installation', () => {
-    const options = { path: '/nowhere', home: '/home/x', agentHome: [] };
+    const options = { path: '/nowhere', home: '/home/x', agentHome: [], readable: [] };
     expect(chooseSandbox('auto', options).name).toBe('none');
     expect(() => chooseSandbox('bubblewrap', options)).toThrow('apt-get install bubblewrap');
   });

@@ -18,7 +18,7 @@ import { type Service, startService } from './replicas/service.ts';
 const TOKEN = `wrk_at_${'a'.repeat(43)}`;
 const CONFIG = `
 agents: {}
-repos: [{slug: ${SLUG}, vcs: sandbox, branch: main}]
+repos: [{slug: ${SLUG}, vcs: sandbox, branch: main, checks: none}]
 pollIntervals: {sprintMaster: 2, monitor: 1}
 `;
 const WITHIN_MS = 90_000;
@@ -65,6 +65,7 @@ function startAgent(script: ScriptInput, name: string): { output: () => string }
     slots: '2',
   };
   const args = Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]);
+  for (const readable of [ROOT, folder]) args.push('--sandbox-read', readable);
   const main = join(ROOT, 'libs/agent/src/main.ts');
   child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
     env: { PATH: process.env.PATH ?? '', HOME: folder, WORKER_TOKEN: TOKEN, GIT_TOKEN: BOT.token },

@@ -11,7 +11,7 @@ import { type Service, startService } from './replicas/service.ts';
 
 const CONFIG = `
 agents: {}
-repos: [{slug: ${SLUG}, vcs: sandbox, branch: main}]
+repos: [{slug: ${SLUG}, vcs: sandbox, branch: main, checks: none}]
 pollIntervals: {sprintMaster: 2, monitor: 1}
 `;
 

@@ -15,7 +15,7 @@ import { RovingWorker } from './replicas/worker.ts';
 const TOKEN = `wrk_at_${'t'.repeat(43)}`;
 const CONFIG = `
 agents: {}
-repos: [{slug: ${SLUG}, vcs: sandbox, branch: main}]
+repos: [{slug: ${SLUG}, vcs: sandbox, branch: main, checks: none}]
 pollIntervals: {sprintMaster: 2, monitor: 1}
 `;
 

@@ -1,11 +1,17 @@
 import { lchown, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RunAs } from '@pipeline/worker';
-import type { Mirror } from './mirror.ts';
 import { names } from './run-git.ts';
 
+/** A repository that contains the tree. */
+export interface CheckoutSource {
+  readonly dir: string;
+  /** Runs git in it, without credentials. */
+  git(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string>;
+}
+
 export interface CheckoutOptions {
-  mirror: Mirror;
+  mirror: CheckoutSource;
   /** Contains the files, and beside them their index, which agents cannot write. */
   folder: string;
   /** Commit or tree. */
@@ -25,7 +31,7 @@ const sourceOf = (folder: string): string => join(folder, 'mirror');
 
 /**
  * Makes the folder contain exactly the files of a tree. Only files that differ from those of the previous task are written:
- * the index knows times and inodes that an agent cannot forge. What cannot be reset that way is checked out anew.
+ * the index knows times and inodes that an agent cannot forge. If the reset fails, all files are checked out.
  */
 export async function checkOut(options: CheckoutOptions): Promise<void> {
   const { mirror, folder } = options;

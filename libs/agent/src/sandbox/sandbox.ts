@@ -30,13 +30,15 @@ export interface BubblewrapOptions {
   home: string;
   /** Folders of the home folder with the settings of the agent, read and written. */
   agentHome: readonly string[];
+  /** Further folders, only read: of an agent that is not on the PATH. */
+  readable: readonly string[];
 }
 
 /**
  * Bubblewrap: own process and IPC namespaces, system folders read-only, an empty home folder except for programs on the
  * PATH and the settings of the agent. The network is shared, because the agent needs its model.
  */
-export function bubblewrap({ program, path, home, agentHome }: BubblewrapOptions): Sandbox {
+export function bubblewrap({ program, path, home, agentHome, readable: further }: BubblewrapOptions): Sandbox {
   const system = SYSTEM.filter((folder) => existsSync(folder)).flatMap((folder) => ['--ro-bind', folder, folder]);
   const programs = programFolders(path).flatMap((folder) => ['--ro-bind', folder, folder]);
   const own = agentHome.filter((folder) => existsSync(folder)).flatMap((folder) => ['--bind', folder, folder]);
@@ -53,6 +55,7 @@ export function bubblewrap({ program, path, home, agentHome }: BubblewrapOptions
     ...system,
     ...resolverFolder(),
     ...programs,
+    ...further.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...own,
   ];
   return {
