@@ -15,6 +15,7 @@ import { agentError } from './tasks/agent-error.ts';
 import type { RunSettings } from './tasks/agent-run.ts';
 
 const START_WITHIN_MS = 60_000;
+const ACCOUNT_WITHIN_MS = 20_000;
 
 export type CheckSettings = Pick<RunSettings, 'env' | 'passedEnv' | 'user' | 'sandbox' | 'graceMs'>;
 
@@ -69,7 +70,7 @@ async function greet(process: AgentProcess, agent: AgentPreset, root: string, en
     methods = session.initialized.authMethods;
     await session.open(root, { mode: null, model: null });
     const hasKey = agent.keys.some((name) => (env[name] ?? '') !== '');
-    if (session.isUnauthenticated && !hasKey) throw new Error(missingKey(agent));
+    if (!hasKey && (await session.isUnauthenticated(ACCOUNT_WITHIN_MS))) throw new Error(missingKey(agent));
     const { agentInfo, protocolVersion } = session.initialized;
     return { name: agentInfo?.name ?? agent.name, version: agentInfo?.version ?? 'unknown', protocolVersion };
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   type PromptResponse,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk/unstable';
-import { sleep } from '@pipeline/runtime';
+import { sleep, withDeadline } from '@pipeline/runtime';
 import { AgentFailure } from '../agents/failures.ts';
 import type { AgentProcess } from './agent-process.ts';
 import type { WorkTreeFiles } from './files.ts';
@@ -44,14 +44,18 @@ const CAPABILITIES = { fs: { readTextFile: true, writeTextFile: true }, terminal
 export class AgentSession {
   /** Answer of the agent to `initialize`. */
   readonly initialized: InitializeResponse;
-  /** Whether the agent reported that it has no credentials. */
-  isUnauthenticated = false;
+  readonly #account: Account;
   readonly #process: AgentProcess;
   #connection: ClientConnection;
   #session: NewSessionResponse | null = null;
   #model = '';
 
-  private constructor(process: AgentProcess, connection: ClientConnection, initialized: InitializeResponse) {
+  private constructor(
+    process: AgentProcess,
+    connection: ClientConnection,
+    { initialized, account }: { initialized: InitializeResponse; account: Account },
+  ) {
+    this.#account = account;
     this.#process = process;
     this.#connection = connection;
     this.initialized = initialized;
@@ -59,14 +63,8 @@ export class AgentSession {
 
   /** Connects to an agent. @throws RequestError, or Error with the end of the process. */
   static async connect(process: AgentProcess, access: AgentAccess): Promise<AgentSession> {
-    const early: { session: AgentSession | null; isUnauthenticated: boolean } = {
-      session: null,
-      isUnauthenticated: false,
-    };
-    const connection = appOf(access, () => {
-      early.isUnauthenticated = true;
-      if (early.session) early.session.isUnauthenticated = true;
-    }).connect(process.messages);
+    const account = new Account();
+    const connection = appOf(access, account).connect(process.messages);
     const params = {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: CAPABILITIES,
@@ -78,10 +76,18 @@ export class AgentSession {
     );
     if (initialized.protocolVersion !== PROTOCOL_VERSION)
       throw new Error(`the agent uses version ${initialized.protocolVersion} of the protocol, not ${PROTOCOL_VERSION}`);
-    const session = new AgentSession(process, connection, initialized);
-    early.session = session;
-    session.isUnauthenticated = early.isUnauthenticated;
-    return session;
+    return new AgentSession(process, connection, { initialized, account });
+  }
+
+  /**
+   * Returns whether the agent reports that it has no credentials. An agent that announces such a report sends it at any
+   * time after its start, so this waits for the first one.
+   */
+  async isUnauthenticated(withinMs: number): Promise<boolean> {
+    const { authStatus } = this.initialized.agentCapabilities?._meta ?? {};
+    if (authStatus !== undefined)
+      await withDeadline(this.#account.reported, withinMs, 'the account of the agent').catch(() => undefined);
+    return this.#account.isMissing;
   }
 
   /** Model of the session as far as the agent reports it. */
@@ -146,7 +152,24 @@ export class AgentSession {
   }
 }
 
-function appOf(access: AgentAccess, onUnauthenticated: () => void) {
+/** What the agent reported of its credentials. */
+class Account {
+  isMissing = false;
+  readonly #first = Promise.withResolvers<void>();
+
+  /** Settles with the first report. */
+  get reported(): Promise<void> {
+    return this.#first.promise;
+  }
+
+  report(params: unknown): void {
+    const { authStatus } = (params ?? {}) as { authStatus?: { kind?: unknown } };
+    this.isMissing = authStatus?.kind === 'none';
+    this.#first.resolve();
+  }
+}
+
+function appOf(access: AgentAccess, account: Account) {
   const { root, policy, files, terminals } = access;
   return client({ name: 'pipeline-agent' })
     .onNotification(methods.client.session.update, ({ params }) => access.onUpdate(params.update))
@@ -178,16 +201,11 @@ function appOf(access: AgentAccess, onUnauthenticated: () => void) {
       return {};
     })
     .onNotification('*', ({ method, params }) => {
-      if (/^_?auth\/status_update$/.test(method) && isNoAccount(params)) onUnauthenticated();
+      if (/^_?auth\/status_update$/.test(method)) account.report(params);
     });
 }
 
 const refusedByPolicy = (kind: string): Error => new Error(`the policy of this worker refuses: ${kind}`);
-
-function isNoAccount(params: unknown): boolean {
-  const { authStatus } = (params ?? {}) as { authStatus?: { kind?: unknown } };
-  return authStatus?.kind === 'none';
-}
 
 /** A request of an ended process gets no response. */
 async function unlessEnded<T>(process: AgentProcess, request: Promise<T>): Promise<T> {
