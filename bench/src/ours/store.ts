@@ -14,7 +14,7 @@ export interface OurStore {
   pid: number;
   tenantId: number;
   repoIds: readonly number[];
-  /** For what a benchmark arranges and counts; the service never runs such statements. */
+  /** For the statements of a benchmark, which the service never runs. */
   admin: pg.Pool;
   count(what: string): Promise<number>;
 }
@@ -28,8 +28,8 @@ export async function openOurStore(bench: Bench, name: string): Promise<OurStore
     onConnectionError: (error) => bench.say(`connection to ${name}: ${error.message}`),
   });
   bench.stack.add(`store ${name}`, () => store.close());
-  const admin = new pg.Pool({ connectionString: url, max: 1, options: '-c search_path=pipeline,public' });
-  bench.stack.add(`admin connection ${name}`, () => admin.end());
+  const admin = new pg.Pool({ connectionString: url, max: POOL_SIZE, options: '-c search_path=pipeline,public' });
+  bench.stack.add(`admin connections ${name}`, () => admin.end());
   const tenantId = await ensureTenant(store.tenant, 'bench');
   return {
     store,

@@ -6,7 +6,7 @@ import { startChild } from './child.ts';
 import { connectWorkers, LANES, type WorkerLoad } from './worker-load.ts';
 
 /** The hosted API as a process of its own, built as its container is and with its default settings, and its workers. */
-export async function openHostedApi(bench: Bench, ours: OurStore, name: string): Promise<WorkerLoad> {
+export async function openHostedApi(bench: Bench, ours: OurStore, name: string, slots = 1): Promise<WorkerLoad> {
   const child = await startChild({
     args: [await buildService('hosted-api', bench.workDir)],
     env: {
@@ -20,7 +20,7 @@ export async function openHostedApi(bench: Bench, ours: OurStore, name: string):
     logFile: join(bench.workDir, `${name}.log`),
   });
   bench.stack.add(name, () => child.stop());
-  const load = await connectWorkers(ours, child.url);
+  const load = await connectWorkers(ours, child.url, slots);
   bench.stack.add(`connections to ${name}`, () => load.close());
   return load;
 }

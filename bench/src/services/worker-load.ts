@@ -11,11 +11,11 @@ export interface Held {
   claimToken: string;
 }
 
-/** 16 workers that speak the worker protocol, each on a connection of its own and with one request under way. */
+/** 16 workers that speak the worker protocol, with a connection for each of their slots. */
 export interface WorkerLoad {
   /** Ids by lane. */
   workerIds: readonly string[];
-  /** @returns null when there is nothing to claim. */
+  /** Claims for a slot: lane 17 is the second slot of the first worker. @returns null when there is nothing to claim. */
   claim(lane: number, taskTypes: readonly TaskType[]): Promise<Held | null>;
   /** Reports an outcome. @returns the state that the issue is in afterwards. */
   complete(claim: Held, outcome: Outcome): Promise<string | null>;
@@ -23,11 +23,11 @@ export interface WorkerLoad {
 }
 
 /** Makes a worker token in the store and registers the workers. @throws Error for any answer that is not 200 or 204. */
-export async function connectWorkers({ store, tenantId }: OurStore, url: string): Promise<WorkerLoad> {
+export async function connectWorkers({ store, tenantId }: OurStore, url: string, slots: number): Promise<WorkerLoad> {
   const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
   const tokenHash = createHash('sha256').update(token).digest('hex');
   await insertWorkerToken(store.tenant, { tenantId, name: 'bench', tokenHash, repoIds: null });
-  const pool = new Pool(url, { connections: LANES, pipelining: 1 });
+  const pool = new Pool(url, { connections: LANES * slots, pipelining: 1 });
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
   const post = async (path: string, body: object): Promise<unknown> => {
     const answer = await pool.request({ path, method: 'POST', headers, body: JSON.stringify(body) });
@@ -45,7 +45,7 @@ export async function connectWorkers({ store, tenantId }: OurStore, url: string)
   return {
     workerIds,
     async claim(lane, taskTypes) {
-      const answer = await post('/api/worker/claim', { workerId: workerIds[lane], taskTypes, waitMs: 0 });
+      const answer = await post('/api/worker/claim', { workerId: workerIds[lane % LANES], taskTypes, waitMs: 0 });
       return answer === null ? null : (answer as { task: Held }).task;
     },
     async complete({ id, claimToken }, outcome) {

@@ -100,7 +100,6 @@ export * from './queue/claim-tasks.ts';
 export * from './queue/claimed-tasks.ts';
 export * from './queue/duration-estimates.ts';
 export * from './queue/enqueue-tasks.ts';
-export * from './queue/finish-tasks.ts';
 export * from './queue/queue-depth.ts';
 export * from './queue/repo-limits.ts';
 export * from './queue/runs.ts';

@@ -1,5 +1,5 @@
 import { inLanes } from '../../measure/lanes.ts';
-import { ClaimLog, claimBatch, enqueue, fillQueue, finishBatch } from '../../ours/queue.ts';
+import { ClaimLog, claimBatch, enqueue, fillQueue, removeClaimed } from '../../ours/queue.ts';
 import { type OurStore, openOurStore } from '../../ours/store.ts';
 import type { Bench, Case, Contender, Row } from '../../runner/model.ts';
 import { median } from '../../runner/verdict.ts';
@@ -53,7 +53,7 @@ async function claimLatency(ours: OurStore, count: number) {
     return times.length < count;
   });
   const all = [...claimed, ...warmUp.flat()];
-  await finishBatch(ours, all);
+  await removeClaimed(ours, all);
   await enqueue(ours, 0, all.length);
   return { value: median(times), cpu: null };
 }

@@ -1,28 +1,11 @@
-import type { Outcome } from '@pipeline/domain';
-import { inLanes } from '../../measure/lanes.ts';
-import type { Sample } from '../../measure/sample.ts';
-import { Stopwatch } from '../../measure/stopwatch.ts';
-import { clearQueue, fillQueue, requireAllWorkedOff, TASK_TYPE } from '../../ours/queue.ts';
-import { type OurStore, openOurStore } from '../../ours/store.ts';
+import { openOurStore } from '../../ours/store.ts';
 import { openGraphile } from '../../peers/graphile.ts';
 import { openHandSql } from '../../peers/hand-sql.ts';
 import { openBoss } from '../../peers/pg-boss.ts';
 import type { Row } from '../../runner/model.ts';
 import { openHostedApi } from '../../services/hosted-api.ts';
-import { LANES, type WorkerLoad } from '../../services/worker-load.ts';
-
-/** The end of work that belongs to no issue: the queue alone, without the story of an issue (that is goal 15). */
-const OUTCOME: Outcome = {
-  outcome: 'retrospective',
-  result: {
-    outcomeClassification: 'success',
-    summary: 'done',
-    plannedFiles: null,
-    actualFiles: null,
-    failures: null,
-    lessons: null,
-  },
-};
+import { LANES } from '../../services/worker-load.ts';
+import { workOverHttp } from './work-over-http.ts';
 
 /**
  * Goal 7: one task at a time, claimed and completed, 16 workers. Ours goes over HTTP to the hosted API as a process of
@@ -46,7 +29,7 @@ export const claimOverHttpRow: Row = {
         {
           title: 'claim+complete over HTTP, 16 workers',
           unit: 'tasks/s',
-          ours: { name: 'ours', sample: () => workOff(ours, workers, tasks) },
+          ours: { name: 'ours', sample: () => workOverHttp(ours, workers, { tasks, slots: 1 }) },
           anchors: [
             { contender: { name: 'hand SQL', sample: () => hand.workSingly(tasks, LANES) }, bound: { atLeast: 0.75 } },
             {
@@ -63,21 +46,3 @@ export const claimOverHttpRow: Row = {
     };
   },
 };
-
-async function workOff(ours: OurStore, workers: WorkerLoad, tasks: number): Promise<Sample> {
-  await clearQueue(ours);
-  await fillQueue(ours, tasks);
-  const given = new Set<string>();
-  const watch = new Stopwatch(ours.pid);
-  watch.begin();
-  await inLanes(LANES, async (lane) => {
-    const claim = await workers.claim(lane, [TASK_TYPE]);
-    if (!claim) return false;
-    given.add(claim.id);
-    await workers.complete(claim, OUTCOME);
-    return true;
-  });
-  const sample = watch.rate(tasks);
-  await requireAllWorkedOff(ours, given.size, tasks);
-  return sample;
-}
