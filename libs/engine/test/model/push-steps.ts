@@ -6,6 +6,8 @@ import { deliver, outbox } from './host-steps.ts';
 import { NOTHING, onHost, pick, type Step } from './step.ts';
 import { nextSha, type World } from './world.ts';
 
+type Task = NonNullable<Awaited<ReturnType<typeof take>>>['task'];
+
 /** The newest pull request of the pipeline for an issue. */
 export const ownPull = ({ host }: World, number: number): HostPullRequest | undefined =>
   host.state.pullsOf(branchOf(number)).findLast((pull) => host.state.isOwn(pull));
@@ -66,18 +68,39 @@ const pushesBeforeTheMerge: fc.Arbitrary<Step> = fc
     },
   }));
 
+const ALL = 100;
+
+/** Finishes tasks with their first outcome; `between` runs before the host writes of each are sent. */
+async function workOn(world: World, tasks: number, between: (task: Task) => Promise<void> | void): Promise<void> {
+  for (let done = 0; done < tasks; done += 1) {
+    const held = await take(world, world.workers[0] ?? '');
+    if (!held) return;
+    await finish(world, held, { outcome: 0, blocking: false, usd: 1 });
+    await between(held.task);
+    await deliver(world, ALL);
+    await outbox(world);
+  }
+}
+
 /** A pull request from a fork whose branch has the name of the pipeline's: by a stranger, or by the pipeline's identity. */
 const forkPulls: fc.Arbitrary<Step> = fc
-  .record({ issue: fc.nat(4), fixes: fc.boolean(), by: fc.constantFrom(STRANGER, BOT) })
-  .map((data) =>
-    onHost('openFromFork', data, (world, issue) => {
-      const number = issue(data.issue);
-      if (openFromForks(world).length >= 2) return;
-      const draft = { title: 'Mine', body: data.fixes ? `Fixes #${number}` : '', headRef: branchOf(number) };
-      const fork = { headRepo: FORK, headSha: nextSha(world) };
-      world.host.state.openPull({ ...draft, baseRef: 'main' }, data.by, fork);
-    }),
-  );
+  .record({ issue: fc.nat(4), fixes: fc.boolean(), by: fc.constantFrom(STRANGER, BOT), tasks: fc.nat(5) })
+  .map((data) => ({
+    name: 'openFromFork',
+    data,
+    onIssue: true,
+    async run(model, world) {
+      const number = pick(model, data.issue);
+      if (openFromForks(world).length < 2) {
+        const draft = { title: 'Mine', body: data.fixes ? `Fixes #${number}` : '', headRef: branchOf(number) };
+        const fork = { headRepo: FORK, headSha: nextSha(world) };
+        world.host.state.openPull({ ...draft, baseRef: 'main' }, data.by, fork);
+      }
+      await deliver(world, ALL);
+      await workOn(world, data.tasks, () => undefined);
+      return { moves: 'all' };
+    },
+  }));
 
 const FORK = `${STRANGER}/model`;
 const openFromForks = ({ host }: World): HostPullRequest[] =>
@@ -96,14 +119,22 @@ const forkChanges: fc.Arbitrary<Step> = fc
     }),
   );
 
-/** A person opens a pull request from the pipeline's work branch before the pipeline does. */
-const squats: fc.Arbitrary<Step> = fc.nat(4).map((index) =>
-  onHost('openFromWorkBranch', index, ({ host }, issue) => {
-    const headRef = branchOf(issue(index));
-    if (!host.state.branches.has(headRef) || host.state.openPullsOf(headRef).length > 0) return;
-    host.state.openPull({ title: 'Taken', body: '', headRef, baseRef: 'main' }, 'ben');
-  }),
-);
+/** A person opens a pull request from the pipeline's work branch after its submission and before the pipeline does. */
+const squats: fc.Arbitrary<Step> = fc.record({ issue: fc.nat(4), tasks: fc.nat(8) }).map((data) => ({
+  name: 'openFromWorkBranch',
+  data,
+  onIssue: true,
+  async run(model, world) {
+    const { state } = world.host;
+    const squat = (headRef: string) => {
+      if (!state.branches.has(headRef) || state.openPullsOf(headRef).length > 0) return;
+      state.openPull({ title: 'Taken', body: '', headRef, baseRef: 'main' }, 'ben');
+    };
+    squat(branchOf(pick(model, data.issue)));
+    await workOn(world, data.tasks, ({ issueNumber }) => squat(branchOf(issueNumber ?? 0)));
+    return { moves: 'all' };
+  },
+}));
 
 /** A person frees a branch for the pipeline, as its dead letter requests. */
 export function freeBranches({ host }: World): void {
