@@ -19,12 +19,12 @@ const log = {
 };
 
 /** The store behind a way that can be cut. */
-async function cuttable(): Promise<{ store: Store; watch: StoreWatch; cut(): void; mend(): void }> {
+async function cuttable(): Promise<{ store: Store; watch: StoreWatch; cut(): void; restore(): void }> {
   const way = await startCutProxy(database.url);
   database.defer(way.close);
   const store = database.open({ databaseUrl: way.url, clock: undefined, onConnectionError: () => undefined });
   database.defer(store.close);
-  return { store, watch: new StoreWatch({ store, log }), cut: way.cut, mend: way.mend };
+  return { store, watch: new StoreWatch({ store, log }), cut: way.cut, restore: way.restore };
 }
 
 const watchOn = async <T>(url: string, use: (watch: StoreWatch) => Promise<T>): Promise<T> => {
@@ -38,7 +38,7 @@ const watchOn = async <T>(url: string, use: (watch: StoreWatch) => Promise<T>): 
 
 describe('the watch', () => {
   test('follows the store as it goes and comes back, and tells each change once', async () => {
-    const { watch, cut, mend } = await cuttable();
+    const { watch, cut, restore } = await cuttable();
     let returns = 0;
     watch.onConnected(() => {
       returns += 1;
@@ -49,7 +49,7 @@ describe('the watch', () => {
     cut();
     for (const _ of [1, 2]) expect(await watch.check()).toBe('unreachable');
     expect(watch.problem).toBeInstanceOf(Error);
-    mend();
+    restore();
     expect(await watch.check()).toBe('connected');
     expect([watch.isConnected, returns]).toEqual([true, 2]);
     expect(told).toEqual([

@@ -2,63 +2,64 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { closedWithFile } from './closing.ts';
 
-/** Where a doomed way breaks: the commit does not arrive, or it is done and nobody is told. */
+/** When the connection breaks: the commit is not sent, or it is executed and its response is lost. */
 export type ConnectionFault = 'before the commit' | 'after the commit';
 
 export interface CutProxy {
-  /** The target's, with this way to it. */
+  /** URL of the target through this proxy. */
   readonly url: string;
-  /** Breaks every connection and takes no other one. */
+  /** Breaks all connections and refuses new ones. */
   cut(): void;
-  mend(): void;
-  /** Cuts at the next commit that anybody sends this way, and calls `onCut` in the same turn. */
-  doom(at: ConnectionFault, onCut: () => void): void;
-  /** Settles when the server has let go of every session that was cut. */
+  /** Accepts connections again. */
+  restore(): void;
+  /** Cuts at the next commit of any connection and calls `onCut` synchronously. */
+  crashAtCommit(at: ConnectionFault, onCut: () => void): void;
+  /** Settles when the server has ended every session that was cut. */
   gone(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** As the statement goes out, and as the server's word comes back. */
+/** The statement, and the response of the server. */
 const COMMIT = Buffer.from('commit\0');
 const COMMITTED = Buffer.from('COMMIT\0');
 
-/** A way to the store that can be cut and mended. */
+/** Starts a TCP proxy to the store that can be cut and restored. */
 export async function startCutProxy(target: string): Promise<CutProxy> {
   const { hostname, port } = new URL(target);
-  const ways = new Set<{ near: Socket; gone: Promise<unknown> }>();
+  const connections = new Set<{ near: Socket; gone: Promise<unknown> }>();
   let open = true;
-  let doomed: { at: ConnectionFault; onCut: () => void; sentBy?: Socket } | undefined;
+  let fault: { at: ConnectionFault; onCut: () => void; sentBy?: Socket } | undefined;
   const cut = () => {
     open = false;
-    for (const { near } of ways) near.destroy();
+    for (const { near } of connections) near.destroy();
   };
   const die = () => {
-    const { onCut } = doomed ?? {};
-    doomed = undefined;
+    const { onCut } = fault ?? {};
+    fault = undefined;
     cut();
     onCut?.();
   };
   const server = createServer((near) => {
     if (!open) return near.destroy();
     const far = connect(Number(port), hostname);
-    const way = { near, gone: new Promise((resolve) => far.once('close', resolve)) };
-    ways.add(way);
+    const connection = { near, gone: new Promise((resolve) => far.once('close', resolve)) };
+    connections.add(connection);
     for (const socket of [near, far]) socket.on('error', () => undefined);
-    // The server ends the session in its own time: what it has begun it ends first.
+    // The server finishes what it has begun before it ends the session.
     near.on('close', () => far.end());
     far.on('close', () => {
-      ways.delete(way);
+      connections.delete(connection);
       near.destroy();
     });
     near.on('data', (chunk) => {
-      if (doomed && chunk.includes(COMMIT)) {
-        if (doomed.at === 'before the commit') return die();
-        doomed.sentBy = near;
+      if (fault && chunk.includes(COMMIT)) {
+        if (fault.at === 'before the commit') return die();
+        fault.sentBy = near;
       }
       far.write(chunk);
     });
     far.on('data', (chunk) => {
-      if (doomed?.sentBy === near && chunk.includes(COMMITTED)) return die();
+      if (fault?.sentBy === near && chunk.includes(COMMITTED)) return die();
       if (near.writable) near.write(chunk);
     });
     return undefined;
@@ -70,14 +71,14 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
   return {
     url: url.href,
     cut,
-    mend: () => {
+    restore: () => {
       open = true;
     },
-    doom(at, onCut) {
-      doomed = { at, onCut };
+    crashAtCommit(at, onCut) {
+      fault = { at, onCut };
     },
     async gone() {
-      await Promise.all([...ways].map((way) => way.gone));
+      await Promise.all([...connections].map((connection) => connection.gone));
     },
     close: closedWithFile(async () => {
       cut();

@@ -36,7 +36,7 @@ test('while the store is gone requests are refused, the process lives, and all g
   expect((await claim(30_000)).status).toBe(503);
   expect((await get('/health')).status).toBe(200);
 
-  way.mend();
+  way.restore();
   expect((await get('/ready')).status).toBe(200);
   const again = claim(30_000);
   await until('it waits', () => api.context.waiters.size === 1);

@@ -114,7 +114,7 @@ test('a store that goes away and comes back: 503 and 200, loops rest and go on, 
   expect((await call('GET', '/health')).json).toMatchObject({ status: 'healthy' });
   const number = await openIssue(world, slug);
 
-  proxy.mend();
+  proxy.restore();
   await until('the store is back', async () => (await listing()) === 200);
   await until('what happened meanwhile is taken up', () => isShown(world, slug, number));
 });

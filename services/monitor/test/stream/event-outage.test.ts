@@ -118,7 +118,7 @@ test('a client that was ahead when the store went away misses nothing and gets n
   const seen = await ahead();
   way.cut();
   const stream = await raw(url, { 'last-event-id': `${seen}` });
-  way.mend();
+  way.restore();
   await storeWatch.check();
   await publish('new');
   const last = await ahead();
@@ -135,7 +135,7 @@ test('a client with an id that was never given out is told so when the store is 
   await feed.tick();
   way.cut();
   const stream = await raw(url, { 'last-event-id': '999999999' });
-  way.mend();
+  way.restore();
   await storeWatch.check();
   await until('the store is read again', async () => (await feed.tick().catch(() => 'again')) !== 'again');
   await until('it is replayed', () => stream.text.includes(`id: ${last}\n`));

@@ -5,20 +5,20 @@ import { makeWorld, modelSteps, runModel, type Stage, type World } from '@pipeli
 import { ensureTenant, insertWorkerToken } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
-import { twinActs } from './twins/acts.ts';
-import { checkIntake } from './twins/agreement.ts';
-import { Twins } from './twins/twins.ts';
+import { clusterActs } from './cluster/acts.ts';
+import { checkIntake } from './cluster/agreement.ts';
+import { Cluster } from './cluster/cluster.ts';
 
-/** `REPLICA_RUNS=200` makes a soak of runs that are new each time; a seed and a path that were printed go as for the model. */
+/** `REPLICA_RUNS=200` runs a soak with new seeds. A printed seed and path are repeated as for the model. */
 const { REPLICA_RUNS, MODEL_SEED, MODEL_PATH, MODEL_REPLAY } = process.env;
 const SEED = 20_261_121;
 const RUNS = 10;
 const TOKEN = `wrk_at_${'t'.repeat(43)}`;
 const DAY_MS = 86_400_000;
 
-let twins: Twins | undefined;
-// Before that of the database, on which they stand.
-afterAll(() => twins?.stop(), 120_000);
+let cluster: Cluster | undefined;
+// Before the hook of the database, which the replicas use.
+afterAll(() => cluster?.stop(), 120_000);
 const database = testDatabase();
 let host: VcsHost | undefined;
 let deliveries = 0;
@@ -28,23 +28,23 @@ beforeAll(async () => {
   const tenantId = await ensureTenant(database.store.tenant, 'model');
   const tokenHash = createHash('sha256').update(TOKEN).digest('hex');
   await insertWorkerToken(database.store.tenant, { tenantId, name: 'rover', tokenHash, repoIds: null });
-  const started = new Twins({
+  const started = new Cluster({
     database,
     token: TOKEN,
     host: () => {
-      if (!host) throw new Error('no run is under way');
+      if (!host) throw new Error('no run has begun');
       return host;
     },
   });
-  twins = started;
+  cluster = started;
   await started.start();
 }, 120_000);
 
 async function begin(turns: readonly number[]): Promise<World> {
-  if (!twins) throw new Error('nothing was started');
-  const replicas = twins;
+  if (!cluster) throw new Error('nothing was started');
+  const replicas = cluster;
   replicas.begin(turns);
-  // The replicas have lived through the runs before: their time only goes on.
+  // The replicas keep running between runs: time only advances.
   const start = new Date((database.clock.now?.getTime() ?? 0) + DAY_MS);
   const nextId = () => {
     deliveries += 1;
@@ -52,7 +52,7 @@ async function begin(turns: readonly number[]): Promise<World> {
   };
   const actsOn = (stage: Stage) => {
     host = stage.host;
-    return twinActs(replicas, stage, nextId);
+    return clusterActs(replicas, stage, nextId);
   };
   return makeWorld(database, { start, actsOn });
 }
@@ -62,7 +62,7 @@ test('two monitors and two hosted APIs on one database pass the test of the mode
   const property = fc.asyncProperty(modelSteps(MODEL_REPLAY), turns, async (commands, bits) => {
     await runModel(await begin(bits), commands);
     await checkIntake(database);
-    expect(twins?.complaints).toEqual([]);
+    expect(cluster?.complaints).toEqual([]);
   });
   await fc.assert(property, {
     numRuns: Number(REPLICA_RUNS ?? RUNS),

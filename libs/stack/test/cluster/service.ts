@@ -1,17 +1,17 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from '@pipeline/runtime';
 
-/** A service as it is put together anywhere, but for its loops: those run when they are told to. */
+/** A service as in production, except that its loops run only by `tick`. */
 export interface Service {
   app: RequestListener;
-  /** One round of its loops of these names, as far as it has them. */
+  /** Runs one round of the named loops that it has. */
   tick(loops: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What all of them share. */
+/** Common options. */
 export interface Surroundings {
-  /** Of the store, by the way that is this replica's own. */
+  /** URL of the replica's own proxy to the store. */
   databaseUrl: string;
   now: () => Date;
   log: Logger;

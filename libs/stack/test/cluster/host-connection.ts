@@ -1,25 +1,25 @@
 import type { ExecuteResult, VcsHost } from '@pipeline/domain';
 
-/** What befalls the next writes of a monitor. */
-export interface Fate {
-  /** Whether the host has carried the write out when nobody hears of it any more. */
+/** A fault of the next writes of a monitor. */
+export interface WriteFault {
+  /** Whether the host executes the writes whose responses are lost. */
   written: boolean;
-  /** How many of them. */
+  /** Number of writes. */
   writes: number;
 }
 
-/** The line of one monitor to the host: writes hang on it where its fate says so. */
-export class HostLine {
+/** The connection of one monitor to the host. Writes with a fault hang. */
+export class HostConnection {
   readonly vcs: VcsHost;
-  /** Writes that were begun. */
+  /** Number of writes that began. */
   begun = 0;
-  fate: Fate = { written: false, writes: 0 };
+  fault: WriteFault = { written: false, writes: 0 };
   readonly #host: () => VcsHost;
   #hanging: { settle: (cut: boolean) => void }[] = [];
   #onHang: () => void = () => undefined;
   #isCut = false;
 
-  /** @param host the one of the run under way. */
+  /** @param host returns the host of the current run. */
   constructor(host: () => VcsHost) {
     this.#host = host;
     this.vcs = new Proxy({} as VcsHost, {
@@ -35,7 +35,7 @@ export class HostLine {
     });
   }
 
-  /** What hangs goes on: it has its answer, or its line is cut. */
+  /** Ends the writes that hang: with their response, or with an error when the connection is cut. */
   release(cut: boolean): void {
     this.#isCut ||= cut;
     for (const { settle } of this.#hanging.splice(0)) settle(cut);
@@ -43,12 +43,12 @@ export class HostLine {
 
   #execute: VcsHost['execute'] = async (...write) => {
     this.begun += 1;
-    if (this.#isCut) throw new Error('the line is cut');
-    if (this.fate.writes === 0) return this.#host().execute(...write);
-    this.fate.writes -= 1;
-    const answer = this.fate.written ? await this.#host().execute(...write) : null;
+    if (this.#isCut) throw new Error('the connection is cut');
+    if (this.fault.writes === 0) return this.#host().execute(...write);
+    this.fault.writes -= 1;
+    const answer = this.fault.written ? await this.#host().execute(...write) : null;
     return new Promise<ExecuteResult>((resolve, reject) => {
-      const settle = (cut: boolean) => (cut || !answer ? reject(new Error('the line is cut')) : resolve(answer));
+      const settle = (cut: boolean) => (cut || !answer ? reject(new Error('the connection is cut')) : resolve(answer));
       this.#hanging.push({ settle });
       if (this.#isCut) this.release(true);
       this.#onHang();

@@ -55,7 +55,7 @@ const reviewBody = (review: HostReview) => ({
   commit_id: review.commitSha,
 });
 
-/** @param found the issue that a comment stands on. @throws Error for what the model's host never tells. */
+/** @param found issue of a comment. @throws Error for events that the host of the model does not send. */
 export function deliveryOf(event: HostEvent, found: HostIssue | undefined): Delivery {
   const around = (repo: RepoRef) => ({
     repository: { name: repo.name, owner: { login: repo.owner } },
@@ -72,8 +72,8 @@ export function deliveryOf(event: HostEvent, found: HostIssue | undefined): Deli
     }
     case 'comment': {
       if (!found) throw new Error(`no issue #${event.issueNumber}`);
-      const said = { issue: issueBody(found), comment: commentBody(event.comment) };
-      return { event: 'issue_comment', body: { action: 'created', ...said, ...around(event.repo) } };
+      const about = { issue: issueBody(found), comment: commentBody(event.comment) };
+      return { event: 'issue_comment', body: { action: 'created', ...about, ...around(event.repo) } };
     }
     case 'pull-request': {
       const action = event.action === 'merged' ? 'closed' : event.action;
@@ -88,6 +88,6 @@ export function deliveryOf(event: HostEvent, found: HostIssue | undefined): Deli
       return { event: 'pull_request_review', body: { action, ...about, ...around(event.repo) } };
     }
     default:
-      throw new Error(`the host of the model tells of no ${event.kind}`);
+      throw new Error(`the host of the model sends no ${event.kind}`);
   }
 }

@@ -31,9 +31,9 @@ import {
 import { AppError } from '@pipeline/domain';
 import type { ClaimedTask, Report } from '@pipeline/engine';
 import type { Calls } from '@pipeline/engine/model';
+import type { Cluster } from './cluster.ts';
 import { SECRET } from './hosted.ts';
 import type { Delivery } from './payload.ts';
-import type { Twins } from './twins.ts';
 
 const TASK_TYPES = ['analyze', 'plan', 'develop', 'review', 'merge', 'retrospect'] as const;
 const ACTIONS = {
@@ -49,29 +49,29 @@ const REPAIRS = {
   'delete-orphan-edges': deleteOrphanEdges,
 } as const;
 
-type Ask = <T>(call: (client: Client) => Promise<T>) => Promise<T>;
+type Request = <T>(call: (client: Client) => Promise<T>) => Promise<T>;
 
-/** A service's no is the engine's no. */
-const telling =
-  (twins: Twins, kind: 'monitor' | 'hosted-api'): Ask =>
+/** Converts a refusal of a service to the error of the engine. */
+const requesterOf =
+  (cluster: Cluster, kind: 'monitor' | 'hosted-api'): Request =>
   (call) =>
-    twins.ask(kind, call).catch((error: unknown) => {
+    cluster.request(kind, call).catch((error: unknown) => {
       if (error instanceof ApiFailure && error.status < 500) throw new AppError(error.code, error.message);
       throw error;
     });
 
 const params = (task: ClaimedTask) => ({ id: task.id });
 
-/** What workers ask of the one hosted API or the other. */
-export function workerCalls(twins: Twins) {
-  const ask = telling(twins, 'hosted-api');
-  const body = async <T>(call: (client: Client) => Promise<{ body: T }>): Promise<T> => (await ask(call)).body;
+/** Calls of workers, to either hosted API. */
+export function workerCalls(cluster: Cluster) {
+  const request = requesterOf(cluster, 'hosted-api');
+  const body = async <T>(call: (client: Client) => Promise<{ body: T }>): Promise<T> => (await request(call)).body;
   return {
     register: async (name) =>
       (await body((api) => api.call(registerWorker, { body: { name, taskTypes: [...TASK_TYPES] } }))).workerId,
     claim: async (workerId) => {
-      const wish = { workerId, taskTypes: [...TASK_TYPES], waitMs: 0 };
-      const answer = await ask((api) => api.call(claimTask, { body: wish }));
+      const body = { workerId, taskTypes: [...TASK_TYPES], waitMs: 0 };
+      const answer = await request((api) => api.call(claimTask, { body }));
       return answer.status === 200 ? (answer.body.task as ClaimedTask) : null;
     },
     start: (task) =>
@@ -82,48 +82,55 @@ export function workerCalls(twins: Twins) {
       ),
     fail: (task, failure) =>
       body((api) => api.call(failTask, { params: params(task), body: { ...failure, claimToken: task.claimToken } })),
-    progress: (task, said) =>
-      body((api) => api.call(reportProgress, { params: params(task), body: { ...said, claimToken: task.claimToken } })),
+    progress: (task, progress) =>
+      body((api) =>
+        api.call(reportProgress, { params: params(task), body: { ...progress, claimToken: task.claimToken } }),
+      ),
     heartbeat: (beat) => body((api) => api.call(heartbeat, { body: { ...beat, tasks: [...beat.tasks] } })),
   } satisfies Partial<Calls>;
 }
 
-/** What operators ask of the one monitor or the other. @param reimplement has no route: it is said on the host. */
-export function operatorCalls(twins: Twins, reimplement: (issueNumber: number) => Promise<void>) {
-  const ask = telling(twins, 'monitor');
+/** Calls of operators, to either monitor. @param reimplement posts a comment on the host, because there is no route. */
+export function operatorCalls(cluster: Cluster, reimplement: (issueNumber: number) => Promise<void>) {
+  const request = requesterOf(cluster, 'monitor');
   const at = (number: number) => ({ owner: 'acme', repo: 'model', issue: String(number) });
   return {
     act: async (number, action) => {
       if (action === 'reimplement') return reimplement(number);
-      return ask((monitor) => monitor.call(ACTIONS[action], { params: at(number) }));
+      return request((monitor) => monitor.call(ACTIONS[action], { params: at(number) }));
     },
     transition: (number, targetState) =>
-      ask((monitor) => monitor.call(transitionIssue, { params: at(number), body: { targetState, reason: 'because' } })),
-    acceptText: (number) => ask((monitor) => monitor.call(acceptIssueText, { params: at(number) })),
-    retryLetter: (id) => ask((monitor) => monitor.call(retryDeadLetter, { params: { id } })),
-    resolveLetter: (id) => ask((monitor) => monitor.call(resolveDeadLetter, { params: { id } })),
+      request((monitor) =>
+        monitor.call(transitionIssue, { params: at(number), body: { targetState, reason: 'because' } }),
+      ),
+    acceptText: (number) => request((monitor) => monitor.call(acceptIssueText, { params: at(number) })),
+    retryLetter: (id) => request((monitor) => monitor.call(retryDeadLetter, { params: { id } })),
+    resolveLetter: (id) => request((monitor) => monitor.call(resolveDeadLetter, { params: { id } })),
     steerProjection: (id, to) =>
-      ask((monitor) =>
+      request((monitor) =>
         monitor.call(to === 'retry' ? retryProjection : discardProjection, { params: { id: String(id) } as never }),
       ),
-    drainWorker: (id, drain) => ask((monitor) => monitor.call(drainWorker, { params: { id }, body: { drain } })),
-    reclaimFromWorker: (id) => ask((monitor) => monitor.call(reclaimWorker, { params: { id } })),
+    drainWorker: (id, drain) => request((monitor) => monitor.call(drainWorker, { params: { id }, body: { drain } })),
+    reclaimFromWorker: (id) => request((monitor) => monitor.call(reclaimWorker, { params: { id } })),
     findings: async () => {
-      await twins.tickMonitors(['consistency']);
-      return (await ask((monitor) => monitor.call(listConsistencyFindings, {}))).body.items as never;
+      await cluster.tickMonitors(['consistency']);
+      return (await request((monitor) => monitor.call(listConsistencyFindings, {}))).body.items as never;
     },
-    repair: (repair, id) => ask((monitor) => monitor.call(REPAIRS[repair as keyof typeof REPAIRS], { params: { id } })),
+    repair: (repair, id) =>
+      request((monitor) => monitor.call(REPAIRS[repair as keyof typeof REPAIRS], { params: { id } })),
   } satisfies Partial<Calls>;
 }
 
-/** What the host brings to the one hosted API or the other. @returns whether it was news to them. */
-export async function bring(twins: Twins, id: string, { event, body }: Delivery): Promise<boolean> {
+/** Posts a webhook to either hosted API. @returns false when it is already known. */
+export async function postDelivery(cluster: Cluster, id: string, { event, body }: Delivery): Promise<boolean> {
   const text = JSON.stringify(body);
   const headers = {
     'x-github-delivery': id,
     'x-github-event': event,
     'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(text).digest('hex')}`,
   };
-  const taken = await twins.ask('hosted-api', (api) => api.call(receiveGithubWebhook, { body: text, headers }));
-  return taken.body.delivery === 'accepted';
+  const response = await cluster.request('hosted-api', (api) =>
+    api.call(receiveGithubWebhook, { body: text, headers }),
+  );
+  return response.body.delivery === 'accepted';
 }

@@ -8,7 +8,7 @@ import {
 } from '@pipeline/monitor';
 import { createMetrics } from '@pipeline/runtime';
 import type { CutProxy } from '@pipeline/testing';
-import type { HostLine } from './host-line.ts';
+import type { HostConnection } from './host-connection.ts';
 import type { Service, Surroundings } from './service.ts';
 
 const OLGA = { username: 'olga', password: 'a password of the tests' };
@@ -23,32 +23,34 @@ const LOADED = {
 
 export interface MonitorService extends Service {
   pipeline: Pipeline;
-  line: HostLine;
-  /** Its own session with the store breaks, and all its leads with it; it goes on when it has a new one. */
-  loseLeads(): Promise<{ up: () => Promise<void> }>;
+  connection: HostConnection;
+  /** Breaks the session that holds the leader locks. `up` settles when there is a new one. */
+  loseLeaderLocks(): Promise<{ up: () => Promise<void> }>;
 }
 
-/** @param direct the way to the store of the session that leads. */
+/** @param direct proxy of the session that holds the leader locks. */
 export async function monitorService(
   { databaseUrl, now, log }: Surroundings,
-  { direct, line }: { direct: CutProxy; line: HostLine },
+  { direct, connection }: { direct: CutProxy; connection: HostConnection },
 ): Promise<MonitorService> {
   const metrics = createMetrics();
   const config = new ConfigInForce({ loaded: LOADED, path: undefined, variables: {}, log, now });
   const rate = { remaining: null, limitedMinutes: () => 0 };
   const pipeline = createPipeline({
     ...{ databaseUrl, directUrl: direct.url, poolSize: 4, config, log, metrics, now, clock: now },
-    hosts: [{ kind: 'sandbox', vcs: line.vcs, budget: null, rate, cloneUrl: () => 'http://127.0.0.1/no/where.git' }],
+    hosts: [
+      { kind: 'sandbox', vcs: connection.vcs, budget: null, rate, cloneUrl: () => 'http://127.0.0.1/no/where.git' },
+    ],
     ...{ instance: 'test', variables: {}, dockerHost: 'unix:///nowhere.sock' },
   });
   await pipeline.storeWatch.check();
-  // Nobody rings this one for everybody: so it says that the session is up.
+  // Only a new session notifies this channel for all tenants.
   let onUp: () => void = () => undefined;
   const up = () =>
     new Promise<void>((resolve) => {
       onUp = resolve;
     });
-  pipeline.notifications.on('svc_tasks', (rung) => rung === null && onUp());
+  pipeline.notifications.on('svc_tasks', (tenants) => tenants === null && onUp());
   const isUp = up();
   pipeline.notifications.start();
   await isUp;
@@ -69,12 +71,12 @@ export async function monitorService(
   return {
     app,
     pipeline,
-    line,
-    async loseLeads() {
+    connection,
+    async loseLeaderLocks() {
       const again = up();
       direct.cut();
       await direct.gone();
-      direct.mend();
+      direct.restore();
       return { up: () => again };
     },
     async tick(names) {

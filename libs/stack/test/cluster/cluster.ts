@@ -3,7 +3,7 @@ import { type Client, createClient } from '@pipeline/contract';
 import type { VcsHost } from '@pipeline/domain';
 import { type Logger, silentLogger } from '@pipeline/runtime';
 import { type ConnectionFault, startCutProxy, type TestDatabase } from '@pipeline/testing';
-import { HostLine } from './host-line.ts';
+import { HostConnection } from './host-connection.ts';
 import { hostedService } from './hosted.ts';
 import { BASIC, type MonitorService, monitorService } from './monitor.ts';
 import { Replica } from './replica.ts';
@@ -11,32 +11,32 @@ import type { Service } from './service.ts';
 
 type Monitor = Replica<MonitorService>;
 
-/** A call got no answer: whoever was asked has died. */
+/** A call got no response, because the replica crashed. */
 export class Unanswered extends Error {}
 
-interface TwinsOptions {
+interface ClusterOptions {
   database: TestDatabase;
-  /** Of a worker of the tenant. */
+  /** Token of a worker. */
   token: string;
-  /** The host of the run under way. */
+  /** Returns the host of the current run. */
   host: () => VcsHost;
 }
 
-/** Two monitors and two hosted APIs on one database. One that has died is followed by another one. */
-export class Twins {
+/** Two monitors and two hosted APIs on one database. A crashed one is replaced. */
+export class Cluster {
   monitors: Monitor[] = [];
-  /** What replicas complained of while they were alive. */
+  /** Logged errors of replicas before their crash. */
   readonly complaints: string[] = [];
-  readonly #options: TwinsOptions;
+  readonly #options: ClusterOptions;
   readonly #clients: Record<'monitor' | 'hosted-api', { authorization: string }>;
   #apis: Replica[] = [];
   #turns: readonly number[] = [0];
   #turn = 0;
-  #doom: ConnectionFault | null = null;
+  #crash: ConnectionFault | null = null;
   #starting: Promise<unknown> = Promise.resolve();
-  readonly #burials: Promise<unknown>[] = [];
+  readonly #stopping: Promise<unknown>[] = [];
 
-  constructor(options: TwinsOptions) {
+  constructor(options: ClusterOptions) {
     this.#options = options;
     this.#clients = {
       monitor: { authorization: BASIC },
@@ -53,21 +53,21 @@ export class Twins {
 
   async stop(): Promise<void> {
     await this.whole();
-    await Promise.all(this.#burials);
+    await Promise.all(this.#stopping);
     await Promise.all([...this.monitors, ...this.#apis].map((replica) => replica.stop()));
   }
 
-  /** @param turns who is asked, again and again in this order: the first or the second replica. */
+  /** @param turns order of the replicas that get the calls, repeated: 0 = first, 1 = second. */
   begin(turns: readonly number[]): void {
     this.#turns = turns;
     this.#turn = 0;
-    this.#doom = null;
+    this.#crash = null;
     this.complaints.length = 0;
   }
 
-  /** Whoever is asked next dies at its next commit. */
+  /** The replica that gets the next call crashes at its next commit. */
   crash(at: ConnectionFault): void {
-    this.#doom = at;
+    this.#crash = at;
   }
 
   /** Settles when there are two of each. */
@@ -75,14 +75,14 @@ export class Twins {
     while (this.monitors.length < 2 || this.#apis.length < 2) await this.#starting;
   }
 
-  /** A bit of the run's data. */
+  /** Returns the next bit of `turns`. */
   flip(): boolean {
     this.#turn += 1;
     return this.#turns[this.#turn % this.#turns.length] === 1;
   }
 
-  /** Asks one of the two. @throws Unanswered when it died over it. */
-  async ask<T>(kind: 'monitor' | 'hosted-api', call: (client: Client) => Promise<T>): Promise<T> {
+  /** Calls one of the two replicas. @throws Unanswered when it crashed. */
+  async request<T>(kind: 'monitor' | 'hosted-api', call: (client: Client) => Promise<T>): Promise<T> {
     await this.whole();
     const replica = this.#inOrder<Replica>(kind === 'monitor' ? this.monitors : this.#apis)[0];
     try {
@@ -93,7 +93,7 @@ export class Twins {
     }
   }
 
-  /** What both monitors answer to the same question. */
+  /** Returns the responses of both monitors. */
   async readBoth(path: string): Promise<unknown[]> {
     await this.whole();
     return Promise.all(
@@ -105,7 +105,7 @@ export class Twins {
     );
   }
 
-  /** One round of these loops on both monitors, one after the other or both at once. */
+  /** Runs one round of these loops on both monitors, in sequence or concurrently. */
   async tickMonitors(loops: readonly string[]): Promise<void> {
     await this.#tick(() => this.monitors, loops);
   }
@@ -122,32 +122,32 @@ export class Twins {
       await first.tick(loops);
       await second.tick(loops);
     }
-    // What died half way is done by who follows.
+    // The replacement finishes the work of a crashed replica.
     if (first.isDead || second.isDead) await this.#tick(all, loops);
   }
 
-  /** The first of them is whom a crash befalls. */
+  /** The first one gets the crash. */
   #inOrder<R extends Replica>(replicas: readonly R[]): [R, R] {
     const [one, two] = replicas;
     if (!one || !two) throw new Error('there are not two of them');
     const order: [R, R] = this.flip() ? [two, one] : [one, two];
-    if (this.#doom) order[0].doom(this.#doom);
-    this.#doom = null;
+    if (this.#crash) order[0].crashAtCommit(this.#crash);
+    this.#crash = null;
     return order;
   }
 
   async #startMonitor(): Promise<void> {
     const { database, host } = this.#options;
-    const ways = await Promise.all([startCutProxy(database.url), startCutProxy(database.url)]);
-    const line = new HostLine(host);
+    const proxies = await Promise.all([startCutProxy(database.url), startCutProxy(database.url)]);
+    const connection = new HostConnection(host);
     const life = { isOver: false };
     const service = await monitorService(
-      { databaseUrl: ways[0].url, now: this.#now, log: this.#logOf(life) },
-      { direct: ways[1], line },
+      { databaseUrl: proxies[0].url, now: this.#now, log: this.#logOf(life) },
+      { direct: proxies[1], connection },
     );
-    const monitor: Monitor = await Replica.serve(service, ways, () => {
+    const monitor: Monitor = await Replica.serve(service, proxies, () => {
       life.isOver = true;
-      line.release(true);
+      connection.release(true);
       this.monitors = this.monitors.filter((one) => one !== monitor);
       this.#replace(monitor, () => this.#startMonitor());
     });
@@ -155,10 +155,10 @@ export class Twins {
   }
 
   async #startApi(): Promise<void> {
-    const way = await startCutProxy(this.#options.database.url);
+    const proxy = await startCutProxy(this.#options.database.url);
     const life = { isOver: false };
-    const service = await hostedService({ databaseUrl: way.url, now: this.#now, log: this.#logOf(life) });
-    const api: Replica = await Replica.serve(service, [way], () => {
+    const service = await hostedService({ databaseUrl: proxy.url, now: this.#now, log: this.#logOf(life) });
+    const api: Replica = await Replica.serve(service, [proxy], () => {
       life.isOver = true;
       this.#apis = this.#apis.filter((one) => one !== api);
       this.#replace(api, () => this.#startApi());
@@ -169,17 +169,17 @@ export class Twins {
   #replace(dead: Replica<Service>, start: () => Promise<void>): void {
     const before = this.#starting;
     this.#starting = Promise.all([before, dead.noticed()]).then(start);
-    this.#burials.push(dead.stop());
+    this.#stopping.push(dead.stop());
   }
 
   readonly #now = (): Date => this.#options.database.clock.now ?? new Date();
 
-  /** Errors of the living are noted: nothing that a replica swallows goes unseen. */
+  /** Records the errors of running replicas, so that a handled error is not missed. */
   #logOf(life: { isOver: boolean }): Logger {
-    const note = (message: string, fields: Record<string, unknown> = {}) => {
+    const record = (message: string, fields: Record<string, unknown> = {}) => {
       if (!life.isOver) this.complaints.push(`${message}: ${String(fields.error ?? JSON.stringify(fields))}`);
     };
-    const log: Logger = { ...silentLogger, error: note, fatal: note, child: () => log };
+    const log: Logger = { ...silentLogger, error: record, fatal: record, child: () => log };
     return log;
   }
 }
