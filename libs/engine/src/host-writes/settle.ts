@@ -135,9 +135,11 @@ async function onRefused(unit: TransactionContext, settled: Settled<'refused'>):
     const wait = { sha: action.expectedHeadSha, verdict: 'pending' as const, waitsFor: [result.message] };
     return keepWaiting(unit, held, wait);
   }
-  const answered = subject !== null && isMerge && result.kind !== 'other';
+  const isUnwanted = subject?.issue.state !== 'merge-pending';
+  const answered = subject !== null && isMerge && (result.kind !== 'other' || isUnwanted);
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
-    // A merge that the host refuses with a reason is settled: the issue moves elsewhere and the lane is free.
+    // A merge is settled, and its lane free, when the host refuses it with a reason, or when the issue left merge-pending
+    // while an attempt was in doubt: the withdrawal then left the entry unchanged.
     status: answered ? 'discarded' : 'failed',
     attempts: projection.attempts + 1,
     attempt_started_at: null,

@@ -42,6 +42,29 @@ describe('discards', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
+  test('a merge in doubt when its issue was sent back and the host refuses it', async () => {
+    await workUntil(stage, 'merge-pending');
+    await stage.work();
+    stage.host.nextResults.push({ status: 'failed', message: 'socket hang up', ambiguous: true });
+    await stage.send('mergePR');
+    await transitionIssue(stage.engine, await stage.key(), 'changes-requested', OLGA);
+    stage.pass(60);
+    stage.refuse('Pull request is closed');
+    await stage.send('mergePR');
+    const db = stage.database.db;
+    const merges = await db
+      .selectFrom('projections')
+      .select('status')
+      .where('tenant_id', '=', stage.tenantId)
+      .where('lane', '=', 'pr')
+      .orderBy('id', 'desc')
+      .executeTakeFirst();
+    expect(merges).toEqual({ status: 'discarded' });
+    expect(await db.selectFrom('dead_letters').where('tenant_id', '=', stage.tenantId).execute()).toEqual([]);
+    await workUntil(stage, 'done').catch(() => undefined);
+    expect((await stage.issue()).state).toBe('done');
+  });
+
   test('the automatic lift of a block when it becomes permanent', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const task = await claimNext(stage);
