@@ -25,7 +25,7 @@ export class Checks {
   }
 
   /**
-   * A time against what it should be on a quiet machine. Over it is told as slow; only several times over it is a
+   * A time against what it should be on a quiet machine. Above it the check reports slow; only several times over it is a
    * failure, for a busy machine is none.
    */
   within(what: string, ms: number, boundMs: number): void {

@@ -77,12 +77,16 @@ async function takenPort(checks: Checks, place: Place): Promise<void> {
     const { code } = await stack.ended;
     const isTold = stack.stderr.includes(variable) && stack.stderr.includes(port);
     const left = processesOf(place.dataDir);
-    checks.that(`a taken port is told with ${variable}`, isTold && code !== 0 && left.length === 0, stack.stderr);
+    checks.that(
+      `an error names the variable of a port in use: ${variable}`,
+      isTold && code !== 0 && left.length === 0,
+      stack.stderr,
+    );
   }
   server.close();
 }
 
-/** Begins anew, and says for people how to go on: what it prints works. */
+/** Starts from nothing and checks that the printed commands work. */
 async function freshStart(checks: Checks, place: Place): Promise<void> {
   const stack = new StackProcess(place, ['--fresh', '--no-demo']);
   while (!stack.stdout.includes('Ctrl-C')) {

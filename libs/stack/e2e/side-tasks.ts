@@ -17,7 +17,9 @@ export async function checkSideTasks(
   );
   checks.none(
     'each retrospective says how it went, and which files were planned and changed',
-    retrospectives.flatMap(({ issue, count, told }) => (count === told ? [] : [`#${issue}: ${told} of ${count}`])),
+    retrospectives.flatMap(({ issue, count, withFiles }) =>
+      count === withFiles ? [] : [`#${issue}: ${withFiles} of ${count}`],
+    ),
   );
   const stored = await store.repoFiles();
   const tree = await withClone({ report, searchPath }, (git) => git('ls-tree', '-r', '-z', 'HEAD'));

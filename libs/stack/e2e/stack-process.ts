@@ -23,7 +23,7 @@ export interface StackEnd {
   ms: number;
 }
 
-/** A stack as whoever starts it sees it: a process, its two streams and its end. */
+/** A stack as its user sees it: a process, its two streams and its exit. */
 export class StackProcess {
   readonly child: ChildProcess;
   readonly startedAt = performance.now();

@@ -66,12 +66,12 @@ export class StoreView {
     return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
   }
 
-  /** Of each issue: is it merged, how many retrospectives has it, and how many of them tell of its files? */
-  retrospectives(): Promise<{ issue: number; merged: boolean; count: number; told: number }[]> {
+  /** Per issue: whether it is merged, its retrospectives, and those that name its files. */
+  retrospectives(): Promise<{ issue: number; merged: boolean; count: number; withFiles: number }[]> {
     return this.rows(`select i.issue_number::int issue, count(r.id)::int count,
         exists (select from pull_requests p where p.tenant_id = i.tenant_id and p.issue_id = i.id and p.merged) merged,
         count(r.id) filter (where r.outcome_classification is not null and r.planned_files -> 'files' is not null
-          and r.actual_files -> 'files' is not null)::int told
+          and r.actual_files -> 'files' is not null)::int as "withFiles"
       from issues i left join retrospectives r on r.tenant_id = i.tenant_id and r.issue_id = i.id
       group by i.tenant_id, i.id, i.issue_number order by 1`);
   }

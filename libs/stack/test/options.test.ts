@@ -27,8 +27,8 @@ test.each([
   [['--fresh', '--database-url', 'postgres://localhost/x'], '--fresh removes what is in the data folder'],
   [['--frsh'], 'unknown option'],
   [['please'], 'too many arguments'],
-])('%j is refused', (args, told) => {
-  expect(() => parse(...args)).toThrow(told);
+])('%j is refused', (args, message) => {
+  expect(() => parse(...args)).toThrow(message);
 });
 
 test('the report has what --json promises, and the text three commands with the credentials in them', async () => {

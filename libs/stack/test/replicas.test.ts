@@ -119,7 +119,7 @@ test('two monitors and two hosted APIs on one database do everything once, also 
   const two = await openIssue(host, 'Second');
   await until('both are let in', async () => (await view.issues()).length === 2);
 
-  // What one monitor is told holds for both APIs, and shows on the other one.
+  // An action on one monitor affects both APIs and shows on the other monitor.
   await call(second, 'POST', `/api/workers/${worker.id}/drain`, { drain: true });
   expect([await worker.claim(), await worker.claim()]).toEqual([null, null]);
   await call(first, 'POST', `/api/workers/${worker.id}/drain`, { drain: false });
@@ -133,12 +133,14 @@ test('two monitors and two hosted APIs on one database do everything once, also 
   if (broken?.taskType !== 'develop') throw new Error(`not a develop task: ${broken?.taskType}`);
   const report = { headSha: 'abc1234', title: 'Done', body: '', changedFiles: [], branch: broken.payload.branch ?? '' };
   await worker.finish(broken, { outcome: 'submitted', result: report, artefacts: [], findings: [], invocations: [] });
-  const letters = async (monitor: Service) =>
+  const openDeadLetters = async (monitor: Service) =>
     (await call<{ items: { id: string }[] }>(monitor, 'GET', '/api/dead-letters')).items;
-  for (const monitor of monitors) await until('the letter shows', async () => (await letters(monitor)).length === 1);
+  for (const monitor of monitors)
+    await until('the dead letter shows', async () => (await openDeadLetters(monitor)).length === 1);
   worker.heads.set(broken.issueNumber ?? 0, await host.push(report.branch));
-  await call(second, 'POST', `/api/dead-letters/${(await letters(second))[0]?.id}/retry`);
-  for (const monitor of monitors) await until('the letter is gone', async () => (await letters(monitor)).length === 0);
+  await call(second, 'POST', `/api/dead-letters/${(await openDeadLetters(second))[0]?.id}/retry`);
+  for (const monitor of monitors)
+    await until('the dead letter is gone', async () => (await openDeadLetters(monitor)).length === 0);
 
   await workUntilDone(stage, 1);
   expect(carriedOut(first).length).toBeGreaterThan(0);
@@ -150,7 +152,7 @@ test('two monitors and two hosted APIs on one database do everything once, also 
   await workUntilDone(stage, 3);
   expect(carriedOut(second).length).toBeGreaterThan(0);
 
-  // The letter that was made above, and ended by its retry.
+  // The dead letter of above, resolved by its retry.
   await checkEnd(stage, ['dead_letters: 1']);
   expect(await view.rows('select from dead_letters where resolved_at is null')).toEqual([]);
   const sentTwice = carriedOut(second).filter((id) => carriedOut(first).includes(id));

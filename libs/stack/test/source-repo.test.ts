@@ -46,7 +46,7 @@ test('where this project is no checkout a sample is made, and that is said', asy
   expect(demoIssues(await filesOf(repo?.source ?? '', searchPath))).toHaveLength(30);
 });
 
-test('later starts serve the same, and add the one that is asked for', async () => {
+test('later starts serve the same, and add the requested one', async () => {
   const known = [{ slug: 'demo/shop', source: '/srv/shop' }];
   expect(await choose({ known })).toEqual(known);
   await makeSampleRepo(join(dir, 'a b', 'shop'), env);

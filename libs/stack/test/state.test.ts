@@ -33,11 +33,11 @@ describe('state', () => {
   test.each([
     ['not JSON', '{', 'JSON'],
     ['of another shape', '{"tenant": 1}', 'tenant'],
-  ])('a file that is %s is told, with the way out', async (_what, text, told) => {
+  ])('the error for a file that is %s names the way out', async (_what, text, message) => {
     await writeFile(file(), text);
     const loading = loadState(dataDir);
     await expect(loading).rejects.toThrow('--fresh');
-    await expect(loadState(dataDir)).rejects.toThrow(told);
+    await expect(loadState(dataDir)).rejects.toThrow(message);
     await expect(loadState(dataDir)).rejects.toBeInstanceOf(StartError);
   });
 });
@@ -86,7 +86,7 @@ describe('data folder', () => {
     expect(await readdir(dataDir)).toContain('stack.json');
   });
 
-  test('one that cannot be made is told with its option', async () => {
+  test('the error for a folder that cannot be created names its option', async () => {
     await writeFile(file(), '{}');
     await expect(takeDataFolder(join(file(), 'below'), false)).rejects.toThrow('--data-dir');
   });

@@ -51,7 +51,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-test('tells the address of a child, keeps what it prints, and ends it', async () => {
+test('returns the address of a child, logs its output, and stops it', async () => {
   const url = await supervisor.start(child('serve'));
   await until(() => pidOf() > 0);
   expect(url).toBe(`http://127.0.0.1/${pidOf()}`);
@@ -77,14 +77,14 @@ test('a child that was killed is started again, and that is said', async () => {
 });
 
 test('a child that cannot start says why, and is not started again', async () => {
-  const told = supervisor.start(child('refuse'));
-  await expect(told).rejects.toThrow('child did not start (exit code 78):\nPORT: must be a number');
+  const started = supervisor.start(child('refuse'));
+  await expect(started).rejects.toThrow('child did not start (exit code 78):\nPORT: must be a number');
   expect(said).toEqual([]);
 });
 
 test('an error that a child logs as JSON is its reason too', async () => {
-  const told = supervisor.start(child('say its error in JSON'));
-  await expect(told).rejects.toThrow('child did not start (exit code 1):\nfile is not a database');
+  const started = supervisor.start(child('say its error in JSON'));
+  await expect(started).rejects.toThrow('child did not start (exit code 1):\nfile is not a database');
 });
 
 test('a child that needs a second signal gets it, one that heeds none is killed', async () => {
@@ -129,11 +129,11 @@ test('the next start ends what a killed stack left, and nobody else', async () =
   await until(() => pidOf() > 0);
   const pid = pidOf();
   // As after a crash: the list is there, nobody watches.
-  const told = readProcesses(dataDir);
+  const started = readProcesses(dataDir);
   supervisor.close();
   const stranger = { pid: process.pid, identity: `${process.pid} 1` };
   const list = join(dataDir, 'processes.json');
-  await writeFile(list, JSON.stringify({ ...told, stranger }));
+  await writeFile(list, JSON.stringify({ ...started, stranger }));
   expect(await endLeftovers(dataDir)).toEqual(['child']);
   expect(await lives(pid)).toBe(false);
 });

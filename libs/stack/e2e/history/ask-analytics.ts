@@ -14,7 +14,7 @@ import {
 } from '@pipeline/testing/oracle';
 import type { Asker } from './asker.ts';
 
-/** Whose figures are asked for: everything, those of a tenant, or those of a repo. */
+/** Scope of the figures: everything, a tenant, or a repo. */
 export interface Scope {
   /** As it stands in a query. */
   whose: string;

@@ -62,7 +62,7 @@ interface IssueAsked {
   now: number;
 }
 
-/** All that is told of one issue. */
+/** All reads of one issue. */
 export async function askIssue({ asker, store, rows, now }: IssueAsked, issue: Rows['issues'][number]): Promise<void> {
   const [repo] = rows.repos;
   const path = (what: string) => `/api/issues/${repo?.slug}/${issue.number}/${what}?tenant=${repo?.tenant}`;
@@ -94,7 +94,7 @@ export async function askIssue({ asker, store, rows, now }: IssueAsked, issue: R
   );
 }
 
-/** What happened to an issue is told by other rows too: those are counted, and nothing is out of order. */
+/** Other rows record the same history of an issue: they are counted, and the order is checked. */
 function kindsOf({ entries }: Timeline): Record<string, number> {
   const inOrder = entries.every(
     ({ timestamp }, index) => index === 0 || timestamp >= (entries[index - 1]?.timestamp ?? ''),

@@ -73,7 +73,7 @@ export async function askBeside(asker: Asker, { fleet }: Store, repo: Repo, issu
   await askMessages(asker, fleet, repo, issue);
 }
 
-/** What agents said of an issue; what tools were given and answered is left out unless it is asked for. */
+/** Messages of agents about an issue; calls of tools only when requested. */
 async function askMessages(asker: Asker, fleet: Store['fleet'], repo: Repo, issue: Issue): Promise<void> {
   const { rows: said } = await sql<{ content: string | null; subtype: string }>`
     select content, subtype from agent_messages where issue_id = ${issue.id}

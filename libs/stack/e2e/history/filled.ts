@@ -5,7 +5,7 @@ import { migrateToLatest, openStore, type Store } from '@pipeline/store';
 import { FULL_HISTORY, type History, simulateHistory } from '@pipeline/testing/history';
 import { LOG_PREFIX } from './plans.ts';
 
-/** Where the history ends, and where the clock of the store is held while it is asked about. */
+/** Where the history ends, and where the clock of the store is held during the requests. */
 const END = new Date('2026-03-10T12:34:56.789Z');
 
 /** For those who work on the checks: with so few issues nothing is said of plans. */

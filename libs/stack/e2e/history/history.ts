@@ -12,10 +12,10 @@ import { prepare } from './prepared.ts';
 import { startService } from './service.ts';
 import { checkVariety } from './variety.ts';
 
-/** Endpoints that tell of no number: a file, a stream, what exists only where a strategy does. */
+/** Endpoints without figures: a file, a stream, and those that need a strategy. */
 const LEFT_OUT = ['streamEvents', 'readStrategySnapshot', 'getAsset', 'readTrackPrompt'];
 
-/** A month of a whole deployment: every number that the services tell of it is what its rows say. */
+/** A month of a whole deployment: every figure of the services equals the one computed from the rows. */
 export async function history({ checks, dataDir, seed, env, issues }: E2e): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   const made = await filled(dataDir, { seed, issues });

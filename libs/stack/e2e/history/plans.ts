@@ -12,7 +12,7 @@ export const EXPLAINED = [
   '-c auto_explain.log_format=json',
 ];
 
-/** Begins every entry of the log, so that those of several lines can be told apart. */
+/** Begins every entry of the log, so that those of several lines can be distinguished. */
 export const LOG_PREFIX = '~~%a~~';
 
 interface PlanNode {
@@ -60,12 +60,12 @@ const ACCEPTED: readonly { statement: string; problem: string; why: string }[] =
     statement:
       'select e.id, r.owner as "repoOwner", r.name as "repoName", e.issue_number as "issueNumber", e.event_type',
     problem: 'rows of pipeline_events',
-    why: 'pages of one frequent type far from the newest event are asked for seldom: an index for them would be written with each event',
+    why: 'pages of one frequent type far from the newest event are requested rarely: an index for them would be written with each event',
   },
   {
     statement: 'select coalesce(l.body, l.big_body)::json as item',
     problem: 'rows of issue_list',
-    why: 'issues that are done and marked are asked for seldom, and few: they are found among all that are done',
+    why: 'issues that are done and marked are requested rarely, and few: they are found among all that are done',
   },
 ];
 

@@ -21,8 +21,8 @@ const NAMES = Object.keys(PORT_VARIABLES) as (keyof Ports)[];
 export async function choosePorts(wanted: Readonly<Ports>, last: Readonly<Ports> | null): Promise<Ports> {
   const chosen: Ports = { ...wanted };
   for (const name of NAMES.filter((each) => wanted[each] > 0)) {
-    const twin = NAMES.find((each) => each !== name && wanted[each] === wanted[name]);
-    if (twin) throw new StartError(`${PORT_VARIABLES[name]} and ${PORT_VARIABLES[twin]} are both ${wanted[name]}`);
+    const other = NAMES.find((each) => each !== name && wanted[each] === wanted[name]);
+    if (other) throw new StartError(`${PORT_VARIABLES[name]} and ${PORT_VARIABLES[other]} are both ${wanted[name]}`);
     if (!(await isFree(wanted[name]))) throw taken(name, wanted[name]);
   }
   for (const name of NAMES.filter((each) => wanted[each] === 0)) {

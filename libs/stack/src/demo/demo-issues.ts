@@ -4,7 +4,7 @@ import { SCENARIO_LABELS } from './scenarios.ts';
 export interface DemoIssue {
   title: string;
   body: string;
-  /** Without `svc:enqueue`, which whoever seeds them adds. */
+  /** Labels without `svc:enqueue`, which the simulation adds. */
   labels: string[];
 }
 
@@ -58,8 +58,8 @@ const TEXT: Record<ChoreKind, (target: string) => { title: string; body: string 
  * the caller replaces by the number that the host gives the first issue (fillReferences).
  */
 export function demoIssues(files: readonly string[]): DemoIssue[] {
-  const wishes = interleave(ORDER.map((kind) => targets(kind, files).map((target) => ({ kind, target }))));
-  return wishes.slice(0, COUNT).map(({ kind, target }, index) => {
+  const requests = interleave(ORDER.map((kind) => targets(kind, files).map((target) => ({ kind, target }))));
+  return requests.slice(0, COUNT).map(({ kind, target }, index) => {
     const scenarios = SCENARIOS[index] ?? [];
     const { title, body } = TEXT[kind](target);
     const needsFirst = index === 11 ? '\n\nDepends on #FIRST.' : '';

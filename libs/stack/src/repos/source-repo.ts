@@ -24,7 +24,7 @@ export interface SourceOptions {
 }
 
 /**
- * The repos that the sandbox host serves: those of earlier starts, and the one that is asked for. The first start takes
+ * The repos that the sandbox host serves: those of earlier starts, and the requested one. The first start takes
  * this project, or a small sample where this is no checkout.
  * @throws StartError for a path that is no git repository with a commit, and without git.
  */

@@ -12,7 +12,7 @@ import type { Logger } from '@pipeline/runtime';
 const STOPS = ['needs-clarification', 'failure-blocked', 'human-review-ready'] as const;
 type Stop = (typeof STOPS)[number];
 
-/** Time for what was said to be taken up, before it is said again; longer each time. */
+/** Time before a comment that had no effect is repeated; longer each time. */
 const PATIENCE_MS = 20_000;
 /** An issue that comes back more often is not attended to at once. */
 const PROMPT_TIMES = 3;

@@ -9,7 +9,7 @@ export function plainLog(stream: NodeJS.WritableStream, now: () => Date): Logger
     stream.write(`${time} ${level === 'info' ? '' : `${level}: `}${message}${detail}\n`);
   };
   const log: Logger = {
-    // A reason to end that its reader can mend is printed by whoever ends the process.
+    // The process prints the reason of its exit itself when the reader can fix it.
     fatal: (message, fields) => fields?.error !== undefined && at('fatal')(message, fields),
     error: at('error'),
     warn: at('warn'),

@@ -11,7 +11,7 @@ import { reportText } from './report.ts';
 import { startStack } from './start-stack.ts';
 
 const STOP_WITHIN_MS = 10_000;
-/** What a child may need of this environment; everything else is told to each of them. */
+/** Variables that children inherit; all others are set for each child. */
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LOG_LEVEL', ...LIMITS];
 
 const command = stackCommand();

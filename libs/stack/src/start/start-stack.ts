@@ -27,7 +27,7 @@ export interface StartOptions {
   stack: StopStack;
   log: Logger;
   signal: AbortSignal;
-  /** Told of the supervisor before it starts anything: its killAll is for an exit in a hurry. */
+  /** Called with the supervisor before it starts a child: its killAll ends them immediately. */
   onSupervisor(supervisor: Supervisor): void;
 }
 
@@ -40,7 +40,7 @@ export interface Started {
  * Starts the whole product; shows its steps on standard error. Everything that was started is registered in `stack`,
  * in the order of its start.
  * @returns addresses and credentials once the product can be used, and the way to start the demo fleet.
- * @throws StartError for what whoever starts it can mend.
+ * @throws StartError for problems that the caller can fix.
  */
 export async function startStack(start: StartOptions): Promise<Started> {
   const parts = await prepare(start);
@@ -90,7 +90,7 @@ interface Step {
   task: () => Promise<unknown>;
 }
 
-/** Side by side: a spinner on a terminal, else a line at the beginning and the end of each step. */
+/** Concurrently: a spinner on a terminal, else a line at the beginning and the end of each step. */
 function inSteps(steps: Step[]): Promise<unknown> {
   // What it calls its standard output is our standard error, and the other way round.
   const logger = new ListrLogger({ useIcons: true, processOutput: new ProcessOutput(process.stderr, process.stdout) });

@@ -20,7 +20,7 @@ export class ChildFailed extends StartError {
  */
 export class ChildLife {
   readonly pid: number;
-  /** Settles with what its first good line told. @throws ChildFailed */
+  /** Settles with the result of its ready line. @throws ChildFailed */
   readonly ready: Promise<string>;
   readonly ended: Promise<ChildEnd>;
   readonly #spec: ChildSpec;
@@ -46,7 +46,7 @@ export class ChildLife {
       keepOutput(child, spec, log, ready);
       this.ended.then((end) => failed(new ChildFailed(spec.name, end, log.tail)), failed);
     });
-    // Whoever does not wait for it hears of the end by `ended`.
+    // Callers that do not await it use `ended`.
     this.ready.catch(() => undefined);
   }
 
@@ -82,11 +82,11 @@ export class ChildLife {
   }
 }
 
-function keepOutput(child: ChildProcess, spec: ChildSpec, log: ChildLog, ready: (told: string) => void): void {
+function keepOutput(child: ChildProcess, spec: ChildSpec, log: ChildLog, ready: (result: string) => void): void {
   const take = (line: string) => {
     const parsed = parseLine(line);
-    const told = parsed && spec.readyFrom(parsed);
-    if (told !== null) ready(told);
+    const result = parsed && spec.readyFrom(parsed);
+    if (result !== null) ready(result);
     else if (parsed === null) log.text(line);
     else {
       const { level, msg, message = msg } = parsed;

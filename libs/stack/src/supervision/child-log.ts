@@ -28,7 +28,7 @@ export class ChildLog {
     return this.#tail.join('\n');
   }
 
-  /** A child begins anew. */
+  /** A child was restarted. */
   clear(): void {
     this.#tail = [];
   }
@@ -62,7 +62,7 @@ export class ChildLog {
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size > ROTATE_AT) renameSync(path, `${path}.1`);
     const file = createWriteStream(path, { flags: 'a' });
-    // A full disk must not end the stack, and there is nowhere left to tell.
+    // A full disk must not end the stack, and there is no other place to report it.
     file.on('error', () => undefined);
     this.#files.set(kind, file);
     return file;

@@ -23,7 +23,7 @@ export interface ChildEnd {
   signal: string | null;
 }
 
-/** The address that a service tells when it listens. */
+/** The address that a service logs when it listens. */
 export const addressFrom = ({ msg, url }: Line): string | null =>
   typeof url === 'string' && (msg === undefined || msg === 'listening') ? url : null;
 

@@ -35,12 +35,12 @@ class Supervised {
     return this.#options.spec.name;
   }
 
-  /** The first start. @returns what the child told when it was ready. @throws ChildFailed, and then it is over. */
+  /** The first start. @returns the result of its ready line. @throws ChildFailed; it is not restarted then. */
   async start(): Promise<string> {
     const life = this.#spawn();
-    const told = await life.ready;
+    const result = await life.ready;
     this.#keeping = this.#keep(life);
-    return told;
+    return result;
   }
 
   /** Signals it to end and waits until it has; what does not end in its time is killed. */
@@ -106,7 +106,7 @@ export class Supervisor {
 
   /**
    * Starts a child and keeps it running.
-   * @returns what it told when it was ready. @throws ChildFailed when it ends before that.
+   * @returns the result of its ready line. @throws ChildFailed when it ends before that.
    */
   start(spec: ChildSpec): Promise<string> {
     if (this.#stopping) throw new Error('the stack is stopping');
@@ -117,7 +117,7 @@ export class Supervisor {
     return child.start();
   }
 
-  /** Stops these side by side, or all that are left. */
+  /** Stops these concurrently, or all that are left. */
   async stop(names?: readonly string[]): Promise<void> {
     const chosen = this.#children.filter(({ name }) => names === undefined || names.includes(name));
     await Promise.all(chosen.map((child) => child.stop()));

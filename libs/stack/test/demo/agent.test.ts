@@ -70,7 +70,7 @@ test('the commit names its author and the issue, and running development again c
   expect(again.result.headSha).toBe(first.result.headSha);
 });
 
-test('a sloppy first submission is found by the review and mended by the next development', async () => {
+test('a sloppy first submission is found by the review and fixed by the next development', async () => {
   const issue = { ...TOC, labels: ['demo:sloppy'] };
   const { plan, first } = await submitted(issue);
   expect(await bench.fileAt('svc/issue-1', 'README.md')).not.toMatch(/\n$/);
@@ -130,7 +130,7 @@ test('a prerequisite holds the issue until a commit that refers to it is on the 
 });
 
 describe('parallel chores', () => {
-  test('a conflict is found before the merge, and development on the newest main mends it', async () => {
+  test('a conflict is found before the merge, and development on the newest main resolves it', async () => {
     const one = { number: 1, title: 'Docstrings of `src`', labels: ['demo:crowded'] };
     const two = { number: 2, title: 'Licence headers of `src`', labels: ['demo:crowded'] };
     const a = await submitted(one);

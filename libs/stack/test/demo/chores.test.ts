@@ -149,7 +149,7 @@ describe('reports', () => {
 
 describe('what an issue asks for', () => {
   const tree = treeOf({ 'README.md': '', 'docs/guide.md': '', 'src/a.ts': '' });
-  const wish = (title: string, body = '', answers: string[] = []) => ({ title, body, labels: [], answers });
+  const request = (title: string, body = '', answers: string[] = []) => ({ title, body, labels: [], answers });
 
   test.each([
     ['Add a table of contents to `docs/guide.md`', '', 'toc', 'docs/guide.md'],
@@ -157,30 +157,30 @@ describe('what an issue asks for', () => {
     ['Report broken links everywhere', '', 'links', ''],
     ['Clean whitespace', 'in `docs/guide.md`.', 'whitespace', 'docs/guide.md'],
   ])('%s', (title, body, kind, target) => {
-    expect(chooseChore(wish(title, body), tree)).toMatchObject({ chore: { kind, target } });
+    expect(chooseChore(request(title, body), tree)).toMatchObject({ chore: { kind, target } });
   });
 
   test('a label wins over words', () => {
-    const choice = chooseChore({ ...wish('Table of contents of `src`'), labels: ['chore:licence'] }, tree);
+    const choice = chooseChore({ ...request('Table of contents of `src`'), labels: ['chore:licence'] }, tree);
     expect(choice).toMatchObject({ chore: { kind: 'licence', target: 'src' } });
   });
 
   test('asks which file when none is named, and takes the answer', () => {
     const title = 'Add a table of contents (which file?)';
-    expect(chooseChore(wish(title, '`README.md` or another'), tree)).toMatchObject({
+    expect(chooseChore(request(title, '`README.md` or another'), tree)).toMatchObject({
       question: expect.stringContaining('docs/guide.md'),
     });
-    expect(chooseChore(wish(title, '', ['docs/guide.md, please']), tree)).toMatchObject({
+    expect(chooseChore(request(title, '', ['docs/guide.md, please']), tree)).toMatchObject({
       chore: { target: 'docs/guide.md' },
     });
-    expect(chooseChore(wish(title, '', ['you choose']), tree)).toMatchObject({ chore: { target: 'README.md' } });
+    expect(chooseChore(request(title, '', ['you choose']), tree)).toMatchObject({ chore: { target: 'README.md' } });
   });
 
-  test('says what it looked for in vain, and which chores it knows', () => {
-    expect(chooseChore(wish('Docstrings of `nowhere`'), tree)).toMatchObject({
+  test('names what it did not find and the chores it knows', () => {
+    expect(chooseChore(request('Docstrings of `nowhere`'), tree)).toMatchObject({
       question: expect.stringContaining('nowhere'),
     });
-    expect(chooseChore(wish('Make it faster'), tree)).toMatchObject({
+    expect(chooseChore(request('Make it faster'), tree)).toMatchObject({
       question: expect.stringContaining('docstrings'),
     });
   });

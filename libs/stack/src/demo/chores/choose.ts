@@ -46,10 +46,10 @@ const MAX_CANDIDATES = 8;
 export const makeChore = (kind: ChoreKind, target: string): Chore => MAKE[kind](target);
 
 /** The kind by label (`chore:toc`), else by the words of the title, the body and the answers, in this order. */
-function kindOf(wish: ChoreRequest): ChoreKind | null {
-  const named = CHORE_KINDS.find((kind) => wish.labels.includes(`chore:${kind}`));
+function kindOf(request: ChoreRequest): ChoreKind | null {
+  const named = CHORE_KINDS.find((kind) => request.labels.includes(`chore:${kind}`));
   if (named) return named;
-  for (const text of [wish.title, wish.body, ...wish.answers]) {
+  for (const text of [request.title, request.body, ...request.answers]) {
     const kind = CHORE_KINDS.find((candidate) => WORDS[candidate].test(text));
     if (kind) return kind;
   }
@@ -81,23 +81,23 @@ function answeredTarget(answers: readonly string[], kind: ChoreKind, tree: Tree)
  * What an issue asks for, or the question that has to be answered first. With answers there is always a choice as
  * long as the chore is known and the repository has a file for it: an answer that names none leaves it to the agent.
  */
-export function chooseChore(wish: ChoreRequest, tree: Tree): Choice {
-  const kind = kindOf(wish);
+export function chooseChore(request: ChoreRequest, tree: Tree): Choice {
+  const kind = kindOf(request);
   if (!kind) return { question: `Which chore is meant? I know ${CHORE_KINDS.join(', ')}; name one in your answer.` };
-  const answered = answeredTarget(wish.answers, kind, tree);
+  const answered = answeredTarget(request.answers, kind, tree);
   if (answered !== null) return { chore: makeChore(kind, answered) };
 
   const candidates = tree.paths.filter(SUITS[kind]).sort();
   const first = candidates[0];
   if (first === undefined) return { question: `The repository has no file for the chore "${kind}". What is meant?` };
   const list = candidates.slice(0, MAX_CANDIDATES).map((path) => `- \`${path}\``);
-  const asked = /which file\?/i.test(`${wish.title}\n${wish.body}`);
-  const named = quoted(`${wish.title}\n${wish.body}`);
+  const asked = /which file\?/i.test(`${request.title}\n${request.body}`);
+  const named = quoted(`${request.title}\n${request.body}`);
   const found = named.map((path) => resolve(path, kind, tree)).find((path) => path !== null);
   if (!asked && found !== undefined) return { chore: makeChore(kind, found) };
-  if (!asked && kind !== 'toc' && /whole repository|everywhere/i.test(`${wish.title}\n${wish.body}`))
+  if (!asked && kind !== 'toc' && /whole repository|everywhere/i.test(`${request.title}\n${request.body}`))
     return { chore: makeChore(kind, '') };
-  if (wish.answers.length > 0) return { chore: makeChore(kind, first) };
+  if (request.answers.length > 0) return { chore: makeChore(kind, first) };
   const missing = named.length > 0 && !asked ? `I find nothing to do in ${named.join(', ')}. ` : '';
   return { question: `${missing}Which file or folder is meant? For example:\n${list.join('\n')}` };
 }

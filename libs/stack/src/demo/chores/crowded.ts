@@ -4,7 +4,7 @@ const INDEX_PATH = `${REPORT_FOLDER}/index.md`;
 const HEAD = '# Chores done\n\n';
 const ENTRY = /^- #(\d+): /;
 
-/** The page with one line for the issue, sorted by number: whoever adds a line next to it meets a merge conflict. */
+/** The page with one line for the issue, sorted by number: two added lines next to each other conflict. */
 export function withIndexLine(text: string | null, issue: { number: number; title: string }): string {
   const line = `- #${issue.number}: ${issue.title.replace(/\s+/g, ' ').trim()}`;
   const others = (text ?? '').split('\n').filter((known) => ENTRY.test(known) && numberOf(known) !== issue.number);

@@ -22,7 +22,7 @@ export const analyze: Step = async (context) => {
 
   const choice = chosen(context, tree);
   if ('question' in choice) {
-    // Someone has answered and it still names no chore: asking again would go round in circles.
+    // The answer names no chore either: a second question would not help.
     if (task.payload.answers.length > 0)
       return only('not-planned', { reason: `No chore of the demo agent fits. ${choice.question}` });
     return only('needs-clarification', { question: choice.question });

@@ -1,7 +1,7 @@
 import { chosen, only, type Step } from './context.ts';
 import { planText } from './plan-text.ts';
 
-/** Names the files that will change. A plan made before is made anew: the repository may have moved. */
+/** Names the files that will change. An earlier plan is replaced: the repository may have changed. */
 export const plan: Step = async (context) => {
   const tree = await context.files.tree();
   const task = { ...context.task, payload: { ...context.task.payload, plan: null } };

@@ -3,7 +3,7 @@ import type { ExecTask } from '@pipeline/worker';
 import { AgentFailure } from '../failure.ts';
 import { type Outcome, outcome } from './context.ts';
 
-/** Compares what was planned with what became of it, by what the task tells. */
+/** Compares the plan with the result, from the payload of the task. */
 export function retrospect({ issueNumber, payload }: ExecTask): Outcome {
   const { history } = payload;
   if (!history) throw new AgentFailure('permanent', 'a retrospect task without the history of its issue');
