@@ -1,7 +1,6 @@
 /** pipeline-agent with a scripted agent, against the services, the sandbox host and Postgres, each as its own process. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +8,9 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { ensureTenant, insertWorkerToken } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { type ScriptInput, scriptedAgentCommand } from '@pipeline/testing/scripted-agent';
+import type { ScriptInput } from '@pipeline/testing/scripted-agent';
 import { until } from '@pipeline/testing/until';
-import { ROOT } from '../src/children/context.ts';
+import { type AgentWorker, startAgentWorker } from './replicas/agent-worker.ts';
 import { BOT, type Host, SECRET, SLUG, startHost } from './replicas/host.ts';
 import { type Service, startService } from './replicas/service.ts';
 
@@ -27,11 +26,9 @@ const folder = mkdtempSync(join(tmpdir(), 'agent-e2e-'));
 const services: Service[] = [];
 let host: Host;
 let api: Service;
-let child: ChildProcess | undefined;
+let worker: AgentWorker | undefined;
 
-afterEach(async () => {
-  if (child?.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
-});
+afterEach(() => worker?.kill());
 afterAll(async () => {
   await Promise.all(services.map((service) => service.kill()));
   await host?.stop();
@@ -53,30 +50,12 @@ beforeAll(async () => {
   services.push(api, await startService('monitor', { ...common, ...config, ...sandbox }));
 }, 120_000);
 
-/** Starts pipeline-agent with the scripted agent. @returns what it has logged so far. */
-function startAgent(script: ScriptInput, name: string): { output: () => string } {
+/** Starts pipeline-agent with a script. */
+function startAgent(script: ScriptInput, name: string): AgentWorker {
   const path = join(folder, `${name}.json`);
   writeFileSync(path, JSON.stringify(script));
-  const options = {
-    server: api.url,
-    agent: scriptedAgentCommand(path),
-    name,
-    'work-dir': join(folder, name),
-    slots: '2',
-  };
-  const args = Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]);
-  for (const readable of [ROOT, folder]) args.push('--sandbox-read', readable);
-  const main = join(ROOT, 'libs/agent/src/main.ts');
-  child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
-    env: { PATH: process.env.PATH ?? '', HOME: folder, WORKER_TOKEN: TOKEN, GIT_TOKEN: BOT.token },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk) => {
-      text += chunk;
-    });
-  return { output: () => text };
+  worker = startAgentWorker({ server: api.url, token: TOKEN, name, script: path, folder });
+  return worker;
 }
 
 const verdict = (outcome: string, result: object = {}) => ({ verdict: { outcome, result } });

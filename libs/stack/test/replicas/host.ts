@@ -5,36 +5,42 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PEOPLE, type Person } from '@pipeline/engine/model';
-import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
+import { type SandboxHost, type SandboxOptions, startSandbox } from '@pipeline/sandbox-host';
 import { gitEnv } from './git-env.ts';
 import type { Push } from './worker.ts';
 
 const run = promisify(execFile);
 const NAMES = Object.keys(PEOPLE) as Person[];
-export const SLUG = 'acme/twins';
+export const SLUG = 'acme/replicas';
 export const SECRET = 'hook-secret';
 export const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
-const person = (login: Person) => ({ login, token: `${login}-token-1`, type: 'User' as const });
+/** Owner of the repo. */
+const OWNER = 'acme';
+const person = (login: Person | typeof OWNER) => ({ login, token: `${login}-token-1`, type: 'User' as const });
 
 export interface Host {
   sandbox: SandboxHost;
   /** The replicas that webhooks go to, in turn; until there are any, deliveries are lost. */
   hooks: string[];
   /** A call of the host's API as somebody, by default Anna. @throws Error with the status when it is refused. */
-  api<T>(method: string, path: string, body?: unknown, who?: Person): Promise<T>;
+  api<T>(method: string, path: string, body?: unknown, who?: Person | typeof OWNER): Promise<T>;
   push: Push;
+  /** Runs git in a clone of the repo. @returns its output. */
+  git(...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A sandbox host whose webhooks go to one replica of the hosted API and then to the other. */
-export async function startHost(): Promise<Host> {
+type NewRepo = NonNullable<SandboxOptions['repos']>[number];
+
+/** Starts a sandbox host whose webhooks go to the replicas of the hosted API in turn. @param settings of its repo. */
+export async function startHost(settings: Omit<NewRepo, 'slug' | 'collaborators'> = {}): Promise<Host> {
   const folder = mkdtempSync(join(tmpdir(), 'replicas-'));
   const hooks: string[] = [];
   let sent = 0;
   const sandbox = await startSandbox({
     dataDir: join(folder, 'host'),
-    users: [BOT, ...NAMES.map(person)],
-    repos: [{ slug: SLUG, collaborators: { [BOT.login]: 'write', ...PEOPLE } }],
+    users: [BOT, person(OWNER), ...NAMES.map(person)],
+    repos: [{ ...settings, slug: SLUG, collaborators: { [BOT.login]: 'write', ...PEOPLE } }],
     webhooks: [{ url: 'http://127.0.0.1:9/webhooks/github', secret: SECRET }],
     retryDelaysMs: [100],
     fetch: async (_url, init) => {
@@ -61,6 +67,7 @@ export async function startHost(): Promise<Host> {
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
       return (response.status === 204 ? null : await response.json()) as never;
     },
+    git: (...args) => git('-C', clone, ...args),
     async push(branch) {
       commits += 1;
       await git('-C', clone, 'checkout', '-q', '-B', branch, 'origin/main');
