@@ -1,5 +1,5 @@
-import { serverClock } from '../timing/server-clock.ts';
-import { failureOf, unreachable } from './failure.ts';
+import { failureOf, unreachable } from '@pipeline/web/api/failure.ts';
+import { serverClock } from '@pipeline/web/timing/server-clock.ts';
 import { ROUTES } from './routes.generated.ts';
 import { sessionExpired } from './session-state.ts';
 import type { Input, Reply, RouteId } from './types.ts';

@@ -1,4 +1,4 @@
-import type { GlyphName } from '../glyphs/glyph-paths.ts';
+import type { GlyphName } from '@pipeline/web/glyphs/glyph-paths.ts';
 
 export interface PageEntry {
   path: string;

@@ -1,16 +1,16 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { formatAge } from '@pipeline/web/format/duration.ts';
+import { formatClock } from '@pipeline/web/format/time.ts';
+import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
+import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
+import { preferences } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { type ReactNode, useId, useState } from 'react';
 import type { Loaded } from '../api/query.ts';
-import { Button } from '../components/button.tsx';
-import { formatAge } from '../format/duration.ts';
-import { formatClock } from '../format/time.ts';
-import { preferences } from '../preferences/preferences.ts';
-import { useSignal } from '../shared/use-signal.ts';
 import { isOutdated } from '../stream/live-state.ts';
 import { useLive } from '../stream/use-live.ts';
 import { DefinitionTip } from './definition-tip.tsx';
-import { FailureNote } from './failure-note.tsx';
 import styles from './panel.module.css';
-import { Skeleton } from './skeleton.tsx';
 
 interface PanelProps {
   title: ReactNode;

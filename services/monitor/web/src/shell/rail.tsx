@@ -1,8 +1,8 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { Glyph } from '../glyphs/glyph.tsx';
-import { PageLink } from '../navigation/page-link.tsx';
 import { PAGES, type PageEntry } from '../navigation/pages.ts';
 import styles from './rail.module.css';
 

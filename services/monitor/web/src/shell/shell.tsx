@@ -1,12 +1,12 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { Outlet } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Activity } from '../actions/activity.tsx';
 import { openAction } from '../actions/perform.ts';
-import { Button } from '../components/button.tsx';
 import { PAGES } from '../navigation/pages.ts';
-import { useShortcuts } from '../navigation/shortcuts.ts';
 import { useGo } from '../navigation/use-go.ts';
-import { useSignal } from '../shared/use-signal.ts';
 import { isOutdated } from '../stream/live-state.ts';
 import { useLive } from '../stream/use-live.ts';
 import { LiveBadge } from './live-badge.tsx';
