@@ -21,7 +21,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'contract-tests': ['contract', 'domain', 'runtime'],
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
-  web: ['domain'],
+  web: ['contract', 'domain'],
   'monitor-web': ['contract', 'web'],
   'hosted-web': ['contract', 'web'],
   stack: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'vcs', 'worker'],

@@ -1,4 +1,5 @@
 import { bootstrap } from './accounts/hosted-bootstrap.ts';
+import { browserRoutes } from './accounts/hosted-browser.ts';
 import { oauthRoutes } from './accounts/hosted-oauth.ts';
 import { pageRoutes } from './accounts/hosted-pages.ts';
 import { pipelineOverview } from './analytics/hosted.ts';
@@ -36,6 +37,7 @@ export const hostedSurface = defineSurface({
     ...webhookRoutes,
     ...oauthRoutes,
     ...pageRoutes,
+    ...browserRoutes,
   ],
   fallbacks: [],
   requireJsonType: true,

@@ -1,4 +1,5 @@
 export * from './accounts/hosted-bootstrap.ts';
+export { browserRoutes } from './accounts/hosted-browser.ts';
 export * from './accounts/hosted-oauth.ts';
 export * from './accounts/hosted-pages.ts';
 export * from './accounts/monitor.ts';

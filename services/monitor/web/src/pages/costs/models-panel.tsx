@@ -1,3 +1,4 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { formatUsd } from '@pipeline/web/format/money.ts';
 import { formatCompact, formatCount, formatPercent } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
@@ -5,7 +6,6 @@ import layout from '@pipeline/web/page/layout.module.css';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
-import { FiguresTable } from '../../charts/figures-table.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { type Window, windowOf } from './windows.ts';
 

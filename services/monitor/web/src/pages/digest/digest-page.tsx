@@ -1,3 +1,4 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { formatUsd } from '@pipeline/web/format/money.ts';
@@ -11,7 +12,6 @@ import { labelOf } from '@pipeline/web/states/states.ts';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
-import { FiguresTable } from '../../charts/figures-table.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { kpiLabel } from '../regressions/kpis.ts';
 import { digestMarkdown } from './markdown.ts';

@@ -1,5 +1,6 @@
 import { onOff } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { formatDuration } from '@pipeline/web/format/duration.ts';
 import { formatShort } from '@pipeline/web/format/time.ts';
@@ -8,7 +9,6 @@ import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { labelOf } from '@pipeline/web/states/states.ts';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
-import { FiguresTable } from '../../charts/figures-table.tsx';
 import { Panel } from '../../page/panel.tsx';
 import type { IssueInput } from './issue-input.ts';
 import { Lanes } from './lanes.tsx';

@@ -1,3 +1,4 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
 import { formatMinutes } from '@pipeline/web/format/duration.ts';
 import { formatCount, plural } from '@pipeline/web/format/number.ts';
@@ -6,7 +7,6 @@ import { labelOf, STATES } from '@pipeline/web/states/states.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
-import { FiguresTable } from '../../charts/figures-table.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
 

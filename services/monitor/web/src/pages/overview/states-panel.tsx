@@ -1,5 +1,6 @@
 import { onOff } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import { formatShort } from '@pipeline/web/format/time.ts';
@@ -10,7 +11,6 @@ import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { STATE_NAMES, STATES } from '@pipeline/web/states/states.ts';
 import { useMemo } from 'react';
 import type { Reply } from '../../api/types.ts';
-import { FiguresTable } from '../../charts/figures-table.tsx';
 import { StateLegend } from '../../charts/legend.tsx';
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { Panel } from '../../page/panel.tsx';

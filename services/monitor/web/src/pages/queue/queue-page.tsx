@@ -1,5 +1,6 @@
 import { text } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { formatDuration } from '@pipeline/web/format/duration.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
@@ -12,7 +13,6 @@ import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
-import { FiguresTable } from '../../charts/figures-table.tsx';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { useGo } from '../../navigation/use-go.ts';
 import { useRepo } from '../../navigation/use-repo.ts';

@@ -1,5 +1,5 @@
-import { Dialog } from '@pipeline/web/components/dialog.tsx';
 import type { ReactNode } from 'react';
+import { Dialog } from '../components/dialog.tsx';
 
 /** All pages, for a window too narrow for the rail. */
 export default function PagesDialog({ onClose, children }: { onClose: () => void; children: ReactNode }) {

@@ -1,7 +1,7 @@
-import { Button } from '@pipeline/web/components/button.tsx';
-import { zoneName } from '@pipeline/web/format/time.ts';
-import { preferences, setPreference } from '@pipeline/web/preferences/preferences.ts';
-import { useSignal } from '@pipeline/web/shared/use-signal.ts';
+import { Button } from '../components/button.tsx';
+import { zoneName } from '../format/time.ts';
+import { preferences, setPreference } from '../preferences/preferences.ts';
+import { useSignal } from '../shared/use-signal.ts';
 
 /** Shows in which zone times are given; switches between local time and UTC. */
 export function ZoneSwitch() {
