@@ -81,7 +81,7 @@ function States({ counts }: { counts: Overview['issuesByState'] }) {
   if (rows.length === 0) return <EmptyNote title="No issue has entered the pipeline yet." />;
   return (
     <FiguresTable
-      caption="Issues by state"
+      caption="Number of issues in each state"
       head={['State', 'Issues']}
       rows={rows.map(([state, count]) => [
         <PageLink key={state} to="/issues" search={{ state }}>
