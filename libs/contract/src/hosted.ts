@@ -1,8 +1,8 @@
 import { bootstrap } from './accounts/hosted-bootstrap.ts';
-import { browserRoutes } from './accounts/hosted-browser.ts';
 import { oauthRoutes } from './accounts/hosted-oauth.ts';
 import { pageRoutes } from './accounts/hosted-pages.ts';
 import { pipelineOverview } from './analytics/hosted.ts';
+import { browserRoutes } from './hosted-browser.ts';
 import { webhookRoutes } from './intake/hosted.ts';
 import { explainIssue, listIssues } from './issues/hosted.ts';
 import { mcpRoutes } from './mcp/hosted.ts';

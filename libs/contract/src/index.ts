@@ -1,5 +1,4 @@
 export * from './accounts/hosted-bootstrap.ts';
-export { browserRoutes } from './accounts/hosted-browser.ts';
 export * from './accounts/hosted-oauth.ts';
 export * from './accounts/hosted-pages.ts';
 export * from './accounts/monitor.ts';
@@ -16,6 +15,7 @@ export * from './consistency/monitor-counts.ts';
 export * from './costs/summary.ts';
 export * from './dead-letters/monitor.ts';
 export * from './hosted.ts';
+export { browserRoutes } from './hosted-browser.ts';
 export * from './intake/hosted.ts';
 export * from './issues/hosted.ts';
 export * from './issues/list-item.ts';

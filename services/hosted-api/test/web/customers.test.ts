@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { simulateHistory } from '@pipeline/testing/history';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { authorizeUrl, connect, PASSWORD, type Person, testOauth } from '../oauth/oauth-world.ts';
+import { authorizeUrl, type Connected, connect, PASSWORD, type Person, testOauth } from '../oauth/oauth-world.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 if (CHROMIUM === undefined)
@@ -139,7 +139,7 @@ inBrowser('the customers’ pages', () => {
     const clients = await Promise.all(
       ['Acme Agent', 'Reader', 'Writer'].map((client_name) => world.program({ client_name })),
     );
-    const connected = [];
+    const connected: Connected[] = [];
     for (const clientId of clients) connected.push(await connect(world, { clientId, person }));
     const statuses = () => Promise.all(connected.map(({ access }) => world.call(access)));
     const { page, complaints } = await open(360, 'light');
@@ -160,7 +160,7 @@ inBrowser('the customers’ pages', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('ends the session of another browser, which is asked to log in at its next read', async () => {
+  test('ends the session of another browser, which shows the login at its next read', async () => {
     const person = await personIn(0, 'owner');
     const [first, second] = [(await open(768, 'light')).page, (await open(768, 'light')).page];
     await logIn(first, person);

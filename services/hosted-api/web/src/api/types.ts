@@ -1,8 +1,7 @@
 import type { browserRoutes } from '@pipeline/contract';
 import type { InputOf, ReplyOf } from '@pipeline/web/api/route-types.ts';
-import type { ROUTES } from './routes.generated.ts';
 
-export type RouteId = keyof typeof ROUTES;
+export type RouteId = Exclude<(typeof browserRoutes)[number]['id'], 'getAsset'>;
 type RouteOf<Id extends RouteId> = Extract<(typeof browserRoutes)[number], { id: Id }>;
 
 /** Body of the successful response of a route. */

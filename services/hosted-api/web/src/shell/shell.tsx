@@ -8,7 +8,7 @@ import styles from '@pipeline/web/shell/shell.module.css';
 import { ZoneSwitch } from '@pipeline/web/shell/zone-switch.tsx';
 import { Outlet } from '@tanstack/react-router';
 import { usePlace } from '../api/use-place.ts';
-import { PAGES } from '../app/pages.ts';
+import { PAGES } from '../navigation/pages.ts';
 
 /** What surrounds every page: navigation, organisation, repository, time zone, log out. */
 export function Shell() {
@@ -55,7 +55,7 @@ export function Shell() {
   );
 }
 
-/** The page, once it is known who reads it. */
+/** The page, once the user is known. */
 function Content() {
   const { user, orgs, isForeign } = usePlace();
   if (user.error)

@@ -1,16 +1,16 @@
 import { ROLES } from '@pipeline/domain';
 import { z } from 'zod';
-import { PipelineOverview } from '../analytics/hosted.ts';
-import { CostSummary } from '../costs/summary.ts';
-import { ISSUE_FILTERS, IssueListItem } from '../issues/list-item.ts';
-import { IssueTimeline } from '../issues/timeline.ts';
-import { IssueWhy } from '../issues/why.ts';
-import { RepoQuery, repoNotFound } from '../repos/hosted-read.ts';
-import { PaginatedResponse, Timestamp } from '../wire/envelopes.ts';
-import { pageQuery } from '../wire/paging.ts';
-import { type DeclaredError, route } from '../wire/route.ts';
-import { getAsset } from '../wire/web-files.ts';
-import { Bootstrap } from './hosted-bootstrap.ts';
+import { Bootstrap } from './accounts/hosted-bootstrap.ts';
+import { PipelineOverview } from './analytics/hosted.ts';
+import { CostSummary } from './costs/summary.ts';
+import { ISSUE_FILTERS, IssueListItem } from './issues/list-item.ts';
+import { IssueTimeline } from './issues/timeline.ts';
+import { IssueWhy } from './issues/why.ts';
+import { RepoQuery, repoNotFound } from './repos/hosted-read.ts';
+import { PaginatedResponse, Timestamp } from './wire/envelopes.ts';
+import { pageQuery } from './wire/paging.ts';
+import { type DeclaredError, route } from './wire/route.ts';
+import { getAsset } from './wire/web-files.ts';
 
 const browser = { auth: 'session', tags: ['Pages'], undocumented: true } as const;
 const get = { ...browser, method: 'get' } as const;
