@@ -10,6 +10,7 @@ import { workerRoutes } from './queue/hosted.ts';
 import { healthRoutes } from './wire/health.ts';
 import { defineSurface } from './wire/surface.ts';
 import { CONTRACT_VERSION } from './wire/version.ts';
+import { missingAsset } from './wire/web-files.ts';
 
 /** What connections read. */
 export const readRoutes = [bootstrap, listIssues, explainIssue, pipelineOverview] as const;
@@ -39,7 +40,7 @@ export const hostedSurface = defineSurface({
     ...pageRoutes,
     ...browserRoutes,
   ],
-  fallbacks: [],
+  fallbacks: [missingAsset],
   requireJsonType: true,
   hostCheck: false,
   pageForUnknownPath: true,

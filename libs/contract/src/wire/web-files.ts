@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { route } from './route.ts';
+import type { PathFallback } from './surface.ts';
 
 /** Files of the pages that a service serves. */
 export const getAsset = route({
@@ -18,3 +19,11 @@ export const getAsset = route({
     404: { description: 'No such file.' },
   },
 });
+
+/** Every other path below the files has no body, either. */
+export const missingAsset: PathFallback = {
+  prefix: '/assets/',
+  methods: ['get'],
+  refusal: { code: 'NOT_FOUND' },
+  emptyBody: true,
+};
