@@ -72,7 +72,7 @@ const raw = (path: string): Promise<{ status: number; text: string; cache: strin
   });
 
 describe('a file', () => {
-  test('is served for ever when it is below the assets', async () => {
+  test('is cached permanently when it is below the assets', async () => {
     const cache = 'public, max-age=31536000, immutable';
     expect(await raw('/assets/app-1a2b.js')).toEqual({ status: 200, text: 'let a;', cache });
   });
