@@ -20,7 +20,7 @@ const pipeline = 'libs/cli/src/main.ts';
 
 /** Programs of each image by the name of their file, the package of the pages that `main` serves, and a folder that it reads. */
 const IMAGES = {
-  'hosted-api': { programs: { main: 'services/hosted-api/src/main.ts', pipeline } },
+  'hosted-api': { programs: { main: 'services/hosted-api/src/main.ts', pipeline }, web: 'services/hosted-api/web' },
   monitor: { programs: { main: 'services/monitor/src/main.ts', pipeline }, web: 'services/monitor/web' },
   migrate: {
     programs: {

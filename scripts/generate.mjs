@@ -14,6 +14,7 @@ const generators = [
   },
   { what: 'OpenAPI documents, error reference', file: 'libs/contract/scripts/generate.ts' },
   { what: 'routes of the dashboard', file: 'services/monitor/web/scripts/generate-routes-main.ts' },
+  { what: 'routes of the customers’ pages', file: 'services/hosted-api/web/scripts/generate-routes-main.ts' },
   { what: 'examples and reference of the environment', file: 'scripts/env-examples.ts' },
   { what: 'reference of the command line', file: 'libs/cli/scripts/generate.ts' },
   { what: 'regular expressions that are proven linear', file: 'scripts/linear-patterns.ts' },

@@ -18,6 +18,7 @@ const lanes = [
   [
     { name: 'types', argv: [bin('tsc'), '--noEmit'] },
     { name: 'types of the dashboard', argv: [bin('tsc'), '--noEmit', '-p', 'services/monitor/web'] },
+    { name: 'types of the customers’ pages', argv: [bin('tsc'), '--noEmit', '-p', 'services/hosted-api/web'] },
     { name: 'promises', argv: [bin('oxlint'), '--type-aware', '--deny-warnings'] },
   ],
   [

@@ -9,7 +9,7 @@ const MAX_IMPORT_CHAIN = 8;
 
 /** Packages whose longest chain is still longer. A number may only fall; a package at the limit loses its line. */
 const LONGER_CHAINS: Readonly<Record<string, number>> = {
-  'monitor-web': 11,
+  'monitor-web': 10,
 };
 
 function pkg(files: Record<string, string[]>): WorkspacePackage {

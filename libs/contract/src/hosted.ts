@@ -2,6 +2,7 @@ import { bootstrap } from './accounts/hosted-bootstrap.ts';
 import { oauthRoutes } from './accounts/hosted-oauth.ts';
 import { pageRoutes } from './accounts/hosted-pages.ts';
 import { pipelineOverview } from './analytics/hosted.ts';
+import { browserRoutes } from './hosted-browser.ts';
 import { webhookRoutes } from './intake/hosted.ts';
 import { explainIssue, listIssues } from './issues/hosted.ts';
 import { mcpRoutes } from './mcp/hosted.ts';
@@ -9,6 +10,7 @@ import { workerRoutes } from './queue/hosted.ts';
 import { healthRoutes } from './wire/health.ts';
 import { defineSurface } from './wire/surface.ts';
 import { CONTRACT_VERSION } from './wire/version.ts';
+import { missingAsset } from './wire/web-files.ts';
 
 /** What connections read. */
 export const readRoutes = [bootstrap, listIssues, explainIssue, pipelineOverview] as const;
@@ -36,8 +38,9 @@ export const hostedSurface = defineSurface({
     ...webhookRoutes,
     ...oauthRoutes,
     ...pageRoutes,
+    ...browserRoutes,
   ],
-  fallbacks: [],
+  fallbacks: [missingAsset],
   requireJsonType: true,
   hostCheck: false,
   pageForUnknownPath: true,

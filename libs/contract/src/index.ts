@@ -15,6 +15,7 @@ export * from './consistency/monitor-counts.ts';
 export * from './costs/summary.ts';
 export * from './dead-letters/monitor.ts';
 export * from './hosted.ts';
+export { browserRoutes } from './hosted-browser.ts';
 export * from './intake/hosted.ts';
 export * from './issues/hosted.ts';
 export * from './issues/list-item.ts';

@@ -32,6 +32,7 @@ import { siTrackRoutes } from './tracks/monitor-si-tracks.ts';
 import { healthRoutes } from './wire/health.ts';
 import { defineSurface, type PathFallback } from './wire/surface.ts';
 import { CONTRACT_VERSION } from './wire/version.ts';
+import { missingAsset } from './wire/web-files.ts';
 import { workerOperationRoutes } from './workers/monitor.ts';
 
 /** Fallback error for a path with too few or too many segments. */
@@ -114,7 +115,7 @@ export const monitorSurface = defineSurface({
     ...staticRoutes,
   ],
   fallbacks: [
-    { prefix: '/assets/', methods: ['get'], refusal: { code: 'NOT_FOUND' }, emptyBody: true },
+    missingAsset,
     { prefix: '/api/issues/', methods: ['post'], refusal: { code: 'NOT_FOUND', message: 'Not found' } },
     {
       prefix: '/api/issues/',

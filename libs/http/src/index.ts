@@ -9,3 +9,4 @@ export * from './limits/rate-limit.ts';
 export * from './request/handler.ts';
 export * from './server/listen.ts';
 export * from './service-handlers.ts';
+export { webAsset, webPage } from './web/web-answers.ts';

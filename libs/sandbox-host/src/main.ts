@@ -28,6 +28,8 @@ const Settings = z.object({
   SANDBOX_HOST: z.string().default('127.0.0.1'),
   SANDBOX_DATA_DIR: z.string({ error: 'must be set: the data directory' }).min(1),
   SANDBOX_PUBLIC_URL: z.url().optional(),
+  /** Address of the monitor, for links on the pages of issues. */
+  SANDBOX_MONITOR_URL: z.url().optional(),
   SANDBOX_ADMIN_TOKEN: z.string().min(8).optional(),
   /** `[{"login", "token", "type"}]` */
   SANDBOX_TOKENS: list(NewUser),
@@ -75,6 +77,7 @@ async function main(): Promise<void> {
     autoDeliver: settings.SANDBOX_AUTO_DELIVER,
     log: { info: say('info'), warn: say('warn') },
     ...(settings.SANDBOX_PUBLIC_URL ? { publicUrl: settings.SANDBOX_PUBLIC_URL } : {}),
+    ...(settings.SANDBOX_MONITOR_URL ? { monitorUrl: settings.SANDBOX_MONITOR_URL } : {}),
     ...(settings.SANDBOX_ADMIN_TOKEN ? { adminToken: settings.SANDBOX_ADMIN_TOKEN } : {}),
     ...(settings.PATH ? { searchPath: settings.PATH } : {}),
   });

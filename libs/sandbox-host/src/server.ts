@@ -46,6 +46,8 @@ export interface SandboxOptions {
   port?: number;
   /** 127.0.0.1 unless told. */
   host?: string;
+  /** Address of the monitor, to which the pages of issues link; without it they have no such link. */
+  monitorUrl?: string;
   /** Root of the links in answers, where it differs from the address that is listened on. */
   publicUrl?: string;
   users?: NewUser[];
@@ -121,7 +123,8 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
   }
   const faults = new Faults();
   const requests = new RequestLog(now);
-  server.on('request', createApp(sandbox, { faults, requests, adminToken: options.adminToken ?? null }));
+  const { adminToken = null, monitorUrl } = options;
+  server.on('request', createApp(sandbox, { faults, requests, adminToken, monitorUrl }));
   deliveries.kick();
   for (const repo of state.list('repo', GLOBAL)) ci.consider(repo);
   return {
@@ -183,6 +186,7 @@ interface AppOptions {
   faults: Faults;
   requests: RequestLog;
   adminToken: string | null;
+  monitorUrl: string | undefined;
 }
 
 /** The sandbox host's HTTP face. Order: count, faults, git, admin, then the API behind its token, pages last. */
@@ -229,7 +233,7 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   });
 
   app.get('/_logs/:owner/:repo/:id', jobLog(sandbox));
-  app.use(pageRoutes(sandbox));
+  app.use(pageRoutes(sandbox, options.monitorUrl));
   app.use(() => {
     throw new Failure(404, 'Not Found');
   });

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { listen } from '@pipeline/http';
 import { runService, type ServiceContext } from '@pipeline/runtime';
 import { createNotifications, openStore, requireStore } from '@pipeline/store';
@@ -11,6 +12,8 @@ import { oauthOptions } from './process/oauth-options.ts';
 import { gitIssuers } from './repos/git-access.ts';
 
 const NAME = 'hosted-api';
+/** The built pages for customers. */
+const WEB_DIR = fileURLToPath(new URL('../web/dist', import.meta.url));
 const now = () => new Date();
 
 // Not awaited at top level: the bundle is CommonJS, which knows no such await.
@@ -57,6 +60,7 @@ async function start(
     trustedProxies: env.TRUSTED_PROXIES,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
     issuerOf,
+    webDir: WEB_DIR,
     variables,
     limits: {
       connection: env.CONNECTION_RATE_LIMIT,

@@ -84,6 +84,8 @@ export function credentialMatrix(
       if (kind === 'operator') return [...basic, ...session];
       if (kind === 'worker') return worker;
       if (kind === 'connection') return connection;
+      // Browser sessions of customers begin with a form.
+      if (kind === 'session') return [];
       return kind === 'none' ? [NONE] : signed;
     },
     bad(kind) {

@@ -23,11 +23,13 @@ const interaction = { params: z.object({ uid: z.string() }) };
 
 const showHome = route({
   ...page,
+  replies: { ...page.replies, 304: { description: 'The page has the ETag of If-None-Match.' } },
   id: 'showHome',
   method: 'get',
   path: '/',
   summary: 'Start page',
-  description: 'Links to the pages and to the machine-readable documents.',
+  description:
+    'The pages of a logged-in user. Others, and programs, get links to the login and to the machine-readable documents.',
 });
 
 const showConsent = route({

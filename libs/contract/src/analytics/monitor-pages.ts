@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { route } from '../wire/route.ts';
+import { getAsset } from '../wire/web-files.ts';
 
 const page = { auth: 'none', needsStore: false, tags: ['Dashboard'], method: 'get' } as const;
 
@@ -13,20 +14,6 @@ const getDashboardPage = route({
   replies: {
     200: { description: 'The page.', type: 'text/html', body: z.string() },
     304: { description: 'The page has the ETag of If-None-Match.' },
-  },
-});
-
-const getAsset = route({
-  ...page,
-  undocumented: true,
-  id: 'getAsset',
-  path: '/assets/{path*}',
-  summary: 'A file of the dashboard',
-  description: 'Missing files and paths outside the asset folder return 404 with an empty body.',
-  params: z.object({ path: z.string() }),
-  replies: {
-    200: { description: 'The file.', streamed: true, type: '*/*' },
-    404: { description: 'No such file.' },
   },
 });
 

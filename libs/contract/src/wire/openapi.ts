@@ -20,6 +20,8 @@ const SECURITY: Record<AuthKind, Record<string, string[]>[]> = {
   operator: [{ session: [] }, { basic: [] }],
   worker: [{ workerToken: [] }],
   connection: [{ connection: ['pipeline:read'] }],
+  // Routes of the pages are not documented.
+  session: [],
   signature: [{ signature: [] }],
 };
 

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '@pipeline/domain';
 import type { z } from 'zod';
 
-/** Required authentication: none, monitor session or Basic, worker token, OAuth connection, signed body. */
-export type AuthKind = 'none' | 'operator' | 'worker' | 'connection' | 'signature';
+/** Required authentication: none, monitor session or Basic, worker token, OAuth connection, browser session, signed body. */
+export type AuthKind = 'none' | 'operator' | 'worker' | 'connection' | 'session' | 'signature';
 
 /** One success response. `type` is the content type; `streamed` = the handler writes the body itself. */
 export interface Reply {

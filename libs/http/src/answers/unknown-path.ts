@@ -1,4 +1,4 @@
-import { isOfFamily, matchesPath, type Surface } from '@pipeline/contract';
+import { type AuthKind, isOfFamily, matchesPath, type Surface } from '@pipeline/contract';
 import { AppError, type ErrorCode } from '@pipeline/domain';
 import type { RequestScope } from '../request/request-scope.ts';
 
@@ -30,7 +30,8 @@ interface UnknownPaths {
 
 export function unknownPaths(surface: Surface): UnknownPaths {
   const firstSegment = (path: string) => path.split('/', 2)[1] ?? '';
-  const guarded = surface.routes.filter(({ auth }) => auth !== 'none' && auth !== 'signature');
+  const kinds: readonly AuthKind[] = surface.unknownPathAuth;
+  const guarded = surface.routes.filter(({ auth }) => kinds.includes(auth));
   const roots = new Set(['api', ...guarded.map((route) => firstSegment(route.path))]);
   return {
     needsAuth: (path) => roots.has(firstSegment(path)),

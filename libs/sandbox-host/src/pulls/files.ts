@@ -3,12 +3,18 @@ import type { PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 
 const STATUS: Record<string, string> = { A: 'added', D: 'removed', M: 'modified', T: 'changed' };
 
+/** The range of commits that a pull request brings: since its branch left the base. */
+export async function diffRange({ git }: Sandbox, repo: RepoRecord, { pull }: PullIssue): Promise<string> {
+  const base = pull.mergedAt ? pull.baseSha : ((await git.resolve(git.dir(repo), pull.baseRef)) ?? pull.baseSha);
+  return `${base}...${pull.headSha}`;
+}
+
 /** GitHub's `diff-entry` of each file that the branch changed since it left the base. */
-export async function changedFiles(sandbox: Sandbox, repo: RepoRecord, { pull }: PullIssue) {
+export async function changedFiles(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue) {
   const { git } = sandbox;
+  const { pull } = issue;
   const dir = git.dir(repo);
-  const base = pull.mergedAt ? pull.baseSha : ((await git.resolve(dir, pull.baseRef)) ?? pull.baseSha);
-  const range = `${base}...${pull.headSha}`;
+  const range = await diffRange(sandbox, repo, issue);
   // -z keeps every file name as it is; without it git quotes and escapes some.
   const [raw, numstat] = await Promise.all([
     git.run(dir, ['diff', '--raw', '-z', '--no-renames', '--no-abbrev', range]),

@@ -27,6 +27,7 @@ export function sandbox({ dataDir, state, ports, inherited }: ChildContext): Chi
       ...inherited,
       SANDBOX_PORT: `${ports.sandbox}`,
       SANDBOX_DATA_DIR: join(dataDir, 'sandbox'),
+      SANDBOX_MONITOR_URL: urlOf(ports, 'monitor'),
       SANDBOX_ADMIN_TOKEN: adminToken,
       SANDBOX_TOKENS: JSON.stringify(users),
       SANDBOX_WEBHOOKS: JSON.stringify([{ url: webhookUrl(ports), secret: state.webhookSecret }]),

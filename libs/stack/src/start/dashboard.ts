@@ -3,13 +3,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../children/context.ts';
 
-const SCRIPT = join(ROOT, 'services/monitor/web/scripts/build-main.ts');
+/** Packages of the pages that the services serve. */
+const PACKAGES = ['services/monitor/web', 'services/hosted-api/web'];
 
 /**
- * Builds the dashboard that the monitor serves, unless it was built from the current sources.
- * @throws Error when the build fails.
+ * Builds the pages that the services serve, unless they were built from the current sources.
+ * @throws Error when a build fails.
  */
-export async function buildDashboard(signal: AbortSignal): Promise<void> {
-  const argv = ['--disable-warning=ExperimentalWarning', SCRIPT, '--if-stale'];
-  await promisify(execFile)(process.execPath, argv, { signal });
+export async function buildDashboards(signal: AbortSignal): Promise<void> {
+  for (const folder of PACKAGES) {
+    const script = join(ROOT, folder, 'scripts/build-main.ts');
+    await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', script, '--if-stale'], {
+      signal,
+    });
+  }
 }

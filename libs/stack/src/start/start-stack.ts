@@ -7,7 +7,7 @@ import { choosePorts, type Ports } from '../data/ports.ts';
 import { loadState, saveState } from '../data/state.ts';
 import { chooseRepos } from '../repos/source-repo.ts';
 import { Supervisor } from '../supervision/supervisor.ts';
-import { buildDashboard } from './dashboard.ts';
+import { buildDashboards } from './dashboard.ts';
 import type { StackOptions } from './options.ts';
 import { reportOf, type StackReport } from './report.ts';
 import {
@@ -60,7 +60,7 @@ export async function startStack(start: StartOptions): Promise<Started> {
       },
     },
   ];
-  await inSteps([...first, { title: 'Dashboard', task: () => buildDashboard(start.signal) }]);
+  await inSteps([...first, { title: 'Dashboard', task: () => buildDashboards(start.signal) }]);
   await inSteps([{ title: 'Hosted API and monitor', task: () => startServices(parts, database, repos) }]);
   return { report: reportOf(parts.state, parts.ports, database.url), startFleet: () => startFleet(parts) };
 }

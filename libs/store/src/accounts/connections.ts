@@ -99,6 +99,18 @@ export async function revokeConnection(
   return row !== undefined;
 }
 
+/** Ends all connections of a user with all their tokens, immediately and everywhere. @returns their ids. */
+export async function revokeConnectionsOf(db: Db, userId: number, reason: RevokedReason): Promise<string[]> {
+  const rows = await db
+    .updateTable('oauth_connections')
+    .set({ revoked_at: svcNow, revoked_reason: reason })
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 export interface ConnectionEntry {
   id: string;
   clientId: string;

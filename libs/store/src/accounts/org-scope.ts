@@ -14,8 +14,8 @@ export interface ReadScope {
 }
 
 /**
- * What a connection may read now: one organisation, and in it all enabled repos or some. Only the check of an access
- * token creates one, so a function that requires it cannot be called without the check.
+ * What a connection or a logged-in user may read now: one organisation, and in it all enabled repos or some. Only the
+ * checks of an access token and of a membership create one, so a function that requires it cannot be called without.
  */
 export interface OrgScope extends ReadScope {
   readonly userId: number;
@@ -117,6 +117,32 @@ function liveOf(row: TokenRow): LiveConnection {
     login: row.email,
     scope: { tenantId, userId, role, repoIds: reachOfRole(role, row.granted ?? []) } as OrgScope,
   };
+}
+
+const byMember = prepared('scope-by-member', (db, p: Params<{ tenantId: number; userId: number }>) =>
+  db
+    .selectFrom('memberships as m')
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .select([
+      'm.role',
+      sql<number[] | null>`(
+        select array_agg(g.repo_id) from repo_grants g where g.tenant_id = m.tenant_id and g.user_id = m.user_id
+      )`.as('granted'),
+    ])
+    .where('m.tenant_id', '=', p('tenantId'))
+    .where('m.user_id', '=', p('userId'))
+    .where('u.disabled_at', 'is', null),
+);
+
+/**
+ * What a logged-in user may read in an organisation. Use the primary: a replica may not have a removal yet.
+ * @returns null when the user is no member, or disabled.
+ */
+export async function findMemberScope(primary: Db, tenantId: number, userId: number): Promise<OrgScope | null> {
+  const row = await byMember.first(primary, { tenantId, userId });
+  if (!row) return null;
+  const role = row.role as Role;
+  return { tenantId, userId, role, repoIds: reachOfRole(role, row.granted ?? []) } as OrgScope;
 }
 
 /** Tenant and name of the requested repo, and the repos that may be read (null = all). */

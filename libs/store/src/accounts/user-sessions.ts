@@ -44,3 +44,37 @@ export async function findSessionAccount(db: Db, hash: Buffer): Promise<Account 
 export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
   await db.deleteFrom('user_sessions').where('hash', '=', hash).execute();
 }
+
+/** A browser in which a user is logged in. */
+export interface SessionEntry {
+  /** SHA-256 of the cookie's value, as hexadecimal text: it names the session and cannot be used as the cookie. */
+  id: string;
+  createdAt: string;
+  expiresAt: string;
+}
+
+const MAX_SESSIONS = 100;
+
+/** The newest sessions of a user that have not expired. */
+export async function sessionsOf(db: Db, userId: number): Promise<SessionEntry[]> {
+  return db
+    .selectFrom('user_sessions')
+    .select([sql<string>`encode(hash, 'hex')`.as('id'), 'created_at as createdAt', 'expires_at as expiresAt'])
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', sql<string>`svc_now()`)
+    .orderBy('created_at', 'desc')
+    .orderBy('hash')
+    .limit(MAX_SESSIONS)
+    .execute();
+}
+
+/** Ends a session of a user. @returns false when it had ended before, or is not theirs. */
+export async function deleteSessionOf(db: Db, userId: number, hash: Buffer): Promise<boolean> {
+  const row = await db
+    .deleteFrom('user_sessions')
+    .where('hash', '=', hash)
+    .where('user_id', '=', userId)
+    .returning('user_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { AppError } from '@pipeline/domain';
+import type { Authenticate, Identity } from '@pipeline/http';
 import { type Account, deleteSession, findSessionAccount, insertSession, type Store } from '@pipeline/store';
 import type { PublicAddress } from '../auth/public-address.ts';
 import { hashOfToken } from '../auth/token-hash.ts';
@@ -16,6 +18,14 @@ export interface Visitor {
   formToken: string;
   /** Headers of the answer; they make a cookie for a browser that has none. */
   headers: Readonly<Record<string, string>>;
+}
+
+/** A logged-in user whose page sends a request. */
+export interface SessionIdentity extends Identity {
+  /** SHA-256 of the cookie's value, in hexadecimal. */
+  sessionId: string;
+  account: Account;
+  formToken: string;
 }
 
 /**
@@ -46,6 +56,23 @@ export class BrowserSessions {
       headers: known === null ? { 'set-cookie': `${this.#name}=${cookie}; ${this.#attributes}` } : {},
     };
   }
+
+  /**
+   * The check of requests that the pages send by script. Those that change something carry the form token of the
+   * session in a header, which a page of another site can neither read nor send.
+   */
+  readonly authenticate: Authenticate<SessionIdentity> = async (request) => {
+    const cookie = this.#cookieOf(request);
+    if (cookie === null) throw new AppError('AUTH_REQUIRED', 'Log in at /account/login');
+    const hash = hashOfToken(cookie);
+    const account = await findSessionAccount(this.#store.tenant, hash);
+    if (!account) throw new AppError('AUTH_FAILED', 'The session has ended: log in again');
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead && !this.#keys.isFormToken(cookie, String(request.headers['x-form-token'] ?? '')))
+      throw new AppError('ORIGIN_NOT_ALLOWED', 'The header x-form-token does not belong to this session');
+    const sessionId = hash.toString('hex');
+    return { key: `session ${sessionId.slice(0, 16)}`, sessionId, account, formToken: this.#keys.formToken(cookie) };
+  };
 
   /** Whether a form was made for this browser, and not by another site. */
   isOurForm(request: IncomingMessage, form: URLSearchParams): boolean {

@@ -11,6 +11,7 @@ import {
 import type { Authenticate } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
 import { drainingWorkers, type Notifications, reportingOutages, type Store, StoreWatch } from '@pipeline/store';
+import type { SessionIdentity } from '../accounts/browser-sessions.ts';
 import { type ConnectionIdentity, connectionAuthenticator } from '../auth/connection-tokens.ts';
 import { type PublicAddress, publicAddress } from '../auth/public-address.ts';
 import { type RequestLimitOptions, type RequestLimits, requestLimits } from '../auth/request-limits.ts';
@@ -46,6 +47,8 @@ export interface HostedOptions {
   variables?: Readonly<Record<string, string | undefined>> | undefined;
   /** Who makes git credentials for workers. */
   issuerOf: IssuerOf;
+  /** Folder of the built pages for customers. Undefined or not there: the start page alone. */
+  webDir?: string | undefined;
   /** Pause of the slow poll of claims that wait; default 1.5 s. */
   claimPollMs?: number | undefined;
 }
@@ -53,13 +56,14 @@ export interface HostedOptions {
 /** What the routes of the hosted API work with. */
 export interface HostedContext
   extends ReadContext,
-    Pick<HostedOptions, 'metrics' | 'webhookSecret' | 'trustedProxies' | 'issuerOf'> {
+    Pick<HostedOptions, 'metrics' | 'webhookSecret' | 'trustedProxies' | 'issuerOf' | 'webDir'> {
   limits: RequestLimits;
   waiters: ClaimWaiters;
   address: PublicAddress;
   oauth: Oauth;
   authenticateWorker: Authenticate<WorkerIdentity>;
   authenticateConnection: Authenticate<ConnectionIdentity>;
+  authenticateSession: Authenticate<SessionIdentity>;
   settings: SettingsFollower;
   /** Started by main, ticked by hand in tests. */
   loops: readonly Periodic[];
@@ -95,6 +99,10 @@ export function createHostedContext(options: HostedOptions): HostedContext {
   });
   const address = publicAddress(options.publicUrl);
   const storeReady = () => storeWatch.isConnected;
+  const oauth = createOauth(
+    { store, address, log, onLoginFailure: loginAudit({ store, service: 'hosted-api', storeReady, log, now }) },
+    options.oauth,
+  );
   return {
     ...options,
     limits: requestLimits(options.limits),
@@ -103,10 +111,8 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     address,
     authenticateWorker: reportingOutages(storeWatch, workerAuthenticator(store, now)),
     authenticateConnection: reportingOutages(storeWatch, connectionAuthenticator(store, address)),
-    oauth: createOauth(
-      { store, address, log, onLoginFailure: loginAudit({ store, service: 'hosted-api', storeReady, log, now }) },
-      options.oauth,
-    ),
+    authenticateSession: reportingOutages(storeWatch, oauth.sessions.authenticate),
+    oauth,
     storeWatch,
     settings,
     loops: [

@@ -21,7 +21,7 @@ export interface ReadContext {
 /** Reads that REST and MCP give alike. @throws AppError REPO_NOT_FOUND. */
 export async function bootstrapOf(
   { engine, monitorUrl, storeDetails }: ReadContext,
-  { scope, login, scopes }: ConnectionIdentity,
+  { scope, login, scopes }: Pick<ConnectionIdentity, 'scope' | 'login' | 'scopes'>,
   slug: string | undefined,
 ): Promise<z.input<typeof Bootstrap>> {
   const { org, repos, repo, schemaVersion, now } = await reachable(engine.store, scope, slug);
@@ -41,7 +41,7 @@ const HIDDEN = { host: null, port: null, database: null, sslMode: null };
 /** @throws AppError REPO_NOT_FOUND. */
 export const overviewFor = (
   { engine, now }: ReadContext,
-  { scope }: ConnectionIdentity,
+  { scope }: Pick<ConnectionIdentity, 'scope'>,
   slug: string,
 ): Promise<Overview> =>
   overviewOf(engine.store, scope, slug, { silenceMs: engine.settings().workerSilenceMs, now: now() });

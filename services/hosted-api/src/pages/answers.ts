@@ -12,6 +12,12 @@ export type PageAnswer =
   | { status: PageStatus; headers: Headers; body: string }
   | { status: 303; headers: Headers; body?: undefined };
 
+/** The browser has the page already. */
+export interface NotModified {
+  status: 304;
+  headers: Headers;
+}
+
 /** Pages hold names and form tokens of one person: nobody keeps them, and no other site learns of their addresses. */
 export const show = (status: PageStatus, { html, policy }: Page, headers: Headers = {}): PageAnswer => ({
   status,
@@ -30,7 +36,7 @@ export const goTo = (location: string, headers: Headers = {}): PageAnswer => ({
 });
 
 /** What a page answers when the store is gone or a limit is reached: a page, where programs would get an error. */
-export function asPages<H extends Readonly<Record<string, (input: never) => Promise<PageAnswer>>>>(
+export function asPages<H extends Readonly<Record<string, (input: never) => Promise<PageAnswer | NotModified>>>>(
   handlers: H,
   lost: () => void,
 ): H {

@@ -9,6 +9,7 @@ connections that you allow and can end.</p>
 <section aria-labelledby="people">
 <h2 id="people">For people</h2>
 <ul>
+<li><a href="/account/login?return_to=%2F">Log in</a>: your repositories, issues and costs.</li>
 <li><a href="/account/connections">Your connections</a>: programs that read on your behalf, and how to end their access.</li>
 ${monitorUrl ? html`<li><a href="${monitorUrl}">Monitor</a>: for operators.</li>` : null}
 </ul>

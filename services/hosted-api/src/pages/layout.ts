@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** The look of all pages. Colours keep a contrast of at least 4.5:1 in light and dark. */
+/** The look of all pages: the colours of the customers' pages (libs/web, design/tokens.css). They keep a contrast of at least 4.5:1 in light and dark. */
 export const STYLE = `
-:root { color-scheme: light dark; --text: #1b1f24; --back: #f6f7f9; --card: #fff; --line: #6b7280; --soft: #4b5563;
-  --accent: #0b57b0; --on-accent: #fff; --bad: #a4161a; --bad-back: #fdecec; --good: #14532d; --good-back: #e7f6ec;
+:root { color-scheme: light dark; --text: #18212c; --back: #fff; --card: #f6f7f9; --line: #7d8896; --soft: #55606e;
+  --accent: #0b5fc0; --on-accent: #fff; --bad: #b3261e; --bad-back: #fdf1f0; --good: #146c43; --good-back: #eef8f2;
   --warn: #8a5300; --warn-back: #fff4e0 }
-@media (prefers-color-scheme: dark) { :root { --text: #e8eaed; --back: #15181c; --card: #1f242a; --line: #8b949e;
-  --soft: #b3bac3; --accent: #8ab8ff; --on-accent: #10151b; --bad: #ffb3b3; --bad-back: #3b1a1c; --good: #a8e6bf;
-  --good-back: #12301d; --warn: #e0a030; --warn-back: #33260d } }
+@media (prefers-color-scheme: dark) { :root { --text: #e6ebf2; --back: #10151c; --card: #171e28; --line: #647286;
+  --soft: #a3afbd; --accent: #7ab7ff; --on-accent: #10151c; --bad: #ff8a80; --bad-back: #2b1719; --good: #5fd39a;
+  --good-back: #10261c; --warn: #f0b04d; --warn-back: #2b2210 } }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, sans-serif }
 header, main { max-width: 34rem; margin: 0 auto; padding: 0 1rem }

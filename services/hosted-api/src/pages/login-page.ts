@@ -23,7 +23,9 @@ export function loginPage({ formToken, returnTo, program, email = '', problem, f
   const purpose = program
     ? html`<p><strong>${program.name}</strong> asks to read your pipeline. Log in first. The next page asks whether you
 allow it.</p>`
-    : html`<p>Log in to see which programs read your pipeline.</p>`;
+    : returnTo === '/'
+      ? html`<p>Log in to see your repositories, issues and costs.</p>`
+      : html`<p>Log in to see which programs read your pipeline.</p>`;
   return page(
     'Log in to Pipeline',
     html`${problem ? alert(problem) : null}${purpose}

@@ -7,6 +7,7 @@ import { asPages } from '../pages/answers.ts';
 import { errorPage } from '../pages/error-page.ts';
 import { notFoundPage } from '../pages/home-page.ts';
 import { accountHandlers } from '../routes/accounts/account.ts';
+import { browserHandlers } from '../routes/accounts/browser.ts';
 import { consentHandlers } from '../routes/accounts/consent.ts';
 import { oauthHandlers } from '../routes/accounts/oauth.ts';
 import { homeHandlers } from '../routes/home.ts';
@@ -33,12 +34,17 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     ...taskHandlers(context),
     ...webhookHandlers(context),
     ...oauthHandlers({ oauth, address }),
+    ...browserHandlers(context),
     ...asPages({ ...homeHandlers(context), ...accountHandlers(pages), ...consentHandlers(pages) }, lost),
   };
   return createApp({
     surface: hostedSurface,
     handlers: handlersReportingOutages(storeWatch, handlers),
-    authenticators: { worker: context.authenticateWorker, connection: context.authenticateConnection },
+    authenticators: {
+      worker: context.authenticateWorker,
+      connection: context.authenticateConnection,
+      session: context.authenticateSession,
+    },
     log,
     registry: metrics.registry,
     storeReady: () => storeWatch.isConnected,

@@ -1,10 +1,10 @@
-import './design/base.css';
+import '@pipeline/web/design/base.css';
+import { queryClient } from '@pipeline/web/api/query-client.ts';
+import { startShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
+import { startPreferences } from '@pipeline/web/preferences/preferences.ts';
 import { createRoot } from 'react-dom/client';
-import { queryClient } from './api/query-client.ts';
 import { App } from './app/app.tsx';
 import { router } from './app/router.tsx';
-import { startShortcuts } from './navigation/shortcuts.ts';
-import { startPreferences } from './preferences/preferences.ts';
 import { startLive } from './stream/live.ts';
 import { cachePatcher } from './stream/patches.ts';
 

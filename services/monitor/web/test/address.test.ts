@@ -1,7 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
+import {
+  oneOf,
+  onOff,
+  optional,
+  readAddress,
+  someOf,
+  text,
+  wholeNumber,
+  writeAddress,
+} from '@pipeline/web/address/fields.ts';
+import { parseSearch, stringifySearch } from '@pipeline/web/address/search-text.ts';
 import fc from 'fast-check';
-import { oneOf, onOff, optional, readAddress, someOf, text, wholeNumber, writeAddress } from '../src/address/fields.ts';
-import { parseSearch, stringifySearch } from '../src/address/search-text.ts';
 
 const FIELDS = {
   view: oneOf(['table', 'board'], 'table'),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { formatAge, formatDuration } from '@pipeline/web/format/duration.ts';
+import { formatIssueCost, formatUsd } from '@pipeline/web/format/money.ts';
+import { formatSigned, plural } from '@pipeline/web/format/number.ts';
+import { formatFull, formatHourMinute } from '@pipeline/web/format/time.ts';
 import fc from 'fast-check';
-import { formatAge, formatDuration } from '../src/format/duration.ts';
-import { formatIssueCost, formatUsd } from '../src/format/money.ts';
-import { formatSigned, plural } from '../src/format/number.ts';
-import { formatFull, formatHourMinute } from '../src/format/time.ts';
 
 describe('durations', () => {
   test.each([

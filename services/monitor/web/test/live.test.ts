@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { parsePreferences } from '@pipeline/web/preferences/preferences.ts';
+import { ServerClock } from '@pipeline/web/timing/server-clock.ts';
 import fc from 'fast-check';
-import { parsePreferences } from '../src/preferences/preferences.ts';
 import { reconnectDelay } from '../src/stream/backoff.ts';
 import { eventOf } from '../src/stream/events.ts';
 import { type LiveFacts, liveState } from '../src/stream/live-state.ts';
-import { ServerClock } from '../src/timing/server-clock.ts';
 
 const facts = (over: Partial<LiveFacts> = {}): LiveFacts => ({
   phase: 'open',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { nextOrder, parseOrder } from '@pipeline/web/table/column.ts';
+import { inOrder } from '@pipeline/web/table/in-order.ts';
+import { keysBetween } from '@pipeline/web/table/keys-between.ts';
 import { linePath } from '../src/charts/line-path.ts';
 import { stackedSums } from '../src/charts/stacked-sums.ts';
-import { nextOrder, parseOrder } from '../src/table/column.ts';
-import { inOrder } from '../src/table/in-order.ts';
-import { keysBetween } from '../src/table/keys-between.ts';
 
 describe('a table', () => {
   test('goes through ascending, descending and its own order when a header is pressed', () => {

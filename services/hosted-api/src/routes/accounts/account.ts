@@ -19,10 +19,11 @@ export interface PageDeps {
 }
 
 const HOME = '/account/connections';
-/** Where a login may lead: to a consent under way, or home; never to another site. */
+/** Where a login may lead: to a consent under way, the start page, or home; never to another site. */
 const RETURN = /^\/oauth\/interaction\/([\w-]{1,100})$/;
 
-const returnOf = (wanted: string | null | undefined): string => (wanted && RETURN.test(wanted) ? wanted : HOME);
+const returnOf = (wanted: string | null | undefined): string =>
+  wanted === '/' || (wanted && RETURN.test(wanted)) ? wanted : HOME;
 export const formOf = (body: Uint8Array): URLSearchParams => new URLSearchParams(new TextDecoder().decode(body));
 export const loginFor = (path: string): string => `/account/login?return_to=${encodeURIComponent(path)}`;
 

@@ -1,9 +1,9 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { Dialog } from '@pipeline/web/components/dialog.tsx';
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
 import { useState } from 'react';
 import { Form } from 'react-aria-components/Form';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { SelectField } from '../components/select-field.tsx';
-import { TextField } from '../components/text-field.tsx';
 import { isOutdated } from '../stream/live-state.ts';
 import { useLive } from '../stream/use-live.ts';
 import type { ActionPlan } from './action.ts';

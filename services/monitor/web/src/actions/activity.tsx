@@ -1,5 +1,5 @@
-import { Button } from '../components/button.tsx';
-import { useSignal } from '../shared/use-signal.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import type { ActionPhase, ActionRecord } from './action.ts';
 import styles from './activity.module.css';
 import { dismissRecord, records, updateRecord } from './records.ts';

@@ -1,5 +1,5 @@
+import { plural } from '@pipeline/web/format/number.ts';
 import { request } from '../api/request.ts';
-import { plural } from '../format/number.ts';
 import type { ActionPlan, Progress } from './action.ts';
 import type { IssueTarget } from './issue-actions.ts';
 

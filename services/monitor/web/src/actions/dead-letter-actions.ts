@@ -1,6 +1,6 @@
+import { plural } from '@pipeline/web/format/number.ts';
+import { labelOf } from '@pipeline/web/states/states.ts';
 import { request } from '../api/request.ts';
-import { plural } from '../format/number.ts';
-import { labelOf } from '../states/states.ts';
 import type { ActionPlan } from './action.ts';
 
 interface Target {

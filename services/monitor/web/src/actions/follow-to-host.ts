@@ -1,5 +1,5 @@
+import { delay } from '@pipeline/web/timing/timers.ts';
 import { request } from '../api/request.ts';
-import { delay } from '../timing/timers.ts';
 import type { ActionIssue } from './action.ts';
 
 const EVERY_MS = 2_000;

@@ -1,7 +1,7 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { Dialog } from '@pipeline/web/components/dialog.tsx';
 import type { ReactNode } from 'react';
 import { Form } from 'react-aria-components/Form';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
 import type { ActionPlan } from './action.ts';
 import styles from './action-dialog.module.css';
 import { perform } from './perform.ts';

@@ -1,4 +1,4 @@
-import { useSignal } from '../shared/use-signal.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import type { ActionPhase } from './action.ts';
 import styles from './issue-action.module.css';
 import { actionOn, records } from './records.ts';

@@ -1,6 +1,6 @@
+import { labelOf } from '@pipeline/web/states/states.ts';
 import { request } from '../api/request.ts';
 import type { State } from '../api/types.ts';
-import { labelOf } from '../states/states.ts';
 import type { ActionPlan } from './action.ts';
 
 export interface IssueTarget {

@@ -1,7 +1,7 @@
-import { ApiFailure } from '../api/failure.ts';
-import { queryClient } from '../api/query-client.ts';
-import { createSignal } from '../shared/signal.ts';
-import { after } from '../timing/timers.ts';
+import { ApiFailure } from '@pipeline/web/api/failure.ts';
+import { queryClient } from '@pipeline/web/api/query-client.ts';
+import { createSignal } from '@pipeline/web/shared/signal.ts';
+import { after } from '@pipeline/web/timing/timers.ts';
 import type { ActionPlan } from './action.ts';
 import { followToHost } from './follow-to-host.ts';
 import { addRecord, dismissRecord, updateRecord } from './records.ts';

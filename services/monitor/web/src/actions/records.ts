@@ -1,4 +1,4 @@
-import { createSignal } from '../shared/signal.ts';
+import { createSignal } from '@pipeline/web/shared/signal.ts';
 import type { ActionIssue, ActionRecord } from './action.ts';
 
 /** Actions of this page, oldest first. */

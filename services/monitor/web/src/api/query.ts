@@ -1,4 +1,4 @@
-import { type QueryKey, queryOptions, type UseQueryResult } from '@tanstack/react-query';
+import { type QueryKey, queryOptions } from '@tanstack/react-query';
 import { type CallableId, request } from './request.ts';
 import type { Input, Reply } from './types.ts';
 
@@ -16,9 +16,3 @@ export const read = <Id extends CallableId>(id: Id, input: Input<Id>, pollMs?: n
     queryFn: ({ signal }) => request(id, input, signal),
     ...(pollMs !== undefined && { refetchInterval: pollMs }),
   });
-
-/** What a panel shows of a query: its age, its error, and how to reload it. */
-export type Loaded = Pick<
-  UseQueryResult<unknown>,
-  'dataUpdatedAt' | 'error' | 'isFetching' | 'isPending' | 'refetch' | 'data'
->;

@@ -1,4 +1,4 @@
-import { createSignal } from '../shared/signal.ts';
+import { createSignal } from '@pipeline/web/shared/signal.ts';
 
 /** `unknown` until the first check; `out` = the login form is shown over the page. */
 export type SessionState = 'unknown' | 'in' | 'out';

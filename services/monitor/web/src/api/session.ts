@@ -1,4 +1,4 @@
-import { queryClient } from './query-client.ts';
+import { queryClient } from '@pipeline/web/api/query-client.ts';
 import { request } from './request.ts';
 import { session, signIns } from './session-state.ts';
 

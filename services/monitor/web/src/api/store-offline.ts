@@ -1,6 +1,6 @@
+import { isFailure } from '@pipeline/web/api/failure.ts';
+import { queryClient } from '@pipeline/web/api/query-client.ts';
 import { useSyncExternalStore } from 'react';
-import { isFailure } from './failure.ts';
-import { queryClient } from './query-client.ts';
 
 const cache = queryClient.getQueryCache();
 const subscribe = (listener: () => void): (() => void) => cache.subscribe(listener);

@@ -1,4 +1,5 @@
-import type { AnswerOf, BodyInputOf, monitorSurface, ParamsOf, QueryInputOf } from '@pipeline/contract';
+import type { monitorSurface } from '@pipeline/contract';
+import type { InputOf, ReplyOf } from '@pipeline/web/api/route-types.ts';
 
 type Declared = (typeof monitorSurface)['routes'][number];
 
@@ -7,23 +8,10 @@ export type RouteId = Declared['id'];
 type RouteOf<Id extends RouteId> = Extract<Declared, { id: Id }>;
 
 /** Body of the successful response of a route. */
-export type Reply<Id extends RouteId> = AnswerOf<RouteOf<Id>>['body'];
-
-type Params<Id extends RouteId> = ParamsOf<RouteOf<Id>>;
-type Query<Id extends RouteId> = QueryInputOf<RouteOf<Id>>;
-type Body<Id extends RouteId> = BodyInputOf<RouteOf<Id>>;
-
-/** zod's empty object is a `Record<string, never>`: there is nothing to send. */
-type Part<Name extends string, T> = [T] extends [undefined]
-  ? unknown
-  : string extends keyof T
-    ? unknown
-    : Partial<T> extends T
-      ? { [N in Name]?: T }
-      : { [N in Name]: T };
+export type Reply<Id extends RouteId> = ReplyOf<RouteOf<Id>>;
 
 /** Params, query and body that a route declares. */
-export type Input<Id extends RouteId> = Part<'params', Params<Id>> & Part<'query', Query<Id>> & Part<'body', Body<Id>>;
+export type Input<Id extends RouteId> = InputOf<RouteOf<Id>>;
 
 export type Issue = Reply<'searchIssues'>['items'][number];
 export type State = Issue['state'];

@@ -1,10 +1,10 @@
+import { queryClient } from '@pipeline/web/api/query-client.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { type AnyRouter, RouterProvider } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { queryClient } from '../api/query-client.ts';
 import { session } from '../api/session-state.ts';
 import { Unreachable } from '../login/unreachable.tsx';
-import { useSignal } from '../shared/use-signal.ts';
 
 const LoginPage = lazy(() => import('../login/login-page.tsx'));
 const SessionDialog = lazy(() => import('../login/session-dialog.tsx'));

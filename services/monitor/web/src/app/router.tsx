@@ -1,3 +1,4 @@
+import { parseSearch, stringifySearch } from '@pipeline/web/address/search-text.ts';
 import {
   createHashHistory,
   createRootRoute,
@@ -7,7 +8,6 @@ import {
   type RouteComponent,
   retainSearchParams,
 } from '@tanstack/react-router';
-import { parseSearch, stringifySearch } from '../address/search-text.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { PageFailure } from '../shell/page-failure.tsx';
 import { Shell } from '../shell/shell.tsx';

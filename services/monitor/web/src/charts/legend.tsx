@@ -1,6 +1,6 @@
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
+import { FAMILIES, STATES } from '@pipeline/web/states/states.ts';
 import type { State } from '../api/types.ts';
-import { Glyph } from '../glyphs/glyph.tsx';
-import { FAMILIES, STATES } from '../states/states.ts';
 import styles from './legend.module.css';
 
 /** The states of a chart in their order, each with its glyph; families are in the tip. */

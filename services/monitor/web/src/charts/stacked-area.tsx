@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatHourMinute, formatShort } from '../format/time.ts';
-import { preferences, shownTheme } from '../preferences/preferences.ts';
-import { useSignal } from '../shared/use-signal.ts';
-import { useWidth } from '../shared/use-width.ts';
+import { formatHourMinute, formatShort } from '@pipeline/web/format/time.ts';
+import { preferences, shownTheme } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
+import { useWidth } from '@pipeline/web/shared/use-width.ts';
 import { hatching } from './hatching.ts';
 import styles from './stacked-area.module.css';
 import { stackedSums } from './stacked-sums.ts';

@@ -1,11 +1,11 @@
+import { ApiFailure } from '@pipeline/web/api/failure.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { useNow } from '@pipeline/web/timing/use-now.ts';
 import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components/Form';
-import { ApiFailure } from '../api/failure.ts';
 import { logIn } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
-import { TextField } from '../components/text-field.tsx';
-import { formatDuration } from '../format/duration.ts';
-import { useNow } from '../timing/use-now.ts';
 import styles from './login.module.css';
 
 const COOKIE_REFUSED =

@@ -1,4 +1,4 @@
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog } from '@pipeline/web/components/dialog.tsx';
 import { Login } from './login.tsx';
 
 /** The session has ended: logging in again goes on where the page is. */

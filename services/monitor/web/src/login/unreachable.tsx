@@ -1,6 +1,6 @@
+import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import { useEffect, useState } from 'react';
 import { checkSession } from '../api/session.ts';
-import { FailureNote } from '../page/failure-note.tsx';
 import styles from './login.module.css';
 
 /** Shown until it is known whether there is a session. */

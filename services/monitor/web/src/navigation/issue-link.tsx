@@ -1,5 +1,5 @@
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { issuePath } from './issue-path.ts';
-import { PageLink } from './page-link.tsx';
 
 interface IssueLinkProps {
   repo: string;

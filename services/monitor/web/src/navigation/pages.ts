@@ -1,13 +1,4 @@
-import type { GlyphName } from '../glyphs/glyph-paths.ts';
-
-export interface PageEntry {
-  path: string;
-  title: string;
-  glyph: GlyphName;
-  /** Second key of the shortcut that begins with `g`. */
-  key?: string;
-  group: '' | 'Trouble' | 'Knowledge' | 'Steering' | 'System';
-}
+import type { PageEntry } from '@pipeline/web/navigation/page-entry.ts';
 
 /** The pages of the navigation, in its order. */
 export const PAGES: readonly PageEntry[] = [

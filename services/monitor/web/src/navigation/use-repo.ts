@@ -1,5 +1,5 @@
-import { text } from '../address/fields.ts';
-import { useAddress } from '../address/use-address.ts';
+import { text } from '@pipeline/web/address/fields.ts';
+import { useAddress } from '@pipeline/web/address/use-address.ts';
 
 const FIELDS = { repo: text(300) };
 

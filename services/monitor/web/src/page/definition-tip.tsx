@@ -1,7 +1,7 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { Tip } from '@pipeline/web/components/tip.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../api/query.ts';
-import { Button } from '../components/button.tsx';
-import { Tip } from '../components/tip.tsx';
 import styles from './definition-tip.module.css';
 
 /** Definitions change only with releases. */

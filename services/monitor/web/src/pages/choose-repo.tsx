@@ -1,8 +1,8 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import styles from '@pipeline/web/page/layout.module.css';
 import { useRepos } from '../api/use-repos.ts';
-import { Button } from '../components/button.tsx';
 import { useRepo } from '../navigation/use-repo.ts';
-import { EmptyNote } from '../page/empty-note.tsx';
-import styles from '../page/layout.module.css';
 
 const MOST_OFFERED = 12;
 

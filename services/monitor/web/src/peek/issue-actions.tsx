@@ -1,11 +1,11 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
 import { useQuery } from '@tanstack/react-query';
 import type { ActionPlan } from '../actions/action.ts';
 import { cancelPlan, pausePlan, resumePlan, retryPlan, transitionPlan, unblockPlan } from '../actions/issue-actions.ts';
 import { startAction } from '../actions/perform.ts';
 import { read } from '../api/query.ts';
 import type { Reply } from '../api/types.ts';
-import { Button } from '../components/button.tsx';
-import { useShortcuts } from '../navigation/shortcuts.ts';
 import styles from './issue-peek.module.css';
 
 interface Offer {

@@ -1,15 +1,15 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
+import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
+import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { read } from '../api/query.ts';
 import type { Reply } from '../api/types.ts';
-import { Button } from '../components/button.tsx';
-import { StateChip } from '../components/state-chip.tsx';
-import { When } from '../components/when.tsx';
 import { issuePath } from '../navigation/issue-path.ts';
-import { PageLink } from '../navigation/page-link.tsx';
-import { useShortcuts } from '../navigation/shortcuts.ts';
-import { FailureNote } from '../page/failure-note.tsx';
-import { Skeleton } from '../page/skeleton.tsx';
 import { IssueActions } from './issue-actions.tsx';
 import styles from './issue-peek.module.css';
 

@@ -1,6 +1,6 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { Button } from '../components/button.tsx';
-import { useShortcuts } from '../navigation/shortcuts.ts';
 import styles from './side-panel.module.css';
 
 interface SidePanelProps {

@@ -1,9 +1,9 @@
+import { Tip } from '@pipeline/web/components/tip.tsx';
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { formatClock } from '@pipeline/web/format/time.ts';
+import { preferences } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { Button as Pressable } from 'react-aria-components/Button';
-import { Tip } from '../components/tip.tsx';
-import { formatDuration } from '../format/duration.ts';
-import { formatClock } from '../format/time.ts';
-import { preferences } from '../preferences/preferences.ts';
-import { useSignal } from '../shared/use-signal.ts';
 import { setPaused } from '../stream/held-events.ts';
 import type { LiveState } from '../stream/live-state.ts';
 import { type Live, useLive } from '../stream/use-live.ts';

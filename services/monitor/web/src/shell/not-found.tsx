@@ -1,6 +1,6 @@
-import { PageLink } from '../navigation/page-link.tsx';
-import { EmptyNote } from '../page/empty-note.tsx';
-import { Page } from '../page/page.tsx';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import { Page } from '@pipeline/web/page/page.tsx';
 
 export function NotFound() {
   return (

@@ -1,6 +1,6 @@
+import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
+import { Page } from '@pipeline/web/page/page.tsx';
 import type { ErrorComponentProps } from '@tanstack/react-router';
-import { FailureNote } from '../page/failure-note.tsx';
-import { Page } from '../page/page.tsx';
 
 /** A page that failed to load or to render; after an update of the monitor, its files have new names. */
 export function PageFailure({ error }: ErrorComponentProps) {

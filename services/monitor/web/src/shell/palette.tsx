@@ -1,3 +1,6 @@
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
+import type { GlyphName } from '@pipeline/web/glyphs/glyph-paths.ts';
+import { isState, STATES } from '@pipeline/web/states/states.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';
@@ -7,12 +10,9 @@ import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { SearchField } from 'react-aria-components/SearchField';
 import { read } from '../api/query.ts';
-import { Glyph } from '../glyphs/glyph.tsx';
-import type { GlyphName } from '../glyphs/glyph-paths.ts';
 import { issuePath } from '../navigation/issue-path.ts';
 import { PAGES } from '../navigation/pages.ts';
 import { useGo } from '../navigation/use-go.ts';
-import { isState, STATES } from '../states/states.ts';
 import styles from './palette.module.css';
 
 interface Entry {

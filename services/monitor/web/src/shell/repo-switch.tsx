@@ -1,5 +1,5 @@
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
 import { useRepos } from '../api/use-repos.ts';
-import { SelectField } from '../components/select-field.tsx';
 import { useRepo } from '../navigation/use-repo.ts';
 
 /** Chooses the repo whose data the pages show. */

@@ -1,11 +1,11 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { Dialog } from '@pipeline/web/components/dialog.tsx';
+import { type Choice, SelectField } from '@pipeline/web/components/select-field.tsx';
+import { SwitchField } from '@pipeline/web/components/switch-field.tsx';
+import { zoneName } from '@pipeline/web/format/time.ts';
+import { type Preferences, preferences, setPreference } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { logOut } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { type Choice, SelectField } from '../components/select-field.tsx';
-import { SwitchField } from '../components/switch-field.tsx';
-import { zoneName } from '../format/time.ts';
-import { type Preferences, preferences, setPreference } from '../preferences/preferences.ts';
-import { useSignal } from '../shared/use-signal.ts';
 import styles from './settings-dialog.module.css';
 
 const THEMES: Choice<Preferences['theme']>[] = [

@@ -1,21 +1,21 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
+import { Rail } from '@pipeline/web/shell/rail.tsx';
+import styles from '@pipeline/web/shell/shell.module.css';
+import { ZoneSwitch } from '@pipeline/web/shell/zone-switch.tsx';
 import { Outlet } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Activity } from '../actions/activity.tsx';
 import { openAction } from '../actions/perform.ts';
-import { Button } from '../components/button.tsx';
 import { PAGES } from '../navigation/pages.ts';
-import { useShortcuts } from '../navigation/shortcuts.ts';
 import { useGo } from '../navigation/use-go.ts';
-import { useSignal } from '../shared/use-signal.ts';
 import { isOutdated } from '../stream/live-state.ts';
 import { useLive } from '../stream/use-live.ts';
 import { LiveBadge } from './live-badge.tsx';
-import { Rail } from './rail.tsx';
 import { RepoSwitch } from './repo-switch.tsx';
-import styles from './shell.module.css';
 import { StoreBanner } from './store-banner.tsx';
 import { pauseOrResume } from './toggle-live.ts';
-import { ZoneSwitch } from './zone-switch.tsx';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const SettingsDialog = lazy(() => import('./settings-dialog.tsx'));
@@ -44,7 +44,7 @@ export function Shell() {
         <ZoneSwitch />
         <Button kind="quiet" glyph="user" aria-label="Settings and user" onPress={() => setOpen('settings')} />
       </header>
-      <Rail />
+      <Rail pages={PAGES} />
       <Main />
       <Suspense>
         {open === 'palette' && <Palette onClose={close} />}

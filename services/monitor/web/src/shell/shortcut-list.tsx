@@ -1,6 +1,6 @@
-import { Dialog } from '../components/dialog.tsx';
-import { type Shortcut, shortcuts } from '../navigation/shortcuts.ts';
-import { useSignal } from '../shared/use-signal.ts';
+import { Dialog } from '@pipeline/web/components/dialog.tsx';
+import { type Shortcut, shortcuts } from '@pipeline/web/navigation/shortcuts.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import styles from './shortcut-list.module.css';
 
 const GROUPS: readonly Shortcut['group'][] = ['Everywhere', 'Pages', 'Lists', 'Issue'];

@@ -1,7 +1,7 @@
-import { queryClient } from '../api/query-client.ts';
+import { queryClient } from '@pipeline/web/api/query-client.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { useStoreOffline } from '../api/store-offline.ts';
-import { Button } from '../components/button.tsx';
-import { Glyph } from '../glyphs/glyph.tsx';
 import styles from './store-banner.module.css';
 
 /** One banner for the whole page while the database is not available. */

@@ -1,4 +1,4 @@
-import { after, delay } from '../timing/timers.ts';
+import { after, delay } from '@pipeline/web/timing/timers.ts';
 import { reconnectDelay } from './backoff.ts';
 import type { StreamEvent } from './events.ts';
 import { CUT_MS, type LiveFacts } from './live-state.ts';

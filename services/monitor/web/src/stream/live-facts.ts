@@ -1,4 +1,4 @@
-import { createSignal } from '../shared/signal.ts';
+import { createSignal } from '@pipeline/web/shared/signal.ts';
 import type { LiveFacts } from './live-state.ts';
 
 /** The stream as the leading tab reports it. */

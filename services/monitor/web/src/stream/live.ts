@@ -1,6 +1,6 @@
+import { serverClock } from '@pipeline/web/timing/server-clock.ts';
+import { after } from '@pipeline/web/timing/timers.ts';
 import { session, signIns } from '../api/session-state.ts';
-import { serverClock } from '../timing/server-clock.ts';
-import { after } from '../timing/timers.ts';
 import { keepConnected } from './connection.ts';
 import type { StreamEvent } from './events.ts';
 import { feedInto, type Sink, takeEvent } from './held-events.ts';

@@ -1,7 +1,7 @@
+import { atMostEvery } from '@pipeline/web/timing/timers.ts';
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { CallableId } from '../api/request.ts';
 import type { Reply } from '../api/types.ts';
-import { atMostEvery } from '../timing/timers.ts';
 import type { StreamEvent } from './events.ts';
 import { newcomers } from './newcomers.ts';
 

@@ -1,7 +1,7 @@
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
+import { useNow } from '@pipeline/web/timing/use-now.ts';
 import { session } from '../api/session-state.ts';
 import { useStoreOffline } from '../api/store-offline.ts';
-import { useSignal } from '../shared/use-signal.ts';
-import { useNow } from '../timing/use-now.ts';
 import { liveFacts, pause } from './live-facts.ts';
 import { type LiveFacts, type LiveState, liveState } from './live-state.ts';
 

@@ -1,5 +1,5 @@
-import { CopyButton } from '../../components/copy-button.tsx';
-import layout from '../../page/layout.module.css';
+import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { SidePanel } from '../../peek/side-panel.tsx';
 import styles from './api.module.css';
 import { curlLine, jsonSchema, type Operation, type Parameter, type Schema } from './document.ts';

@@ -1,5 +1,5 @@
+import layout from '@pipeline/web/page/layout.module.css';
 import { useState } from 'react';
-import layout from '../../page/layout.module.css';
 import styles from './api.module.css';
 import type { Schema } from './document.ts';
 

@@ -1,8 +1,8 @@
+import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import type { Column } from '@pipeline/web/table/column.ts';
 import { IssueAction } from '../../actions/issue-action.tsx';
-import { StateChip } from '../../components/state-chip.tsx';
-import { When } from '../../components/when.tsx';
 import { IssueLink } from '../../navigation/issue-link.tsx';
-import type { Column } from '../../table/column.ts';
 import { type BlockedIssue, repoOf } from './groups.ts';
 
 export const BLOCKED_COLUMNS: readonly Column<BlockedIssue>[] = [

@@ -1,9 +1,9 @@
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
+import { SwitchField } from '@pipeline/web/components/switch-field.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
 import { useState } from 'react';
 import { FormDialog } from '../../actions/form-dialog.tsx';
 import { request } from '../../api/request.ts';
-import { SelectField } from '../../components/select-field.tsx';
-import { SwitchField } from '../../components/switch-field.tsx';
-import { TextField } from '../../components/text-field.tsx';
 import { checkText } from './repo-plans.ts';
 
 const HOSTS = [

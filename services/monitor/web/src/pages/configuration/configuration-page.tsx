@@ -1,9 +1,9 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Page } from '@pipeline/web/page/page.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { startAction } from '../../actions/perform.ts';
 import { read } from '../../api/query.ts';
-import { Button } from '../../components/button.tsx';
-import layout from '../../page/layout.module.css';
-import { Page } from '../../page/page.tsx';
 import { DatabasePanel, SettingsPanel } from './facts-panels.tsx';
 import { reloadPlan } from './reload-plan.tsx';
 import { ReloadsPanel } from './reloads-panel.tsx';

@@ -1,10 +1,10 @@
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatCount, plural } from '@pipeline/web/format/number.ts';
+import layout from '@pipeline/web/page/layout.module.css';
+import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
-import { formatDuration } from '../../format/duration.ts';
-import { formatUsd } from '../../format/money.ts';
-import { formatCount, plural } from '../../format/number.ts';
-import layout from '../../page/layout.module.css';
-import { NamedValues } from '../../page/named-values.tsx';
 import { Panel } from '../../page/panel.tsx';
 
 type Query = UseQueryResult<Reply<'configSummary'>>;

@@ -1,8 +1,8 @@
+import { When } from '@pipeline/web/components/when.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
-import { When } from '../../components/when.tsx';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
 import { Panel } from '../../page/panel.tsx';
 
 type Summary = Reply<'configSummary'>;

@@ -1,7 +1,7 @@
+import { plural } from '@pipeline/web/format/number.ts';
 import type { ActionPlan } from '../../actions/action.ts';
 import { request } from '../../api/request.ts';
 import type { Reply } from '../../api/types.ts';
-import { plural } from '../../format/number.ts';
 
 export type Repo = Reply<'listRepos'>['items'][number];
 type Changed = Reply<'enableRepo'>;

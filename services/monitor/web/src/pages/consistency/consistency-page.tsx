@@ -1,18 +1,18 @@
+import { optional } from '@pipeline/web/address/fields.ts';
+import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import { formatCount } from '@pipeline/web/format/number.ts';
+import { inWords } from '@pipeline/web/format/reasons.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import { Page } from '@pipeline/web/page/page.tsx';
+import stack from '@pipeline/web/page/stack.module.css';
 import { useQuery } from '@tanstack/react-query';
 import { startAction } from '../../actions/perform.ts';
 import { type Finding, REPAIRS, repairPlan } from '../../actions/repair-actions.ts';
-import { optional } from '../../address/fields.ts';
-import { useAddress } from '../../address/use-address.ts';
 import { read } from '../../api/query.ts';
-import { Button } from '../../components/button.tsx';
-import { formatCount } from '../../format/number.ts';
-import { inWords } from '../../format/reasons.ts';
 import { IssueLink } from '../../navigation/issue-link.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import { Page } from '../../page/page.tsx';
 import { Panel } from '../../page/panel.tsx';
-import stack from '../../page/stack.module.css';
 import styles from './consistency.module.css';
 
 type Kind = Finding['kind'];

@@ -1,10 +1,10 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatCount, plural } from '@pipeline/web/format/number.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
-import { FiguresTable } from '../../charts/figures-table.tsx';
-import { formatUsd } from '../../format/money.ts';
-import { formatCount, plural } from '../../format/number.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { WINDOWS, type Window, windowOf } from './windows.ts';
 

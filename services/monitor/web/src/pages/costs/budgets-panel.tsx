@@ -1,10 +1,10 @@
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatPercent, plural } from '@pipeline/web/format/number.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
-import { When } from '../../components/when.tsx';
-import { formatUsd } from '../../format/money.ts';
-import { formatPercent, plural } from '../../format/number.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
 import { Panel } from '../../page/panel.tsx';
 import styles from './budgets.module.css';
 

@@ -1,11 +1,11 @@
+import { oneOf } from '@pipeline/web/address/fields.ts';
+import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Page } from '@pipeline/web/page/page.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { oneOf } from '../../address/fields.ts';
-import { useAddress } from '../../address/use-address.ts';
 import { read } from '../../api/query.ts';
-import { Button } from '../../components/button.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
-import layout from '../../page/layout.module.css';
-import { Page } from '../../page/page.tsx';
 import { CostPanel } from '../overview/cost-panel.tsx';
 import { AgentsCostPanel, ReposCostPanel } from './bars-panels.tsx';
 import { BudgetsPanel } from './budgets-panel.tsx';

@@ -1,12 +1,12 @@
+import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatCount } from '@pipeline/web/format/number.ts';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
-import { StateChip } from '../../components/state-chip.tsx';
-import { formatUsd } from '../../format/money.ts';
-import { formatCount } from '../../format/number.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
 import { Panel } from '../../page/panel.tsx';
 
 const READ = 500;

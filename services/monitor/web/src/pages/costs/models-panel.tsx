@@ -1,11 +1,11 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatCompact, formatCount, formatPercent } from '@pipeline/web/format/number.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
-import { FiguresTable } from '../../charts/figures-table.tsx';
-import { formatUsd } from '../../format/money.ts';
-import { formatCompact, formatCount, formatPercent } from '../../format/number.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
 import { Panel } from '../../page/panel.tsx';
 import { type Window, windowOf } from './windows.ts';
 

@@ -1,18 +1,18 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { plural } from '@pipeline/web/format/number.ts';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import { Page } from '@pipeline/web/page/page.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { resolveAllPlan, resolveDeadLetterPlan, retryDeadLetterPlan } from '../../actions/dead-letter-actions.ts';
 import { IssueAction } from '../../actions/issue-action.tsx';
 import { startAction } from '../../actions/perform.ts';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
-import { Button } from '../../components/button.tsx';
-import { StateChip } from '../../components/state-chip.tsx';
-import { When } from '../../components/when.tsx';
-import { plural } from '../../format/number.ts';
-import { Glyph } from '../../glyphs/glyph.tsx';
 import { IssueLink } from '../../navigation/issue-link.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import { Page } from '../../page/page.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './dead-letters.module.css';
 

@@ -1,7 +1,7 @@
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { plural } from '@pipeline/web/format/number.ts';
+import { labelOf } from '@pipeline/web/states/states.ts';
 import type { Reply } from '../../api/types.ts';
-import { formatUsd } from '../../format/money.ts';
-import { plural } from '../../format/number.ts';
-import { labelOf } from '../../states/states.ts';
 import { kpiLabel } from '../regressions/kpis.ts';
 import { statesByRepo } from './states-by-repo.ts';
 

@@ -1,5 +1,5 @@
+import { STATE_NAMES } from '@pipeline/web/states/states.ts';
 import type { Reply } from '../../api/types.ts';
-import { STATE_NAMES } from '../../states/states.ts';
 
 export interface RepoStates {
   /** `owner/repo`, with `@tenant` where the name is ambiguous. */

@@ -1,7 +1,7 @@
-import { When } from '../../components/when.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import type { Column } from '@pipeline/web/table/column.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import type { Column } from '../../table/column.ts';
 import { type PipelineEvent, summaryOf, typeLabel } from './event-types.ts';
 import styles from './events.module.css';
 

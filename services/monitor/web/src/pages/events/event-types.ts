@@ -1,6 +1,6 @@
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { labelOf } from '@pipeline/web/states/states.ts';
 import type { Reply } from '../../api/types.ts';
-import { formatUsd } from '../../format/money.ts';
-import { labelOf } from '../../states/states.ts';
 
 export type PipelineEvent = Reply<'listPipelineEvents'>['items'][number];
 

@@ -1,7 +1,7 @@
-import { When } from '../../components/when.tsx';
-import { formatPercent } from '../../format/number.ts';
-import layout from '../../page/layout.module.css';
-import type { Column } from '../../table/column.ts';
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatPercent } from '@pipeline/web/format/number.ts';
+import layout from '@pipeline/web/page/layout.module.css';
+import type { Column } from '@pipeline/web/table/column.ts';
 import type { Finding } from './finding-plans.ts';
 
 const RANK: Readonly<Record<Finding['severity'], number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 };

@@ -1,5 +1,5 @@
-import { CopyButton } from '../../components/copy-button.tsx';
-import layout from '../../page/layout.module.css';
+import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 
 interface Evidence {
   kind: string;

@@ -1,11 +1,11 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { startAction } from '../../actions/perform.ts';
-import { Button } from '../../components/button.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { When } from '../../components/when.tsx';
 import { issuePath } from '../../navigation/issue-path.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import layout from '../../page/layout.module.css';
-import { NamedValues } from '../../page/named-values.tsx';
 import { SidePanel } from '../../peek/side-panel.tsx';
 import { confidenceText, Severity } from './columns.tsx';
 import { EvidenceList } from './evidence-list.tsx';

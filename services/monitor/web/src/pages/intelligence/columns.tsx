@@ -1,8 +1,8 @@
-import { When } from '../../components/when.tsx';
-import { formatCount } from '../../format/number.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import layout from '../../page/layout.module.css';
-import type { Column } from '../../table/column.ts';
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatCount } from '@pipeline/web/format/number.ts';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import type { Column } from '@pipeline/web/table/column.ts';
 import { confidenceText } from '../findings/columns.tsx';
 import type { Item } from './item-plans.ts';
 

@@ -1,11 +1,11 @@
+import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatIssueCost } from '@pipeline/web/format/money.ts';
+import { inWords } from '@pipeline/web/format/reasons.ts';
 import { useQuery } from '@tanstack/react-query';
 import { IssueAction } from '../../actions/issue-action.tsx';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
-import { StateChip } from '../../components/state-chip.tsx';
-import { When } from '../../components/when.tsx';
-import { formatIssueCost } from '../../format/money.ts';
-import { inWords } from '../../format/reasons.ts';
 import { Panel } from '../../page/panel.tsx';
 import { IssueActions } from '../../peek/issue-actions.tsx';
 import styles from './issue.module.css';

@@ -1,11 +1,11 @@
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatShort } from '@pipeline/web/format/time.ts';
+import { preferences } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
+import { labelOf, STATES } from '@pipeline/web/states/states.ts';
 import type { ReactNode } from 'react';
 import type { Timeline } from '../../api/types.ts';
-import { formatDuration } from '../../format/duration.ts';
-import { formatUsd } from '../../format/money.ts';
-import { formatShort } from '../../format/time.ts';
-import { preferences } from '../../preferences/preferences.ts';
-import { useSignal } from '../../shared/use-signal.ts';
-import { labelOf, STATES } from '../../states/states.ts';
 import styles from './lanes.module.css';
 import { runsOf, scaleOf, spanOf, staysOf } from './timeline-scale.ts';
 

@@ -1,11 +1,11 @@
+import { onOff } from '@pipeline/web/address/fields.ts';
+import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { SwitchField } from '@pipeline/web/components/switch-field.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { onOff } from '../../address/fields.ts';
-import { useAddress } from '../../address/use-address.ts';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
-import { SwitchField } from '../../components/switch-field.tsx';
-import { When } from '../../components/when.tsx';
-import { EmptyNote } from '../../page/empty-note.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';

@@ -1,9 +1,9 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { startAction } from '../../actions/perform.ts';
 import { repairPlan } from '../../actions/repair-actions.ts';
 import { read } from '../../api/query.ts';
-import { Button } from '../../components/button.tsx';
-import { EmptyNote } from '../../page/empty-note.tsx';
 
 /** An issue without a record; where the host has it, the repair that enqueues it is offered. */
 export function NotInPipeline({ slug, issueNumber }: { slug: string; issueNumber: number }) {

@@ -1,11 +1,11 @@
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { inWords } from '@pipeline/web/format/reasons.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import type { Column } from '@pipeline/web/table/column.ts';
+import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import type { Timeline, TimelineEntry } from '../../api/types.ts';
-import { When } from '../../components/when.tsx';
-import { formatDuration } from '../../format/duration.ts';
-import { formatUsd } from '../../format/money.ts';
-import { inWords } from '../../format/reasons.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import type { Column } from '../../table/column.ts';
-import { DataTable } from '../../table/data-table.tsx';
 
 const COLUMNS: readonly Column<TimelineEntry>[] = [
   { id: 'time', header: 'Time', width: '104px', cell: ({ timestamp }) => <When at={timestamp} as="time" /> },

@@ -1,11 +1,11 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatIssueCost } from '@pipeline/web/format/money.ts';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { isState, STATE_NAMES, STATES } from '@pipeline/web/states/states.ts';
 import { useRef } from 'react';
 import type { Issue, State } from '../../api/types.ts';
-import { Button } from '../../components/button.tsx';
-import { When } from '../../components/when.tsx';
-import { formatIssueCost } from '../../format/money.ts';
-import { Glyph } from '../../glyphs/glyph.tsx';
-import { PageLink } from '../../navigation/page-link.tsx';
-import { isState, STATE_NAMES, STATES } from '../../states/states.ts';
 import styles from './board.module.css';
 import { addressOf } from './columns.tsx';
 import { phraseOf } from './phrase.ts';

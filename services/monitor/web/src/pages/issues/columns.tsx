@@ -1,13 +1,13 @@
+import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatIssueCost } from '@pipeline/web/format/money.ts';
+import { inWords } from '@pipeline/web/format/reasons.ts';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { STATE_NAMES } from '@pipeline/web/states/states.ts';
+import type { Column } from '@pipeline/web/table/column.ts';
 import { IssueAction } from '../../actions/issue-action.tsx';
 import type { Issue } from '../../api/types.ts';
-import { StateChip } from '../../components/state-chip.tsx';
-import { When } from '../../components/when.tsx';
-import { formatIssueCost } from '../../format/money.ts';
-import { inWords } from '../../format/reasons.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import { STATE_NAMES } from '../../states/states.ts';
-import type { Column } from '../../table/column.ts';
 import { phraseOf } from './phrase.ts';
 
 /** Where the issue is, for links: the tenant is named only where it is not the usual one. */

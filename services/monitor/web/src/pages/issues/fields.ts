@@ -1,5 +1,5 @@
-import { oneOf, optional, text } from '../../address/fields.ts';
-import { STATE_NAMES } from '../../states/states.ts';
+import { oneOf, optional, text } from '@pipeline/web/address/fields.ts';
+import { STATE_NAMES } from '@pipeline/web/states/states.ts';
 
 /** Filters, order and view of the issues page, as in its address. */
 export const FIELDS = {

@@ -1,10 +1,10 @@
+import type { Values } from '@pipeline/web/address/fields.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import { type Choice, SelectField } from '@pipeline/web/components/select-field.tsx';
+import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
+import { STATE_NAMES, STATES } from '@pipeline/web/states/states.ts';
+import { after } from '@pipeline/web/timing/timers.ts';
 import { useEffect, useRef, useState } from 'react';
-import type { Values } from '../../address/fields.ts';
-import { Button } from '../../components/button.tsx';
-import { type Choice, SelectField } from '../../components/select-field.tsx';
-import { useShortcuts } from '../../navigation/shortcuts.ts';
-import { STATE_NAMES, STATES } from '../../states/states.ts';
-import { after } from '../../timing/timers.ts';
 import type { FIELDS } from './fields.ts';
 import styles from './issues.module.css';
 

@@ -1,5 +1,5 @@
+import { inWords } from '@pipeline/web/format/reasons.ts';
 import type { Issue } from '../../api/types.ts';
-import { inWords } from '../../format/reasons.ts';
 
 type Facts = Pick<Issue, 'blockReason' | 'blockClassification' | 'isPaused' | 'currentStatus' | 'dependsOn' | 'state'>;
 

@@ -1,4 +1,4 @@
-import type { Column } from '../../table/column.ts';
+import type { Column } from '@pipeline/web/table/column.ts';
 import type { KeyedEntry } from './entries.ts';
 import { Level } from './level.tsx';
 import { LogTime } from './log-time.tsx';

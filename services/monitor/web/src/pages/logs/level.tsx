@@ -1,4 +1,4 @@
-import layout from '../../page/layout.module.css';
+import layout from '@pipeline/web/page/layout.module.css';
 
 const LOOKS: Readonly<Record<string, string | undefined>> = {
   debug: layout.muted,

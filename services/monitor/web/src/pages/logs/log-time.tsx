@@ -1,6 +1,6 @@
-import { formatClock, formatFull } from '../../format/time.ts';
-import { preferences } from '../../preferences/preferences.ts';
-import { useSignal } from '../../shared/use-signal.ts';
+import { formatClock, formatFull } from '@pipeline/web/format/time.ts';
+import { preferences } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 
 /** The time of a log entry to the second; its day and zone are in the title. */
 export function LogTime({ at }: { at: string }) {

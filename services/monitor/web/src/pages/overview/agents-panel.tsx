@@ -1,8 +1,8 @@
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatCount } from '@pipeline/web/format/number.ts';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
-import { formatUsd } from '../../format/money.ts';
-import { formatCount } from '../../format/number.ts';
-import { Glyph } from '../../glyphs/glyph.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
 

@@ -1,9 +1,9 @@
+import { When } from '@pipeline/web/components/when.tsx';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Alert, Reply } from '../../api/types.ts';
-import { When } from '../../components/when.tsx';
 import { issuePath } from '../../navigation/issue-path.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import { EmptyNote } from '../../page/empty-note.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
 

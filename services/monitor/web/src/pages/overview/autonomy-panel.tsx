@@ -1,8 +1,8 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
+import { formatCount, formatPercent, formatSigned } from '@pipeline/web/format/number.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
-import { FiguresTable } from '../../charts/figures-table.tsx';
 import { Sparkline } from '../../charts/sparkline.tsx';
-import { formatCount, formatPercent, formatSigned } from '../../format/number.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
 

@@ -1,10 +1,10 @@
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatHourMinute, zoneName } from '@pipeline/web/format/time.ts';
+import { preferences } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
-import { formatUsd } from '../../format/money.ts';
-import { formatHourMinute, zoneName } from '../../format/time.ts';
 import { Panel } from '../../page/panel.tsx';
-import { preferences } from '../../preferences/preferences.ts';
-import { useSignal } from '../../shared/use-signal.ts';
 import styles from './overview.module.css';
 
 /** What the agents reported to have spent. */

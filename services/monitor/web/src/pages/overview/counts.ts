@@ -1,5 +1,5 @@
+import { STATE_NAMES } from '@pipeline/web/states/states.ts';
 import type { Reply, State } from '../../api/types.ts';
-import { STATE_NAMES } from '../../states/states.ts';
 
 export type Counts = Readonly<Record<State, number>>;
 

@@ -1,8 +1,8 @@
+import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { Glyph } from '../../glyphs/glyph.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { firstRunSteps, isComplete } from './first-run-steps.ts';
 import styles from './overview.module.css';

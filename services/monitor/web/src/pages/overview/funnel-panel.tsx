@@ -1,13 +1,13 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
+import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { formatMinutes } from '@pipeline/web/format/duration.ts';
+import { formatCount, plural } from '@pipeline/web/format/number.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import { labelOf, STATES } from '@pipeline/web/states/states.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
-import { FiguresTable } from '../../charts/figures-table.tsx';
-import { StateChip } from '../../components/state-chip.tsx';
-import { formatMinutes } from '../../format/duration.ts';
-import { formatCount, plural } from '../../format/number.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
 import { Panel } from '../../page/panel.tsx';
-import { labelOf, STATES } from '../../states/states.ts';
 import styles from './overview.module.css';
 
 /** How far the issues of the last week came, and how long they stayed in each state. */

@@ -1,9 +1,9 @@
-import { formatCount } from '../../format/number.ts';
-import { Glyph } from '../../glyphs/glyph.tsx';
-import type { GlyphName } from '../../glyphs/glyph-paths.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
+import { formatCount } from '@pipeline/web/format/number.ts';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
+import type { GlyphName } from '@pipeline/web/glyphs/glyph-paths.ts';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { STATES } from '@pipeline/web/states/states.ts';
 import { Panel } from '../../page/panel.tsx';
-import { STATES } from '../../states/states.ts';
 import { countsOf } from './counts.ts';
 import styles from './overview.module.css';
 import type { Overview } from './use-overview.ts';

@@ -1,5 +1,5 @@
+import { Page } from '@pipeline/web/page/page.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { Page } from '../../page/page.tsx';
 import { AgentsPanel } from './agents-panel.tsx';
 import { AlertsPanel } from './alerts-panel.tsx';
 import { AutonomyPanel } from './autonomy-panel.tsx';

@@ -1,9 +1,9 @@
+import { formatPercent, plural } from '@pipeline/web/format/number.ts';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
-import { formatPercent, plural } from '../../format/number.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import { EmptyNote } from '../../page/empty-note.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
 

@@ -1,8 +1,8 @@
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { inWords } from '@pipeline/web/format/reasons.ts';
+import type { Column } from '@pipeline/web/table/column.ts';
 import type { Reply } from '../../api/types.ts';
-import { formatDuration } from '../../format/duration.ts';
-import { inWords } from '../../format/reasons.ts';
 import { IssueLink } from '../../navigation/issue-link.tsx';
-import type { Column } from '../../table/column.ts';
 
 export type Task = Reply<'pipelineTaskQueue'>['tasks'][number];
 

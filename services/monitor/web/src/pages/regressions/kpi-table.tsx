@@ -1,7 +1,7 @@
+import { formatCount, plural } from '@pipeline/web/format/number.ts';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { Sparkline } from '../../charts/sparkline.tsx';
-import { formatCount, plural } from '../../format/number.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import layout from '../../page/layout.module.css';
 import { changeText, isSmall, type Kpi, kpiLabel, kpiValue } from './kpis.ts';
 import styles from './regressions.module.css';
 

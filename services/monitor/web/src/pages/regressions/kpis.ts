@@ -1,7 +1,7 @@
+import { formatDuration, UNKNOWN } from '@pipeline/web/format/duration.ts';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatPercent, formatRatio } from '@pipeline/web/format/number.ts';
 import type { Reply } from '../../api/types.ts';
-import { formatDuration, UNKNOWN } from '../../format/duration.ts';
-import { formatUsd } from '../../format/money.ts';
-import { formatPercent, formatRatio } from '../../format/number.ts';
 
 export type Kpi = Reply<'readRegressionGuard'>['repos'][number]['kpis'][number];
 

@@ -1,12 +1,12 @@
+import { onOff } from '@pipeline/web/address/fields.ts';
+import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Page } from '@pipeline/web/page/page.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { onOff } from '../../address/fields.ts';
-import { useAddress } from '../../address/use-address.ts';
 import { read } from '../../api/query.ts';
-import { Button } from '../../components/button.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
-import { Page } from '../../page/page.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { KpiTable } from './kpi-table.tsx';
 import { ReliabilityPanel } from './reliability-panel.tsx';

@@ -1,10 +1,10 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { formatCount } from '@pipeline/web/format/number.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
-import { FiguresTable } from '../../charts/figures-table.tsx';
-import { formatDuration } from '../../format/duration.ts';
-import { formatCount } from '../../format/number.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
 import { Panel } from '../../page/panel.tsx';
 
 const HEAD = [

@@ -1,5 +1,5 @@
+import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import type { Reply } from '../../api/types.ts';
-import { formatCount, plural } from '../../format/number.ts';
 
 type Result = Reply<'retrieveIntelligence'>;
 

@@ -1,14 +1,14 @@
+import { oneOf, text } from '@pipeline/web/address/fields.ts';
+import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Page } from '@pipeline/web/page/page.tsx';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { oneOf, text } from '../../address/fields.ts';
-import { useAddress } from '../../address/use-address.ts';
 import { read } from '../../api/query.ts';
-import { Button } from '../../components/button.tsx';
-import { SelectField } from '../../components/select-field.tsx';
-import { TextField } from '../../components/text-field.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
-import layout from '../../page/layout.module.css';
-import { Page } from '../../page/page.tsx';
 import { ChooseRepo } from '../choose-repo.tsx';
 import { RetrievalPanels } from './retrieval-panels.tsx';
 

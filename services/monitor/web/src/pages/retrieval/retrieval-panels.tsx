@@ -1,10 +1,10 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
+import { formatCount, formatRatio, plural } from '@pipeline/web/format/number.ts';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
-import { FiguresTable } from '../../charts/figures-table.tsx';
-import { formatCount, formatRatio, plural } from '../../format/number.ts';
-import { PageLink } from '../../navigation/page-link.tsx';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
 import { Panel } from '../../page/panel.tsx';
 import { confidenceText } from '../findings/columns.tsx';
 import { words } from '../intelligence/columns.tsx';

@@ -1,11 +1,11 @@
+import { SwitchField } from '@pipeline/web/components/switch-field.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { startAction } from '../../actions/perform.ts';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
-import { SwitchField } from '../../components/switch-field.tsx';
-import { When } from '../../components/when.tsx';
-import layout from '../../page/layout.module.css';
-import { NamedValues } from '../../page/named-values.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { automationPlan, strategyInput } from './strategy-plans.ts';
 

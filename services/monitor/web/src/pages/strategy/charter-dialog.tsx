@@ -1,9 +1,9 @@
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
 import { useState } from 'react';
 import { FormDialog } from '../../actions/form-dialog.tsx';
 import { request } from '../../api/request.ts';
 import type { Reply } from '../../api/types.ts';
-import { SelectField } from '../../components/select-field.tsx';
-import { TextField } from '../../components/text-field.tsx';
 import { strategyInput } from './strategy-plans.ts';
 import { envelopeInWords } from './words.ts';
 

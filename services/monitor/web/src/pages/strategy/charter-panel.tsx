@@ -1,10 +1,10 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { read } from '../../api/query.ts';
-import { Button } from '../../components/button.tsx';
-import { When } from '../../components/when.tsx';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
 import { Panel } from '../../page/panel.tsx';
 import { CharterDialog } from './charter-dialog.tsx';
 import { strategyInput } from './strategy-plans.ts';

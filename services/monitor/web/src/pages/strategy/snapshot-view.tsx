@@ -1,9 +1,9 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import layout from '@pipeline/web/page/layout.module.css';
+import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { startAction } from '../../actions/perform.ts';
-import { Button } from '../../components/button.tsx';
-import { When } from '../../components/when.tsx';
-import { formatUsd } from '../../format/money.ts';
-import layout from '../../page/layout.module.css';
-import { NamedValues } from '../../page/named-values.tsx';
 import { approvePlan, rejectPlan, type Snapshot } from './strategy-plans.ts';
 import { changeInWords, slateInWords } from './words.ts';
 

@@ -1,9 +1,9 @@
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Page } from '@pipeline/web/page/page.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import layout from '../../page/layout.module.css';
-import { Page } from '../../page/page.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { ChooseRepo } from '../choose-repo.tsx';
 import { AutomationPanel } from './automation-panel.tsx';

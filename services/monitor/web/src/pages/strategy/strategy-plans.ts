@@ -1,5 +1,5 @@
+import { isFailure } from '@pipeline/web/api/failure.ts';
 import type { ActionPlan } from '../../actions/action.ts';
-import { isFailure } from '../../api/failure.ts';
 import { request } from '../../api/request.ts';
 import type { Reply } from '../../api/types.ts';
 

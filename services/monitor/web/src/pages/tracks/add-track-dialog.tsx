@@ -1,10 +1,10 @@
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
+import { SwitchField } from '@pipeline/web/components/switch-field.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
 import { useState } from 'react';
 import { FormDialog } from '../../actions/form-dialog.tsx';
 import { request } from '../../api/request.ts';
 import { useRepos } from '../../api/use-repos.ts';
-import { SelectField } from '../../components/select-field.tsx';
-import { SwitchField } from '../../components/switch-field.tsx';
-import { TextField } from '../../components/text-field.tsx';
 
 /** Creates a track; schedule, slate and weight are set on its page. */
 export function AddTrackDialog({ repo: chosen, onClose }: { repo: string | undefined; onClose: () => void }) {

@@ -1,4 +1,4 @@
-import { formatMinutes } from '../../format/duration.ts';
+import { formatMinutes } from '@pipeline/web/format/duration.ts';
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 

@@ -1,10 +1,10 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
 import { useState } from 'react';
 import { FormDialog } from '../../actions/form-dialog.tsx';
 import { request } from '../../api/request.ts';
 import type { Reply } from '../../api/types.ts';
-import { Button } from '../../components/button.tsx';
-import { SelectField } from '../../components/select-field.tsx';
-import { TextField } from '../../components/text-field.tsx';
 import { cronInWords } from './cadence.ts';
 import { emptyRow, type SlateRow, slateOf, slateRows } from './slate-rows.ts';
 import { type TrackTarget, trackInput } from './track-plans.ts';

@@ -1,11 +1,11 @@
+import { Dialog } from '@pipeline/web/components/dialog.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
+import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FormDialog } from '../../actions/form-dialog.tsx';
 import { read } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { TextField } from '../../components/text-field.tsx';
-import { Skeleton } from '../../page/skeleton.tsx';
 import { type Draft, EMPTY_DRAFT, forgetDraft, keepDraft, storedDraft } from './drafts.ts';
 import { type TrackTarget, trackInput } from './track-plans.ts';
 

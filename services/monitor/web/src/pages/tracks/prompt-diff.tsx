@@ -1,10 +1,10 @@
+import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { diffLines } from 'diff';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
-import { FailureNote } from '../../page/failure-note.tsx';
-import layout from '../../page/layout.module.css';
-import { Skeleton } from '../../page/skeleton.tsx';
 import { type TrackTarget, trackInput } from './track-plans.ts';
 import styles from './tracks.module.css';
 

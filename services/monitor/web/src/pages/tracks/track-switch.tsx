@@ -1,5 +1,5 @@
+import { SwitchField } from '@pipeline/web/components/switch-field.tsx';
 import { startAction } from '../../actions/perform.ts';
-import { SwitchField } from '../../components/switch-field.tsx';
 import { switchPlan, type TrackTarget } from './track-plans.ts';
 
 /** Switches a track on and off. */

@@ -1,12 +1,12 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
+import type { Column } from '@pipeline/web/table/column.ts';
+import { useNow } from '@pipeline/web/timing/use-now.ts';
 import { startAction } from '../../actions/perform.ts';
 import { discardWritePlan, retryWritePlan } from '../../actions/write-actions.ts';
-import { Button } from '../../components/button.tsx';
-import { When } from '../../components/when.tsx';
-import { formatDuration } from '../../format/duration.ts';
-import { Glyph } from '../../glyphs/glyph.tsx';
 import { IssueLink } from '../../navigation/issue-link.tsx';
-import type { Column } from '../../table/column.ts';
-import { useNow } from '../../timing/use-now.ts';
 import type { QueuedWrite } from './in-lanes.ts';
 import { writeWords } from './write-words.ts';
 

@@ -1,15 +1,15 @@
+import { oneOf } from '@pipeline/web/address/fields.ts';
+import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { type Choice, SelectField } from '@pipeline/web/components/select-field.tsx';
+import { plural } from '@pipeline/web/format/number.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import { Page } from '@pipeline/web/page/page.tsx';
+import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { oneOf } from '../../address/fields.ts';
-import { useAddress } from '../../address/use-address.ts';
 import { read } from '../../api/query.ts';
-import { type Choice, SelectField } from '../../components/select-field.tsx';
-import { plural } from '../../format/number.ts';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { EmptyNote } from '../../page/empty-note.tsx';
-import { Page } from '../../page/page.tsx';
 import { Panel } from '../../page/panel.tsx';
-import { DataTable } from '../../table/data-table.tsx';
 import { WRITE_COLUMNS } from './columns.tsx';
 import { inLanes } from './in-lanes.ts';
 

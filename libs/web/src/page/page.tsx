@@ -9,10 +9,13 @@ interface PageProps {
   children: ReactNode;
 }
 
+/** Title of the site, as the page file has it; every page adds its own. */
+const siteTitle = typeof document === 'undefined' ? '' : document.title;
+
 /** Title and content of a page. */
 export function Page({ title, rejected = [], actions, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} – Pipeline monitor`;
+    document.title = `${title} – ${siteTitle}`;
   }, [title]);
   return (
     <>

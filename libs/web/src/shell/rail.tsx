@@ -2,29 +2,29 @@ import { useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Glyph } from '../glyphs/glyph.tsx';
+import type { PageEntry } from '../navigation/page-entry.ts';
 import { PageLink } from '../navigation/page-link.tsx';
-import { PAGES, type PageEntry } from '../navigation/pages.ts';
 import styles from './rail.module.css';
 
 const PagesDialog = lazy(() => import('./pages-dialog.tsx'));
 
-const GROUPS = [...new Set(PAGES.map(({ group }) => group))];
-const BAR = PAGES.slice(0, 4);
+/** As many as fit a narrow window, beside the button for the rest. */
+const IN_BAR = 4;
 
 const isCurrent = (path: string, pathname: string): boolean =>
   path === '/' ? pathname === '/' : pathname === path || pathname.startsWith(`${path}/`);
 
 /** The navigation: a rail on the left, or a bar at the bottom of a narrow window. */
-export function Rail() {
+export function Rail({ pages }: { pages: readonly PageEntry[] }) {
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <nav className={styles.rail} aria-label="Pages">
-        <PageGroups pathname={pathname} />
+        <PageGroups pages={pages} pathname={pathname} />
       </nav>
       <nav className={styles.bar} aria-label="Main pages">
-        {BAR.map((page) => (
+        {pages.slice(0, IN_BAR).map((page) => (
           <Entry key={page.path} page={page} pathname={pathname} />
         ))}
         <Button kind="quiet" glyph="more" onPress={() => setOpen(true)}>
@@ -34,7 +34,7 @@ export function Rail() {
       <Suspense>
         {isOpen && (
           <PagesDialog onClose={() => setOpen(false)}>
-            <PageGroups pathname={pathname} onOpen={() => setOpen(false)} />
+            <PageGroups pages={pages} pathname={pathname} onOpen={() => setOpen(false)} />
           </PagesDialog>
         )}
       </Suspense>
@@ -42,16 +42,25 @@ export function Rail() {
   );
 }
 
-function PageGroups({ pathname, onOpen }: { pathname: string; onOpen?: () => void }) {
-  return GROUPS.map((group) => (
+interface PageGroupsProps {
+  pages: readonly PageEntry[];
+  pathname: string;
+  onOpen?: () => void;
+}
+
+function PageGroups({ pages, pathname, onOpen }: PageGroupsProps) {
+  const groups = [...new Set(pages.map(({ group }) => group))];
+  return groups.map((group) => (
     <div key={group} className={styles.group}>
       {group && <p className={styles.heading}>{group}</p>}
       <ul>
-        {PAGES.filter((page) => page.group === group).map((page) => (
-          <li key={page.path}>
-            <Entry page={page} pathname={pathname} onOpen={onOpen} />
-          </li>
-        ))}
+        {pages
+          .filter((page) => page.group === group)
+          .map((page) => (
+            <li key={page.path}>
+              <Entry page={page} pathname={pathname} onOpen={onOpen} />
+            </li>
+          ))}
       </ul>
     </div>
   ));

@@ -1,4 +1,4 @@
-import type { State } from '../api/types.ts';
+import type { State } from '@pipeline/domain';
 import type { GlyphName } from '../glyphs/glyph-paths.ts';
 
 /** The seven families of states; each stands for who moves an issue on. */

@@ -2,15 +2,18 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Files and folders of the package that a build is made of. Types of other packages do not change it. */
+/** Files and folders of a package that a build is made of. Types of other packages do not change it. */
 const FILES = ['index.html', 'package.json', 'vite.config.ts'];
 const FOLDERS = ['src', 'scripts'];
+/** The sources of this library, which every build contains. */
+const SHARED = join(import.meta.dirname, '..');
 
-/** Returns a hash of paths and contents of the sources in `root`. A build with another hash is out of date. */
+/** Returns a hash of paths and contents of the sources in `root` and of this library. Another hash = out of date. */
 export function fingerprint(root: string): string {
   const files = [
     ...FILES.map((file) => join(root, file)),
     ...FOLDERS.flatMap((folder) => filesBelow(join(root, folder))),
+    ...filesBelow(SHARED),
   ];
   const hash = createHash('sha256');
   for (const file of files.sort())

@@ -1,6 +1,6 @@
 /** A failed request: an error response, or no response at all. */
 export class ApiFailure extends Error {
-  /** HTTP status; 0 = the monitor did not respond. */
+  /** HTTP status; 0 = the server did not respond. */
   readonly status: number;
   /** Code of the error catalogue, or UNREACHABLE, or UNEXPECTED_RESPONSE. */
   readonly code: string;
@@ -23,7 +23,7 @@ export const isFailure = (error: unknown, code?: string): error is ApiFailure =>
 
 /** Returns the failure for a request that got no response. */
 export const unreachable = (): ApiFailure =>
-  new ApiFailure('The monitor does not respond. Check the network and whether the monitor runs.', {
+  new ApiFailure('The server does not respond. Check the network and whether the service runs.', {
     status: 0,
     code: 'UNREACHABLE',
     requestId: null,

@@ -1,0 +1,81 @@
+import { withoutTrailing } from '@pipeline/domain';
+import { latestRuns, latestStatuses } from '../checks/verdicts.ts';
+import { type Html, html } from '../http/html.ts';
+import { isPull } from '../issues/changes.ts';
+import type { IssueRecord, PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
+import { diffOf } from './diff.ts';
+import { markdown } from './markdown.ts';
+import { ago, labels, link, stateOf } from './parts.ts';
+
+/** An issue or a pull request: its state, what was said, its checks and its changes. */
+export async function issuePage(
+  sandbox: Sandbox,
+  { repo, issue, monitorUrl }: { repo: RepoRecord; issue: IssueRecord; monitorUrl: string | undefined },
+): Promise<Html> {
+  const state = stateOf(issue);
+  const inMonitor =
+    monitorUrl === undefined || issue.pull
+      ? html``
+      : html` <a href="${monitorUrl}/#/issues${link(repo)}/${issue.number}">Show in the monitor</a>`;
+  return html`<p><span class="state ${state}">${state}</span> ${labels(sandbox, repo, issue)}${inMonitor}</p>
+${isPull(issue) ? branches(repo, issue.pull) : html``}${children(sandbox, repo, issue)}${comments(sandbox, repo, issue)}
+${isPull(issue) ? await changes(sandbox, repo, issue) : html``}`;
+}
+
+function comments(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord): Html[] {
+  const { state } = sandbox;
+  const entries = [
+    { author: issue.author, at: issue.createdAt, body: issue.body ?? '', note: 'opened' },
+    ...state
+      .list('comment', repo.id, issue.number)
+      .map(({ author, createdAt, body }) => ({ author, at: createdAt, body, note: 'commented' })),
+    ...state.list('review', repo.id, issue.number).map(({ author, submittedAt, body, ...review }) => ({
+      author,
+      at: submittedAt,
+      body,
+      note: NOTES[review.state],
+    })),
+  ].sort((a, b) => a.at.localeCompare(b.at));
+  return entries.map(
+    ({ author, at, body, note }) =>
+      html`<article><header><strong>${author}</strong> ${note} ${ago(sandbox, at)}</header>
+<div class="body">${markdown(withoutMarkers(body))}</div></article>`,
+  );
+}
+
+const NOTES = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'requested changes',
+  COMMENTED: 'reviewed',
+  DISMISSED: 'reviewed (dismissed)',
+} as const;
+
+function children({ state }: Sandbox, repo: RepoRecord, issue: IssueRecord): Html {
+  const items = state
+    .list('issue', repo.id, issue.number)
+    .map((child) => html`<li><a href="${link(repo)}/issues/${child.number}">#${child.number} ${child.title}</a></li>`);
+  return items.length > 0 ? html`<h2>Sub-issues</h2><ul>${items}</ul>` : html``;
+}
+
+/** A body as a reader sees it: without markers and the empty lines before them. */
+const withoutMarkers = (body: string): string =>
+  body
+    .split(/<!-- svc:[^<>]* -->/)
+    .map((part, index, { length }) => (index === length - 1 ? part : withoutTrailing(part, '\n')))
+    .join('');
+
+const branches = (repo: RepoRecord, pull: PullIssue['pull']): Html =>
+  html`<p><code>${pull.headRef}</code> (${pull.headSha.slice(0, 12)}) into <code>${pull.baseRef}</code> of
+<a href="${link(repo)}">${repo.owner}/${repo.name}</a>${
+    pull.mergeSha ? html`, merged as ${pull.mergeSha.slice(0, 12)} by ${pull.mergedBy ?? ''}` : html``
+  }</p>`;
+
+async function changes(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue): Promise<Html> {
+  const { headSha } = issue.pull;
+  const checks = [
+    ...latestRuns(sandbox, repo, headSha).map(({ name, status, conclusion }) => [name, conclusion ?? status] as const),
+    ...latestStatuses(sandbox, repo, headSha).map(({ context, state }) => [context, state] as const),
+  ].map(([name, result]) => html`<li>${name}: <strong>${result.replaceAll('_', ' ')}</strong></li>`);
+  return html`<h2>Checks</h2>${checks.length > 0 ? html`<ul>${checks}</ul>` : html`<p>No check has reported.</p>`}
+<h2>Changes</h2>${await diffOf(sandbox, repo, issue)}`;
+}

@@ -1,0 +1,32 @@
+import react from '@vitejs/plugin-react';
+import type { Plugin, UserConfig } from 'vite';
+
+const FOREIGN_TEXTS = /\/(?!en-US)[a-z]{2}-[A-Z]{2}\.m?js$/;
+
+const isOfReactAria = (id: string): boolean =>
+  id.includes('/intl/') && (id.includes('/react-aria') || id.includes('/react-stately'));
+
+/** Leaves out the texts of React Aria in languages that the pages do not have: 12 kB of the first script. */
+const englishOnly = (): Plugin => ({
+  name: 'english-only',
+  enforce: 'pre',
+  load: {
+    filter: { id: FOREIGN_TEXTS },
+    handler: (id) => (isOfReactAria(id) ? 'export default {};' : null),
+  },
+});
+
+/** Settings of a build into `dist/index.html` and `dist/assets`, served by a service under a strict content policy. */
+export const pagesConfig = (root: string): UserConfig => ({
+  root,
+  plugins: [englishOnly(), react()],
+  build: {
+    outDir: 'dist',
+    manifest: true,
+    // The policy of the page allows scripts and styles as files only.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1_000,
+  },
+});

@@ -1,0 +1,88 @@
+import { type ReactNode, useId, useState } from 'react';
+import type { Loaded } from '../api/loaded.ts';
+import { Button } from '../components/button.tsx';
+import { formatAge } from '../format/duration.ts';
+import { formatClock } from '../format/time.ts';
+import { preferences } from '../preferences/preferences.ts';
+import { useSignal } from '../shared/use-signal.ts';
+import { FailureNote } from './failure-note.tsx';
+import styles from './panel.module.css';
+import { Skeleton } from './skeleton.tsx';
+
+export interface PanelProps {
+  title: ReactNode;
+  /** Stands beside the title. */
+  tip?: ReactNode;
+  /** The source of the data no longer vouches for it: its time is shown instead of its age. */
+  isOutdated?: boolean;
+  query: Loaded;
+  /** Time at which cached data was read from the store; null = the first poll is not complete. */
+  polledAt?: string | null;
+  /** Height of the content, for its skeleton. */
+  height: number;
+  /** The same figures as a table, for a chart. */
+  table?: () => ReactNode;
+  actions?: ReactNode;
+  children: () => ReactNode;
+}
+
+/** A titled part of a page with its age, its reload and its own error; other panels are not affected by it. */
+export function Panel({
+  title,
+  tip,
+  isOutdated = false,
+  query,
+  polledAt,
+  height,
+  table,
+  actions,
+  children,
+}: PanelProps) {
+  const id = useId();
+  const [asTable, setAsTable] = useState(false);
+  const hasData = query.data !== undefined;
+  return (
+    <section className={styles.panel} aria-labelledby={id}>
+      <header className={styles.head}>
+        <h2 id={id} className={styles.title}>
+          {title}
+        </h2>
+        {tip}
+        <span className={styles.space} />
+        {actions}
+        <PanelAge query={query} polledAt={polledAt} isOutdated={isOutdated} />
+        {table && (
+          <Button
+            kind="quiet"
+            glyph={asTable ? 'trend' : 'table'}
+            aria-label={asTable ? 'Show as chart' : 'Show as table'}
+            onPress={() => setAsTable(!asTable)}
+          />
+        )}
+        <Button kind="quiet" glyph="reload" aria-label="Reload" onPress={() => void query.refetch()} />
+      </header>
+      {query.error && (
+        <FailureNote
+          what={hasData ? 'Not up to date' : 'Could not be read'}
+          error={query.error}
+          onRetry={() => void query.refetch()}
+        />
+      )}
+      {hasData ? (
+        <div className={styles.content}>{asTable && table ? table() : children()}</div>
+      ) : (
+        !query.error && <Skeleton height={height} />
+      )}
+    </section>
+  );
+}
+
+/** Age of the data, or "as of" its time when it is outdated. */
+function PanelAge({ query, polledAt, isOutdated }: Pick<PanelProps, 'query' | 'polledAt' | 'isOutdated'>) {
+  const { zone } = useSignal(preferences);
+  if (query.data === undefined) return null;
+  if (polledAt === null) return <span className={styles.age}>warming up</span>;
+  const at = polledAt === undefined ? query.dataUpdatedAt : Date.parse(polledAt);
+  if (isOutdated || query.error) return <span className={styles.age}>as of {formatClock(at, zone)}</span>;
+  return <span className={styles.age}>{formatAge(at, Date.now())}</span>;
+}

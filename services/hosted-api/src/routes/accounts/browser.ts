@@ -1,0 +1,129 @@
+import type { browserRoutes } from '@pipeline/contract';
+import { AppError } from '@pipeline/domain';
+import { costsOf, explainIssue, listIssues, timelineOf } from '@pipeline/engine';
+import { type HandlersOf, webAsset } from '@pipeline/http';
+import {
+  deleteSessionOf,
+  findMemberScope,
+  liveConnectionsOf,
+  membersOf,
+  type OrgScope,
+  organisationsOf,
+  revokeConnection,
+  revokeConnectionsOf,
+  type Store,
+  sessionsOf,
+  tenantIdOf,
+} from '@pipeline/store';
+import type { SessionIdentity } from '../../accounts/browser-sessions.ts';
+import { SCOPE } from '../../auth/public-address.ts';
+import type { HostedContext } from '../../context/context.ts';
+import { bootstrapOf, overviewFor } from '../../context/reads.ts';
+
+type Handlers = HandlersOf<typeof browserRoutes, { session: HostedContext['authenticateSession'] }>;
+
+/** What the customers' pages read and change: the use cases of connections, with the rights of the logged-in user. */
+export const browserHandlers = (context: HostedContext): Handlers => ({
+  ...readHandlers(context),
+  ...accountHandlers(context),
+  getAsset: ({ params, request }) =>
+    context.webDir === undefined ? Promise.resolve({ status: 404 }) : webAsset(context.webDir, params.path, request),
+});
+
+/**
+ * What the user may read in an organisation, from the primary for every request.
+ * @throws AppError NOT_FOUND for an unknown organisation and for one of others: the answers do not differ.
+ */
+async function scopeIn(store: Store, { account }: SessionIdentity, org: string): Promise<OrgScope> {
+  const tenantId = await tenantIdOf(store.tenant, org);
+  const scope = tenantId === null ? null : await findMemberScope(store.tenant, tenantId, account.id);
+  if (scope === null) throw new AppError('NOT_FOUND', 'There is no such organisation, or you are not a member of it');
+  return scope;
+}
+
+function readHandlers(context: HostedContext) {
+  const { store } = context.engine;
+  return {
+    browserBootstrap: async ({ identity, query }) => {
+      const scope = await scopeIn(store, identity, query.org);
+      const reader = { scope, login: identity.account.email, scopes: [SCOPE] };
+      return { status: 200, body: await bootstrapOf(context, reader, undefined) };
+    },
+    browserCosts: async ({ identity, query }) => {
+      const scope = await scopeIn(store, identity, query.org);
+      return { status: 200, body: await costsOf(store, scope, context.now()) };
+    },
+    browserOverview: async ({ identity, query }) => {
+      const scope = await scopeIn(store, identity, query.org);
+      return { status: 200, body: await overviewFor(context, { scope }, query.repo) };
+    },
+    browserIssues: async ({ identity, query }) => {
+      const scope = await scopeIn(store, identity, query.org);
+      const { repo: slug, state: filter, limit, offset } = query;
+      const { json } = await listIssues(store, scope, { slug, filter, limit, offset });
+      return { status: 200, json };
+    },
+    browserIssue: async ({ identity, params, query }) => {
+      const scope = await scopeIn(store, identity, query.org);
+      const issue = { slug: query.repo, number: Number(params.number) };
+      return { status: 200, body: await explainIssue(store, scope, issue) };
+    },
+    browserTimeline: async ({ identity, params, query }) => {
+      const scope = await scopeIn(store, identity, query.org);
+      const { repo: slug, limit, offset } = query;
+      const page = { slug, number: Number(params.number), limit, offset };
+      const { timeline, total } = await timelineOf(store, scope, page);
+      return { status: 200, body: { ...timeline, total } };
+    },
+    browserMembers: async ({ identity, query }) => {
+      const scope = await scopeIn(store, identity, query.org);
+      if (scope.role !== 'owner') throw new AppError('NOT_FOUND', 'Only owners of the organisation see its members');
+      const members = await membersOf(store.tenant, scope.tenantId);
+      const items = members.map(({ email, name, role, granted }) => ({
+        email,
+        name,
+        role,
+        repos: role === 'member' ? granted : null,
+      }));
+      return { status: 200, body: { items } };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+const SESSION_ID = /^[0-9a-f]{64}$/;
+
+function accountHandlers({ engine: { store } }: HostedContext) {
+  return {
+    browserUser: async ({ identity: { account, formToken } }) => {
+      const organisations = await organisationsOf(store.fleet, account.id);
+      const orgs = organisations.map(({ externalId, name, role }) => ({ slug: externalId, name, role }));
+      return { status: 200, body: { email: account.email, name: account.name, orgs, formToken } };
+    },
+    browserConnections: async ({ identity: { account } }) => {
+      const connections = await liveConnectionsOf(store.tenant, account.id);
+      const items = connections.map(({ clientId: _, ...connection }) => connection);
+      return { status: 200, body: { items } };
+    },
+    browserEndConnection: async ({ identity: { account }, params, log }) => {
+      const ended = await revokeConnection(store.tenant, params.id, 'user', account.id);
+      if (ended) log.info('connection ended by its user', { connection: params.id, user: account.id });
+      return { status: 200, body: { ended: ended ? 1 : 0 } };
+    },
+    browserEndConnections: async ({ identity: { account }, log }) => {
+      const ended = await revokeConnectionsOf(store.tenant, account.id, 'user');
+      if (ended.length > 0) log.info('all connections ended by their user', { connections: ended, user: account.id });
+      return { status: 200, body: { ended: ended.length } };
+    },
+    browserSessions: async ({ identity: { account, sessionId } }) => {
+      const sessions = await sessionsOf(store.tenant, account.id);
+      const items = sessions.map((session) => ({ ...session, isCurrent: session.id === sessionId }));
+      return { status: 200, body: { items } };
+    },
+    browserEndSession: async ({ identity: { account }, params, log }) => {
+      const isId = SESSION_ID.test(params.id);
+      const ended = isId && (await deleteSessionOf(store.tenant, account.id, Buffer.from(params.id, 'hex')));
+      if (ended) log.info('session ended by its user', { session: params.id.slice(0, 16), user: account.id });
+      return { status: 200, body: { ended: ended ? 1 : 0 } };
+    },
+  } satisfies Partial<Handlers>;
+}

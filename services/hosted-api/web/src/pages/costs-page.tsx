@@ -1,0 +1,71 @@
+import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
+import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatCount } from '@pipeline/web/format/number.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import { Facts } from '@pipeline/web/page/facts.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Page } from '@pipeline/web/page/page.tsx';
+import { Panel } from '@pipeline/web/page/panel.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { read } from '../api/request.ts';
+import { POLL_MS, usePlace } from '../api/use-place.ts';
+
+/** What do the agents of the organisation cost? */
+export default function CostsPage() {
+  const { org } = usePlace();
+  const query = useQuery(read('browserCosts', { query: { org: org?.slug ?? '' } }, POLL_MS));
+  const costs = query.data;
+  return (
+    <Page title="Costs">
+      <div className={layout.stack}>
+        <Panel title="Reported by agents" query={query} height={60}>
+          {() =>
+            costs && (
+              <Facts
+                facts={[
+                  { name: 'Since 00:00 UTC', value: formatUsd(costs.todayUsd) },
+                  { name: '24 hours', value: formatUsd(costs.last24hUsd) },
+                  { name: '7 days', value: formatUsd(costs.last7dUsd) },
+                  { name: '30 days', value: formatUsd(costs.last30dUsd) },
+                  { name: 'All time', value: formatUsd(costs.lifetimeUsd) },
+                ]}
+              />
+            )
+          }
+        </Panel>
+        <Panel title="By repository" query={query} height={160}>
+          {() =>
+            costs && (
+              <FiguresTable
+                caption="Cost by repository in USD"
+                head={['Repository', '24 hours', '7 days', '30 days', 'All time']}
+                rows={costs.byRepo.map(({ repo, last24hUsd, last7dUsd, last30dUsd, lifetimeUsd }) => [
+                  repo,
+                  ...[last24hUsd, last7dUsd, last30dUsd, lifetimeUsd].map((usd) => formatUsd(usd)),
+                ])}
+              />
+            )
+          }
+        </Panel>
+        <Panel title="By agent" query={query} height={120}>
+          {() =>
+            costs &&
+            (costs.byAgent.length === 0 ? (
+              <EmptyNote title="No agent has reported a cost yet." />
+            ) : (
+              <FiguresTable
+                caption="Cost by agent in USD, all time"
+                head={['Agent', 'Invocations', 'Cost']}
+                rows={costs.byAgent.map(({ agent, usd, invocations }) => [
+                  agent,
+                  formatCount(invocations),
+                  formatUsd(usd),
+                ])}
+              />
+            ))
+          }
+        </Panel>
+      </div>
+    </Page>
+  );
+}
