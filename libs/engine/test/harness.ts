@@ -8,6 +8,7 @@ import {
   type RetrospectiveResult,
   type Settings,
   type TaskType,
+  type VcsHost,
 } from '@pipeline/domain';
 import {
   applyHostEvent,
@@ -181,8 +182,8 @@ export function goodOutcome(taskType: TaskType, issueNumber: number): Outcome {
   }
 }
 
-/** Sends everything in the outbox to the fake host. */
-export async function drain({ engine, host }: Bench): Promise<void> {
+/** Sends everything in the outbox to the host, by default the fake one. */
+export async function drain({ engine, host }: Pick<Bench, 'engine'> & { host: VcsHost }): Promise<void> {
   for (;;) {
     const ready = await sendable(engine, 'sandbox', 100);
     if (ready.length === 0) return;

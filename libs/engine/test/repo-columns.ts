@@ -2,7 +2,7 @@ import type { Stage } from './stage.ts';
 
 /** Changes columns of the repo of a stage that the product sets from its configuration. */
 export async function updateRepo(
-  { database, tenantId, repo }: Stage,
+  { database, tenantId, repo }: Pick<Stage, 'database' | 'tenantId' | 'repo'>,
   change: { checks_policy: 'required' | 'all' | 'none' },
 ): Promise<void> {
   const update = database.db.updateTable('repos').set(change);
