@@ -6,8 +6,8 @@ import { createReads } from './reads.ts';
 import type { RequestOptions } from './target.ts';
 
 interface GitHubHostOptions extends ClientOptions {
-  /** The writing identity, for credentials that cannot ask `GET /user` (an app installation: `name[bot]`). */
-  login?: string;
+  /** Returns the login that writes, for credentials that cannot read `GET /user` (an app installation: `name[bot]`). */
+  login?: () => Promise<string>;
   now: () => Date;
 }
 
@@ -20,12 +20,14 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
   const client = createClient(options);
   const permissionOf = createPermissions(client, now);
   const send = fetchOf(options);
-  let known = options.login;
+  let known: string | undefined;
 
-  const login = async () => {
-    known ??= (await client.rest.users.getAuthenticated()).data.login;
-    return known;
-  };
+  const login =
+    options.login ??
+    (async () => {
+      known ??= (await client.rest.users.getAuthenticated()).data.login;
+      return known;
+    });
 
   return {
     clientType: options.clientType,

@@ -7,6 +7,7 @@ import { enabledReposWithTenant, reloadReports, requireStore } from '@pipeline/s
 import { type Dashboard, dashboardWithoutStore } from '../analytics/dashboard.ts';
 import { type Authentication, createAuthentication } from '../auth/authentication.ts';
 import type { Credentials } from '../auth/credentials.ts';
+import { hostAccess } from '../hosts/access.ts';
 import { type ConnectedHost, connectHosts } from '../hosts/hosts.ts';
 import { WriteBudget } from '../hosts/write-budget.ts';
 import { LogIndex } from '../logs/log-index.ts';
@@ -159,7 +160,9 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
     return null;
   }
   if (hosts.length === 0)
-    log.warn('neither GITHUB_TOKEN nor SANDBOX_URL is set: no repo is polled and no host writes are sent');
+    log.warn(
+      'none of GITHUB_APP_ID, GITHUB_TOKEN and SANDBOX_URL is set: no repo is polled and no host writes are sent',
+    );
   const pipeline = createPipeline({
     databaseUrl: env.DATABASE_URL,
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
@@ -180,17 +183,12 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
 }
 
 function hostsOf(env: MonitorEnv, config: ConfigInForce, log: Logger): ConnectedHost[] {
-  const { GITHUB_TOKEN, GITHUB_API_URL, SANDBOX_URL, SANDBOX_TOKEN } = env;
-  if (SANDBOX_URL && !SANDBOX_TOKEN) throw new StartError('SANDBOX_TOKEN: must be set when SANDBOX_URL is set');
   const limits = () => {
     const { contentWritesPerMinute, contentWritesPerHour } = config.settings.hostBudget;
     return { perMinute: contentWritesPerMinute, perHour: contentWritesPerHour };
   };
   return connectHosts({
-    access: {
-      ...(GITHUB_TOKEN && { github: { apiUrl: GITHUB_API_URL, token: GITHUB_TOKEN } }),
-      ...(SANDBOX_URL && SANDBOX_TOKEN && { sandbox: { apiUrl: SANDBOX_URL, token: SANDBOX_TOKEN } }),
-    },
+    access: hostAccess(env),
     budget: new WriteBudget(limits, now),
     userAgent: 'pipeline-monitor',
     log,
