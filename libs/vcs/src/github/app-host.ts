@@ -3,7 +3,7 @@ import { type RepoRef, slugKey, type VcsHost } from '@pipeline/domain';
 import { LRUCache } from 'lru-cache';
 import type { GitHubAppOptions } from './app.ts';
 import { createClient } from './client.ts';
-import { HostError, told } from './errors.ts';
+import { HostError, withHostErrors } from './errors.ts';
 import { createGitHubHost } from './host.ts';
 import { installationAuth } from './installation-auth.ts';
 import { InstallationTokens } from './installation-tokens.ts';
@@ -31,7 +31,7 @@ export function createGitHubAppHost(options: GitHubAppHostOptions): VcsHost {
   const tokens = new InstallationTokens(app, now);
   let login: Promise<string> | null = null;
   const loginOf = (): Promise<string> => {
-    login ??= told(readLogin(app), now).catch((error: unknown) => {
+    login ??= withHostErrors(readLogin(app), now).catch((error: unknown) => {
       login = null;
       throw error;
     });

@@ -1,6 +1,6 @@
 import { type ExecuteContext, type RepoRef, slugKey, type VcsHost } from '@pipeline/domain';
 import { type Client, type ClientOptions, createClient, fetchOf } from './client.ts';
-import { answered, told } from './errors.ts';
+import { answered, withHostErrors } from './errors.ts';
 import { execute } from './execute.ts';
 import { createReads } from './reads.ts';
 import type { RequestOptions } from './target.ts';
@@ -32,8 +32,8 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
   return {
     clientType: options.clientType,
     ...createReads(client, now),
-    login: () => told(login(), now),
-    permissionOf: (repo, person) => told(permissionOf(repo, person), now),
+    login: () => withHostErrors(login(), now),
+    permissionOf: (repo, person) => withHostErrors(permissionOf(repo, person), now),
     execute: (repo, issueNumber, action, context) => {
       const at = { owner: repo.owner, repo: repo.name, request: requestOf(context, send) };
       return execute({ client, repo, issueNumber, at, login, context }, action, now);

@@ -7,7 +7,6 @@ import { enabledReposWithTenant, reloadReports, requireStore } from '@pipeline/s
 import { type Dashboard, dashboardWithoutStore } from '../analytics/dashboard.ts';
 import { type Authentication, createAuthentication } from '../auth/authentication.ts';
 import type { Credentials } from '../auth/credentials.ts';
-import { hostAccess } from '../hosts/access.ts';
 import { type ConnectedHost, connectHosts } from '../hosts/hosts.ts';
 import { WriteBudget } from '../hosts/write-budget.ts';
 import { LogIndex } from '../logs/log-index.ts';
@@ -19,6 +18,7 @@ import { placeOf } from '../settings/config-summary.ts';
 import { watchAgentsWithoutStore } from '../workers/agents-without-store.ts';
 import { createMonitorApp } from './app.ts';
 import type { MonitorEnv } from './env.ts';
+import { hostAccess } from './host-access.ts';
 import { createPipeline, type Pipeline, readinessOf } from './pipeline.ts';
 
 type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack' | 'onHangup'>;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ProjectionAction } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
 import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
 import { connectHosts } from '../../src/hosts/hosts.ts';
@@ -34,7 +35,13 @@ test('acts as the app and spends no budget on its tokens when an app is configur
   const access = { apiUrl: sandbox.url, appId: '5', privateKey: KEY.privateKey };
   const [host] = connectHosts({ access: { github: access }, budget, userAgent: 'test', log: silentLogger, now });
   expect(await host?.vcs.login()).toBe('pipeline[bot]');
-  const created = { type: 'createIssue', title: 'Found', body: 'By the pipeline', labels: [], marker: 'm' } as const;
+  const created: ProjectionAction = {
+    type: 'createIssue',
+    title: 'Found',
+    body: 'By the pipeline',
+    labels: [],
+    marker: 'm',
+  };
   expect(await host?.vcs.getRepo(REPO)).toMatchObject({ private: true });
   expect(budget.left()).toBe(80);
   expect(await host?.vcs.execute(REPO, 0, created, { mayHaveHappened: false })).toMatchObject({ status: 'ok' });

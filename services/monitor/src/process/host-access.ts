@@ -1,6 +1,6 @@
 import { requireAppKey, StartError } from '@pipeline/runtime';
-import type { MonitorEnv } from '../process/env.ts';
-import type { HostAccess, HostKind } from './hosts.ts';
+import type { HostAccess, HostKind } from '../hosts/hosts.ts';
+import type { MonitorEnv } from './env.ts';
 
 /**
  * Returns the access to each host that the environment configures. An app has precedence over a token.
