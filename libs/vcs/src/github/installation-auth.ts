@@ -9,7 +9,7 @@ interface InstallationAuthOptions {
 
 /**
  * Octokit auth strategy: authorizes every request with a token of the repo's installation. A request that the host
- * rejects with 401 is sent once more with a new token; the host did not execute it.
+ * rejects with 401 is sent again with a new token; the host did not execute it.
  */
 export function installationAuth({ tokens, target }: InstallationAuthOptions) {
   const auth = async () => ({ type: 'token', token: await tokens.tokenFor(target) });
