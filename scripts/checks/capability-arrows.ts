@@ -124,7 +124,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     mcp: ['auth', 'context'],
     oauth: ['accounts', 'auth', 'pages'],
     pages: ['accounts'],
-    process: ['context', 'oauth', 'pages', 'repos', 'routes'],
+    process: ['context', 'oauth', 'pages', 'routes'],
     routes: ['accounts', 'auth', 'context', 'mcp', 'oauth', 'pages', 'repos'],
   },
   'hosted-web': {
@@ -217,7 +217,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     limits: ['http', 'state'],
     pages: ['checks', 'http', 'issues', 'pulls', 'state'],
     protection: ['access', 'checks', 'git', 'http', 'render', 'state'],
-    pulls: ['access', 'git', 'http', 'issues', 'protection', 'render', 'repos', 'state'],
+    pulls: ['access', 'apps', 'git', 'http', 'issues', 'protection', 'render', 'repos', 'state'],
     pushes: ['access', 'apps', 'http', 'protection', 'repos', 'state'],
     render: ['access', 'state'],
     repos: ['access', 'git', 'http', 'issues', 'protection', 'render', 'state'],

@@ -1,28 +1,44 @@
 import type { VcsHost } from '@pipeline/domain';
-import { parseEnv } from '@pipeline/runtime';
+import { envPemKey, parseEnv, requireAppKey } from '@pipeline/runtime';
 import { z } from 'zod';
 
 /** Host credentials, the same variables as those of the monitor. */
 const Env = z.object({
   GITHUB_TOKEN: z.string().optional(),
+  GITHUB_APP_ID: z.string().optional(),
+  GITHUB_APP_PRIVATE_KEY: envPemKey().optional(),
   GITHUB_API_URL: z.url().default('https://api.github.com'),
   SANDBOX_URL: z.url().optional(),
   SANDBOX_TOKEN: z.string().optional(),
+  SANDBOX_APP_ID: z.string().optional(),
+  SANDBOX_APP_PRIVATE_KEY: envPemKey().optional(),
 });
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the host client of a kind; null without credentials in the environment. */
+/**
+ * Returns the host client of a kind; null without credentials in the environment.
+ * @throws EnvError for an invalid variable; StartError for an incomplete app.
+ */
 export async function connectHost(env: Environment, kind: string): Promise<VcsHost | null> {
-  const { GITHUB_TOKEN, GITHUB_API_URL, SANDBOX_URL, SANDBOX_TOKEN } = parseEnv(Env, env);
+  const set = parseEnv(Env, env);
   const access =
     kind === 'sandbox'
-      ? { baseUrl: SANDBOX_URL, token: SANDBOX_TOKEN }
-      : { baseUrl: GITHUB_API_URL, token: GITHUB_TOKEN };
-  const { baseUrl, token } = access;
-  if (!baseUrl || !token) return null;
+      ? {
+          baseUrl: set.SANDBOX_URL,
+          token: set.SANDBOX_TOKEN,
+          app: requireAppKey('SANDBOX', set.SANDBOX_APP_ID, set.SANDBOX_APP_PRIVATE_KEY),
+        }
+      : {
+          baseUrl: set.GITHUB_API_URL,
+          token: set.GITHUB_TOKEN,
+          app: requireAppKey('GITHUB', set.GITHUB_APP_ID, set.GITHUB_APP_PRIVATE_KEY),
+        };
+  const { baseUrl, token, app } = access;
+  if (!baseUrl || !(app || token)) return null;
   // Loaded lazily: loading the host client takes 0.2 s.
-  const { createGitHubHost } = await import('@pipeline/vcs');
-  const clientType = kind === 'sandbox' ? 'sandbox' : 'github';
-  return createGitHubHost({ baseUrl, token, clientType, userAgent: 'pipeline-cli', now: () => new Date() });
+  const { createGitHubAppHost, createGitHubHost } = await import('@pipeline/vcs');
+  const clientType = kind === 'sandbox' ? ('sandbox' as const) : ('github' as const);
+  const options = { baseUrl, clientType, userAgent: 'pipeline-cli', now: () => new Date() };
+  return app ? createGitHubAppHost({ ...options, ...app }) : createGitHubHost({ ...options, ...(token && { token }) });
 }

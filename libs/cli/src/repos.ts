@@ -76,7 +76,7 @@ function addAdd(repo: Command, run: Run): void {
   leaf<AddOptions>(repo, run, {
     usage: 'add <repo>',
     description:
-      'add a repo, owner/name, or change the settings of one that was added before; reads it from the host with GITHUB_TOKEN or SANDBOX_URL and SANDBOX_TOKEN',
+      'add a repo, owner/name, or change the settings of one that was added before; reads it from the host with the variables of the monitor: GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, GITHUB_TOKEN, or SANDBOX_URL and SANDBOX_TOKEN',
     writes: true,
     options: [
       ['--org <id>', 'organisation id (default: default)'],

@@ -1,6 +1,6 @@
 import { AppError, DEFAULT_SETTINGS } from '@pipeline/domain';
 import { admin, type Engine, type NotifiedChannel } from '@pipeline/engine';
-import { EnvError, parseEnv, silentLogger, withDeadline } from '@pipeline/runtime';
+import { EnvError, parseEnv, StartError, silentLogger, withDeadline } from '@pipeline/runtime';
 import {
   assertSchema,
   createNotifications,
@@ -103,7 +103,8 @@ function failureOf(error: unknown): Failure {
   if (error instanceof AppError) return { code: error.code, message, exitCode: EXIT.refused };
   if (error instanceof UsageError) return { code: 'USAGE', message, exitCode: EXIT.usage };
   if (error instanceof InputError) return { code: 'INVALID_INPUT', message, exitCode: EXIT.refused };
-  if (error instanceof EnvError) return { code: 'CONFIG', message, exitCode: EXIT.config };
+  if (error instanceof EnvError || error instanceof StartError)
+    return { code: 'CONFIG', message, exitCode: EXIT.config };
   if (error instanceof SchemaError) return { code: 'SCHEMA', message, exitCode: EXIT.config };
   if (isRefusedLogin(error)) return { code: 'CONFIG', message: `DATABASE_URL: ${message}`, exitCode: EXIT.config };
   if (isUnavailable(error)) {

@@ -1,3 +1,4 @@
+export { type AppKey, envPemKey, requireAppKey } from './app-key.ts';
 export * from './batcher.ts';
 export * from './env.ts';
 export * from './listen.ts';

@@ -210,7 +210,7 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   const viewer = requireViewer(sandbox);
   const json = express.json({ limit: '10mb', type: () => true });
   app.use(['/rate_limit', '/user', '/users', '/graphql', '/repos'], viewer, json);
-  app.use(['/user', '/graphql'], refuseApps);
+  app.use('/user', refuseApps);
   app.use(limit.route);
   app.use(['/user', '/users', '/graphql', '/repos'], limit.middleware);
   app.use(viewerRoutes(sandbox), graphqlRoutes(sandbox));

@@ -1,4 +1,5 @@
 export { createGitHubApp, type GitHubAppOptions } from './github/app.ts';
+export { createGitHubAppHost } from './github/app-host.ts';
 export type { ClientOptions } from './github/client.ts';
 export { HostError } from './github/errors.ts';
 export { createGitHubHost } from './github/host.ts';

@@ -50,7 +50,6 @@ describe('a token of an installation', () => {
     expect(await status('GET', '/repos/acme/shop/pulls')).toBe(403);
     expect(await status('GET', '/repos/acme/till')).toBe(404);
     expect(await status('GET', '/user')).toBe(403);
-    expect(await status('POST', '/graphql', { query: '{ viewer { login } }' })).toBe(403);
   });
 
   test('ends after an hour', async () => {

@@ -57,7 +57,7 @@ function scripted(answer: () => Response, clientType: 'github' | 'sandbox' = 'gi
   const host = createGitHubHost({
     baseUrl: 'https://api.test',
     token: 'x',
-    login: 'bot',
+    login: async () => 'bot',
     clientType,
     now,
     userAgent: 'test',

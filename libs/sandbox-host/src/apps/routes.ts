@@ -27,6 +27,11 @@ export function appRoutes(sandbox: Sandbox): Router {
   const { state } = sandbox;
   const installations = (app: AppRecord) => state.list('installation', GLOBAL).filter(({ appId }) => appId === app.id);
 
+  router.get('/app', async (req, res) => {
+    const app = await appOf(sandbox, req.headers.authorization);
+    res.json(renderApp(sandbox, app, installations(app).length));
+  });
+
   router.get('/repos/:owner/:repo/installation', async (req, res) => {
     const app = await appOf(sandbox, req.headers.authorization);
     const repo = findRepo(sandbox, req.params.owner, req.params.repo);
@@ -83,6 +88,22 @@ function wishedPermissions(app: AppRecord, { permissions }: TokenRequest): Grant
 }
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+function renderApp(sandbox: Sandbox, app: AppRecord, installationsCount: number) {
+  return {
+    id: app.id,
+    slug: app.slug,
+    name: app.slug,
+    description: null,
+    external_url: sandbox.url(),
+    html_url: `${sandbox.url()}/apps/${app.slug}`,
+    permissions: permissionsOf(app),
+    events: [],
+    installations_count: installationsCount,
+    created_at: app.createdAt,
+    updated_at: app.createdAt,
+  };
+}
 
 function renderInstallation(sandbox: Sandbox, app: AppRecord, installation: InstallationRecord) {
   const url = `${sandbox.url()}/app/installations/${installation.id}`;

@@ -1,10 +1,12 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import { allows, requireRole } from '../access/roles.ts';
+import type { Viewer } from '../apps/auth.ts';
+import { grants } from '../apps/grants.ts';
 import { readBody, viewerOf } from '../http/request.ts';
 import { announce, isPull, saveIssue } from '../issues/changes.ts';
 import { nodeId } from '../render/basics.ts';
-import { GLOBAL, type PullIssue, type RepoRecord, type Sandbox } from '../state/model.ts';
+import { GLOBAL, type Permission, type PullIssue, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { change } from '../state/sandbox.ts';
 
 const Query = z.object({ query: z.string(), variables: z.record(z.string(), z.unknown()) });
@@ -16,10 +18,11 @@ const MUTATIONS = { convertPullRequestToDraft: true, markPullRequestReadyForRevi
 export function graphqlRoutes(sandbox: Sandbox): Router {
   const router = Router();
   router.post('/graphql', (req, res) => {
-    const { login } = viewerOf(res);
+    const viewer: Viewer = viewerOf(res);
+    const { login } = viewer;
     const { query, variables } = readBody(Query, req, 'Query');
     if (query.includes('lastEditedAt')) {
-      res.json({ data: { repository: bodyEdit(sandbox, login, OfIssue.parse(variables)) } });
+      res.json({ data: { repository: bodyEdit(sandbox, viewer, OfIssue.parse(variables)) } });
       return;
     }
     const mutation = Object.entries(MUTATIONS).find(([name]) => query.includes(name));
@@ -37,6 +40,10 @@ export function graphqlRoutes(sandbox: Sandbox): Router {
       return;
     }
     const [repo, issue] = found;
+    if (!mayUse(viewer, repo, 'pull_requests', 'write')) {
+      res.json({ data: null, errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }] });
+      return;
+    }
     requireRole(repo, login, 'write');
     const [name, draft] = mutation;
     change(sandbox, () => {
@@ -48,10 +55,14 @@ export function graphqlRoutes(sandbox: Sandbox): Router {
   return router;
 }
 
-function bodyEdit({ state }: Sandbox, login: string, { owner, name, number }: z.output<typeof OfIssue>) {
+/** Whether the grant of an app allows it; people are limited by their role alone. */
+const mayUse = ({ grant }: Viewer, repo: RepoRecord, right: Permission, level: 'read' | 'write'): boolean =>
+  !grant || grants(grant, repo, right, level);
+
+function bodyEdit({ state }: Sandbox, viewer: Viewer, { owner, name, number }: z.output<typeof OfIssue>) {
   const key = `${owner}/${name}`.toLowerCase();
   const repo = state.list('repo', GLOBAL).find((each) => `${each.owner}/${each.name}`.toLowerCase() === key);
-  if (!repo || !allows(repo, login, 'read')) return null;
+  if (!repo || !allows(repo, viewer.login, 'read') || !mayUse(viewer, repo, 'issues', 'read')) return null;
   const issue = state.get('issue', repo.id, number);
   if (!issue || isPull(issue)) return { issue: null };
   const { bodyEdit: edit } = issue;

@@ -1,7 +1,7 @@
 import { createAppAuth } from '@octokit/auth-app';
 import type { RepoAccess, RepoAccessIssuer, RepoAccessRequest } from '@pipeline/domain';
 import { type ClientOptions, createClient } from './client.ts';
-import { HostError, told } from './errors.ts';
+import { HostError, withHostErrors } from './errors.ts';
 
 export interface GitHubAppOptions extends Omit<ClientOptions, 'token' | 'auth' | 'authStrategy'> {
   /** Id or client id of the app. */
@@ -41,7 +41,7 @@ export function createGitHubApp(options: GitHubAppOptions): RepoAccessIssuer {
   const accessTo = async (request: RepoAccessRequest): Promise<RepoAccess> => {
     const { installationId, repo } = request;
     try {
-      if (installationId !== null) return await told(tokenOf(installationId, request), now);
+      if (installationId !== null) return await withHostErrors(tokenOf(installationId, request), now);
     } catch (error) {
       // The app may have been installed anew, under another number.
       if (!(error instanceof HostError && error.kind === 'not-found')) throw error;
@@ -50,5 +50,5 @@ export function createGitHubApp(options: GitHubAppOptions): RepoAccessIssuer {
     return tokenOf(data.id, request);
   };
 
-  return { accessTo: (request) => told(accessTo(request), now) };
+  return { accessTo: (request) => withHostErrors(accessTo(request), now) };
 }

@@ -32,7 +32,7 @@ export class HostError extends Error {
 }
 
 /** The answer of a read; what goes wrong is thrown as HostError. */
-export async function told<T>(call: Promise<T>, now: () => Date): Promise<T> {
+export async function withHostErrors<T>(call: Promise<T>, now: () => Date): Promise<T> {
   try {
     return await call;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { HostComment } from '@pipeline/domain';
+import { listComments } from './comments.ts';
 import { hasMarker, withMarker } from './marker.ts';
-import { listComments } from './reads.ts';
 import { done, type Executor, repeated, type Target } from './target.ts';
 
 export const postComment: Executor<'postComment'> = (target, { body, marker }) =>

@@ -1,13 +1,13 @@
 import { type ExecuteContext, type RepoRef, slugKey, type VcsHost } from '@pipeline/domain';
 import { type Client, type ClientOptions, createClient, fetchOf } from './client.ts';
-import { answered, told } from './errors.ts';
+import { answered, withHostErrors } from './errors.ts';
 import { execute } from './execute.ts';
 import { createReads } from './reads.ts';
 import type { RequestOptions } from './target.ts';
 
 interface GitHubHostOptions extends ClientOptions {
-  /** The writing identity, for credentials that cannot ask `GET /user` (an app installation: `name[bot]`). */
-  login?: string;
+  /** Returns the login that writes, for credentials that cannot read `GET /user` (an app installation: `name[bot]`). */
+  login?: () => Promise<string>;
   now: () => Date;
 }
 
@@ -20,18 +20,20 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
   const client = createClient(options);
   const permissionOf = createPermissions(client, now);
   const send = fetchOf(options);
-  let known = options.login;
+  let known: string | undefined;
 
-  const login = async () => {
-    known ??= (await client.rest.users.getAuthenticated()).data.login;
-    return known;
-  };
+  const login =
+    options.login ??
+    (async () => {
+      known ??= (await client.rest.users.getAuthenticated()).data.login;
+      return known;
+    });
 
   return {
     clientType: options.clientType,
     ...createReads(client, now),
-    login: () => told(login(), now),
-    permissionOf: (repo, person) => told(permissionOf(repo, person), now),
+    login: () => withHostErrors(login(), now),
+    permissionOf: (repo, person) => withHostErrors(permissionOf(repo, person), now),
     execute: (repo, issueNumber, action, context) => {
       const at = { owner: repo.owner, repo: repo.name, request: requestOf(context, send) };
       return execute({ client, repo, issueNumber, at, login, context }, action, now);

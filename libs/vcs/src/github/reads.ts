@@ -1,6 +1,5 @@
 import {
   type ChangedPullRequest,
-  type HostComment,
   type HostIssue,
   type IssuePage,
   type IssueQuery,
@@ -12,8 +11,9 @@ import {
 } from '@pipeline/domain';
 import { createMergeRules, readChecks, readLogTail } from './checks.ts';
 import type { Client } from './client.ts';
-import { toComment, toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
-import { answered, told } from './errors.ts';
+import { listComments } from './comments.ts';
+import { toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
+import { answered, withHostErrors } from './errors.ts';
 import { historyOf } from './history.ts';
 
 type Reads = Pick<
@@ -39,7 +39,7 @@ const PAGE = 100;
 
 /** The reading half of the port. Each call throws HostError and nothing else. */
 export function createReads(client: Client, now: () => Date): Reads {
-  const read = <T>(call: Promise<T>) => told(call, now);
+  const read = <T>(call: Promise<T>) => withHostErrors(call, now);
   const { issues, pulls, repos, reactions } = client.rest;
   const mergeRulesOf = createMergeRules(client, now);
   return {
@@ -129,16 +129,6 @@ const listQuery = (repo: RepoRef, query: IssueQuery) => ({
   ...(query.labels?.length ? { labels: query.labels.join(',') } : {}),
   ...(query.etag === undefined ? {} : { headers: { 'if-none-match': query.etag } }),
 });
-
-export async function listComments(
-  client: Client,
-  repo: RepoRef,
-  number: number,
-  since?: string,
-): Promise<HostComment[]> {
-  const query = { ...at(repo), issue_number: number, per_page: PAGE, ...(since === undefined ? {} : { since }) };
-  return (await client.paginate(client.rest.issues.listComments, query)).map(toComment);
-}
 
 /** null for what the host does not have: 404, or 410 once it was deleted. */
 async function orNull<T>(call: Promise<T>): Promise<T | null> {

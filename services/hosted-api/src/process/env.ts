@@ -1,6 +1,5 @@
-import { envInt, envPort } from '@pipeline/runtime';
+import { envInt, envPemKey, envPort } from '@pipeline/runtime';
 import { z } from 'zod';
-import { pemKey } from '../repos/git-access.ts';
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 /** Passwords and tokens go there, so it is https, but for this machine itself. */
@@ -71,7 +70,7 @@ export const hostedEnv = {
     .describe(
       'Id of the GitHub App that issues short-lived git tokens for workers. Without it, workers use their own git credentials.',
     ),
-  GITHUB_APP_PRIVATE_KEY: pemKey
+  GITHUB_APP_PRIVATE_KEY: envPemKey()
     .optional()
     .describe('RSA private key of the GitHub App in PEM form; required with GITHUB_APP_ID.'),
   GITHUB_API_URL: httpUrl
@@ -79,7 +78,7 @@ export const hostedEnv = {
     .describe('Base URL of the GitHub API; for GitHub Enterprise: https://HOST/api/v3.'),
   SANDBOX_URL: httpUrl.optional().describe('URL of a sandbox host, for evaluation.'),
   SANDBOX_APP_ID: z.string().optional().describe('App id on the sandbox host; requires SANDBOX_URL.'),
-  SANDBOX_APP_PRIVATE_KEY: pemKey.optional().describe('RSA private key of the sandbox app in PEM form.'),
+  SANDBOX_APP_PRIVATE_KEY: envPemKey().optional().describe('RSA private key of the sandbox app in PEM form.'),
   WORKER_RATE_LIMIT: envInt(0, 1_000_000).default(100).describe('Requests per second and worker token; 0 = no limit.'),
   CONNECTION_RATE_LIMIT: envInt(0, 1_000_000)
     .default(600)

@@ -1,25 +1,9 @@
-import { createPrivateKey } from 'node:crypto';
 import { AppError } from '@pipeline/domain';
 import type { IssuerOf } from '@pipeline/engine';
-import { type Logger, StartError } from '@pipeline/runtime';
+import { type Logger, requireAppKey, StartError } from '@pipeline/runtime';
 import { createGitHubApp, HostError } from '@pipeline/vcs';
-import { z } from 'zod';
 
-/** PEM of an RSA key; one line with `\\n` in it counts too, for files of variables take no others. */
-export const pemKey = z
-  .string()
-  .transform((text) => text.replaceAll('\\n', '\n'))
-  .refine(isRsaKey, 'must be the PEM of an RSA private key');
-
-function isRsaKey(pem: string): boolean {
-  try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
-  } catch {
-    return false;
-  }
-}
-
-interface AppKey {
+interface AppVariables {
   /** Begins the names of its variables. */
   kind: 'github' | 'sandbox';
   apiUrl: string | undefined;
@@ -32,18 +16,13 @@ interface AppKey {
  * reach every repo of its owner, and no one could take it back from a worker.
  * @throws StartError for half of a pair.
  */
-export function gitIssuers(apps: readonly AppKey[], { log, now }: { log: Logger; now: () => Date }): IssuerOf {
+export function gitIssuers(apps: readonly AppVariables[], { log, now }: { log: Logger; now: () => Date }): IssuerOf {
   const issuers = apps.flatMap(({ kind, apiUrl, id, key }) => {
     const name = kind.toUpperCase();
-    if ((id === undefined) !== (key === undefined)) {
-      const missing = id === undefined ? 'APP_ID' : 'APP_PRIVATE_KEY';
-      throw new StartError(
-        `${name}_${missing}: must be set; ${name}_APP_ID and ${name}_APP_PRIVATE_KEY are required together`,
-      );
-    }
-    if (id === undefined || key === undefined) return [];
+    const app = requireAppKey(name, id, key);
+    if (!app) return [];
     if (apiUrl === undefined) throw new StartError(`${name}_URL: must be set when ${name}_APP_ID is set`);
-    const options = { baseUrl: apiUrl, appId: id, privateKey: key, clientType: kind, userAgent: 'pipeline-hosted-api' };
+    const options = { baseUrl: apiUrl, ...app, clientType: kind, userAgent: 'pipeline-hosted-api' };
     return [{ kind, issuer: createGitHubApp({ ...options, log, now }) }];
   });
   return ({ vcs_host }) => issuers.find(({ kind }) => kind === vcs_host)?.issuer ?? null;

@@ -1,17 +1,14 @@
 import { type VcsHost, withoutTrailing } from '@pipeline/domain';
 import type { HostOf } from '@pipeline/engine';
-import type { Logger } from '@pipeline/runtime';
-import { createGitHubHost } from '@pipeline/vcs';
+import type { AppKey, Logger } from '@pipeline/runtime';
+import { createGitHubAppHost, createGitHubHost } from '@pipeline/vcs';
 import { type HostRate, RateReading } from './host-rate.ts';
 import { spendingFetch, type WriteBudget } from './write-budget.ts';
 
 export type HostKind = VcsHost['clientType'];
 
-export interface HostAccess {
-  /** Root of the REST API. */
-  apiUrl: string;
-  token: string;
-}
+/** Root of the REST API, with the key of an app or a token. */
+export type HostAccess = { apiUrl: string } & (AppKey | { token: string });
 
 export interface ConnectedHost {
   kind: HostKind;
@@ -41,16 +38,14 @@ export function connectHosts({ access, budget, userAgent, log, now }: ConnectOpt
     if (!way) return [];
     const own = kind === 'github' ? budget : null;
     const rate = new RateReading(now);
-    const vcs = createGitHubHost({
-      baseUrl: way.apiUrl,
-      token: way.token,
-      clientType: kind,
-      userAgent,
-      log,
-      now,
-      fetch: rate.watching(own ? spendingFetch(own) : fetch),
-    });
-    const web = webUrl(way.apiUrl);
+    const { apiUrl, ...credentials } = way;
+    const send = rate.watching(own ? spendingFetch(own) : fetch);
+    const options = { baseUrl: apiUrl, clientType: kind, userAgent, log, now, fetch: send };
+    const vcs =
+      'appId' in credentials
+        ? createGitHubAppHost({ ...options, ...credentials, appFetch: fetch })
+        : createGitHubHost({ ...options, ...credentials });
+    const web = webUrl(apiUrl);
     return [{ kind, vcs, rate, budget: own, cloneUrl: ({ owner, name }) => `${web}/${owner}/${name}.git` }];
   });
 }

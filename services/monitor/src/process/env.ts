@@ -1,4 +1,4 @@
-import { type commonEnv, envInt, envPort } from '@pipeline/runtime';
+import { type commonEnv, envInt, envPemKey, envPort } from '@pipeline/runtime';
 import { z } from 'zod';
 
 const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
@@ -19,12 +19,26 @@ export const monitorEnv = {
     .string()
     .optional()
     .describe('Path of the YAML configuration file; default: the built-in configuration.'),
-  GITHUB_TOKEN: z.string().optional().describe('Token for reading from and writing to GitHub.'),
+  GITHUB_TOKEN: z
+    .string()
+    .optional()
+    .describe('Token for reading from and writing to GitHub, for trying the service; not used with GITHUB_APP_ID.'),
+  GITHUB_APP_ID: z
+    .string()
+    .optional()
+    .describe('Id of the GitHub App that the monitor acts as; requires GITHUB_APP_PRIVATE_KEY.'),
+  GITHUB_APP_PRIVATE_KEY: envPemKey()
+    .optional()
+    .describe('RSA private key of the GitHub App in PEM form; required with GITHUB_APP_ID.'),
   GITHUB_API_URL: http
     .default('https://api.github.com')
     .describe('Base URL of the GitHub API; for GitHub Enterprise: https://HOST/api/v3.'),
-  SANDBOX_URL: http.optional().describe('URL of a sandbox host, for evaluation; requires SANDBOX_TOKEN.'),
-  SANDBOX_TOKEN: z.string().optional().describe('Token for the sandbox host.'),
+  SANDBOX_URL: http
+    .optional()
+    .describe('URL of a sandbox host, for evaluation; requires SANDBOX_TOKEN or SANDBOX_APP_ID.'),
+  SANDBOX_TOKEN: z.string().optional().describe('Token for the sandbox host; not used with SANDBOX_APP_ID.'),
+  SANDBOX_APP_ID: z.string().optional().describe('App id on the sandbox host; requires SANDBOX_URL.'),
+  SANDBOX_APP_PRIVATE_KEY: envPemKey().optional().describe('RSA private key of the sandbox app in PEM form.'),
   DOCKER_HOST: z
     .url({
       protocol: /^(unix|tcp|https?)$/,

@@ -18,6 +18,7 @@ import { placeOf } from '../settings/config-summary.ts';
 import { watchAgentsWithoutStore } from '../workers/agents-without-store.ts';
 import { createMonitorApp } from './app.ts';
 import type { MonitorEnv } from './env.ts';
+import { hostAccess } from './host-access.ts';
 import { createPipeline, type Pipeline, readinessOf } from './pipeline.ts';
 
 type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack' | 'onHangup'>;
@@ -159,7 +160,9 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
     return null;
   }
   if (hosts.length === 0)
-    log.warn('neither GITHUB_TOKEN nor SANDBOX_URL is set: no repo is polled and no host writes are sent');
+    log.warn(
+      'none of GITHUB_APP_ID, GITHUB_TOKEN and SANDBOX_URL is set: no repo is polled and no host writes are sent',
+    );
   const pipeline = createPipeline({
     databaseUrl: env.DATABASE_URL,
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
@@ -180,17 +183,12 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
 }
 
 function hostsOf(env: MonitorEnv, config: ConfigInForce, log: Logger): ConnectedHost[] {
-  const { GITHUB_TOKEN, GITHUB_API_URL, SANDBOX_URL, SANDBOX_TOKEN } = env;
-  if (SANDBOX_URL && !SANDBOX_TOKEN) throw new StartError('SANDBOX_TOKEN: must be set when SANDBOX_URL is set');
   const limits = () => {
     const { contentWritesPerMinute, contentWritesPerHour } = config.settings.hostBudget;
     return { perMinute: contentWritesPerMinute, perHour: contentWritesPerHour };
   };
   return connectHosts({
-    access: {
-      ...(GITHUB_TOKEN && { github: { apiUrl: GITHUB_API_URL, token: GITHUB_TOKEN } }),
-      ...(SANDBOX_URL && SANDBOX_TOKEN && { sandbox: { apiUrl: SANDBOX_URL, token: SANDBOX_TOKEN } }),
-    },
+    access: hostAccess(env),
     budget: new WriteBudget(limits, now),
     userAgent: 'pipeline-monitor',
     log,

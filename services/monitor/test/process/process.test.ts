@@ -140,6 +140,12 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
       expect.stringContaining(`PIPELINE_CONFIG ${path}: OLGAS_WORD: must be set`),
     ]);
     expect(await refused({ SANDBOX_URL: 'http://127.0.0.1:1' })).toEqual([expect.stringMatching(/^SANDBOX_TOKEN: /)]);
+    expect(await refused({ GITHUB_APP_ID: '5' })).toEqual([
+      expect.stringMatching(/^GITHUB_APP_PRIVATE_KEY: must be set/),
+    ]);
+    expect(await refused({ GITHUB_APP_ID: '5', GITHUB_APP_PRIVATE_KEY: 'x' })).toEqual([
+      'monitor: GITHUB_APP_PRIVATE_KEY: must be the PEM of an RSA private key',
+    ]);
     expect(await refused({ DATABASE_URL: 'mysql://x', PORT: 'http' })).toEqual([
       'monitor: DATABASE_URL: must be a postgres:// address',
       expect.stringContaining('monitor: PORT: must be a whole number'),

@@ -1,0 +1,100 @@
+import type { RepoRef } from '@pipeline/domain';
+import type { Client } from './client.ts';
+import { answered, HostError } from './errors.ts';
+
+/** A token with less time left is replaced: a request that is in flight when its token expires fails. */
+const MIN_LIFETIME_MS = 5 * 60_000;
+
+interface CachedToken {
+  token: Promise<string>;
+  /** Resolved `token`; null while the request is in flight. */
+  value: string | null;
+  /** ms since the epoch; a token in flight counts as valid. */
+  validUntil: number;
+}
+
+/** Identifies a repo's installation; null = not looked up yet. */
+export interface RepoInstallation {
+  repo: RepoRef;
+  id: Promise<number> | null;
+}
+
+/**
+ * Tokens of the installations of a GitHub App. Repos of one installation share a token, which is replaced 5 minutes
+ * before it expires; concurrent callers share one request.
+ */
+export class InstallationTokens {
+  readonly #client: Client;
+  readonly #now: () => Date;
+  readonly #cached = new Map<number, CachedToken>();
+
+  /** @param client signs its requests as the app. */
+  constructor(client: Client, now: () => Date) {
+    this.#client = client;
+    this.#now = now;
+  }
+
+  /**
+   * Returns a token for a repo. Looks its installation up again when the stored one no longer exists.
+   * @throws HostError `not-found` when the app is not installed on the repo; RequestError for other responses.
+   */
+  async tokenFor(target: RepoInstallation): Promise<string> {
+    const wasKnown = target.id !== null;
+    try {
+      return await this.#token(await this.#installationOf(target));
+    } catch (error) {
+      if (!wasKnown || !answered(error, 404)) throw error;
+    }
+    target.id = null;
+    return this.#token(await this.#installationOf(target));
+  }
+
+  /** Removes a token that the host rejected, and the installation that it was for. */
+  async discard(target: RepoInstallation, token: string): Promise<void> {
+    const id = await target.id?.catch(() => null);
+    target.id = null;
+    if (id && this.#cached.get(id)?.value === token) this.#cached.delete(id);
+  }
+
+  #installationOf(target: RepoInstallation): Promise<number> {
+    target.id ??= this.#findInstallation(target.repo).catch((error: unknown) => {
+      target.id = null;
+      throw error;
+    });
+    return target.id;
+  }
+
+  async #findInstallation({ owner, name }: RepoRef): Promise<number> {
+    try {
+      return (await this.#client.rest.apps.getRepoInstallation({ owner, repo: name })).data.id;
+    } catch (error) {
+      if (!answered(error, 404)) throw error;
+      const message = `the GitHub App is not installed on ${owner}/${name}: install it there or add the repository to its installation`;
+      throw new HostError('not-found', message, { httpStatus: 404, cause: error });
+    }
+  }
+
+  #token(id: number): Promise<string> {
+    const cached = this.#cached.get(id);
+    if (cached && cached.validUntil > this.#now().getTime()) return cached.token;
+    const entry: CachedToken = {
+      value: null,
+      validUntil: Number.POSITIVE_INFINITY,
+      token: this.#create(id, () => entry),
+    };
+    this.#cached.set(id, entry);
+    return entry.token;
+  }
+
+  async #create(id: number, entryOf: () => CachedToken): Promise<string> {
+    try {
+      const { data } = await this.#client.rest.apps.createInstallationAccessToken({ installation_id: id });
+      const validUntil = Date.parse(data.expires_at) - MIN_LIFETIME_MS;
+      Object.assign(entryOf(), { value: data.token, validUntil });
+      return data.token;
+    } catch (error) {
+      if (this.#cached.get(id) === entryOf()) this.#cached.delete(id);
+      throw error;
+    }
+  }
+}
