@@ -7,18 +7,30 @@ import { read } from '../../api/query.ts';
 import { Button } from '../../components/button.tsx';
 import { formatCount } from '../../format/number.ts';
 import { inWords } from '../../format/reasons.ts';
+import { formatShort } from '../../format/time.ts';
 import { IssueLink } from '../../navigation/issue-link.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
 import { EmptyNote } from '../../page/empty-note.tsx';
 import { Page } from '../../page/page.tsx';
 import { Panel } from '../../page/panel.tsx';
 import stack from '../../page/stack.module.css';
+import { type Preferences, preferences } from '../../preferences/preferences.ts';
+import { useSignal } from '../../shared/use-signal.ts';
 import styles from './consistency.module.css';
 
 type Kind = Finding['kind'];
 const KINDS = Object.keys(REPAIRS) as Kind[];
 const FIELDS = { kind: optional(KINDS) };
 const POLL_MS = 10_000;
+
+const NAMES: Readonly<Record<Kind, string>> = {
+  stale_blocked: 'outdated block',
+  stale_subtask_edge: 'outdated subtask',
+  orphan_missing_from_pg: 'missing in the store',
+  si_linkage_gap: 'open self-improvement record',
+  label_drift: 'different labels',
+  orphan_dependency_edge: 'dependency on an unknown issue',
+};
 
 /** What each kind of finding means, in a sentence about both sides. */
 const MEANINGS: Readonly<Record<Kind, string>> = {
@@ -55,7 +67,7 @@ export default function ConsistencyPage() {
               {KINDS.map((kind) => (
                 <KindButton
                   key={kind}
-                  name={inWords(kind)}
+                  name={NAMES[kind]}
                   count={counts.data?.byKind[kind]}
                   isChosen={values.kind === kind}
                   onPress={() => set({ kind })}
@@ -99,6 +111,7 @@ function KindButton({ name, count, isChosen, onPress }: KindButtonProps) {
 
 function FindingLine({ finding }: { finding: Finding }) {
   const { kind, repoOwner, repoName, issueNumber, detail } = finding;
+  const { zone } = useSignal(preferences);
   const plan = repairPlan(finding);
   const repo = `${repoOwner}/${repoName}`;
   return (
@@ -106,10 +119,10 @@ function FindingLine({ finding }: { finding: Finding }) {
       <div>
         <p className={styles.head}>
           {issueNumber === null ? repo : <IssueLink repo={repo} issueNumber={issueNumber} />}
-          <span>{inWords(kind)}</span>
+          <span title={kind}>{NAMES[kind]}</span>
         </p>
         <p className={styles.meaning}>{MEANINGS[kind]}</p>
-        <p className={styles.detail}>{detailText(detail)}</p>
+        <p className={styles.detail}>{detailText(detail, zone)}</p>
       </div>
       {plan && <Button onPress={() => startAction(plan)}>{plan.verb.replace(/ of$/, '')} …</Button>}
     </li>
@@ -117,8 +130,18 @@ function FindingLine({ finding }: { finding: Finding }) {
 }
 
 /** Returns the facts of a finding that are texts, numbers or lists of them. */
-const detailText = (detail: Finding['detail']): string =>
+const detailText = (detail: Finding['detail'], zone: Preferences['zone']): string =>
   Object.entries(detail)
-    .filter(([, value]) => value !== null && (typeof value !== 'object' || Array.isArray(value)))
-    .map(([name, value]) => `${inWords(name.replaceAll(/([A-Z])/g, ' $1').toLowerCase())}: ${String(value)}`)
+    .filter(([name, value]) => name !== 'title' && value !== null && !isRecord(value) && value !== '')
+    .map(([name, value]) => `${inWords(name.replaceAll(/([A-Z])/g, ' $1').toLowerCase())}: ${valueText(value, zone)}`)
     .join(' · ');
+
+const isRecord = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
+
+function valueText(value: unknown, zone: Preferences['zone']): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'string' && TIME.test(value) ? formatShort(Date.parse(value), zone) : String(value);
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]{8,15}Z$/;
