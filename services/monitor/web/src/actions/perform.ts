@@ -23,15 +23,17 @@ export async function perform(
   plan: ActionPlan,
   input: { reason: string | undefined; choice: string | undefined },
 ): Promise<void> {
+  const stopping = new AbortController();
   const id = addRecord({
     title: `${plan.verb} ${plan.object}`,
     phase: 'sent',
     text: 'sent',
     ...(plan.issue && { issue: plan.issue }),
+    ...(plan.canStop && { stop: () => stopping.abort() }),
   });
   try {
     const onProgress = (done: number, total: number): void => updateRecord(id, { progress: { done, total } });
-    const text = await plan.run({ ...input, onProgress });
+    const text = await plan.run({ ...input, onProgress, signal: stopping.signal });
     updateRecord(id, { phase: 'accepted', text, ...(plan.grade === 0 && plan.undo && { undo: plan.undo }) });
   } catch (error) {
     const code = error instanceof ApiFailure ? error.code : 'UNEXPECTED';
