@@ -1,3 +1,4 @@
+import { queryClient } from '../api/query-client.ts';
 import { Button } from '../components/button.tsx';
 import { useSignal } from '../shared/use-signal.ts';
 import type { ActionPhase, ActionRecord } from './action.ts';
@@ -27,7 +28,9 @@ function Entry({ record }: { record: ActionRecord }) {
   const { id, title, phase, text, code, progress, stop, undo } = record;
   const undoNow = (): void => {
     updateRecord(id, { undo: undefined, text: 'undone' });
-    void undo?.().catch((error: Error) => updateRecord(id, { phase: 'failed', text: error.message }));
+    void undo?.()
+      .catch((error: Error) => updateRecord(id, { phase: 'failed', text: error.message }))
+      .finally(() => queryClient.invalidateQueries());
   };
   return (
     <div className={`${styles.entry} ${phase === 'failed' ? styles.failed : ''}`}>

@@ -18,11 +18,14 @@ export function startAction(plan: ActionPlan): void {
   else openAction.set(plan);
 }
 
-/** Sends the action and follows it: sent, accepted by the API, on the host. Nothing is shown before it happened. */
+/**
+ * Sends the action and follows it: sent, accepted by the API, on the host. Nothing is shown before it happened.
+ * @returns why the API did not accept it; null = it did.
+ */
 export async function perform(
   plan: ActionPlan,
   input: { reason: string | undefined; choice: string | undefined },
-): Promise<void> {
+): Promise<string | null> {
   const stopping = new AbortController();
   const id = addRecord({
     title: `${plan.verb} ${plan.object}`,
@@ -37,14 +40,16 @@ export async function perform(
     updateRecord(id, { phase: 'accepted', text, ...(plan.grade === 0 && plan.undo && { undo: plan.undo }) });
   } catch (error) {
     const code = error instanceof ApiFailure ? error.code : 'UNEXPECTED';
-    updateRecord(id, { phase: 'failed', text: error instanceof Error ? error.message : String(error), code });
-    return;
+    const text = error instanceof Error ? error.message : String(error);
+    updateRecord(id, { phase: 'failed', text, code });
+    return text;
   } finally {
     void queryClient.invalidateQueries();
   }
   after(SHOWN_MS, () => updateRecord(id, { undo: undefined }));
-  if (plan.issue) await follow(id, plan.issue);
-  after(SHOWN_MS, () => dismissRecord(id));
+  const end = plan.issue ? follow(id, plan.issue) : Promise.resolve();
+  void end.then(() => after(SHOWN_MS, () => dismissRecord(id)));
+  return null;
 }
 
 async function follow(id: number, issue: { repo: string; issueNumber: number }): Promise<void> {
