@@ -191,6 +191,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
       'components',
       'format',
       'glyphs',
+      'markdown',
       'navigation',
       'page',
       'peek',

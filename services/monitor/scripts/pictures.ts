@@ -34,7 +34,6 @@ const picturesOf = (issue: string): readonly Picture[] => [
   { name: 'dashboard-issue-light', theme: 'light', path: `/issues/${issue}`, shows: 'Zoom in' },
   { name: 'dashboard-issue-dark', theme: 'dark', path: `/issues/${issue}`, shows: 'Zoom in' },
   { name: 'dashboard-costs', theme: 'light', path: '/costs', shows: 'Cost reported by agents' },
-  { name: 'dashboard-events', theme: 'dark', path: '/system/events', shows: 'What' },
 ];
 
 async function main(file: string | undefined): Promise<void> {

@@ -140,7 +140,7 @@ inBrowser('the dashboard', () => {
     expect(page.url()).toMatch(/zoom=\d+-\d+/);
     await page.reload();
     await page.getByRole('button', { name: 'Show all' }).click();
-    await expect(page.waitForFunction(() => !location.hash.includes('zoom='))).resolves.toBeTruthy();
+    await page.waitForURL((url) => !url.hash.includes('zoom='));
   }, 60_000);
 
   test('opens one event stream for two tabs, and another one when the tab that holds it is closed', async () => {
