@@ -143,7 +143,7 @@ inBrowser('the dashboard', () => {
     await page.waitForURL((url) => !url.hash.includes('zoom='));
   }, 60_000);
 
-  test('opens one event stream for two tabs, and another one when the tab that holds it is closed', async () => {
+  test('opens one event stream for two tabs, and another one when the tab that holds it closes', async () => {
     const { page, context } = await open(1440, 'light');
     const streams: string[] = [];
     context.on('request', (request) => {
