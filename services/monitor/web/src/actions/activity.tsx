@@ -30,7 +30,7 @@ function Entry({ record }: { record: ActionRecord }) {
     updateRecord(id, { undo: undefined, text: 'undone' });
     void undo?.()
       .catch((error: Error) => updateRecord(id, { phase: 'failed', text: error.message }))
-      .finally(() => queryClient.invalidateQueries());
+      .finally(() => void queryClient.invalidateQueries());
   };
   return (
     <div className={`${styles.entry} ${phase === 'failed' ? styles.failed : ''}`}>
