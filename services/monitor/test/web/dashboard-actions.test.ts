@@ -156,9 +156,9 @@ inBrowser('the dashboard', () => {
     await second.goto(address());
     await live(second).waitFor();
     expect(streams).toHaveLength(1);
+    const taken = second.waitForRequest((request) => new URL(request.url()).pathname === '/api/events');
     await page.close();
-    await live(second).waitFor();
-    await second.waitForRequest((request) => request.url().endsWith('/api/events')).catch(() => undefined);
+    await taken;
     await live(second).waitFor();
     expect(streams).toHaveLength(2);
   }, 90_000);
