@@ -75,6 +75,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     report: ['property', 'target'],
   },
   domain: {
+    accounts: ['.'],
     alerts: ['.'],
     analytics: ['.', 'alerts', 'workers'],
     consistency: ['.'],

@@ -2,6 +2,7 @@ export * from './accounts/hosted-bootstrap.ts';
 export * from './accounts/hosted-oauth.ts';
 export * from './accounts/hosted-pages.ts';
 export * from './accounts/monitor.ts';
+export * from './accounts/monitor-audit.ts';
 export * from './alerts/monitor.ts';
 export * from './alerts/monitor-digest.ts';
 export * from './alerts/monitor-regression-guard.ts';

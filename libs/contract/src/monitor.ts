@@ -1,4 +1,5 @@
 import { authRoutes } from './accounts/monitor.ts';
+import { auditRoutes } from './accounts/monitor-audit.ts';
 import { alertRoutes } from './alerts/monitor.ts';
 import { digestRoutes } from './alerts/monitor-digest.ts';
 import { regressionGuardRoutes } from './alerts/monitor-regression-guard.ts';
@@ -53,6 +54,7 @@ export const monitorSurface = defineSurface({
   tags: [
     { name: 'Service', description: 'Health, readiness and the OpenAPI document.' },
     { name: 'Session', description: 'Login, logout and session status.' },
+    { name: 'Audit', description: 'Who did what, when and why; as a list, as CSV and as JSON.' },
     { name: 'Issues', description: 'Issue state, explanation, events and timeline.' },
     {
       name: 'Issue actions',
@@ -82,6 +84,7 @@ export const monitorSurface = defineSurface({
   routes: [
     ...healthRoutes,
     ...authRoutes,
+    ...auditRoutes,
     ...bulkActionRoutes,
     ...dashboardRoutes,
     ...issueActionRoutes,

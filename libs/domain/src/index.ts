@@ -1,3 +1,4 @@
+export * from './accounts/audit-query.ts';
 export * from './accounts/members.ts';
 export * from './alerts/alert.ts';
 export * from './alerts/digest.ts';

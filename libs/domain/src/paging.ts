@@ -31,6 +31,8 @@ export const PAGE_RULES = {
   deadLetters: rule(100, 500, { notANumber: 'default' }),
   consistency: rule(100, 500, { notANumber: 'default' }),
   pipelineEvents: rule(50, 200, { notANumber: 'default' }),
+  /** Pages by cursor, without an offset. */
+  audit: rule(100, 500),
 } as const satisfies Record<string, PageRule>;
 
 /** Buckets of the state time series; no page, but clamped in the same way. */

@@ -1,4 +1,5 @@
 export * from './accounts/audit-log.ts';
+export * from './accounts/audit-page.ts';
 export * from './accounts/bootstrap.ts';
 export * from './accounts/connections.ts';
 export * from './accounts/members.ts';

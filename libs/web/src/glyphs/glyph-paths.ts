@@ -61,6 +61,7 @@ export const GLYPHS = {
   strategy: { stroke: 'M3 14V2M3 2.5h9l-2 3 2 3H3' },
   logs: { stroke: 'M2 3h12v10H2ZM4.5 6l2 2-2 2M8.5 10h3' },
   events: { stroke: 'M1.5 8h3l2-5 3 10 2-5h3' },
+  audit: { stroke: 'M8 1.8 13.5 4v4c0 3-2.3 5.2-5.5 6.2C4.8 13.2 2.5 11 2.5 8V4ZM5.5 7.8l1.8 1.8 3.2-3.6' },
   config: { stroke: 'M2 4.5h6M12 4.5h2M2 11.5h2M8 11.5h6M10 2.5v4M6 9.5v4' },
   api: { stroke: 'M5 4 1.5 8 5 12M11 4l3.5 4L11 12M9 3 7 13' },
   more: {

@@ -6,7 +6,7 @@ import type { Wiring } from './wiring.ts';
 
 export type DeadLetterCache = ListCache<DeadLetter>;
 
-/** The newest letters that are kept in memory. A pipeline with more of them needs no better list but mending. */
+/** The newest letters that are kept in memory. A pipeline with more of them needs repairs, not a longer list. */
 const KEPT = 10_000;
 
 /** The unresolved letters in memory, and the loop that reads them. */

@@ -9,7 +9,8 @@ import type { Dashboard } from '../analytics/dashboard.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { LogIndex } from '../logs/log-index.ts';
 import { registerProcessGauges } from '../prometheus/process-gauges.ts';
-import { authHandlers } from '../routes/accounts.ts';
+import { authHandlers } from '../routes/accounts/accounts.ts';
+import { auditHandlers } from '../routes/accounts/audit.ts';
 import { alertHandlers } from '../routes/alerts/alerts.ts';
 import { digestHandlers } from '../routes/alerts/digest.ts';
 import { type RegressionGuardDeps, regressionGuardHandlers } from '../routes/alerts/regression-guard.ts';
@@ -89,6 +90,7 @@ export function createMonitorApp(options: MonitorApp): Express {
   };
   const stored = {
     ...analyticsHandlers(connected),
+    ...auditHandlers(connected, options.now),
     ...alertHandlers(connected),
     ...deadLetterHandlers(connected),
     ...consistencyHandlers(connected),

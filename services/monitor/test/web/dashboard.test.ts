@@ -1,24 +1,8 @@
-/** The built dashboard in a real browser, on a store with the history of several repos. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+/** Every page of the dashboard at three widths, and what its dialogs write. */
+import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
-import { simulateHistory } from '@pipeline/testing/history';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import type { Pipeline } from '../../src/process/pipeline.ts';
-import { pipelineOf } from '../support/pipeline-of.ts';
-import { authOf, OLGA, serveApp } from '../support/served-app.ts';
+import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-if (CHROMIUM === undefined)
-  process.stderr.write('no Chromium is installed: the dashboard is not tested in a browser\n');
-const inBrowser = CHROMIUM === undefined ? describe.skip : describe;
-
-const WEB = join(import.meta.dirname, '../../web');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const WATCH = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
 const PAGES = ['/', '/issues?state=all', '/issues?view=board', '/queue', '/workers', '/trouble/blocked'];
 const TROUBLE = ['/trouble/dead-letters', '/trouble/consistency', '/trouble/writes', '/no-such-page'];
 
@@ -28,6 +12,7 @@ const OTHERS = [
   '/system/logs',
   '/system/events',
   '/system/config',
+  '/system/audit',
   '/system/api?op=retryIssue',
   '/steering/tracks',
   `/steering/strategy?${REPO}`,
@@ -41,59 +26,11 @@ const OTHERS = [
 const database = testDatabase();
 
 inBrowser('the dashboard', () => {
-  let browser: Browser;
-  let url: string;
-  let close: () => Promise<void>;
-  let pipeline: Pipeline;
-
-  beforeAll(async () => {
-    execFileSync(process.execPath, [
-      '--disable-warning=ExperimentalWarning',
-      join(WEB, 'scripts/build-main.ts'),
-      '--if-stale',
-    ]);
-    await simulateHistory(database.db, { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1, end: new Date() });
-    pipeline = await pipelineOf(database.url);
-    pipeline.start();
-    const { dashboard } = pipeline;
-    ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline, dashboard, webDir: join(WEB, 'dist') }));
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    pipeline?.feed.close();
-    await close?.();
-    await pipeline?.stop();
-  });
-
-  /** A page of a browser of its own; what it complains about is kept. */
-  async function open(width: number, colorScheme: 'light' | 'dark'): Promise<{ page: Page; complaints: string[] }> {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
-    await context.addInitScript(WATCH);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    return { page, complaints };
-  }
-
-  async function logIn(page: Page, password = OLGA.password): Promise<void> {
-    await page.getByLabel('Username').fill(OLGA.username);
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Log in' }).click();
-  }
-
-  const findings = async (page: Page): Promise<unknown> => {
-    const session = await page.context().newCDPSession(page);
-    await session.send('Runtime.evaluate', { expression: AXE });
-    return page.evaluate('axe.run().then((result) => result.violations.map(({ id, nodes }) => [id, nodes[0].html]))');
-  };
+  const { open, api, address } = servedDashboard(database);
 
   test('asks for a login, names wrong credentials, and opens the wanted page afterwards', async () => {
     const { page } = await open(1440, 'light');
-    await page.goto(`${url}/#/queue`);
+    await page.goto(`${address()}/#/queue`);
     await logIn(page, 'wrong');
     await page.getByText('The username or the password is wrong.').waitFor();
     expect(await findings(page)).toEqual([]);
@@ -110,10 +47,10 @@ inBrowser('the dashboard', () => {
     'has no findings of axe, no refused resource and no sideways scroll at %d px, %s',
     async (width, theme) => {
       const { page, complaints } = await open(width, theme);
-      await page.goto(url);
+      await page.goto(address());
       await logIn(page);
       for (const path of [...PAGES, ...TROUBLE, ...OTHERS]) {
-        await page.goto(`${url}/#${path}`);
+        await page.goto(`${address()}/#${path}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await page.waitForLoadState('domcontentloaded');
         expect([path, await findings(page)]).toEqual([path, []]);
@@ -128,7 +65,7 @@ inBrowser('the dashboard', () => {
 
   test('opens pages and the palette by keyboard', async () => {
     const { page } = await open(1440, 'light');
-    await page.goto(url);
+    await page.goto(address());
     await logIn(page);
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.keyboard.press('g');
@@ -142,18 +79,13 @@ inBrowser('the dashboard', () => {
     await page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
   }, 60_000);
 
-  /** The API as the browser's operator sees it. */
-  const api = async <T>(path: string): Promise<T> => {
-    const authorization = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
-    return (await (await fetch(url + path, { headers: { authorization } })).json()) as T;
-  };
   interface Tracks {
     tracks: { name: string; enabled: boolean; active_version: number }[];
   }
 
   test('adds a track, switches it off and on, writes a prompt and activates it', async () => {
     const { page } = await open(1440, 'light');
-    await page.goto(`${url}/#/steering/tracks?${REPO}`);
+    await page.goto(`${address()}/#/steering/tracks?${REPO}`);
     await logIn(page);
     await page.getByRole('button', { name: 'Add a track' }).click();
     await page.getByLabel('Name').fill('gaps');
@@ -181,7 +113,7 @@ inBrowser('the dashboard', () => {
 
   test('disables a repository at once and enables it again by undo', async () => {
     const { page } = await open(360, 'dark');
-    await page.goto(`${url}/#/system/config`);
+    await page.goto(`${address()}/#/system/config`);
     await logIn(page);
     const enabled = async () =>
       (await api<{ items: { repo: string; enabled: boolean }[] }>('/api/repos')).items.find(
@@ -198,7 +130,7 @@ inBrowser('the dashboard', () => {
 
   test('writes a charter and shows its limits as sentences', async () => {
     const { page } = await open(768, 'light');
-    await page.goto(`${url}/#/steering/strategy?${REPO}`);
+    await page.goto(`${address()}/#/steering/strategy?${REPO}`);
     await logIn(page);
     await page.getByRole('button', { name: 'Write a charter' }).click();
     await page.getByLabel('Goals').fill('Fewer regressions.');

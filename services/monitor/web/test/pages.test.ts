@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { batchesOf } from '../src/actions/bulk-actions.ts';
 import { groupsOf } from '../src/pages/blocked/groups.ts';
 import { idleShare, joined, scaleOf, staysOf } from '../src/pages/issue/timeline-scale.ts';
+import { spanField, timeAt, zoomedScale } from '../src/pages/issue/zoom.ts';
 import { phraseOf } from '../src/pages/issues/phrase.ts';
 import { inLanes } from '../src/pages/writes/in-lanes.ts';
 import { writeWords } from '../src/pages/writes/write-words.ts';
@@ -48,6 +49,18 @@ describe('the timeline', () => {
     const run = (scale: (time: number) => number): number => scale(15 * 60_000) - scale(10 * 60_000);
     expect(run(plain)).toBeCloseTo(0.05);
     expect(run(collapsed)).toBeGreaterThan(0.4);
+  });
+
+  test('fills the width with a part when it is zoomed, and finds the time of a place', () => {
+    const whole = { from: 0, to: 100 * 60_000 };
+    for (const isCollapsed of [false, true]) {
+      const part = { from: 10 * 60_000, to: 90 * 60_000 };
+      const scale = zoomedScale(scaleOf(timeline, isCollapsed), part);
+      expect([scale(0), scale(part.from), scale(part.to), scale(whole.to)]).toEqual([0, 0, 1, 1]);
+      expect(timeAt(scale, part, scale(12 * 60_000))).toBeCloseTo(12 * 60_000, 0);
+    }
+    expect(spanField.parse(spanField.format({ from: 1, to: 9 }))).toEqual({ from: 1, to: 9 });
+    expect(['', '9-1', '1-x', '-1-5'].map((text) => spanField.parse(text))).toEqual(Array(4).fill(undefined));
   });
 
   test('joins overlapping spans', () => {
@@ -100,12 +113,12 @@ test('blocked issues are grouped by reason and error, the largest group first', 
   ]);
 });
 
-test('a bulk action is split by repo and tenant into calls of at most 500 issues', () => {
-  const issues = Array.from({ length: 1_001 }, (_, index) => ({ repo: 'a/b', issueNumber: index + 1 }));
+test('a bulk action is split by repo and tenant into calls of at most 100 issues', () => {
+  const issues = Array.from({ length: 201 }, (_, index) => ({ repo: 'a/b', issueNumber: index + 1 }));
   const batches = batchesOf([...issues, { repo: 'a/b', tenant: 't', issueNumber: 1 }]);
   expect(batches.map(({ tenant, numbers }) => [tenant, numbers.length])).toEqual([
-    [undefined, 500],
-    [undefined, 500],
+    [undefined, 100],
+    [undefined, 100],
     [undefined, 1],
     ['t', 1],
   ]);

@@ -36,6 +36,7 @@ import { up as monthPartitionsAndTokenUse } from './0021-0040/0034-month-partiti
 import { up as issueAssignees } from './0021-0040/0035-issue-assignees.ts';
 import { up as removedRepos } from './0021-0040/0036-removed-repos.ts';
 import { up as checks } from './0021-0040/0037-checks.ts';
+import { up as auditOrder } from './0021-0040/0038-audit-order.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -82,4 +83,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0035-issue-assignees': { up: issueAssignees },
   '0036-removed-repos': { up: removedRepos },
   '0037-checks': { up: checks },
+  '0038-audit-order': { up: auditOrder },
 };

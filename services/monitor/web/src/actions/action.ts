@@ -26,9 +26,16 @@ export interface ActionPlan {
   /** Further input, such as the target of a transition. */
   choices?: { label: string; options: readonly { value: string; label: string }[] };
   /** Sends the request. @returns what the API answered, in words. */
-  run(input: { reason: string | undefined; choice: string | undefined; onProgress: Progress }): Promise<string>;
+  run(input: {
+    reason: string | undefined;
+    choice: string | undefined;
+    onProgress: Progress;
+    signal: AbortSignal;
+  }): Promise<string>;
   /** Reverses an action of grade 0. */
   undo?: () => Promise<unknown>;
+  /** The action consists of several requests and ends before the next one when its signal is aborted. */
+  canStop?: true;
   /** Issue that is followed to the host after the API accepted the action. */
   issue?: ActionIssue;
 }
@@ -48,5 +55,7 @@ export interface ActionRecord {
   code?: string;
   issue?: ActionIssue;
   progress?: { done: number; total: number };
+  /** Ends an action of several requests before the next one. */
+  stop?: () => void;
   undo?: () => Promise<unknown>;
 }

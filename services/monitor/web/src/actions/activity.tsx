@@ -1,3 +1,4 @@
+import { queryClient } from '@pipeline/web/api/query-client.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import type { ActionPhase, ActionRecord } from './action.ts';
@@ -24,10 +25,12 @@ export function Activity() {
 }
 
 function Entry({ record }: { record: ActionRecord }) {
-  const { id, title, phase, text, code, progress, undo } = record;
+  const { id, title, phase, text, code, progress, stop, undo } = record;
   const undoNow = (): void => {
     updateRecord(id, { undo: undefined, text: 'undone' });
-    void undo?.().catch((error: Error) => updateRecord(id, { phase: 'failed', text: error.message }));
+    void undo?.()
+      .catch((error: Error) => updateRecord(id, { phase: 'failed', text: error.message }))
+      .finally(() => void queryClient.invalidateQueries());
   };
   return (
     <div className={`${styles.entry} ${phase === 'failed' ? styles.failed : ''}`}>
@@ -37,6 +40,16 @@ function Entry({ record }: { record: ActionRecord }) {
         {progress && phase === 'sent' ? `: ${progress.done} of ${progress.total}` : ''}
         {phase !== 'sent' && `: ${text}`} {code && <code>{code}</code>}
       </p>
+      {stop && phase === 'sent' && (
+        <Button
+          onPress={() => {
+            stop();
+            updateRecord(id, { stop: undefined });
+          }}
+        >
+          Stop
+        </Button>
+      )}
       {undo && <Button onPress={undoNow}>Undo</Button>}
       {phase !== 'sent' && (
         <Button kind="quiet" glyph="close" aria-label={`Dismiss ${title}`} onPress={() => dismissRecord(id)} />

@@ -19,10 +19,10 @@ const PLANS: Readonly<Record<BulkAction, { verb: string; effect: string; grade: 
 
 /** From this number on the person types how many issues are affected. */
 const TYPED_FROM = 21;
-/** Issues per call: the limit of the API. */
-const PER_CALL = 500;
+/** Issues per call: few enough that stopping takes effect soon; the API accepts 500. */
+const PER_CALL = 100;
 
-/** An action on many issues. It runs in calls of at most 500 issues; each issue is changed or not, never half. */
+/** An action on many issues. It runs in calls of at most 100 issues, between which it can be stopped; each issue is changed or not, never half. */
 export function bulkPlan(action: BulkAction, issues: readonly IssueTarget[], onDone: () => void): ActionPlan {
   const { verb, effect, grade } = PLANS[action];
   return {
@@ -32,8 +32,9 @@ export function bulkPlan(action: BulkAction, issues: readonly IssueTarget[], onD
     effect,
     count: issues.length,
     reason: 'optional',
-    run: async ({ reason, onProgress }) => {
-      const text = await runBulk(action, issues, { reason, onProgress });
+    canStop: true,
+    run: async ({ reason, onProgress, signal }) => {
+      const text = await runBulk(action, issues, { reason, onProgress, signal });
       onDone();
       return text;
     },
@@ -43,11 +44,13 @@ export function bulkPlan(action: BulkAction, issues: readonly IssueTarget[], onD
 interface RunOptions {
   reason: string | undefined;
   onProgress: Progress;
+  signal: AbortSignal;
 }
 
 async function runBulk(action: BulkAction, issues: readonly IssueTarget[], options: RunOptions): Promise<string> {
   const total = { succeeded: 0, skipped: 0, failed: 0 };
   for (const { repo, tenant, numbers } of batchesOf(issues)) {
+    if (options.signal.aborted) break;
     const filter = { repo, issueNumbers: numbers, ...(tenant !== undefined && { tenant }) };
     let after: string | undefined;
     do {
@@ -65,11 +68,13 @@ async function runBulk(action: BulkAction, issues: readonly IssueTarget[], optio
       total.failed += answer.failed.length;
       options.onProgress(total.succeeded + total.skipped + total.failed, issues.length);
       after = answer.next ?? undefined;
-    } while (after !== undefined);
+    } while (after !== undefined && !options.signal.aborted);
   }
   const parts = [`${total.succeeded} changed`];
   if (total.skipped > 0) parts.push(`${total.skipped} no longer applied`);
   if (total.failed > 0) parts.push(`${total.failed} failed`);
+  const left = issues.length - total.succeeded - total.skipped - total.failed;
+  if (options.signal.aborted && left > 0) parts.push(`stopped before the other ${left}`);
   return parts.join(', ');
 }
 

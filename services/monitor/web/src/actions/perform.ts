@@ -18,31 +18,38 @@ export function startAction(plan: ActionPlan): void {
   else openAction.set(plan);
 }
 
-/** Sends the action and follows it: sent, accepted by the API, on the host. Nothing is shown before it happened. */
+/**
+ * Sends the action and follows it: sent, accepted by the API, on the host. Nothing is shown before it happened.
+ * @returns why the API did not accept it; null = it did.
+ */
 export async function perform(
   plan: ActionPlan,
   input: { reason: string | undefined; choice: string | undefined },
-): Promise<void> {
+): Promise<string | null> {
+  const stopping = new AbortController();
   const id = addRecord({
     title: `${plan.verb} ${plan.object}`,
     phase: 'sent',
     text: 'sent',
     ...(plan.issue && { issue: plan.issue }),
+    ...(plan.canStop && { stop: () => stopping.abort() }),
   });
   try {
     const onProgress = (done: number, total: number): void => updateRecord(id, { progress: { done, total } });
-    const text = await plan.run({ ...input, onProgress });
+    const text = await plan.run({ ...input, onProgress, signal: stopping.signal });
     updateRecord(id, { phase: 'accepted', text, ...(plan.grade === 0 && plan.undo && { undo: plan.undo }) });
   } catch (error) {
     const code = error instanceof ApiFailure ? error.code : 'UNEXPECTED';
-    updateRecord(id, { phase: 'failed', text: error instanceof Error ? error.message : String(error), code });
-    return;
+    const text = error instanceof Error ? error.message : String(error);
+    updateRecord(id, { phase: 'failed', text, code });
+    return text;
   } finally {
     void queryClient.invalidateQueries();
   }
   after(SHOWN_MS, () => updateRecord(id, { undo: undefined }));
-  if (plan.issue) await follow(id, plan.issue);
-  after(SHOWN_MS, () => dismissRecord(id));
+  const end = plan.issue ? follow(id, plan.issue) : Promise.resolve();
+  void end.then(() => after(SHOWN_MS, () => dismissRecord(id)));
+  return null;
 }
 
 async function follow(id: number, issue: { repo: string; issueNumber: number }): Promise<void> {

@@ -6,6 +6,8 @@ export const ROUTES = {
   login: ['post', '/api/auth/login'],
   logout: ['post', '/api/auth/logout'],
   getSession: ['get', '/api/auth/session'],
+  listAudit: ['get', '/api/audit'],
+  exportAudit: ['get', '/api/audit/export'],
   actOnIssues: ['post', '/api/issues/actions'],
   readDashboard: ['get', '/dashboard'],
   pauseIssue: ['post', '/api/issues/{owner}/{repo}/{issue}/pause'],

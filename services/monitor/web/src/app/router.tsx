@@ -46,6 +46,7 @@ const routes = [
   page('/steering/tracks/$owner/$repo/$name', () => import('../pages/tracks/track-page.tsx')),
   page('/system/logs', () => import('../pages/logs/logs-page.tsx')),
   page('/system/events', () => import('../pages/events/events-page.tsx')),
+  page('/system/audit', () => import('../pages/audit/audit-page.tsx')),
   page('/system/config', () => import('../pages/configuration/configuration-page.tsx')),
   page('/system/api', () => import('../pages/api/api-page.tsx')),
 ] as const;

@@ -20,6 +20,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/steering/strategy', title: 'Strategy', glyph: 'strategy', key: 's', group: 'Steering' },
   { path: '/system/logs', title: 'Logs', glyph: 'logs', key: 'l', group: 'System' },
   { path: '/system/events', title: 'Events', glyph: 'events', group: 'System' },
+  { path: '/system/audit', title: 'Audit', glyph: 'audit', group: 'System' },
   { path: '/system/config', title: 'Configuration', glyph: 'config', group: 'System' },
   { path: '/system/api', title: 'API', glyph: 'api', group: 'System' },
 ];

@@ -1,6 +1,8 @@
 import { Button } from '@pipeline/web/components/button.tsx';
+import { Dialog } from '@pipeline/web/components/dialog.tsx';
 import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { ActionPlan } from '../actions/action.ts';
 import { cancelPlan, pausePlan, resumePlan, retryPlan, transitionPlan, unblockPlan } from '../actions/issue-actions.ts';
 import { startAction } from '../actions/perform.ts';
@@ -28,14 +30,16 @@ export function IssueActions({ why, tenant }: { why: Why; tenant?: string }) {
     }),
   );
   const offers = offersOf(why, tenant, transitions.data?.validTargets ?? []);
-  useShortcuts(
-    offers.map(({ keys, name, plan, refusal }) => ({
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  useShortcuts([
+    { keys: '.', description: 'All actions', group: 'Issue', run: () => setMenuOpen(true) },
+    ...offers.map(({ keys, name, plan, refusal }) => ({
       keys,
       description: name,
       group: 'Issue' as const,
       run: () => refusal === undefined && startAction(plan),
     })),
-  );
+  ]);
   return (
     <div className={styles.actions} role="toolbar" aria-label="Actions on the issue">
       {offers.map(({ name, plan, refusal }) => (
@@ -45,7 +49,41 @@ export function IssueActions({ why, tenant }: { why: Why; tenant?: string }) {
           </Button>
         </span>
       ))}
+      {isMenuOpen && (
+        <ActionMenu name={`${why.repo}#${why.issueNumber}`} offers={offers} onClose={() => setMenuOpen(false)} />
+      )}
     </div>
+  );
+}
+
+interface ActionMenuProps {
+  name: string;
+  offers: readonly Offer[];
+  onClose: () => void;
+}
+
+/** Every action with its key; those that would have no effect say why. */
+function ActionMenu({ name, offers, onClose }: ActionMenuProps) {
+  return (
+    <Dialog title={`Actions on ${name}`} onClose={onClose}>
+      <ul className={styles.menu}>
+        {offers.map(({ keys, name: verb, plan, refusal }) => (
+          <li key={verb} className={styles.choice}>
+            <Button
+              isDisabled={refusal !== undefined}
+              onPress={() => {
+                onClose();
+                startAction(plan);
+              }}
+            >
+              {verb}
+            </Button>
+            <kbd>{keys}</kbd>
+            <span className={styles.muted}>{refusal ?? plan.effect}</span>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
   );
 }
 

@@ -3,9 +3,12 @@ import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
+import { formatShort } from '@pipeline/web/format/time.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { Page } from '@pipeline/web/page/page.tsx';
 import stack from '@pipeline/web/page/stack.module.css';
+import { type Preferences, preferences } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { useQuery } from '@tanstack/react-query';
 import { startAction } from '../../actions/perform.ts';
 import { type Finding, REPAIRS, repairPlan } from '../../actions/repair-actions.ts';
@@ -19,6 +22,15 @@ type Kind = Finding['kind'];
 const KINDS = Object.keys(REPAIRS) as Kind[];
 const FIELDS = { kind: optional(KINDS) };
 const POLL_MS = 10_000;
+
+const NAMES: Readonly<Record<Kind, string>> = {
+  stale_blocked: 'outdated block',
+  stale_subtask_edge: 'outdated subtask',
+  orphan_missing_from_pg: 'missing in the store',
+  si_linkage_gap: 'open self-improvement record',
+  label_drift: 'different labels',
+  orphan_dependency_edge: 'dependency on an unknown issue',
+};
 
 /** What each kind of finding means, in a sentence about both sides. */
 const MEANINGS: Readonly<Record<Kind, string>> = {
@@ -55,7 +67,7 @@ export default function ConsistencyPage() {
               {KINDS.map((kind) => (
                 <KindButton
                   key={kind}
-                  name={inWords(kind)}
+                  name={NAMES[kind]}
                   count={counts.data?.byKind[kind]}
                   isChosen={values.kind === kind}
                   onPress={() => set({ kind })}
@@ -99,6 +111,7 @@ function KindButton({ name, count, isChosen, onPress }: KindButtonProps) {
 
 function FindingLine({ finding }: { finding: Finding }) {
   const { kind, repoOwner, repoName, issueNumber, detail } = finding;
+  const { zone } = useSignal(preferences);
   const plan = repairPlan(finding);
   const repo = `${repoOwner}/${repoName}`;
   return (
@@ -106,10 +119,10 @@ function FindingLine({ finding }: { finding: Finding }) {
       <div>
         <p className={styles.head}>
           {issueNumber === null ? repo : <IssueLink repo={repo} issueNumber={issueNumber} />}
-          <span>{inWords(kind)}</span>
+          <span title={kind}>{NAMES[kind]}</span>
         </p>
         <p className={styles.meaning}>{MEANINGS[kind]}</p>
-        <p className={styles.detail}>{detailText(detail)}</p>
+        <p className={styles.detail}>{detailText(detail, zone)}</p>
       </div>
       {plan && <Button onPress={() => startAction(plan)}>{plan.verb.replace(/ of$/, '')} …</Button>}
     </li>
@@ -117,8 +130,18 @@ function FindingLine({ finding }: { finding: Finding }) {
 }
 
 /** Returns the facts of a finding that are texts, numbers or lists of them. */
-const detailText = (detail: Finding['detail']): string =>
+const detailText = (detail: Finding['detail'], zone: Preferences['zone']): string =>
   Object.entries(detail)
-    .filter(([, value]) => value !== null && (typeof value !== 'object' || Array.isArray(value)))
-    .map(([name, value]) => `${inWords(name.replaceAll(/([A-Z])/g, ' $1').toLowerCase())}: ${String(value)}`)
+    .filter(([name, value]) => name !== 'title' && value !== null && !isRecord(value) && value !== '')
+    .map(([name, value]) => `${inWords(name.replaceAll(/([A-Z])/g, ' $1').toLowerCase())}: ${valueText(value, zone)}`)
     .join(' · ');
+
+const isRecord = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
+
+function valueText(value: unknown, zone: Preferences['zone']): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'string' && TIME.test(value) ? formatShort(Date.parse(value), zone) : String(value);
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]{8,15}Z$/;

@@ -78,7 +78,7 @@ export const COLUMNS: readonly Column<Finding>[] = [
   {
     id: 'age',
     header: 'Found',
-    width: '90px',
+    width: '112px',
     sort: ({ createdAt }) => createdAt,
     cell: ({ createdAt }) => <When at={createdAt} />,
     from: 720,

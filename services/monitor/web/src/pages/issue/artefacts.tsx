@@ -2,12 +2,15 @@ import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import { read } from '../../api/query.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 
-/** Documents that runs produced, such as plans, as plain text. */
+const Markdown = lazy(() => import('../../markdown/markdown.tsx'));
+
+/** Documents that runs produced, such as plans, rendered; the latest plan is open. */
 export function Artefacts({ input }: { input: IssueInput }) {
   const query = useQuery(read('issueArtefacts', input));
   return (
@@ -17,9 +20,9 @@ export function Artefacts({ input }: { input: IssueInput }) {
           <EmptyNote title="No run has produced a document." />
         ) : (
           <ul className={styles.list}>
-            {query.data?.items.toReversed().map(({ id, title, kind, body, runId, createdAt }) => (
+            {query.data?.items.toReversed().map(({ id, title, kind, mediaType, body, runId, createdAt }, index) => (
               <li key={id} className={styles.block}>
-                <details>
+                <details open={index === 0}>
                   <summary>
                     {title}{' '}
                     <span className={styles.muted}>
@@ -27,7 +30,13 @@ export function Artefacts({ input }: { input: IssueInput }) {
                     </span>
                   </summary>
                   <CopyButton text={body} what="document" />
-                  <pre className={styles.text}>{body}</pre>
+                  <Suspense fallback={<pre className={styles.text}>{body}</pre>}>
+                    {mediaType === 'text/markdown' ? (
+                      <Markdown text={body} under={2} />
+                    ) : (
+                      <pre className={styles.text}>{body}</pre>
+                    )}
+                  </Suspense>
                 </details>
               </li>
             ))}

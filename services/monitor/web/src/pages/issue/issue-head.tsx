@@ -8,6 +8,7 @@ import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import { IssueActions } from '../../peek/issue-actions.tsx';
+import { Checks } from './checks.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 
@@ -44,6 +45,7 @@ export function IssueHead({ why, input }: { why: Reply<'explainIssueTo'>; input:
             <IssueAction repo={repo} issueNumber={issueNumber} />
           </p>
           <p className={styles.why}>{why.explanation}</p>
+          <Checks checks={why.checks} />
           {why.waitingOn.length > 1 && (
             <ul className={styles.waits}>
               {why.waitingOn.map(({ kind, detail, since }) => (

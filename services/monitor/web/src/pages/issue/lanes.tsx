@@ -7,21 +7,30 @@ import { labelOf, STATES } from '@pipeline/web/states/states.ts';
 import type { ReactNode } from 'react';
 import type { Timeline } from '../../api/types.ts';
 import styles from './lanes.module.css';
-import { runsOf, scaleOf, spanOf, staysOf } from './timeline-scale.ts';
+import { runsOf, type Span, scaleOf, spanOf, staysOf } from './timeline-scale.ts';
+import { useBrush } from './use-brush.ts';
+import { timeAt, zoomedScale } from './zoom.ts';
 
 interface LanesProps {
   timeline: Timeline;
   isCollapsed: boolean;
+  /** The part that is shown; null = all. */
+  part: Span | null;
+  onPart: (part: Span) => void;
 }
 
-/** Three lanes to scale: the states, the runs of agents with their cost, and the writes to the host. */
-export function Lanes({ timeline, isCollapsed }: LanesProps) {
+/** Three lanes to scale: the states, the runs of agents with their cost, and the writes to the host. Dragging zooms. */
+export function Lanes({ timeline, isCollapsed, part, onPart }: LanesProps) {
   const { zone } = useSignal(preferences);
   const stays = staysOf(timeline);
   const runs = runsOf(timeline);
   const { from, to } = spanOf(timeline);
+  const at = zoomedScale(scaleOf(timeline, isCollapsed), part);
+  const span = part ?? { from, to };
+  const { brush, handlers } = useBrush((chosen) =>
+    onPart({ from: timeAt(at, span, chosen.from), to: timeAt(at, span, chosen.to) }),
+  );
   if (!(to >= from)) return null;
-  const at = scaleOf(timeline, isCollapsed);
   const place = (start: number, end: number) => ({
     left: `${at(start) * 100}%`,
     width: `${Math.max(0, at(end) - at(start)) * 100}%`,
@@ -30,6 +39,14 @@ export function Lanes({ timeline, isCollapsed }: LanesProps) {
   const summary = `${stays.length} stays in states and ${runs.length} runs in ${formatDuration(to - from)}`;
   return (
     <figure className={styles.lanes} aria-label={summary}>
+      <div className={styles.surface} {...handlers}>
+        {brush && (
+          <span
+            className={styles.brush}
+            style={{ left: `${brush.from * 100}%`, width: `${(brush.to - brush.from) * 100}%` }}
+          />
+        )}
+      </div>
       <Lane name="State">
         {stays.map((stay) => (
           <span
@@ -62,8 +79,8 @@ export function Lanes({ timeline, isCollapsed }: LanesProps) {
         ))}
       </Lane>
       <figcaption className={styles.ends}>
-        <span>{formatShort(from, zone)}</span>
-        <span>{formatShort(to, zone)}</span>
+        <span>{formatShort(span.from, zone)}</span>
+        <span>{formatShort(span.to, zone)}</span>
       </figcaption>
     </figure>
   );

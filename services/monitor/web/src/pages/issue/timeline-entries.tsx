@@ -7,14 +7,23 @@ import type { Column } from '@pipeline/web/table/column.ts';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import type { Timeline, TimelineEntry } from '../../api/types.ts';
 
+const KINDS: Readonly<Record<string, string>> = { projection: 'host write', 'agent-run': 'agent' };
+
+/** Returns the title; a host write such as `swapLabels on the host` in words. */
+const titleOf = ({ kind, title }: TimelineEntry): string =>
+  kind === 'projection' ? title.replaceAll(/([a-z])([A-Z]+)/g, '$1 $2').toLowerCase() : title;
+
 const COLUMNS: readonly Column<TimelineEntry>[] = [
   { id: 'time', header: 'Time', width: '104px', cell: ({ timestamp }) => <When at={timestamp} as="time" /> },
-  { id: 'kind', header: 'Kind', width: '120px', from: 560, cell: ({ kind }) => inWords(kind) },
+  { id: 'kind', header: 'Kind', width: '120px', from: 560, cell: ({ kind }) => KINDS[kind] ?? inWords(kind) },
   {
     id: 'title',
     header: 'What',
     width: 'minmax(140px, 3fr)',
-    cell: ({ title, error }) => <span title={error ?? title}>{error ? `${title}: ${error}` : title}</span>,
+    cell: (entry) => {
+      const title = titleOf(entry);
+      return <span title={entry.error ?? title}>{entry.error ? `${title}: ${entry.error}` : title}</span>;
+    },
   },
   {
     id: 'who',

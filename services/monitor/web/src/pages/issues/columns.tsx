@@ -8,6 +8,7 @@ import type { Column } from '@pipeline/web/table/column.ts';
 import { IssueAction } from '../../actions/issue-action.tsx';
 import type { Issue } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
+import styles from './issues.module.css';
 import { phraseOf } from './phrase.ts';
 
 /** Where the issue is, for links: the tenant is named only where it is not the usual one. */
@@ -20,6 +21,7 @@ const number: Column<Issue> = {
   id: 'number',
   header: 'Issue',
   width: '64px',
+  from: 400,
   sort: ({ issueNumber }) => issueNumber,
   cell: ({ issueNumber }) => `#${issueNumber}`,
 };
@@ -27,11 +29,12 @@ const number: Column<Issue> = {
 const title: Column<Issue> = {
   id: 'title',
   header: 'Title',
-  width: 'minmax(140px, 3fr)',
+  width: 'minmax(110px, 3fr)',
   sort: (issue) => issue.title,
   cell: (issue) => (
     <>
       <PageLink {...addressOf(issue)} tabIndex={-1} title={issue.title}>
+        <span className={styles.narrow}>#{issue.issueNumber} </span>
         {issue.title}
       </PageLink>
       <IssueAction repo={issue.repo} issueNumber={issue.issueNumber} />
@@ -52,7 +55,7 @@ const others: readonly Column<Issue>[] = [
   {
     id: 'state',
     header: 'State',
-    width: 'minmax(110px, 170px)',
+    width: 'minmax(140px, 170px)',
     sort: ({ state }) => STATE_NAMES.indexOf(state),
     cell: ({ state, isPaused, isBlocked }) => <StateChip state={state} isPaused={isPaused} isBlocked={isBlocked} />,
   },

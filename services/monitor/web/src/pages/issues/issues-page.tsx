@@ -33,7 +33,7 @@ export default function IssuesPage() {
     }),
     [repo, state, flag, q, view],
   );
-  const { query, issues, total } = useIssues(filter);
+  const { query, issues, total, loadAll } = useIssues(filter);
   const onPeek = (name: string): void => set({ peek: name === peek ? '' : name });
   return (
     <Page
@@ -75,6 +75,8 @@ export default function IssuesPage() {
             onOrder={(order) => set({ sort: order })}
             onPeek={onPeek}
             onEnd={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined}
+            total={total}
+            loadAll={loadAll}
             values={values}
             set={set}
           />

@@ -4,7 +4,7 @@ import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { labelOf } from '@pipeline/web/states/states.ts';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { type Selection, useSelection } from '@pipeline/web/table/use-selection.ts';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { type BulkAction, bulkPlan } from '../../actions/bulk-actions.ts';
 import { startAction } from '../../actions/perform.ts';
 import type { Issue } from '../../api/types.ts';
@@ -21,18 +21,35 @@ interface IssueTableProps {
   onOrder: (order: string) => void;
   onPeek: (name: string) => void;
   onEnd?: () => void;
+  /** Number of issues that match the filters; null = unknown. */
+  total: number | null;
+  /** Loads every matching issue. */
+  loadAll: () => Promise<readonly Issue[]>;
   values: IssueValues;
   set: SetValues;
 }
 
 /** The issues as a table, with actions on the selected ones. */
-export function IssueTable({ issues, hasRepo, order, onOrder, onPeek, onEnd, values, set }: IssueTableProps) {
+export function IssueTable({
+  issues,
+  hasRepo,
+  order,
+  onOrder,
+  onPeek,
+  onEnd,
+  total,
+  loadAll,
+  values,
+  set,
+}: IssueTableProps) {
   const go = useGo();
   const selection = useSelection();
   const columns = useMemo(() => columnsOf(hasRepo), [hasRepo]);
   return (
     <div className={styles.list}>
-      {selection.keys.size > 0 && <SelectionBar issues={issues} selection={selection} />}
+      {selection.keys.size > 0 && (
+        <SelectionBar issues={issues} selection={selection} total={total} loadAll={loadAll} />
+      )}
       <DataTable
         label="Issues"
         columns={columns}
@@ -62,12 +79,29 @@ const ACTIONS: readonly { action: BulkAction; verb: string }[] = [
   { action: 'cancel', verb: 'Cancel' },
 ];
 
+interface SelectionBarProps extends Pick<IssueTableProps, 'issues' | 'total' | 'loadAll'> {
+  selection: Selection;
+}
+
 /** Actions on the selected issues. */
-export function SelectionBar({ issues, selection }: { issues: readonly Issue[]; selection: Selection }) {
+function SelectionBar({ issues, selection, total, loadAll }: SelectionBarProps) {
+  const [isLoading, setLoading] = useState(false);
+  const selectAll = async (): Promise<void> => {
+    setLoading(true);
+    const all = await loadAll().finally(() => setLoading(false));
+    selection.set(all.map(keyOfIssue));
+  };
   const chosen = issues.filter((issue) => selection.keys.has(keyOfIssue(issue)));
   return (
     <div className={styles.selection} role="toolbar" aria-label="Selected issues">
       <span role="status">{formatCount(chosen.length)} selected</span>
+      {total !== null && total > chosen.length && (
+        <Button kind="quiet" isDisabled={isLoading} onPress={() => void selectAll()}>
+          {isLoading
+            ? `Loading, ${formatCount(issues.length)} of ${formatCount(total)}`
+            : `Select all ${formatCount(total)} matching`}
+        </Button>
+      )}
       {ACTIONS.map(({ action, verb }) => (
         <Button key={action} onPress={() => startAction(bulkPlan(action, chosen, selection.clear))}>
           {verb}

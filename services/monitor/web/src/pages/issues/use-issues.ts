@@ -25,7 +25,13 @@ export function useIssues(filter: IssueFilter) {
     placeholderData: keepPreviousData,
   });
   const issues = useMemo(() => distinct(query.data?.pages.flatMap(({ items }) => items) ?? []), [query.data]);
-  return { query, issues, total: query.data?.pages[0]?.page.total ?? null };
+  /** Reads the pages that are missing, in order. @returns the issues of all pages. */
+  const loadAll = async (): Promise<readonly Issue[]> => {
+    let latest = await query.fetchNextPage();
+    while (latest.hasNextPage && !latest.error) latest = await query.fetchNextPage();
+    return distinct(latest.data?.pages.flatMap(({ items }) => items) ?? []);
+  };
+  return { query, issues, total: query.data?.pages[0]?.page.total ?? null, loadAll };
 }
 
 export const keyOfIssue = ({ repo, tenant, issueNumber }: Issue): string => `${tenant}/${repo}/${issueNumber}`;

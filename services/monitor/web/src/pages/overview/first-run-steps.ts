@@ -34,8 +34,8 @@ export function firstRunSteps(
     {
       title: 'Repository',
       done: config.repos.length > 0,
-      detail: 'No repository is enabled.',
-      command: 'pipeline admin repo enable OWNER/NAME',
+      detail: 'No repository is enabled. Add one with this command, or on the page Configuration.',
+      command: 'pipeline repo add OWNER/NAME',
     },
     {
       title: 'Worker',

@@ -12,6 +12,17 @@ interface PoolPanelProps {
   repo: string | undefined;
 }
 
+type Pool = NonNullable<Reply<'readDashboard'>['workerPool']>[number];
+
+/** Returns the number of workers by status; draining and offline ones only where there are any. */
+const statusWords = ({ busy, idle, draining, offline }: Pool): string =>
+  [
+    `${busy} busy`,
+    `${idle} idle`,
+    ...(draining > 0 ? [`${draining} draining`] : []),
+    ...(offline > 0 ? [`${offline} offline`] : []),
+  ].join(', ');
+
 /** Workers of each repo by what they do. */
 export function PoolPanel({ query, repo }: PoolPanelProps) {
   const pools = (query.data?.workerPool ?? []).filter((pool) => repo === undefined || pool.repo === repo);
@@ -34,7 +45,7 @@ export function PoolPanel({ query, repo }: PoolPanelProps) {
                   { name: 'draining', value: pool.draining, colour: '--warning' },
                   { name: 'offline', value: pool.offline, colour: '--danger' },
                 ],
-                figure: `${pool.busy} busy, ${pool.idle} idle · ${formatPercent(pool.utilizationPct)} · ${plural(pool.queueDepth, 'task')} waiting`,
+                figure: `${statusWords(pool)} · ${formatPercent(pool.utilizationPct)} · ${plural(pool.queueDepth, 'task')} waiting`,
               }))}
             />
             <p className={styles.muted}>

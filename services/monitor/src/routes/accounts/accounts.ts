@@ -1,6 +1,6 @@
 import type { authRoutes } from '@pipeline/contract';
 import type { HandlersOf } from '@pipeline/http';
-import type { Authentication } from '../auth/authentication.ts';
+import type { Authentication } from '../../auth/authentication.ts';
 
 /** interface: Session. These need no prior authentication. */
 export const authHandlers = (auth: Authentication): HandlersOf<typeof authRoutes> => ({

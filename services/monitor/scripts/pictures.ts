@@ -1,0 +1,88 @@
+/**
+ * Takes the pictures of docs/images from a running stack, so that they show what the product shows:
+ *
+ *   npm start -- --fresh --json > stack.json     # in another terminal; wait until issues are merged
+ *   npm run pictures -- stack.json
+ *
+ * The argument is the line that `npm start -- --json` prints. Requires Chromium at /usr/bin/chromium.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const IMAGES = join(import.meta.dirname, '../../../docs/images');
+const LARGEST_BYTES = 150_000;
+const SIZE = { width: 1_120, height: 640 };
+
+interface Stack {
+  monitor: { url: string; username: string; password: string };
+}
+
+interface Picture {
+  name: string;
+  theme: 'light' | 'dark';
+  path: string;
+  /** A text of the page that shows that its data has arrived. */
+  shows: string;
+}
+
+/** @param issue path of the issue that is shown. */
+const picturesOf = (issue: string): readonly Picture[] => [
+  { name: 'dashboard-overview-light', theme: 'light', path: '/', shows: 'Issues by state, 24 hours' },
+  { name: 'dashboard-overview-dark', theme: 'dark', path: '/', shows: 'Issues by state, 24 hours' },
+  { name: 'dashboard-issues', theme: 'light', path: '/issues?state=all', shows: 'Title' },
+  { name: 'dashboard-issue-light', theme: 'light', path: `/issues/${issue}`, shows: 'Zoom in' },
+  { name: 'dashboard-issue-dark', theme: 'dark', path: `/issues/${issue}`, shows: 'Zoom in' },
+  { name: 'dashboard-costs', theme: 'light', path: '/costs', shows: 'Cost reported by agents' },
+];
+
+async function main(file: string | undefined): Promise<void> {
+  if (file === undefined) throw new Error('usage: npm run pictures -- STACK.json');
+  const stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
+  const issue = await longestIssue(stack);
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  try {
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await logIn(browser, stack, theme);
+      for (const picture of picturesOf(issue).filter((each) => each.theme === theme)) await take(page, stack, picture);
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Returns the path of the done issue whose work cost the most: it has the longest history. */
+async function longestIssue({ monitor }: Stack): Promise<string> {
+  const authorization = `Basic ${Buffer.from(`${monitor.username}:${monitor.password}`).toString('base64')}`;
+  const response = await fetch(`${monitor.url}/api/issues?state=all&limit=500`, { headers: { authorization } });
+  const { items } = (await response.json()) as {
+    items: { repo: string; issueNumber: number; state: string; costUsd: number | null }[];
+  };
+  const done = items.filter(({ state }) => state === 'done').sort((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0));
+  if (!done[0]) throw new Error('no issue is done yet: wait until the demo fleet has merged one');
+  return `${done[0].repo}/${done[0].issueNumber}`;
+}
+
+async function logIn(browser: Browser, { monitor }: Stack, colorScheme: 'light' | 'dark'): Promise<Page> {
+  const context = await browser.newContext({ viewport: SIZE, colorScheme, reducedMotion: 'reduce', timezoneId: 'UTC' });
+  const page = await context.newPage();
+  await page.goto(monitor.url);
+  await page.getByLabel('Username').fill(monitor.username);
+  await page.getByLabel('Password').fill(monitor.password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('button', { name: /^Live/ }).waitFor();
+  return page;
+}
+
+async function take(page: Page, { monitor }: Stack, { name, path, shows }: Picture): Promise<void> {
+  await page.goto(`${monitor.url}/#${path}`);
+  await page.getByRole('main').getByText(shows).first().waitFor();
+  await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+  const file = join(IMAGES, `${name}.png`);
+  await page.screenshot({ path: file });
+  const { size } = statSync(file);
+  process.stdout.write(`${name}.png: ${Math.round(size / 1_000)} kB\n`);
+  if (size > LARGEST_BYTES) throw new Error(`${name}.png has more than ${LARGEST_BYTES} bytes`);
+}
+
+await main(process.argv[2]);

@@ -1,0 +1,90 @@
+/** The built dashboard in a real browser, on a store with the history of several repos. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import type { TestDatabase } from '@pipeline/testing';
+import { simulateHistory } from '@pipeline/testing/history';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Pipeline } from '../../src/process/pipeline.ts';
+import { pipelineOf } from '../support/pipeline-of.ts';
+import { authOf, OLGA, serveApp } from '../support/served-app.ts';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+if (CHROMIUM === undefined)
+  process.stderr.write('no Chromium is installed: the dashboard is not tested in a browser\n');
+/** `describe`, which is skipped where no Chromium is installed. */
+export const inBrowser = CHROMIUM === undefined ? describe.skip : describe;
+
+const WEB = join(import.meta.dirname, '../../web');
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const WATCH = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
+
+/** A page of a browser of its own; what it complains about is kept. */
+interface OpenedPage {
+  page: Page;
+  context: BrowserContext;
+  complaints: string[];
+}
+
+/** Serves the dashboard to a browser for the tests of a describe block. */
+export function servedDashboard(database: TestDatabase) {
+  let browser: Browser;
+  let url: string;
+  let close: () => Promise<void>;
+  let pipeline: Pipeline;
+
+  beforeAll(async () => {
+    execFileSync(process.execPath, [
+      '--disable-warning=ExperimentalWarning',
+      join(WEB, 'scripts/build-main.ts'),
+      '--if-stale',
+    ]);
+    await simulateHistory(database.db, { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1, end: new Date() });
+    pipeline = await pipelineOf(database.url);
+    pipeline.start();
+    const { dashboard } = pipeline;
+    ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline, dashboard, webDir: join(WEB, 'dist') }));
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    pipeline?.feed.close();
+    await close?.();
+    await pipeline?.stop();
+  });
+
+  async function open(width: number, colorScheme: 'light' | 'dark'): Promise<OpenedPage> {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    await context.addInitScript(WATCH);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    return { page, context, complaints };
+  }
+
+  /** The API as the browser's operator sees it. */
+  const api = async <T>(path: string): Promise<T> => {
+    const authorization = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
+    return (await (await fetch(url + path, { headers: { authorization } })).json()) as T;
+  };
+
+  return { open, api, address: () => url };
+}
+
+export async function logIn(page: Page, password = OLGA.password): Promise<void> {
+  await page.getByLabel('Username').fill(OLGA.username);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+/** Findings of axe on the page, each with its first element. */
+export async function findings(page: Page): Promise<unknown> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: AXE });
+  return page.evaluate('axe.run().then((result) => result.violations.map(({ id, nodes }) => [id, nodes[0].html]))');
+}

@@ -1,0 +1,142 @@
+import { optional, text } from '@pipeline/web/address/fields.ts';
+import { useAddress } from '@pipeline/web/address/use-address.ts';
+import { Button } from '@pipeline/web/components/button.tsx';
+import { type Choice, SelectField } from '@pipeline/web/components/select-field.tsx';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Page } from '@pipeline/web/page/page.tsx';
+import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
+import { DataTable } from '@pipeline/web/table/data-table.tsx';
+import { SearchBox } from '@pipeline/web/table/search-box.tsx';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { keyOf } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import { ROUTES } from '../../api/routes.generated.ts';
+import { useRepo } from '../../navigation/use-repo.ts';
+import { AuditPanel } from './audit-panel.tsx';
+import { type AuditEntry, COLUMNS } from './columns.tsx';
+
+const DAYS = { '1': 'Last 24 hours', '7': 'Last 7 days', '30': 'Last 30 days' } as const;
+const FIELDS = {
+  actor: text(200),
+  action: text(100),
+  target: text(300),
+  days: optional(['1', '7', '30']),
+  entry: text(40),
+};
+const TIMES: readonly Choice<'' | keyof typeof DAYS>[] = [
+  { value: '', label: 'Any time' },
+  ...Object.entries(DAYS).map(([value, label]) => ({ value: value as keyof typeof DAYS, label })),
+];
+const PAGE = 200;
+const POLL_MS = 10_000;
+const DAY_MS = 86_400_000;
+
+const idOf = ({ id }: AuditEntry): string => id;
+
+/** Who did what, when and why? */
+export default function AuditPage() {
+  const { repo } = useRepo();
+  const { values, set, rejected } = useAddress(FIELDS);
+  const { actor, action, days, entry } = values;
+  const target = values.target || repo || '';
+  const filter = useMemo(
+    () => ({
+      ...(actor && { actor }),
+      ...(action && { action }),
+      ...(target && { target }),
+      ...(days && { since: new Date(Date.now() - Number(days) * DAY_MS).toISOString() }),
+    }),
+    [actor, action, target, days],
+  );
+  const query = useInfiniteQuery({
+    queryKey: [...keyOf('listAudit', { query: filter }), 'pages'],
+    queryFn: ({ pageParam: after, signal }) =>
+      request('listAudit', { query: { ...filter, limit: PAGE, ...(after !== '' && { after }) } }, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next ?? undefined,
+    refetchInterval: POLL_MS,
+  });
+  const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
+  const open = items.find(({ id }) => id === entry);
+  const canLoad = query.hasNextPage && !query.isFetchingNextPage;
+  return (
+    <Page title="Audit" rejected={rejected} actions={<Exports filter={filter} />}>
+      <Filters values={values} set={set} />
+      {query.error && (
+        <FailureNote what="The audit could not be read" error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      {query.data === undefined ? (
+        !query.error && <Skeleton height={400} />
+      ) : (
+        <div className={layout.split} data-open={open ? true : undefined}>
+          <DataTable
+            label="Actions, newest first"
+            columns={COLUMNS}
+            rows={items}
+            keyOf={idOf}
+            onPeek={({ id }) => set({ entry: id === entry ? '' : id })}
+            onEnd={canLoad ? () => void query.fetchNextPage() : undefined}
+            empty={
+              <EmptyNote
+                title={Object.keys(filter).length > 0 ? 'No action matches these filters.' : 'No one has acted yet.'}
+              />
+            }
+          />
+          {open && <AuditPanel entry={open} onClose={() => set({ entry: '' })} />}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+type Address = ReturnType<typeof useAddress<typeof FIELDS>>;
+
+function Filters({ values, set }: Pick<Address, 'values' | 'set'>) {
+  const onActor = useCallback((actor: string) => set({ actor }), [set]);
+  const onAction = useCallback((action: string) => set({ action }), [set]);
+  const onTarget = useCallback((target: string) => set({ target }), [set]);
+  const isFiltered = [values.actor, values.action, values.target, values.days].some((value) => value !== '');
+  return (
+    <search className={layout.filters}>
+      <SearchBox label="Who" value={values.actor} onChange={onActor} isMain isNarrow />
+      <SearchBox label="Action" value={values.action} onChange={onAction} isNarrow />
+      <SearchBox label="owner/name#7 or subject" value={values.target} onChange={onTarget} />
+      <SelectField
+        label="Time"
+        hideLabel
+        choices={TIMES}
+        value={values.days}
+        onChange={(days) => set({ days }, { push: true })}
+      />
+      {isFiltered && (
+        <Button
+          kind="quiet"
+          glyph="close"
+          onPress={() => set({ actor: '', action: '', target: '', days: '' }, { push: true })}
+        >
+          Clear filters
+        </Button>
+      )}
+    </search>
+  );
+}
+
+/** Downloads of all matching actions. */
+function Exports({ filter }: { filter: Record<string, string> }) {
+  const addressOf = (format: string): string =>
+    `${ROUTES.exportAudit[1]}?${new URLSearchParams({ ...filter, format })}`;
+  return (
+    <span className={layout.row}>
+      Export
+      <a href={addressOf('csv')} download>
+        CSV
+      </a>
+      <a href={addressOf('json')} download>
+        JSON
+      </a>
+    </span>
+  );
+}
