@@ -86,7 +86,8 @@ describe('a host accessed as a GitHub App', () => {
     await host.getIssue(REPO, issue);
     environment.sandbox.failNext({ status: 401, match: { method, path: '/comments' } });
     const comment = { type: 'postComment', body: 'Again', marker: 'm2' } as const;
-    if (method === 'POST') expect(await host.execute(REPO, issue, comment, { mayHaveHappened: false })).toMatchObject({ status: 'ok' });
+    if (method === 'POST')
+      expect(await host.execute(REPO, issue, comment, { mayHaveHappened: false })).toMatchObject({ status: 'ok' });
     expect(await host.listComments(REPO, issue)).toHaveLength(method === 'POST' ? 1 : 0);
     expect(tokenRequests()).toBe(2);
   });

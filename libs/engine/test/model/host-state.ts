@@ -28,6 +28,7 @@ export class HostState {
   /** Reviews that were approvals when submitted, by id; a dismissal does not revert a merge. */
   readonly approvals = new Set<number>();
   readonly #heads = new Map<number, string[]>();
+  readonly #pushed = new Map<string, readonly string[]>();
   /** Head of each branch. */
   readonly branches = new Map<string, string>();
   readonly webhooks: HostEvent[] = [];
@@ -150,7 +151,13 @@ export class HostState {
   /** Commits to a branch: its open pull requests have a new head. */
   push(branch: string, sha: string, sender: string): void {
     this.branches.set(branch, sha);
+    this.#pushed.set(branch, [...this.pushedTo(branch), sha]);
     for (const pull of this.openPullsOf(branch)) this.moveHead(pull, sha, sender);
+  }
+
+  /** All commits that were ever pushed to a branch of the repository itself. */
+  pushedTo(branch: string): readonly string[] {
+    return this.#pushed.get(branch) ?? [];
   }
 
   moveHead(pull: HostPullRequest, sha: string, sender: string): void {

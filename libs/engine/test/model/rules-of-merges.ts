@@ -55,10 +55,12 @@ type HostOf = World['host']['state'];
 /** Violations by a write, checked before the host executes it. */
 function wrongIn(host: HostOf, ledger: MergeLedger, action: ProjectionAction): string[] {
   if (action.type === 'setCommitStatus') {
+    // A push to the branch of a pull request that was just merged gives it no new head.
     const isOwn = [...host.pulls.values()].some(
-      (pull) => host.isOwn(pull) && host.headsOf(pull.number).includes(action.sha),
+      (pull) =>
+        host.isOwn(pull) && [host.headsOf(pull.number), host.pushedTo(pull.headRef)].flat().includes(action.sha),
     );
-    return isOwn ? [] : [`a status for ${action.sha}, which was never the head of a pull request of the pipeline`];
+    return isOwn ? [] : [`a status for ${action.sha}, which is no commit of a pull request of the pipeline`];
   }
   if (!('prNumber' in action)) return [];
   const { type, prNumber } = action;
