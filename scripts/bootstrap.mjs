@@ -30,7 +30,8 @@ const [command = '', ...args] = process.argv.slice(2);
 if (command !== 'install' && !Object.hasOwn(programs, command)) {
   fail(`unknown command "${command}": use start, verify or install`, 2);
 }
-install(command === 'start' ? 'run' : 'all');
+// A start keeps the tools of an installation that has them.
+install(command === 'start' && !existsSync(join(modules, 'jest')) ? 'run' : 'all');
 if (command !== 'install') run([...programs[command], ...args]);
 
 /**
