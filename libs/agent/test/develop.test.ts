@@ -79,6 +79,22 @@ describe('a develop task', () => {
     expect(verdict).toMatchObject({ outcome: 'submitted', result: { headSha: head, changedFiles: ['list.txt'] } });
   });
 
+  test('submits an unchanged branch when the failed check of its head has succeeded in the meantime', async () => {
+    const headSha = await bench.commit('Add two', { 'list.txt': 'one\ntwo\n' }, 'svc/issue-7');
+    const pr = { number: 1, url: '', headSha, headRef: 'svc/issue-7', title: 'T', body: '' };
+    const body = 'The check build failed (failure)\n\n1 test failed';
+    const reviewComments = [{ author: 'checks', body, path: null, line: null }];
+    const build = { name: 'build', conclusion: null, url: null, logTail: null };
+    const submitWith = async (state: 'success' | 'failure') => {
+      const task = bench.task('develop', { pr, reviewComments, checks: [{ ...build, state }] });
+      return bench.run(task, { turns: [[SUBMITTED]] });
+    };
+    const { verdict, texts } = await submitWith('success');
+    expect(verdict).toMatchObject({ outcome: 'submitted', result: { headSha } });
+    expect(texts[0]).toContain('- build: success');
+    expect((await submitWith('failure')).verdict).toMatchObject({ kind: 'failure' });
+  });
+
   test('asks again and fails when nothing has changed', async () => {
     const { verdict } = await bench.run(bench.task('develop'), { turns: [[SUBMITTED]] });
     expect(verdict).toMatchObject({ kind: 'failure', errorMessage: expect.stringContaining('nothing to submit') });

@@ -58,7 +58,7 @@ export function sectionsOf(context: PromptContext, verdict: string, quoter = new
     plan: section('Plan', payload.plan && planText(payload.plan, quoter)),
     reviewComments: quoted(
       'Comments of reviewers that must be addressed',
-      payload.reviewComments.map(reviewComment),
+      [...payload.reviewComments.map(reviewComment), ...checksNow(payload)],
       quoter,
     ),
     pullRequest: pullRequest(context, quoter),
@@ -135,6 +135,13 @@ function pullRequest({ task, start, changedFiles }: PromptContext, quoter: Quote
     `Pull request #${pr.number} at ${start?.parents[0] ?? pr.headSha}`,
     `${quotedText}\n\n${compare}${files}`,
   );
+}
+
+/** A check that failed may have succeeded again in the meantime. */
+function checksNow({ checks = [], reviewComments }: Payload): Comment[] {
+  if (checks.length === 0 || reviewComments.length === 0) return [];
+  const lines = checks.slice(0, MAX_LISTED_FILES).map(({ name, state }) => `- ${name}: ${state}`);
+  return [{ source: 'checks of the pull request now', text: lines.join('\n') }];
 }
 
 function conflicts(start: StartingPoint | null): string {

@@ -12,6 +12,9 @@ export interface Submission {
   access(): Promise<HostAccess>;
 }
 
+/** Author of the comments that the pipeline makes of failed checks. */
+const CHECKS_AUTHOR = 'checks';
+
 type Accepted = Verdict | { problem: string };
 
 /** Turns the verdict of an agent into the outcome of its task: a submission is committed and pushed first. */
@@ -36,11 +39,18 @@ async function submit(submission: Submission, { title, body }: { title: string; 
   return checkedOutcome(task, 'submitted', { branch, headSha, title, body: text, changedFiles });
 }
 
+/** Without comments, or when all of them are about checks of this head that were run again and succeeded. */
+const needsNoChange = ({ reviewComments, checks = [], pr }: ClaimedTask['payload']): boolean =>
+  reviewComments.every(({ author, body }) => {
+    const check = checks.find(({ name }) => author === CHECKS_AUTHOR && body.startsWith(`The check ${name} failed (`));
+    return pr !== null && check?.state === 'success';
+  });
+
 /** The branch may contain the work already: an earlier attempt ended between its push and its report. */
 async function unchanged({ task, tree }: Submission, pull: { title: string; body: string }): Promise<Accepted> {
   const { branch, head: headSha } = tree.start;
   const changedFiles = headSha === null ? [] : await tree.changedSince(headSha);
-  if (headSha === null || changedFiles.length === 0 || task.payload.reviewComments.length > 0)
+  if (headSha === null || changedFiles.length === 0 || !needsNoChange(task.payload))
     return { problem: 'no file in the work tree has changed, so there is nothing to submit.' };
   return checkedOutcome(task, 'submitted', { branch, headSha, ...pull, changedFiles });
 }
