@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { AgentBench } from './agent-bench.ts';
@@ -52,6 +52,16 @@ describe('the work tree of the next task in a slot', () => {
     const before = await inTree(STATE);
     await inTree(damage);
     expect(await inTree(STATE)).toBe(before);
+  });
+
+  test('does not follow a symbolic link of the repository to a large folder', async () => {
+    await bench.person('checkout', '-q', 'main');
+    symlinkSync('/', join(bench.dir, 'person/root'));
+    await bench.commit('Link', {});
+    await inTree('echo two > src/list.txt');
+    const kept = inode('README.md');
+    expect(await inTree('cat src/list.txt')).toBe('one\n');
+    expect(inode('README.md')).toBe(kept);
   });
 
   test('keeps the files that have not changed and takes those that the host has now', async () => {

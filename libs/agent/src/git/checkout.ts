@@ -1,5 +1,5 @@
 import { lchown, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { RunAs } from '@pipeline/worker';
 import { names } from './run-git.ts';
 
@@ -83,5 +83,8 @@ async function giveTo(options: CheckoutOptions, user: RunAs): Promise<void> {
   if (changed) await inFiles(options, ['update-index', '-q', '--refresh']);
 }
 
-/** Returns files and folders below a folder. Symbolic links are not followed. */
-const pathsIn = (dir: string): Promise<string[]> => readdir(dir, { recursive: true });
+/** Returns files and folders below a folder. Without types, `readdir` would follow symbolic links to folders. */
+async function pathsIn(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  return entries.map(({ parentPath, name }) => relative(dir, join(parentPath, name)));
+}
