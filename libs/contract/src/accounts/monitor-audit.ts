@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';
-import { TimestampInput } from '../wire/timestamp-input.ts';
+import { SinceInput } from '../wire/timestamp-input.ts';
 
 const audit = {
   method: 'get',
@@ -36,8 +36,15 @@ const filters = {
     description: 'Only actions on this repo with its issues (`owner/name`), issue (`owner/name#7`) or other subject.',
     example: 'acme/shop',
   }),
-  since: TimestampInput.optional().meta({ description: 'Only actions at or after this time.' }),
-  until: TimestampInput.optional().meta({ description: 'Only actions before this time.' }),
+  since: SinceInput.optional().meta({
+    description:
+      'Only actions at or after this time: a timestamp (UTC without a zone) or a duration before now, such as 1d.',
+    example: '2026-01-02T03:04:05.678Z',
+  }),
+  until: SinceInput.optional().meta({
+    description: 'Only actions before this time, in the same forms.',
+    example: '2026-01-03T03:04:05.678Z',
+  }),
 };
 
 const listAudit = route({

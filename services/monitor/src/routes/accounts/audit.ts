@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AUDIT_EXPORT_LIMIT, type auditRoutes } from '@pipeline/contract';
-import { PAGE_RULES } from '@pipeline/domain';
+import { PAGE_RULES, parseSinceExactly } from '@pipeline/domain';
 import { type AuditEntry, type AuditFilter, type Engine, readAudit } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
 import type { Authentication } from '../../auth/authentication.ts';
@@ -13,11 +13,11 @@ type Handlers = HandlersOf<typeof auditRoutes, Authentication>;
 export const auditHandlers = (deps: () => { engine: Engine }, now: () => Date): Handlers => ({
   listAudit: async ({ query: { limit, after, ...filter } }) => ({
     status: 200,
-    body: await readAudit(deps().engine, filter, { limit, after }),
+    body: await readAudit(deps().engine, withTimes(filter, now()), { limit, after }),
   }),
 
   exportAudit: async ({ query: { format, ...filter }, signal, log }) => {
-    const pages = pagesOf(deps().engine, filter);
+    const pages = pagesOf(deps().engine, withTimes(filter, now()));
     // Read before the headers are sent: an error here is still an error response.
     const first = await pages.next();
     const { type, write } = EXPORTS[format];
@@ -38,6 +38,13 @@ export const auditHandlers = (deps: () => { engine: Engine }, now: () => Date): 
       },
     };
   },
+});
+
+/** Durations before now become times. */
+const withTimes = ({ since, until, ...filter }: AuditFilter, at: Date): AuditFilter => ({
+  ...filter,
+  ...(since !== undefined && { since: parseSinceExactly(since, at) ?? since }),
+  ...(until !== undefined && { until: parseSinceExactly(until, at) ?? until }),
 });
 
 /** The matching entries in pages, one in memory at a time. */
