@@ -15,7 +15,7 @@ import { getAsset } from './wire/web-files.ts';
 const browser = { auth: 'session', tags: ['Pages'], undocumented: true } as const;
 const get = { ...browser, method: 'get' } as const;
 /** Changes need the form token of the session in the header `x-form-token`. */
-const change = { ...browser, method: 'post', bodyOptional: true } as const;
+const change = { ...browser, method: 'post' } as const;
 
 const noOrg: DeclaredError = { code: 'NOT_FOUND', description: 'No such organisation, or the user is no member of it' };
 const orgErrors = [noOrg];
@@ -154,7 +154,6 @@ const browserEndConnection = route({
   id: 'browserEndConnection',
   path: '/account/data/connections/{id}/end',
   params: z.object({ id: z.string() }),
-  body: z.object({}),
   summary: 'End a connection',
   description: 'Revokes a connection of the user immediately. `ended` is 0 when there was no such connection.',
   replies: { 200: { description: 'Number of ended connections.', body: Ended } },
@@ -164,7 +163,6 @@ const browserEndConnections = route({
   ...change,
   id: 'browserEndConnections',
   path: '/account/data/connections/end-all',
-  body: z.object({}),
   summary: 'End all connections',
   description: 'Revokes all connections of the user immediately.',
   replies: { 200: { description: 'Number of ended connections.', body: Ended } },
@@ -218,7 +216,6 @@ const browserEndSession = route({
   id: 'browserEndSession',
   path: '/account/data/sessions/{id}/end',
   params: z.object({ id: z.string() }),
-  body: z.object({}),
   summary: 'End a session',
   description: 'Logs a browser of the user out. `ended` is 0 when there was no such session.',
   replies: { 200: { description: 'Number of ended sessions.', body: Ended } },
