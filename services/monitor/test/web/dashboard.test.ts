@@ -100,8 +100,9 @@ inBrowser('the dashboard', () => {
     await page.getByText('Accepted: disabled').waitFor();
     expect(await track()).toMatchObject({ enabled: false });
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.locator('label', { hasText: /^on$/ }).waitFor();
+    await page.getByText('Accepted: undone').waitFor();
     expect(await track()).toMatchObject({ enabled: true });
+    await page.locator('label', { hasText: /^on$/ }).waitFor();
     await page.getByRole('button', { name: 'Write a version' }).click();
     await page.getByLabel('Instructions to agents').fill('Prefer small tests.');
     await page.getByRole('button', { name: 'Store a version' }).click();
@@ -123,9 +124,9 @@ inBrowser('the dashboard', () => {
     await page.getByText('Accepted: disabled').waitFor();
     expect(await enabled()).toBe(false);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('undone').waitFor();
-    await page.locator('label', { hasText: 'Enabled' }).first().waitFor();
+    await page.getByText('Accepted: undone').waitFor();
     expect(await enabled()).toBe(true);
+    await page.locator('label', { hasText: 'Enabled' }).first().waitFor();
   }, 60_000);
 
   test('writes a charter and shows its limits as sentences', async () => {
@@ -137,6 +138,7 @@ inBrowser('the dashboard', () => {
     await page.getByLabel('Never increase').fill('epic, docs');
     expect(await findings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Store the charter' }).click();
+    await page.getByText('Accepted: version 1 is in force').waitFor();
     await page.getByText('Never increase epic, docs.').waitFor();
     const { charter } = await api<{ charter: { envelope: object } }>('/api/strategy/acme/repo-1/charter');
     expect(charter.envelope).toMatchObject({ avoid: ['epic', 'docs'], max_auto_size: 'small' });

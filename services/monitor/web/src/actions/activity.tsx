@@ -27,8 +27,9 @@ export function Activity() {
 function Entry({ record }: { record: ActionRecord }) {
   const { id, title, phase, text, code, progress, stop, undo } = record;
   const undoNow = (): void => {
-    updateRecord(id, { undo: undefined, text: 'undone' });
+    updateRecord(id, { undo: undefined, phase: 'sent' });
     void undo?.()
+      .then(() => updateRecord(id, { phase: 'accepted', text: 'undone' }))
       .catch((error: Error) => updateRecord(id, { phase: 'failed', text: error.message }))
       .finally(() => void queryClient.invalidateQueries());
   };

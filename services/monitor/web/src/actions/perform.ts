@@ -4,7 +4,7 @@ import { createSignal } from '@pipeline/web/shared/signal.ts';
 import { after } from '@pipeline/web/timing/timers.ts';
 import type { ActionPlan } from './action.ts';
 import { followToHost } from './follow-to-host.ts';
-import { addRecord, dismissRecord, updateRecord } from './records.ts';
+import { addRecord, retireRecord, updateRecord } from './records.ts';
 
 /** An action of grade 0 can be undone for this time; other successes are shown as long. */
 const SHOWN_MS = 8_000;
@@ -48,7 +48,7 @@ export async function perform(
   }
   after(SHOWN_MS, () => updateRecord(id, { undo: undefined }));
   const end = plan.issue ? follow(id, plan.issue) : Promise.resolve();
-  void end.then(() => after(SHOWN_MS, () => dismissRecord(id)));
+  void end.then(() => after(SHOWN_MS, () => retireRecord(id)));
   return null;
 }
 

@@ -20,6 +20,11 @@ export function dismissRecord(id: number): void {
   records.set(records.get().filter((record) => record.id !== id));
 }
 
+/** Removes the entry of an action that succeeded; a failure stays until the operator dismisses it. */
+export function retireRecord(id: number): void {
+  records.set(records.get().filter((record) => record.id !== id || record.phase === 'failed'));
+}
+
 /** Returns the latest action on an issue. */
 export const actionOn = (all: readonly ActionRecord[], issue: ActionIssue): ActionRecord | undefined =>
   all.findLast((record) => record.issue?.repo === issue.repo && record.issue.issueNumber === issue.issueNumber);
