@@ -71,7 +71,7 @@ export function toolCallProblem(body: string, isValid: boolean): string | null {
 const INTERNAL_ERROR = -32_603;
 
 /** The message of an answer, sent as JSON or as the data of an event. */
-function messageIn(body: string): unknown {
+export function messageIn(body: string): unknown {
   const data = /^data: (.*)$/m.exec(body)?.[1] ?? body;
   try {
     return JSON.parse(data);

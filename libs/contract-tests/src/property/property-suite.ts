@@ -1,7 +1,6 @@
 import type { AnyRoute } from '@pipeline/contract';
 import fc from 'fast-check';
-import type { CredentialMatrix } from '../target/credentials.ts';
-import type { Target } from '../target/target.ts';
+import type { TestedSurface } from '../target/tested-surface.ts';
 import { actsOnClaim, arrange, claimFor } from './arrange.ts';
 import { type Case, casesOf } from './cases.ts';
 import { judge, type Problem } from './judge.ts';
@@ -9,12 +8,6 @@ import { learnFromReads } from './learn.ts';
 import { listTools, type McpTool } from './mcp-calls.ts';
 import { count, emptyTally, type Tally } from './tally.ts';
 import { Vocabulary } from './vocabulary.ts';
-
-/** A surface under test with the credentials for it. */
-export interface TestedSurface {
-  target: Target;
-  matrix: CredentialMatrix;
-}
 
 export interface PropertyOptions {
   /** Requests over all endpoints, shrinking and reading aside. */
