@@ -65,6 +65,33 @@ describe('discards', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
+  test('a refused pull request when a newer submission opens it, so that its lane continues', async () => {
+    await workUntil(stage, 'ready-for-dev');
+    await stage.work();
+    stage.refuse('A pull request already exists');
+    await stage.send('createPR');
+    await transitionIssue(stage.engine, await stage.key(), 'changes-requested', OLGA);
+    await workUntil(stage, 'done').catch(() => undefined);
+    expect((await stage.issue()).state).toBe('done');
+  });
+
+  test('a pull request in doubt when a newer submission is queued and the host refuses the older one', async () => {
+    await workUntil(stage, 'ready-for-dev');
+    await stage.work();
+    stage.host.nextResults.push({ status: 'failed', message: 'socket hang up', ambiguous: true });
+    const { id } = await stage.entry('createPR');
+    await stage.send(id);
+    await transitionIssue(stage.engine, await stage.key(), 'changes-requested', OLGA);
+    await stage.work();
+    stage.pass(60);
+    stage.refuse('A pull request already exists');
+    await stage.send(id);
+    const letters = stage.database.db.selectFrom('dead_letters').where('tenant_id', '=', stage.tenantId);
+    expect(await letters.execute()).toEqual([]);
+    await workUntil(stage, 'done').catch(() => undefined);
+    expect((await stage.issue()).state).toBe('done');
+  });
+
   test('the automatic lift of a block when it becomes permanent', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const task = await claimNext(stage);
