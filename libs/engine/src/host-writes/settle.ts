@@ -1,4 +1,5 @@
 import {
+  agreesWithState,
   currentLabels,
   type ExecuteResult,
   type HostIntent,
@@ -205,12 +206,15 @@ async function recordGivenUp(
 async function actionNow(tx: Tx, projection: ProjectionRow): Promise<ProjectionAction | null> {
   const { action, attempt_started_at } = projection;
   const repeated = attempt_started_at !== null && (await hasSucceeded(tx, projection));
-  if (!repeated && action.type !== 'swapLabels') return action;
+  const showsState = action.type === 'swapLabels' || action.type === 'closeIssue' || action.type === 'reopenIssue';
+  if (!repeated && !showsState) return action;
   const intent = await intentOf(tx, projection);
   // An entry without a record: a label for intake, or an issue that a track creates.
   if (intent === null) return repeated && action.type === 'createIssue' ? null : action;
   if (repeated) return repeatedAction(action, intent);
-  return action.type === 'swapLabels' ? currentLabels(action, intent) : action;
+  if (action.type === 'swapLabels') return currentLabels(action, intent);
+  // The dead letter of a failed one may be retried when the issue has moved on.
+  return showsState && !agreesWithState(action, intent) ? null : action;
 }
 
 async function intentOf(tx: Tx, projection: ProjectionRow): Promise<HostIntent | null> {

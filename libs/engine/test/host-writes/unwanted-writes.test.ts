@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { actOnIssue, autoUnblock, fail, transitionIssue } from '@pipeline/engine';
+import { actOnIssue, autoUnblock, fail, retryDeadLetter, transitionIssue } from '@pipeline/engine';
 import { applyHostIssue, claimNext, drain, finish, hostIssue, refOf, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -29,6 +29,24 @@ describe('discards', () => {
     await applyHostIssue(stage, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     await drain(stage);
     expect((await stage.issue()).state).toBe('done');
+    expect(stage.host.executed.map(({ type }) => type)).not.toContain('reopenIssue');
+  });
+
+  test('a failed reopening when its dead letter is retried after the issue is done again', async () => {
+    await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
+    await drain(stage);
+    await transitionIssue(stage.engine, await stage.key(), 'new', OLGA);
+    stage.refuse('Issues are locked');
+    await stage.send('reopenIssue');
+    await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
+    const { id } = await stage.database.db
+      .selectFrom('dead_letters')
+      .select('id')
+      .where('tenant_id', '=', stage.tenantId)
+      .executeTakeFirstOrThrow();
+    await retryDeadLetter(stage.engine, id, OLGA);
+    stage.host.executed.length = 0;
+    await drain(stage);
     expect(stage.host.executed.map(({ type }) => type)).not.toContain('reopenIssue');
   });
 
