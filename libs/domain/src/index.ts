@@ -63,6 +63,7 @@ export * from './strategy/snapshot.ts';
 export * from './strategy/weeks.ts';
 export * from './task-types.ts';
 export * from './text/display.ts';
+export * from './text/html.ts';
 export * from './text/inert.ts';
 export * from './text/pattern.ts';
 export * from './text/storable.ts';

@@ -1,6 +1,7 @@
+import { type Html, html } from '@pipeline/domain';
 import { type Request, type Response, Router } from 'express';
 import { notFound } from '../http/failure.ts';
-import { type Html, html, page } from '../http/html.ts';
+import { page } from '../http/page.ts';
 import { numberParam } from '../http/request.ts';
 import { issueOf } from '../issues/changes.ts';
 import { GLOBAL, type IssueRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
