@@ -70,6 +70,7 @@ export * from './text/storable.ts';
 export * from './tracks/seed-text.ts';
 export * from './tracks/shares.ts';
 export * from './tracks/track.ts';
+export * from './vcs/app.ts';
 export * from './vcs/host.ts';
 export * from './windows.ts';
 export * from './workers/agent-health.ts';

@@ -1,4 +1,5 @@
 import { Html, html } from '@pipeline/domain';
+import type { Response } from 'express';
 
 const STYLE = `:root{color-scheme:light dark;--text:#18212c;--page:#fff;--panel:#f6f7f9;--line:#d1d9e0;--muted:#55606e;
 --accent:#0b5fc0;--added:#e6f6ec;--removed:#fdeceb;--good:#146c43;--bad:#b3261e;--merged:#6b3fa0}
@@ -20,3 +21,10 @@ export const page = (title: string, body: Html): string =>
   html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title}</title><style>${Html.trusted(STYLE)}</style></head><body><header><a href="/">Sandbox host</a></header>
 <main><h1>${title}</h1>${body}</main></body></html>`.markup;
+
+/** Pages load nothing and run no script. */
+export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+export function sendPage(res: Response, title: string, body: Html, status = 200): void {
+  res.status(status).set('Content-Security-Policy', PAGE_POLICY).send(page(title, body));
+}
