@@ -13,7 +13,7 @@ import {
   type SandboxEnvironment,
   submitForm,
 } from '@pipeline/testing/sandbox';
-import { createGitHubAppHost, createSignatureCheck, parseWebhook } from '@pipeline/vcs';
+import { createGitHubApp, createGitHubAppHost, createSignatureCheck, parseWebhook } from '@pipeline/vcs';
 
 const OWNER = { login: 'acme', token: 'acme-token-1' };
 const HOUR_MS = 3_600_000;
@@ -147,11 +147,12 @@ describe('a code', () => {
 });
 
 describe('an app from a manifest', () => {
-  const hostOf = ({ id, pem }: { id: number; pem: string }) =>
-    createGitHubAppHost({
-      baseUrl: `${environment.sandbox.url}/api/v3`,
-      ...{ appId: String(id), privateKey: pem, clientType: 'sandbox', userAgent: 'test', now: () => new Date() },
-    });
+  const optionsOf = ({ id, pem }: { id: number; pem: string }) => ({
+    baseUrl: `${environment.sandbox.url}/api/v3`,
+    ...{ appId: String(id), privateKey: pem, clientType: 'sandbox' as const, userAgent: 'test', now: () => new Date() },
+  });
+  const hostOf = (app: { id: number; pem: string }) => createGitHubAppHost(optionsOf(app));
+  const appOf = (app: { id: number; pem: string }) => createGitHubApp(optionsOf(app));
   const install = async (slug: string, repositories: string, token = OWNER.token) =>
     submitForm(await openPage(`${environment.sandbox.url}/apps/${slug}/installations/new`), { repositories, token });
 
@@ -163,9 +164,12 @@ describe('an app from a manifest', () => {
     expect((await install('reader', 'shop', ANNA.token)).status).toBe(403);
     expect((await install('reader', 'shop')).status).toBe(200);
     expect(await host.getRepo(REPO)).toMatchObject({ name: 'shop', private: true });
-    expect(await host.getRepo({ owner: 'acme', name: 'till' })).toBeNull();
+    const till = { owner: 'acme', name: 'till' };
+    expect(await host.getRepo(till)).toBeNull();
+    const access = appOf(data).accessTo({ repo: till, installationId: null, permissions: { contents: 'read' } });
+    await expect(access).rejects.toMatchObject({ kind: 'not-found' });
     await install('reader', '');
-    expect(await hostOf(data).getRepo({ owner: 'acme', name: 'till' })).toMatchObject({ name: 'till' });
+    expect(await hostOf(data).getRepo(till)).toMatchObject({ name: 'till' });
   });
 
   test('gets signed events of its repositories when it has a webhook', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
@@ -92,6 +93,14 @@ describe('the permissions of the app', () => {
       expect(await ask(lacking).catch(() => false)).toBe(false);
     },
   );
+
+  test('and the events are those of the documents', () => {
+    const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const listed = [...page.matchAll(/^\| `(\w+)` \| (read|write) \|/gm)].map(([, name, level]) => [name, level]);
+    expect(Object.fromEntries(listed)).toEqual(APP_PERMISSIONS);
+    const [, events = ''] = /^Events: ([^.]*)\./m.exec(page) ?? [];
+    expect(events.split(', ')).toEqual(APP_EVENTS.map((event) => `\`${event}\``));
+  });
 
   test('cover the tokens of every task', () => {
     const rank = { read: 1, write: 2 };
