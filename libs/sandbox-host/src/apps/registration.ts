@@ -30,7 +30,7 @@ export function requireOwner(sandbox: Sandbox, token: string, owner?: string): U
 export function registerApp(sandbox: Sandbox, manifest: Manifest, { name, owner }: { name: string; owner: string }) {
   const { state } = sandbox;
   const slug = slugOf(name);
-  if (slug === '') throw new Failure(422, 'Name must contain a letter or a digit');
+  if (slug === '') throw new Failure(422, 'Name is invalid');
   if (state.list('app', GLOBAL).some((app) => app.slug === slug) || state.findUser(slug)) {
     throw new Failure(422, 'Name has already been taken');
   }

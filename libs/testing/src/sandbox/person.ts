@@ -16,7 +16,7 @@ export async function openPage(url: string, init: RequestInit = {}): Promise<Ope
 
 /** Submits the form of a page with its hidden fields and the given ones. */
 export async function submitForm(page: OpenedPage, fields: Record<string, string> = {}): Promise<OpenedPage> {
-  const action = /<form [^>]*action="([^"]*)"/.exec(page.text)?.[1];
+  const action = /<form method="post" action="([^"]*)">/.exec(page.text)?.[1];
   if (action === undefined) throw new Error(`${page.url} has no form: ${page.text}`);
   const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
   const own = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, unescaped(value)]));
