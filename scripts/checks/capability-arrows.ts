@@ -23,8 +23,9 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     services: ['measure', 'ours', 'runner'],
   },
   cli: {
-    '.': ['admin', 'command'],
+    '.': ['admin', 'command', 'init'],
     admin: ['command'],
+    init: ['command'],
   },
   contract: {
     '.': [

@@ -7,7 +7,7 @@ const HEAD = `<!-- Generated from libs/cli by \`node libs/cli/scripts/generate.t
 # Command line: pipeline
 
 In the repository, run \`pnpm pipeline …\`; in the images, run \`pipeline …\`, for example \`docker compose exec monitor pipeline admin org list\`.
-Set \`DATABASE_URL\` to the database. There is no other login: access to the database grants administration of the service.
+Set \`DATABASE_URL\` to the database; \`pipeline init\` needs none. There is no other login: access to the database grants administration of the service.
 
 Every command accepts \`--json\`: it prints one JSON document on standard output, or \`{"error":{"code","message"}}\` on
 standard error when it exits with another status than 0. Commands with side effects accept \`--as NAME\` and \`--reason TEXT\`, the
@@ -19,7 +19,7 @@ argument.
 | ${EXIT.ok} | success |
 | ${EXIT.refused} | rejected; the message states the reason |
 | ${EXIT.usage} | invalid command line |
-| ${EXIT.unavailable} | the database is not reachable |
+| ${EXIT.unavailable} | the database or the version-control host is not available |
 | ${EXIT.internal} | internal error |
 | ${EXIT.config} | invalid setting, or the schema does not match this release |`;
 
@@ -28,7 +28,7 @@ const TOLD_ABOVE = ['--json', '--as', '--reason'];
 
 /** Returns the reference page: one section per command group, in declaration order. */
 export function cliReference(): string {
-  const program = pipelineProgram(async () => undefined);
+  const program = pipelineProgram({ run: async () => undefined, runLocal: async () => undefined });
   const groups = program.commands.flatMap((part) =>
     part.commands.map((one) => ({ name: `${part.name()} ${one.name()}`, one })),
   );

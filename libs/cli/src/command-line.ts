@@ -13,11 +13,17 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function commandLine(args: readonly string[], env: Env, streams: Streams): Promise<number> {
   let code: number = EXIT.ok;
   const forPrograms = args.includes('--json');
+  // Store modules are loaded lazily, so that help and usage errors are fast.
   const program = pipelineProgram(
-    async (flags, action) => {
-      // Store modules are loaded lazily, so that help and usage errors are fast.
-      const { run } = await import('./run.ts');
-      code = await run({ flags, action, env, streams });
+    {
+      run: async (flags, action) => {
+        const { run } = await import('./run.ts');
+        code = await run({ flags, action, env, streams });
+      },
+      runLocal: async (flags, action) => {
+        const { runLocal } = await import('./run.ts');
+        code = await runLocal({ flags, action, env, streams });
+      },
     },
     forPrograms ? { ...streams, stderr: NOWHERE } : streams,
   );

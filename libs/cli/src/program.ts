@@ -8,18 +8,22 @@ import { orgCommands } from './admin/orgs.ts';
 import { userCommands } from './admin/users.ts';
 import { workerTokenCommands } from './admin/worker-tokens.ts';
 import { workflowCommands } from './admin/workflows.ts';
-import { group, type Run } from './command/command.ts';
+import { group, type Runners } from './command/command.ts';
 import { EXIT } from './command/exit-codes.ts';
 import type { Streams } from './command/streams.ts';
 import { doctorCommand } from './doctor.ts';
+import { initCommand } from './init/init.ts';
 import { repoCommands } from './repos.ts';
 
 const AFTER = `
-Set DATABASE_URL to the database.
-Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database unavailable, ${EXIT.internal} internal error, ${EXIT.config} wrong setting or schema.`;
+Set DATABASE_URL to the database; init needs none.
+Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database or host unavailable, ${EXIT.internal} internal error, ${EXIT.config} wrong setting or schema.`;
 
-/** Creates the command line of `pipeline`. `run` executes commands; help and usage errors are written here. */
-export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'stderr'> = process): Command {
+/** Creates the command line of `pipeline`. The runners execute commands; help and usage errors are written here. */
+export function pipelineProgram(
+  { run, runLocal }: Runners,
+  streams: Pick<Streams, 'stdout' | 'stderr'> = process,
+): Command {
   const program = new Command('pipeline')
     .description('Administers the pipeline service.')
     .version(manifest.version)
@@ -35,6 +39,7 @@ export function pipelineProgram(run: Run, streams: Pick<Streams, 'stdout' | 'std
   auditCommands(admin, run);
   repoCommands(program, run);
   doctorCommand(program, run);
+  initCommand(program, runLocal);
   settle(program, streams);
   return program;
 }

@@ -11,7 +11,7 @@ import {
   type Store,
 } from '@pipeline/store';
 import { z } from 'zod';
-import type { Answer, CommandAction, Flags } from './command/command.ts';
+import type { Answer, CommandAction, Flags, LocalSession, Session } from './command/command.ts';
 import { EXIT } from './command/exit-codes.ts';
 import { InputError, readPassword, readText, UsageError } from './command/input.ts';
 import type { Streams } from './command/streams.ts';
@@ -22,18 +22,25 @@ const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.opt
 
 const RING_DEADLINE_MS = 2_000;
 
-interface Order {
+interface Order<S = Session> {
   flags: Flags;
-  action: CommandAction;
+  action: CommandAction<S>;
   env: Readonly<Record<string, string | undefined>>;
   streams: Streams;
 }
 
 /** Runs a command and prints its result, or its error to standard error. @returns the exit code. */
-export async function run(order: Order): Promise<number> {
-  const { flags, streams } = order;
+export const run = (order: Order): Promise<number> => report(order, answerOf(order));
+
+/** Runs a command that needs no database. @returns the exit code. */
+export function runLocal(order: Order<LocalSession>): Promise<number> {
+  const { env, streams, action } = order;
+  return report(order, action({ env, streams }));
+}
+
+async function report({ flags, streams }: Pick<Order, 'flags' | 'streams'>, result: Promise<Answer>): Promise<number> {
   try {
-    const answer = await answerOf(order);
+    const answer = await result;
     streams.stdout.write(`${flags.json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
     return answer.ok === false ? EXIT.refused : EXIT.ok;
   } catch (error) {
@@ -100,7 +107,10 @@ interface Failure {
 
 function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message || String(error) : String(error);
-  if (error instanceof AppError) return { code: error.code, message, exitCode: EXIT.refused };
+  if (error instanceof AppError) {
+    const exitCode = error.code === 'HOST_UNAVAILABLE' ? EXIT.unavailable : EXIT.refused;
+    return { code: error.code, message, exitCode };
+  }
   if (error instanceof UsageError) return { code: 'USAGE', message, exitCode: EXIT.usage };
   if (error instanceof InputError) return { code: 'INVALID_INPUT', message, exitCode: EXIT.refused };
   if (error instanceof EnvError || error instanceof StartError)

@@ -7,6 +7,8 @@ import { makePrivateFile, makePrivateFolder } from '@pipeline/runtime';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { loadRepo, refuseApps, requireViewer } from './apps/auth.ts';
 import { addApp, type NewApp } from './apps/grants.ts';
+import { installRoutes } from './apps/install-routes.ts';
+import { manifestRoutes } from './apps/manifest-routes.ts';
 import { appRoutes } from './apps/routes.ts';
 import { Ci } from './checks/ci.ts';
 import { checkRoutes, jobLog } from './checks/routes.ts';
@@ -196,6 +198,11 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   app.set('query parser', 'simple');
   app.use(options.requests.middleware());
   app.use(options.faults.middleware());
+  // GitHub Enterprise Server has its API below these paths.
+  app.use((req, _res, next) => {
+    req.url = req.url.replace(/^\/api(?:\/v3(?=\/)|(?=\/graphql$))/, '');
+    next();
+  });
   app.use(smartHttp(sandbox));
   app.use('/_sandbox', adminRoutes(sandbox, options));
 
@@ -205,7 +212,7 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
     next();
   });
   // An app speaks with an assertion of its own, so before the check of tokens.
-  app.use(appRoutes(sandbox));
+  app.use(appRoutes(sandbox), manifestRoutes(sandbox), installRoutes(sandbox));
   const limit = createRateLimit(sandbox);
   const viewer = requireViewer(sandbox);
   const json = express.json({ limit: '10mb', type: () => true });

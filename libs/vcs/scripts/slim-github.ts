@@ -9,6 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
  */
 
 const OPERATIONS: readonly [method: string, path: string][] = [
+  ['post', '/app-manifests/{code}/conversions'],
   ['post', '/app/installations/{installation_id}/access_tokens'],
   ['get', '/repos/{owner}/{repo}/installation'],
   ['post', '/repos/{owner}/{repo}/issues'],

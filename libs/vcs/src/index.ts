@@ -1,5 +1,13 @@
 export { createGitHubApp, type GitHubAppOptions } from './github/app.ts';
 export { createGitHubAppHost } from './github/app-host.ts';
+export {
+  type AppRegistration,
+  appRegistrationForm,
+  type ConvertedApp,
+  convertAppCode,
+  type HostUrls,
+  hostUrls,
+} from './github/app-manifest.ts';
 export type { ClientOptions } from './github/client.ts';
 export { HostError } from './github/errors.ts';
 export { createGitHubHost } from './github/host.ts';

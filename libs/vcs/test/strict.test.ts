@@ -7,11 +7,14 @@ import {
   createSandboxEnvironment,
   type Exchange,
   openIssue,
+  postRegistration,
   REPO,
   recordingFetch,
   type SandboxEnvironment,
   shopApp,
+  submitForm,
 } from '@pipeline/testing/sandbox';
+import { appRegistrationForm } from '../src/index.ts';
 import { createStrictCheck, describedOperations } from './strict.ts';
 
 let environment: SandboxEnvironment;
@@ -129,6 +132,11 @@ describe('the adapter and the sandbox, held to the host’s own description', ()
     await call('GET', `${repo}/issues?per_page=2&state=all`);
     await call('GET', `${repo}/pulls/99999`);
     await call('PATCH', `${repo}/issues/${issue}`, { title: 'Other', body: null, labels: [], assignees: [] });
+    expect(violations()).toEqual([]);
+    const registration = { name: 'strict', org: null, webhookUrl: null, redirectUrl: 'http://127.0.0.1:1/', state: '' };
+    const confirm = await postRegistration(appRegistrationForm(environment.sandbox.url, registration));
+    const { location } = await submitForm(confirm, { name: 'strict', token: ANNA.token });
+    await call('POST', `/app-manifests/${new URL(location ?? '').searchParams.get('code')}/conversions`);
     expect(violations()).toEqual([]);
     const app = shopApp(environment);
     await app.accessTo({ repo: REPO, installationId: null, permissions: { contents: 'write' } });

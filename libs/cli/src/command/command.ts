@@ -1,6 +1,7 @@
 import type { VcsHost } from '@pipeline/domain';
 import type { admin } from '@pipeline/engine';
 import { Command } from 'commander';
+import type { Streams } from './streams.ts';
 
 /** Options of every command. */
 export interface Flags {
@@ -32,10 +33,23 @@ export interface Answer {
   ok?: boolean;
 }
 
-export type CommandAction = (session: Session) => Promise<Answer>;
-export type Run = (flags: Flags, action: CommandAction) => Promise<void>;
+/** Context of a command that needs no database. */
+export interface LocalSession {
+  env: Readonly<Record<string, string | undefined>>;
+  streams: Streams;
+}
 
-interface Leaf<O> {
+export type CommandAction<S = Session> = (session: S) => Promise<Answer>;
+export type Run<S = Session> = (flags: Flags, action: CommandAction<S>) => Promise<void>;
+
+/** What executes the commands. */
+export interface Runners {
+  /** Opens the database of DATABASE_URL. */
+  run: Run;
+  runLocal: Run<LocalSession>;
+}
+
+interface Leaf<O, S> {
   /** Name and arguments: `create <id>`. */
   usage: string;
   description: string;
@@ -43,11 +57,11 @@ interface Leaf<O> {
   writes: boolean;
   /** Options of the command in the form of commander: flags, description. */
   options?: [flags: string, description: string][];
-  action(session: Session, args: string[], options: O): Promise<Answer>;
+  action(session: S, args: string[], options: O & Flags): Promise<Answer>;
 }
 
 /** Adds an executable command. Omitted optional arguments are ''. */
-export function leaf<O = object>(parent: Command, run: Run, spec: Leaf<O>): void {
+export function leaf<O = object, S = Session>(parent: Command, run: Run<S>, spec: Leaf<O, S>): void {
   const command = new Command(spec.usage.split(' ')[0]).description(spec.description);
   for (const argument of spec.usage.split(' ').slice(1)) command.argument(argument);
   for (const [flags, description] of spec.options ?? []) {

@@ -5,7 +5,7 @@ export const EXIT = {
   refused: 1,
   /** Invalid command line. */
   usage: 2,
-  /** The database is not reachable; a retry may help. */
+  /** The database or the version-control host is not available; a retry may help. */
   unavailable: 69,
   /** Internal error. */
   internal: 70,

@@ -34,6 +34,12 @@ export function currentLabels(action: Labels, intent: HostIntent): Labels {
   return { type: 'swapLabels', remove, add };
 }
 
+/** Whether a close or a reopening agrees with the state of the issue. Each is queued by a move and may be sent long after. */
+export const agreesWithState = (
+  { type }: Extract<ProjectionAction, { type: 'closeIssue' | 'reopenIssue' }>,
+  { state }: Pick<HostIntent, 'state'>,
+): boolean => (type === 'closeIssue') === (state === 'done');
+
 /**
  * The write of a completed entry that is retried; null = none, because the store no longer wants it or because
  * repeating it would undo later writes.
@@ -49,9 +55,8 @@ export function repeatedAction(action: ProjectionAction, intent: HostIntent): Pr
     case 'removeLabels':
       return withLabels(action, (label) => isOutputLabel(label) && !wanted.includes(label));
     case 'closeIssue':
-      return intent.state === 'done' ? action : null;
     case 'reopenIssue':
-      return intent.state === 'done' ? null : action;
+      return agreesWithState(action, intent) ? action : null;
     case 'updateComment':
       return intent.statusComment === null ? null : { ...action, body: intent.statusComment };
     case 'closePR':

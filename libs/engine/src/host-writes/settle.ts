@@ -1,4 +1,5 @@
 import {
+  agreesWithState,
   currentLabels,
   type ExecuteResult,
   type HostIntent,
@@ -137,17 +138,22 @@ async function onRefused(unit: TransactionContext, settled: Settled<'refused'>):
   }
   const isUnwanted = subject?.issue.state !== 'merge-pending';
   const answered = subject !== null && isMerge && (result.kind !== 'other' || isUnwanted);
+  const replaced = await isReplaced(unit, projection);
   await updateProjection(unit.tx, unit.tenantId, projection.id, {
     // A merge is settled, and its lane free, when the host refuses it with a reason, or when the issue left merge-pending
     // while an attempt was in doubt: the withdrawal then left the entry unchanged.
-    status: answered ? 'discarded' : 'failed',
+    status: answered || replaced ? 'discarded' : 'failed',
     attempts: projection.attempts + 1,
     attempt_started_at: null,
     error: `${result.httpStatus}: ${result.message}`,
   });
   if (answered) await onMergeRefused(unit, subject, result);
-  else await recordGivenUp(unit, subject, projection, result.message);
+  else if (!replaced) await recordGivenUp(unit, subject, projection, result.message);
 }
+
+/** Whether a newer submission opens the pull request: one in doubt is not withdrawn when the newer one is queued. */
+const isReplaced = async ({ tx }: TransactionContext, projection: ProjectionRow): Promise<boolean> =>
+  projection.action.type === 'createPR' && (await hasLaterProjection(tx, projection));
 
 async function onRateLimited(unit: TransactionContext, settled: Settled<'rate-limited'>): Promise<void> {
   const { projection, mayHaveHappened, result } = settled;
@@ -171,8 +177,10 @@ async function onFailed(unit: TransactionContext, settled: Settled<'failed'>): P
     await postponeProjection(unit.tx, unit.tenantId, projection.id, { ...change, delayMs });
     return;
   }
-  await updateProjection(unit.tx, unit.tenantId, projection.id, { ...change, status: 'failed', retry_after: null });
-  await recordGivenUp(unit, subject, projection, result.message);
+  const replaced = await isReplaced(unit, projection);
+  const status = replaced ? 'discarded' : 'failed';
+  await updateProjection(unit.tx, unit.tenantId, projection.id, { ...change, status, retry_after: null });
+  if (!replaced) await recordGivenUp(unit, subject, projection, result.message);
 }
 
 async function recordGivenUp(
@@ -198,12 +206,15 @@ async function recordGivenUp(
 async function actionNow(tx: Tx, projection: ProjectionRow): Promise<ProjectionAction | null> {
   const { action, attempt_started_at } = projection;
   const repeated = attempt_started_at !== null && (await hasSucceeded(tx, projection));
-  if (!repeated && action.type !== 'swapLabels') return action;
+  const showsState = action.type === 'swapLabels' || action.type === 'closeIssue' || action.type === 'reopenIssue';
+  if (!repeated && !showsState) return action;
   const intent = await intentOf(tx, projection);
   // An entry without a record: a label for intake, or an issue that a track creates.
   if (intent === null) return repeated && action.type === 'createIssue' ? null : action;
   if (repeated) return repeatedAction(action, intent);
-  return action.type === 'swapLabels' ? currentLabels(action, intent) : action;
+  if (action.type === 'swapLabels') return currentLabels(action, intent);
+  // The dead letter of a failed one may be retried when the issue has moved on.
+  return showsState && !agreesWithState(action, intent) ? null : action;
 }
 
 async function intentOf(tx: Tx, projection: ProjectionRow): Promise<HostIntent | null> {

@@ -46,8 +46,8 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
 }
 
 /**
- * A back-fill reads open issues only. Issues that webhooks had admitted before may have been closed without a delivery,
- * so the next poll begins at the oldest last change of them.
+ * A back-fill reads open issues only. Issues that webhooks had admitted before may have been changed without a delivery,
+ * done ones included, so the next poll begins at the oldest last change of them. Cost: the issues of the repo, once.
  */
 async function firstCursor({ engine, repo }: Intake, startedAt: string): Promise<string> {
   const oldest = await oldestHostUpdate(engine.store.tenant, repo.tenant_id, repo.id);

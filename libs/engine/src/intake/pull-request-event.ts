@@ -32,8 +32,9 @@ type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
 /**
  * - later: the report may be older than our own writes in flight; it must be read again after them.
  * - relinked: the pull request was linked to another issue since its issues were found, so their locks are missing.
+ * - unclear: the known head and the reported one are of the same second; the host knows which is the newer.
  */
-type Outcome = 'applied' | 'later' | 'relinked';
+type Outcome = 'applied' | 'later' | 'relinked' | 'unclear';
 
 const MAX_ATTEMPTS = 4;
 
@@ -46,15 +47,31 @@ const MAX_ATTEMPTS = 4;
 export async function applyPullRequestEvent(intake: Intake, event: PullRequestEvent): Promise<'applied' | 'later'> {
   await recordReverts(intake, event.pullRequest);
   const isOwn = await isOwnWork(intake, event.pullRequest);
+  let report: Report = { event, readAfter: null };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const outcome = await applyOnce(intake, event, isOwn);
-    if (outcome !== 'relinked') return outcome;
+    const outcome = await applyOnce(intake, report, isOwn);
+    if (outcome === 'applied' || outcome === 'later') return outcome;
+    if (outcome === 'unclear') report = await readAgain(intake, report);
   }
-  throw new Error(`pull request #${event.pullRequest.number} was linked to other issues while it was read`);
+  throw new Error(`pull request #${event.pullRequest.number} was changed while it was read`);
 }
 
-async function applyOnce(intake: Intake, event: PullRequestEvent, isOwn: boolean): Promise<Outcome> {
+interface Report {
+  event: PullRequestEvent;
+  /** The recorded head after which the pull request was read on the host; the report is as new as that head. */
+  readAfter: string | null;
+}
+
+async function readAgain({ engine, repo, host }: Intake, { event }: Report): Promise<Report> {
+  const { number } = event.pullRequest;
+  const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
+  const pullRequest = await host.getPullRequest(repo, number);
+  return { event: { ...event, ...(pullRequest && { pullRequest }) }, readAfter: known?.head_sha ?? null };
+}
+
+async function applyOnce(intake: Intake, report: Report, isOwn: boolean): Promise<Outcome> {
   const { engine, repo } = intake;
+  const { event } = report;
   const { number } = event.pullRequest;
   const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
   const issueId = await linkedIssue(intake, event.pullRequest, { isOwn, known });
@@ -65,6 +82,7 @@ async function applyOnce(intake: Intake, event: PullRequestEvent, isOwn: boolean
     const issues = await lockIssues(unit.tx, unit.tenantId, linked);
     const before = await lockPullRequest(unit.tx, unit.tenantId, repo.id, number);
     if ((before?.issue_id ?? null) !== knownIssueId) return 'relinked';
+    if (before && isUnclear(report, before)) return 'unclear';
     return applyTo(unit, intake, event, { before, issues, issueId, isOwn });
   });
 }
@@ -112,6 +130,13 @@ function isOutdated({ action, pullRequest: reported }: PullRequestEvent, known: 
   if (reported.merged !== known.merged) return known.merged;
   return known.host_updated_at !== null && Date.parse(reported.updatedAt) < Date.parse(known.host_updated_at);
 }
+
+/** A late delivery of an earlier push would otherwise take back one of the same second, and no later report would say so. */
+const isUnclear = ({ event: { pullRequest }, readAfter }: Report, known: PullRequestRow): boolean =>
+  known.host_updated_at !== null &&
+  Date.parse(pullRequest.updatedAt) === Date.parse(known.host_updated_at) &&
+  pullRequest.headSha !== known.head_sha &&
+  readAfter !== known.head_sha;
 
 /** A poll may still show as open what we are closing. A merge cannot be undone, so it applies immediately. */
 async function mayBeOlder(

@@ -156,13 +156,16 @@ function recordApproval(
 
 /**
  * Discards host writes that only the left state wanted: a merge of an issue that was sent back or cancelled, subtasks
- * of an issue that is no longer split, the close of a reopened one.
+ * of an issue that is no longer split, the close of a reopened one. A pull request that was never opened is replaced by
+ * that of a newer submission: a refused one would hold up its lane.
  */
-function withdraw(unit: TransactionContext, { issue }: IssueContext, { from, to, trigger }: Decision): void {
+function withdraw(unit: TransactionContext, { issue }: IssueContext, decision: Decision): void {
+  const { from, to, trigger } = decision;
   const unwanted: ProjectionAction['type'][] = [];
   if (from === 'merge-pending' && trigger !== 'merged') unwanted.push('mergePR');
   if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
-  if (from === 'in-review' && to === 'done') unwanted.push('createPR');
+  const isOpenedAgain = decision.projections.some(({ type }) => type === 'createPR');
+  if (isOpenedAgain || (from === 'in-review' && to === 'done')) unwanted.push('createPR');
   if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
   // If it was closed on the host before the reopening was written there, it would otherwise stay open.
   if (to === 'done') unwanted.push('reopenIssue');

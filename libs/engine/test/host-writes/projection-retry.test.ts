@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProjectionAction } from '@pipeline/domain';
-import { actOnIssue, beginSending, settle, steerProjection } from '@pipeline/engine';
-import { insertProjections, inTransaction, updateIssue } from '@pipeline/store';
+import { actOnIssue, beginSending, settle, steerProjection, transitionIssue } from '@pipeline/engine';
+import { insertProjections, inTransaction } from '@pipeline/store';
 import { drain, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -12,13 +12,11 @@ const OK = {
   created: { number: 3, url: 'http://host/3', sha: 'b'.repeat(40) },
 };
 
-const put = (change: Parameters<typeof updateIssue>[3]) =>
-  bench.issue().then(({ id }) => updateIssue(bench.database.db as never, bench.tenantId, id, change));
-
 /** Adds an entry for the issue, sends it once and retries it. @returns its id. */
 async function completeAndRetry(action: ProjectionAction): Promise<number> {
   const { id, repo_id } = await bench.issue();
-  const item = { repoId: repo_id, issueId: id, issueNumber: 1, clientType: 'sandbox', action, idempotencyKey: 'one' };
+  const place = { repoId: repo_id, issueId: id, issueNumber: 1, clientType: 'sandbox' };
+  const item = { ...place, action, idempotencyKey: action.type };
   await inTransaction(bench.database.store.tenant, (tx) => insertProjections(tx, bench.tenantId, [item]));
   const entry = await bench.entry(action.type);
   const sending = await beginSending(bench.engine, bench.tenantId, entry.id);
@@ -66,7 +64,6 @@ describe('a completed entry that is retried', () => {
     { type: 'addLabels', labels: ['svc:in-review'] },
     { type: 'removeLabels', labels: ['svc:enqueue'] },
     { type: 'removeLabels', labels: ['svc:analyzing'] },
-    { type: 'closeIssue', reason: 'completed', comment: null },
     { type: 'createIssue', ...comment },
     { type: 'createPR', head: 'h', base: 'main', title: 'T', body: 'B', draft: false, marker: 'm' },
     { type: 'mergePR', prNumber: 3, method: 'squash', expectedHeadSha: 'a'.repeat(40) },
@@ -89,16 +86,17 @@ describe('a completed entry that is retried', () => {
     expect(await sendAgain(await completeAndRetry(action))).toEqual(action);
   });
 
-  test('closes the issue when it is still done, and does not reopen it', async () => {
-    await put({ state: 'done' });
-    expect(await sendAgain(await completeAndRetry({ type: 'reopenIssue' }))).toBeNull();
+  test('reopens the issue only while it is not done, and closes it only while it is', async () => {
+    const reopening = await completeAndRetry({ type: 'reopenIssue' });
+    await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
+    expect(await sendAgain(reopening)).toBeNull();
+    expect(await statusOf(reopening)).toBe('complete');
     const close = { type: 'closeIssue', reason: 'completed', comment: null } as const;
-    await bench.database.db
-      .updateTable('projections')
-      .set({ idempotency_key: 'other' })
-      .where('idempotency_key', '=', 'one')
-      .execute();
-    expect(await sendAgain(await completeAndRetry(close))).toEqual(close);
+    const closing = await completeAndRetry(close);
+    expect(await sendAgain(closing)).toEqual(close);
+    await transitionIssue(bench.engine, await bench.key(), 'new', OLGA);
+    expect(await sendAgain(closing)).toBeNull();
+    expect(await statusOf(closing)).toBe('complete');
   });
 
   test('writes the current status comment', async () => {

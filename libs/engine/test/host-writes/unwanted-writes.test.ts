@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { actOnIssue, autoUnblock, fail, transitionIssue } from '@pipeline/engine';
+import { actOnIssue, autoUnblock, fail, retryDeadLetter, transitionIssue } from '@pipeline/engine';
 import { applyHostIssue, claimNext, drain, finish, hostIssue, refOf, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -32,6 +32,24 @@ describe('discards', () => {
     expect(stage.host.executed.map(({ type }) => type)).not.toContain('reopenIssue');
   });
 
+  test('a failed reopening when its dead letter is retried after the issue is done again', async () => {
+    await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
+    await drain(stage);
+    await transitionIssue(stage.engine, await stage.key(), 'new', OLGA);
+    stage.refuse('Issues are locked');
+    await stage.send('reopenIssue');
+    await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
+    const { id } = await stage.database.db
+      .selectFrom('dead_letters')
+      .select('id')
+      .where('tenant_id', '=', stage.tenantId)
+      .executeTakeFirstOrThrow();
+    await retryDeadLetter(stage.engine, id, OLGA);
+    stage.host.executed.length = 0;
+    await drain(stage);
+    expect(stage.host.executed.map(({ type }) => type)).not.toContain('reopenIssue');
+  });
+
   test('a failed merge when its issue was sent back, so that a later one is sent', async () => {
     await workUntil(stage, 'merge-pending');
     await stage.work();
@@ -61,6 +79,33 @@ describe('discards', () => {
       .executeTakeFirst();
     expect(merges).toEqual({ status: 'discarded' });
     expect(await db.selectFrom('dead_letters').where('tenant_id', '=', stage.tenantId).execute()).toEqual([]);
+    await workUntil(stage, 'done').catch(() => undefined);
+    expect((await stage.issue()).state).toBe('done');
+  });
+
+  test('a refused pull request when a newer submission opens it, so that its lane continues', async () => {
+    await workUntil(stage, 'ready-for-dev');
+    await stage.work();
+    stage.refuse('A pull request already exists');
+    await stage.send('createPR');
+    await transitionIssue(stage.engine, await stage.key(), 'changes-requested', OLGA);
+    await workUntil(stage, 'done').catch(() => undefined);
+    expect((await stage.issue()).state).toBe('done');
+  });
+
+  test('a pull request in doubt when a newer submission is queued and the host refuses the older one', async () => {
+    await workUntil(stage, 'ready-for-dev');
+    await stage.work();
+    stage.host.nextResults.push({ status: 'failed', message: 'socket hang up', ambiguous: true });
+    const { id } = await stage.entry('createPR');
+    await stage.send(id);
+    await transitionIssue(stage.engine, await stage.key(), 'changes-requested', OLGA);
+    await stage.work();
+    stage.pass(60);
+    stage.refuse('A pull request already exists');
+    await stage.send(id);
+    const letters = stage.database.db.selectFrom('dead_letters').where('tenant_id', '=', stage.tenantId);
+    expect(await letters.execute()).toEqual([]);
     await workUntil(stage, 'done').catch(() => undefined);
     expect((await stage.issue()).state).toBe('done');
   });

@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS, type Outcome } from '@pipeline/domain';
 import { actOnIssue, transitionIssue } from '@pipeline/engine';
 import { findPullRequest } from '@pipeline/store';
 import { drain, finish, step, take, workUntil } from '../harness.ts';
-import { reportPull, reportPush, reportReview } from '../host-pulls.ts';
+import { hostPull, reportPull, reportPush, reportReview } from '../host-pulls.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
@@ -47,6 +47,23 @@ describe('a push during the review', () => {
   test('is applied when the pipeline identity pushed, as workers do', async () => {
     await workUntil(stage, 'in-review');
     await reportPull(stage, 'synchronize', { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' }, 'pipeline-bot');
+    expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
+  });
+
+  test('is not taken back by the late delivery of another push of the same second', async () => {
+    await workUntil(stage, 'in-review');
+    stage.host.pulls.set(OWN, hostPull(stage, { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' }));
+    await reportPush(stage, NEW);
+    await reportPush(stage, OLD);
+    expect(await own()).toMatchObject({ head_sha: NEW });
+    expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
+  });
+
+  test('is applied when it follows another push of the same second', async () => {
+    await workUntil(stage, 'in-review');
+    await reportPush(stage, OLD);
+    stage.host.pulls.set(OWN, hostPull(stage, { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' }));
+    await reportPush(stage, NEW);
     expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
   });
 

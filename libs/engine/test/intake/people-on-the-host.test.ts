@@ -34,6 +34,20 @@ describe('an action of a person on the host', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
+  test('before the first poll, on an issue that is done since, is found by the second', async () => {
+    const labels = ['svc:done', 'svc:paused'];
+    const paused = hostIssue(1, { state: 'closed', labels, updatedAt: '2026-03-01T00:00:10Z' });
+    stage.host.listIssues = async (_repo, { since }) => {
+      const issues = since !== undefined && Date.parse(since) <= Date.parse(paused.updatedAt) ? [paused] : [];
+      return { issues, changedPullRequests: [], etag: null };
+    };
+    await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
+    await drain(stage);
+    stage.pass(3_600);
+    for (let polls = 0; polls < 2; polls += 1) await pollRepo(stage, () => stage.database.clock.now ?? new Date());
+    expect((await stage.entries()).at(-1)?.action).toMatchObject({ type: 'swapLabels', remove: ['svc:paused'] });
+  });
+
   test('restarts and reopens a finished, closed issue when it is svc:enqueue', async () => {
     await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
     await drain(stage);

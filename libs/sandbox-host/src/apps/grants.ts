@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { APP_PERMISSIONS } from '@pipeline/domain';
 import { importSPKI, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { Failure } from '../http/failure.ts';
@@ -16,7 +17,7 @@ import { change, putUser, timestamp } from '../state/sandbox.ts';
 
 const login = z.string().regex(/^[A-Za-z0-9._-]{1,90}$/, 'a login has letters, digits, ".", "_" and "-"');
 
-const PERMISSIONS = [
+export const PERMISSIONS = [
   'actions',
   'administration',
   'checks',
@@ -27,19 +28,8 @@ const PERMISSIONS = [
   'statuses',
 ] as const satisfies readonly Permission[];
 
-/** What an app may do unless its registration says otherwise. */
-const STANDARD: Permissions = {
-  actions: 'read',
-  checks: 'read',
-  contents: 'write',
-  issues: 'write',
-  metadata: 'read',
-  pull_requests: 'write',
-  statuses: 'write',
-};
-
 /** What an app may do in the repos of its installations; everything includes reading about the repo itself. */
-export const permissionsOf = ({ permissions = STANDARD }: AppRecord): Permissions => ({
+export const permissionsOf = ({ permissions = APP_PERMISSIONS }: AppRecord): Permissions => ({
   ...permissions,
   metadata: 'read',
 });
@@ -89,7 +79,7 @@ export async function appOf(sandbox: Sandbox, authorization: string | undefined)
   const assertion = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (assertion === undefined) throw undecodable();
   const app = sandbox.state.get('app', GLOBAL, issuerOf(assertion));
-  if (!app) throw new Failure(404, 'Integration not found');
+  if (!app || app.publicKey === '') throw new Failure(404, 'Integration not found');
   const now = sandbox.now();
   const verified = await jwtVerify(assertion, await importSPKI(app.publicKey, 'RS256'), {
     algorithms: ['RS256'],
@@ -125,10 +115,10 @@ export function addGrant(
   const token = `ghs_${randomBytes(27).toString('base64url')}`;
   const expiresAt = new Date(sandbox.now().getTime() + TOKEN_LIVES_MS).toISOString().replace(/\.\d{3}Z$/, 'Z');
   const { state } = sandbox;
-  const { appId, owner } = installation;
+  const { appId, owner, repoIds: installedOn = null } = installation;
   change(sandbox, () => {
     const id = state.nextId();
-    const repoIds = repos?.map((repo) => repo.id) ?? null;
+    const repoIds = repos?.map((repo) => repo.id) ?? installedOn;
     const bot = botOf(state.get('app', GLOBAL, appId) ?? { slug: '' }).toLowerCase();
     for (const repo of state.list('repo', GLOBAL).filter((each) => reaches({ repoIds, owner }, each))) {
       if (repo.collaborators[bot] === 'write') continue;
@@ -147,7 +137,7 @@ export function grantOf(sandbox: Sandbox, token: string): Grant | undefined {
   return found && Date.parse(found.expiresAt) > sandbox.now().getTime() ? found : undefined;
 }
 
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 const RANK = { none: 0, read: 1, write: 2 } as const;
 
@@ -155,5 +145,5 @@ const RANK = { none: 0, read: 1, write: 2 } as const;
 export const grants = (grant: Grant, repo: RepoRecord, right: Permission, level: 'read' | 'write') =>
   reaches(grant, repo) && RANK[grant.permissions[right] ?? 'none'] >= RANK[level];
 
-export const reaches = (grant: Pick<Grant, 'repoIds' | 'owner'>, repo: RepoRecord): boolean =>
+export const reaches = (grant: Pick<InstallationRecord, 'repoIds' | 'owner'>, repo: RepoRecord): boolean =>
   grant.repoIds?.includes(repo.id) ?? grant.owner.toLowerCase() === repo.owner.toLowerCase();

@@ -2,7 +2,7 @@ import express, { Router } from 'express';
 import { z } from 'zod';
 import { Failure, notFound } from '../http/failure.ts';
 import { numberParam, readBody } from '../http/request.ts';
-import { renderRepo, renderUser } from '../render/basics.ts';
+import { renderRepo } from '../render/basics.ts';
 import {
   type AppRecord,
   GLOBAL,
@@ -11,8 +11,9 @@ import {
   type RepoRecord,
   type Sandbox,
 } from '../state/model.ts';
-import { findRepo, timestamp } from '../state/sandbox.ts';
-import { addGrant, appOf, permissionsOf } from './grants.ts';
+import { findRepo } from '../state/sandbox.ts';
+import { addGrant, appOf, permissionsOf, reaches } from './grants.ts';
+import { renderApp, renderInstallation } from './render.ts';
 
 const TokenRequest = z.strictObject({
   repositories: z.array(z.string()).min(1).optional(),
@@ -35,7 +36,7 @@ export function appRoutes(sandbox: Sandbox): Router {
   router.get('/repos/:owner/:repo/installation', async (req, res) => {
     const app = await appOf(sandbox, req.headers.authorization);
     const repo = findRepo(sandbox, req.params.owner, req.params.repo);
-    const found = repo && installations(app).find((each) => same(each.owner, repo.owner));
+    const found = repo && installations(app).find((each) => reaches(each, repo));
     if (!found) throw notFound();
     res.json(renderInstallation(sandbox, app, found));
   });
@@ -52,7 +53,7 @@ export function appRoutes(sandbox: Sandbox): Router {
       token,
       expires_at: expiresAt,
       permissions,
-      repository_selection: repos ? 'selected' : 'all',
+      repository_selection: repos || installation.repoIds ? 'selected' : 'all',
       ...(repos && { repositories: repos.map((repo) => renderRepo(sandbox, repo)) }),
     });
   });
@@ -60,10 +61,10 @@ export function appRoutes(sandbox: Sandbox): Router {
 }
 
 /** null = all repos of the installation. */
-function requestedRepos({ state }: Sandbox, { owner }: InstallationRecord, wish: TokenRequest): RepoRecord[] | null {
+function requestedRepos({ state }: Sandbox, installation: InstallationRecord, wish: TokenRequest): RepoRecord[] | null {
   const { repositories, repository_ids: ids } = wish;
   if (!repositories && !ids) return null;
-  const own = state.list('repo', GLOBAL).filter((repo) => same(repo.owner, owner));
+  const own = state.list('repo', GLOBAL).filter((repo) => reaches(installation, repo));
   const wished = [
     ...(repositories ?? []).map((name) => own.find((repo) => same(repo.name, name))),
     ...(ids ?? []).map((id) => own.find((repo) => repo.id === id)),
@@ -88,43 +89,3 @@ function wishedPermissions(app: AppRecord, { permissions }: TokenRequest): Grant
 }
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-
-function renderApp(sandbox: Sandbox, app: AppRecord, installationsCount: number) {
-  return {
-    id: app.id,
-    slug: app.slug,
-    name: app.slug,
-    description: null,
-    external_url: sandbox.url(),
-    html_url: `${sandbox.url()}/apps/${app.slug}`,
-    permissions: permissionsOf(app),
-    events: [],
-    installations_count: installationsCount,
-    created_at: app.createdAt,
-    updated_at: app.createdAt,
-  };
-}
-
-function renderInstallation(sandbox: Sandbox, app: AppRecord, installation: InstallationRecord) {
-  const url = `${sandbox.url()}/app/installations/${installation.id}`;
-  const account = renderUser(sandbox, installation.owner);
-  return {
-    id: installation.id,
-    account,
-    access_tokens_url: `${url}/access_tokens`,
-    repositories_url: `${sandbox.url()}/installation/repositories`,
-    html_url: `${sandbox.url()}/settings/installations/${installation.id}`,
-    app_id: app.id,
-    app_slug: app.slug,
-    target_id: account.id,
-    target_type: 'User',
-    repository_selection: 'all',
-    permissions: permissionsOf(app),
-    events: [],
-    single_file_name: null,
-    suspended_at: null,
-    suspended_by: null,
-    created_at: installation.createdAt,
-    updated_at: timestamp(sandbox),
-  };
-}

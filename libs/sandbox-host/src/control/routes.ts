@@ -39,8 +39,9 @@ export function adminRoutes(sandbox: Sandbox, { faults, requests, adminToken }: 
     res.status(201).json({ id, login, type });
   });
 
+  const hooks = () => state.list('hook', GLOBAL).filter(({ appId }) => appId === undefined);
   router.get('/webhooks', (_req, res) => {
-    res.json(state.list('hook', GLOBAL).map(({ id, url }) => ({ id, url })));
+    res.json(hooks().map(({ id, url }) => ({ id, url })));
   });
   router.post('/webhooks', (req, res) => {
     const { id, url } = addHook(sandbox, readBody(NewHook, req, 'Hook'));

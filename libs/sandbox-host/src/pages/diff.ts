@@ -1,4 +1,4 @@
-import { type Html, html } from '../http/html.ts';
+import { type Html, html } from '@pipeline/domain';
 import { diffRange } from '../pulls/files.ts';
 import type { PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 

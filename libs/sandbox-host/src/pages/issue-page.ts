@@ -1,6 +1,5 @@
-import { withoutTrailing } from '@pipeline/domain';
+import { type Html, html, withoutTrailing } from '@pipeline/domain';
 import { latestRuns, latestStatuses } from '../checks/verdicts.ts';
-import { type Html, html } from '../http/html.ts';
 import { isPull } from '../issues/changes.ts';
 import type { IssueRecord, PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 import { diffOf } from './diff.ts';

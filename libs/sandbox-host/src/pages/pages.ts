@@ -1,6 +1,7 @@
+import { type Html, html } from '@pipeline/domain';
 import { type Request, type Response, Router } from 'express';
 import { notFound } from '../http/failure.ts';
-import { type Html, html, page } from '../http/html.ts';
+import { PAGE_POLICY, page } from '../http/page.ts';
 import { numberParam } from '../http/request.ts';
 import { issueOf } from '../issues/changes.ts';
 import { GLOBAL, type IssueRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
@@ -17,7 +18,7 @@ export function pageRoutes(sandbox: Sandbox, monitorUrl: string | undefined): Ro
   const { state } = sandbox;
 
   router.use((_req, res, next) => {
-    res.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'");
+    res.set('Content-Security-Policy', PAGE_POLICY);
     next();
   });
   router.get('/', (_req, res) => {

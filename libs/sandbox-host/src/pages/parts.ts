@@ -1,4 +1,4 @@
-import { type Html, html } from '../http/html.ts';
+import { type Html, html } from '@pipeline/domain';
 import type { IssueRecord, RepoRecord, Sandbox } from '../state/model.ts';
 import { timestamp } from '../state/sandbox.ts';
 

@@ -42,7 +42,10 @@ export const NewHook = z.object({ url: z.url({ protocol: /^https?$/ }), secret: 
 export type NewHook = z.input<typeof NewHook>;
 
 /** Names that stand for something else in the paths of the host. */
-const RESERVED = ['_logs', '_sandbox', 'app', 'repos', 'user', 'users', 'rate_limit', 'graphql'];
+const RESERVED = [
+  ...['_logs', '_sandbox', 'api', 'app', 'app-manifests', 'apps', 'graphql', 'organizations', 'rate_limit', 'repos'],
+  ...['settings', 'user', 'users'],
+];
 
 /**
  * Adds a repo, or gives a known one new settings; its content is imported only once.
@@ -81,7 +84,7 @@ export const addUser = (sandbox: Sandbox, input: NewUser) =>
 export function addHook(sandbox: Sandbox, input: NewHook): HookRecord {
   const { url, secret } = NewHook.parse(input);
   const { state, deliveries } = sandbox;
-  const known = state.list('hook', GLOBAL).find((hook) => hook.url === url);
+  const known = state.list('hook', GLOBAL).find((hook) => hook.url === url && hook.appId === undefined);
   return change(sandbox, () => {
     const hook = { id: known?.id ?? state.nextId(), url, secret };
     state.put('hook', GLOBAL, hook);

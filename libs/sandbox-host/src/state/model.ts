@@ -17,6 +17,7 @@ export interface Records {
   app: AppRecord;
   installation: InstallationRecord;
   grant: Grant;
+  conversion: ConversionRecord;
   counter: { id: number; last: number };
 }
 export type Kind = keyof Records;
@@ -215,6 +216,8 @@ export interface HookRecord {
   id: number;
   url: string;
   secret: string;
+  /** The app that it belongs to: it gets only the events of that app's installations; absent = every event. */
+  appId?: number;
 }
 
 export interface DeliveryRecord {
@@ -234,7 +237,15 @@ export interface DeliveryRecord {
 export interface AppRecord {
   id: number;
   slug: string;
+  /** Empty while the code of an app from a manifest has not been converted. */
   publicKey: string;
+  /** Absent = the slug. */
+  name?: string;
+  /** The account that registered it and alone can install it; absent = it was added by a setting. */
+  owner?: string;
+  /** Webhook events that it subscribes to. */
+  events?: string[];
+  homepage?: string;
   /** What it may do where it is installed; absent = the defaults. */
   permissions?: Permissions;
   createdAt: string;
@@ -244,6 +255,16 @@ export interface InstallationRecord {
   id: number;
   appId: number;
   owner: string;
+  /** Repositories of the owner that it was installed on; null and absent = all. */
+  repoIds?: number[] | null;
+  createdAt: string;
+}
+
+/** A code that can be exchanged once for the secrets of an app that was made from a manifest. */
+export interface ConversionRecord {
+  id: number;
+  codeHash: string;
+  appId: number;
   createdAt: string;
 }
 

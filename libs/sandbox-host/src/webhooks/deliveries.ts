@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { sleep } from '@pipeline/runtime';
 import { type DeliveryRecord, GLOBAL, type SandboxLog, type Store, type Webhooks } from '../state/model.ts';
+import { payloadFor } from './app-hooks.ts';
 
 export interface DeliveryOptions {
   state: Store;
@@ -29,17 +30,19 @@ export class Deliveries implements Webhooks {
     this.#options = options;
   }
 
-  /** Stores one delivery per hook; to be called inside the transaction of the change. */
+  /** Stores one delivery per hook that gets the event; to be called inside the transaction of the change. */
   emit(event: string, payload: object, only?: number): void {
     const { state, now } = this.#options;
     for (const hook of state.list('hook', GLOBAL)) {
       if (only !== undefined && hook.id !== only) continue;
+      const sent = only === undefined ? payloadFor(state, hook, event, payload) : payload;
+      if (sent === null) continue;
       state.put('delivery', GLOBAL, {
         id: state.nextId(),
         hookId: hook.id,
         guid: randomUUID(),
         event,
-        body: JSON.stringify(payload),
+        body: JSON.stringify(sent),
         status: 'pending',
         attempts: 0,
         outcome: null,

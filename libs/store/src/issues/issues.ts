@@ -237,14 +237,13 @@ const byId = prepared('issue-by-id', (db, p: Params<{ tenantId: number; issueId:
 export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<DB['issues']> | undefined> =>
   byId.first(db, { tenantId, issueId });
 
-/** When the host last changed the open issue of a repo that has been unchanged for longest; null when none is open. */
+/** When the host last changed the issue of a repo that has been unchanged for longest; null when the repo has none. */
 export async function oldestHostUpdate(db: Db, tenantId: number, repoId: number): Promise<string | null> {
   const row = await db
     .selectFrom('issues')
     .select((eb) => eb.fn.min('host_updated_at').as('oldest'))
     .where('tenant_id', '=', tenantId)
     .where('repo_id', '=', repoId)
-    .where('is_open', '=', true)
     .executeTakeFirst();
   return row?.oldest ?? null;
 }

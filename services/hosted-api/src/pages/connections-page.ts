@@ -1,5 +1,6 @@
+import { type Html, html } from '@pipeline/domain';
 import type { Account, ConnectionEntry } from '@pipeline/store';
-import { type Html, html, type Page, page } from './layout.ts';
+import { type Page, page } from './layout.ts';
 
 export interface ConnectionsView {
   account: Account;

@@ -1,7 +1,8 @@
+import { type Html, html } from '@pipeline/domain';
 import type { Account, Organisation } from '@pipeline/store';
 import type { Program } from '../accounts/program.ts';
 import type { TokenLifetimes } from '../accounts/token-lifetimes.ts';
-import { alert, type Html, html, type Page, page } from './layout.ts';
+import { alert, type Page, page } from './layout.ts';
 
 export interface ConsentForm {
   uid: string;

@@ -1,4 +1,5 @@
-import { html, type Page, page } from './layout.ts';
+import { html } from '@pipeline/domain';
+import { type Page, page } from './layout.ts';
 
 /** What a browser finds at the address of the API. */
 export const homePage = ({ origin, monitorUrl }: { origin: string; monitorUrl: string | undefined }): Page =>

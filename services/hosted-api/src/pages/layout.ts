@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type Html, html } from '@pipeline/domain';
 
 /** The look of all pages: the colours of the customers' pages (libs/web, design/tokens.css). They keep a contrast of at least 4.5:1 in light and dark. */
 export const STYLE = `
@@ -47,38 +48,6 @@ dd { margin: 0; overflow-wrap: anywhere }
 dt { color: var(--soft) }
 @media (max-width: 26rem) { dl { grid-template-columns: 1fr } dd { margin: 0 0 .5rem } .row button, .row .button { width: 100%; text-align: center } }
 `;
-
-/** Markup that is safe to send. Only the template tag below makes it, so that no text gets there unescaped. */
-export class Html {
-  readonly markup: string;
-  private constructor(markup: string) {
-    this.markup = markup;
-  }
-
-  static of(parts: TemplateStringsArray, values: readonly Content[]): Html {
-    return new Html(String.raw({ raw: parts }, ...values.map(render)));
-  }
-}
-
-type Content = Html | string | number | null | false | readonly Content[];
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Markup with values in it: texts are escaped, markup stays, lists are joined, null and false leave nothing. */
-export const html = (parts: TemplateStringsArray, ...values: Content[]): Html => Html.of(parts, values);
-
-function render(value: Content): string {
-  if (value instanceof Html) return value.markup;
-  if (value === null || value === false) return '';
-  if (typeof value === 'object') return value.map(render).join('');
-  return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-}
 
 export interface Page {
   html: string;

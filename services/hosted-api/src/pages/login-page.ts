@@ -1,5 +1,6 @@
+import { html } from '@pipeline/domain';
 import type { Program } from '../accounts/program.ts';
-import { alert, html, type Page, page } from './layout.ts';
+import { alert, type Page, page } from './layout.ts';
 
 export interface LoginForm {
   formToken: string;

@@ -1,4 +1,5 @@
-import { alert, html, type Page, page } from './layout.ts';
+import { html } from '@pipeline/domain';
+import { alert, type Page, page } from './layout.ts';
 
 /** Says why it does not go on, and what would help. */
 export const noticePage = (title: string, problem: string, help: string): Page =>

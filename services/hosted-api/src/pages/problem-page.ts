@@ -1,6 +1,6 @@
-import { displayText } from '@pipeline/domain';
+import { displayText, html } from '@pipeline/domain';
 import type { AuthorizationProblem } from '../accounts/program.ts';
-import { alert, html, type Page, page } from './layout.ts';
+import { alert, type Page, page } from './layout.ts';
 
 /** OAuth's error codes as sentences for people. */
 const SENTENCES: Readonly<Record<string, string>> = {

@@ -1,24 +1,5 @@
-/** Text that is safe in a page. Only `html` makes it. */
-export class Html {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-type Value = string | number | Html | Html[];
-
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-const show = (value: Value): string => {
-  if (value instanceof Html) return value.text;
-  if (Array.isArray(value)) return value.map((part) => part.text).join('');
-  return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
-};
-
-/** A template whose values are escaped unless they are `Html` themselves. */
-export const html = (parts: TemplateStringsArray, ...values: Value[]): Html =>
-  new Html(parts.reduce((text, part, index) => text + show(values[index - 1] ?? '') + part));
+import { Html, html } from '@pipeline/domain';
+import type { Response } from 'express';
 
 const STYLE = `:root{color-scheme:light dark;--text:#18212c;--page:#fff;--panel:#f6f7f9;--line:#d1d9e0;--muted:#55606e;
 --accent:#0b5fc0;--added:#e6f6ec;--removed:#fdeceb;--good:#146c43;--bad:#b3261e;--merged:#6b3fa0}
@@ -38,5 +19,12 @@ pre{background:var(--panel);padding:.6rem 1rem;overflow-x:auto}blockquote{margin
 
 export const page = (title: string, body: Html): string =>
   html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title><style>${new Html(STYLE)}</style></head><body><header><a href="/">Sandbox host</a></header>
-<main><h1>${title}</h1>${body}</main></body></html>`.text;
+<title>${title}</title><style>${Html.trusted(STYLE)}</style></head><body><header><a href="/">Sandbox host</a></header>
+<main><h1>${title}</h1>${body}</main></body></html>`.markup;
+
+/** Pages load nothing and run no script. */
+export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+export function sendPage(res: Response, title: string, body: Html, status = 200): void {
+  res.status(status).set('Content-Security-Policy', PAGE_POLICY).send(page(title, body));
+}

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { html } from './layout.ts';
+import { html } from './html.ts';
 
 test('no text becomes markup, wherever it stands', () => {
   fc.assert(
