@@ -34,7 +34,8 @@ const given = {
 };
 const common = { given, webhookSecret, timeoutMs: options.timeout, longestRetrySeconds: options.longestRetry };
 
-try {
+/** Ends with the status that `--help` documents. */
+async function main(): Promise<void> {
   const surfaces = await Promise.all([
     ...(hosted === undefined ? [] : [openSurface({ url: hosted, surface: hostedSurface, ...common })]),
     ...(monitor === undefined ? [] : [openSurface({ url: monitor, surface: monitorSurface, ...common })]),
@@ -46,7 +47,9 @@ try {
   if (junit !== undefined) await writeFile(junit, junitText(report));
   if (markdown !== undefined) await appendFile(markdown, markdownText(report));
   process.exitCode = problemCount(report) === 0 ? EXIT.ok : EXIT.findings;
-} catch (error) {
+}
+
+main().catch((error: unknown) => {
   if (!(error instanceof TargetError)) throw error;
   command.error(`error: ${error.message}`, { exitCode: EXIT.config });
-}
+});

@@ -6,7 +6,7 @@ import { type CheckResult, runChecks } from './checks/run-checks.ts';
 import type { Suite } from './options.ts';
 import { PropertySuite } from './property/property-suite.ts';
 import type { Report } from './report/report.ts';
-import type { TestedSurface } from './target/tested-surface.ts';
+import type { TestedSurface } from './target/target.ts';
 
 /** What is run, and how; as the options of the command line. */
 export interface Selection {
@@ -28,8 +28,7 @@ export async function runSuites(
   selection: Selection,
   log: (line: string) => void = () => undefined,
 ): Promise<Report> {
-  const checks: CheckResult[] = [];
-  for (const tested of surfaces) checks.push(...(await checkSurface(tested, selection, log)));
+  const checks = (await Promise.all(surfaces.map((tested) => checkSurface(tested, selection, log)))).flat();
   const property = selection.suite.includes('property') ? await runProperty(surfaces, selection, log) : null;
   return { targets: surfaces.map(({ target }) => target), checks, property };
 }

@@ -1,4 +1,4 @@
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './refusal-row.ts';
 import { ABSENT } from './samples.ts';
 
 const { number, repo: nowhere } = ABSENT;

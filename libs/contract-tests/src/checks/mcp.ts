@@ -1,5 +1,5 @@
 import { McpResponse, type Surface } from '@pipeline/contract';
-import { messageIn } from '../property/mcp-calls.ts';
+import { messageIn } from '../target/mcp-message.ts';
 import type { Check } from './check.ts';
 import { must, mustEqual } from './outcome.ts';
 import type { Answer, Probe } from './probe.ts';

@@ -1,7 +1,6 @@
 import { type AuthKind, checkAnswer, matchRoute, type SeenAnswer } from '@pipeline/contract';
 import type { Credential } from '../target/credentials.ts';
-import type { HttpRequest } from '../target/target.ts';
-import type { TestedSurface } from '../target/tested-surface.ts';
+import type { HttpRequest, TestedSurface } from '../target/target.ts';
 import { CheckFailed, CheckSkipped, must } from './outcome.ts';
 import { type SampleName, type Samples, sampleOf } from './samples.ts';
 

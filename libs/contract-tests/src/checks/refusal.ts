@@ -1,21 +1,6 @@
 import type { Check } from './check.ts';
 import { mustEqual } from './outcome.ts';
-
-/** A request that must be refused, and with what. */
-export interface Refusal {
-  endpoint: string;
-  /** Default GET. */
-  method?: string;
-  /** Template: `{repo}` and the like are filled with what the target has. */
-  address: string;
-  body?: string;
-  /** Completes "refuses …". */
-  what: string;
-  status: number;
-  code?: string;
-  /** Template of the exact text, not encoded. */
-  message?: string;
-}
+import type { Refusal } from './refusal-row.ts';
 
 /** A row of the interface's error tables as a check. */
 export const refusalCheck = ({ endpoint, method, address, body, what, status, code, message }: Refusal): Check => ({

@@ -1,5 +1,5 @@
-import { curlCommand } from '../report/curl.ts';
-import type { TestedSurface } from '../target/tested-surface.ts';
+import { curlCommand } from '../target/curl.ts';
+import type { TestedSurface } from '../target/target.ts';
 import type { Check } from './check.ts';
 import { CheckFailed, CheckSkipped } from './outcome.ts';
 import { Probe } from './probe.ts';

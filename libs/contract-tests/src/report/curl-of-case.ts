@@ -1,6 +1,6 @@
-import type { Case } from '../property/cases.ts';
+import type { Case } from '../property/result.ts';
+import { curlCommand } from '../target/curl.ts';
 import type { Target } from '../target/target.ts';
-import { curlCommand } from './curl.ts';
 
 /** A command line that sends the request of a generated case again. */
 export const curlOfCase = (target: Target, { request, caller: { credential } }: Case): string =>

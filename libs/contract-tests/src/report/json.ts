@@ -1,4 +1,4 @@
-import type { PropertyResult } from '../property/property-suite.ts';
+import type { PropertyResult } from '../property/result.ts';
 import { curlOfCase } from './curl-of-case.ts';
 import { type Report, targetOf, timingsOf } from './report.ts';
 

@@ -1,5 +1,5 @@
 import type { CheckResult } from '../checks/run-checks.ts';
-import type { Finding, PropertyResult } from '../property/property-suite.ts';
+import type { Finding, PropertyResult } from '../property/result.ts';
 import { curlOfCase } from './curl-of-case.ts';
 import { type Report, suiteCounts, targetOf } from './report.ts';
 

@@ -1,5 +1,5 @@
 import type { CheckResult } from '../checks/run-checks.ts';
-import type { PropertyResult } from '../property/property-suite.ts';
+import type { PropertyResult } from '../property/result.ts';
 import type { Target } from '../target/target.ts';
 
 /** The result of all suites that ran. */

@@ -1,4 +1,4 @@
-import type { PropertyResult } from '../property/property-suite.ts';
+import type { PropertyResult } from '../property/result.ts';
 import { curlOfCase } from './curl-of-case.ts';
 import { type Report, suiteCounts, summaryOf, targetOf, withOutcome } from './report.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { matchRoute, type SeenAnswer, type Surface } from '@pipeline/contract';
 import { sleep } from '@pipeline/runtime';
-import type { Credential } from './credentials.ts';
+import type { Credential, CredentialMatrix } from './credentials.ts';
 import { addressOf, bodyType, type PlannedRequest } from './planned-request.ts';
 
 /** An answer, or why there was none. */
@@ -126,6 +126,12 @@ export class Target {
       return { ok: false, error: cause instanceof Error ? `${why}: ${cause.message}` : why };
     }
   }
+}
+
+/** A surface under test with the credentials for it. */
+export interface TestedSurface {
+  target: Target;
+  matrix: CredentialMatrix;
 }
 
 const CLOSED = 'other side closed';

@@ -4,10 +4,13 @@ import { contractTarget, SCRATCH, SELECTION } from './target.ts';
 
 const target = contractTarget();
 
-test('both services pass every check, and none is skipped but for what no history has', async () => {
+/** The history has tracks without prompts and repos without snapshots. */
+const NOT_IN_HISTORY = ['readTrackPrompt', 'readStrategySnapshot'];
+
+test('both services pass every check that the data allows', async () => {
   const report = await runSuites(await target.open(), { ...SELECTION, suite: CHECK_SUITES, write: SCRATCH });
   expect(report.checks.some(({ outcome }) => outcome === 'failed') ? reportText(report) : '').toBe('');
   expect(report.checks.length).toBeGreaterThan(500);
   const skipped = report.checks.filter(({ outcome }) => outcome === 'skipped');
-  expect(skipped.map(({ endpoint, text }) => `${endpoint}: ${text}`)).toEqual([]);
-}, 120_000);
+  expect([...new Set(skipped.map(({ endpoint }) => endpoint))]).toEqual(NOT_IN_HISTORY);
+}, 300_000);

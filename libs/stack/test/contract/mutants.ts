@@ -194,7 +194,11 @@ const authentication = (basic: string, bearer: string, worker: string): Mutant[]
     answer: (answer) => (answer.status === 401 ? refusedBody(answer) : answer),
   },
   { name: 'guards the metrics', endpoints: ['getMetricsText'], answer: status(200, 401) },
-  { name: 'does not lead to the metadata', endpoints: ['bootstrap'], answer: header('www-authenticate', null) },
+  {
+    name: 'does not lead to the metadata',
+    endpoints: ['bootstrap', 'getProtectedResource'],
+    answer: header('www-authenticate', null),
+  },
 ];
 
 const refusedBody = (answer: Passing): Passing => ({

@@ -28,9 +28,13 @@ export const SCRATCH = 'acme/repo-1';
 
 /** Starts the services for the tests of a file; `open` addresses them, or what stands before them. */
 export function contractTarget() {
-  const database = testDatabase();
   const services: Service[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'contract-config-'));
+  afterAll(async () => {
+    await Promise.all(services.map((service) => service.kill()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const database = testDatabase();
   const urls = { hosted: '', monitor: '' };
   const tokens = { access: '', elsewhere: '', worker: WORKER_TOKEN };
 
@@ -55,10 +59,6 @@ export function contractTarget() {
       start('monitor', { PIPELINE_CONFIG: config, MONITOR_PASSWORD: OPERATOR.password }),
     ]);
   }, 120_000);
-  afterAll(async () => {
-    await Promise.all(services.map((service) => service.kill()));
-    rmSync(folder, { recursive: true, force: true });
-  });
 
   /** Both surfaces, at the services' own addresses or at others. */
   const open = (at: Partial<typeof urls> = {}, timeoutMs = 30_000) => {

@@ -1,5 +1,5 @@
-import type { Credential } from '../target/credentials.ts';
-import type { HttpRequest } from '../target/target.ts';
+import type { Credential } from './credentials.ts';
+import type { HttpRequest } from './target.ts';
 
 /** Longest body that a printed command holds in full. */
 const LONGEST_BODY = 2_000;
