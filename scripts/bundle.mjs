@@ -1,7 +1,7 @@
 /**
  * Bundles a process into one file that needs nothing but Node: what the container images run.
  *
- *   node scripts/bundle.mjs hosted-api|monitor|migrate|agent [--out DIR]     by default dist/<name>
+ *   node scripts/bundle.mjs hosted-api|monitor|migrate|agent|contract-tests [--out DIR]     by default dist/<name>
  *
  * DIR/bin/main.cjs is the program; DIR/maps has the source maps, kept aside because reading them costs start time;
  * DIR/web/dist is the built dashboard, where the process serves one. CommonJS, because an ES module that imports
@@ -29,6 +29,7 @@ const IMAGES = {
       pipeline,
     },
   },
+  'contract-tests': { programs: { main: 'libs/contract-tests/src/main.ts' } },
   agent: { programs: { main: 'libs/agent/src/main.ts' }, files: 'libs/agent/src/prompts/templates' },
 };
 

@@ -71,9 +71,10 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     workers: ['wire'],
   },
   'contract-tests': {
-    '.': ['property', 'report', 'target'],
+    '.': ['checks', 'property', 'report', 'target'],
+    checks: ['target'],
     property: ['target'],
-    report: ['property', 'target'],
+    report: ['checks', 'property', 'target'],
   },
   domain: {
     accounts: ['.'],

@@ -1,3 +1,5 @@
-export { PropertySuite } from './property/property-suite.ts';
-export { propertyText } from './report/terminal.ts';
+export { CHECK_SUITES } from './checks/check.ts';
+export { problemCount } from './report/report.ts';
+export { reportText } from './report/terminal.ts';
+export { runSuites } from './run-suites.ts';
 export { openSurface } from './target/open-surface.ts';

@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import { randomInt } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { hostedSurface, monitorSurface } from '@pipeline/contract';
 import manifest from '../package.json' with { type: 'json' };
 import { type ContractOptions, contractCommand, EXIT } from './options.ts';
-import { PropertySuite } from './property/property-suite.ts';
-import { propertyJson } from './report/json.ts';
-import { propertyText } from './report/terminal.ts';
+import { reportJson } from './report/json.ts';
+import { junitText } from './report/junit.ts';
+import { markdownText } from './report/markdown.ts';
+import { problemCount } from './report/report.ts';
+import { reportText } from './report/terminal.ts';
+import { runSuites } from './run-suites.ts';
 import { openSurface, TargetError } from './target/open-surface.ts';
 
 const command = contractCommand(manifest.version).parse();
@@ -31,26 +34,22 @@ const given = {
 };
 const common = { given, webhookSecret, timeoutMs: options.timeout, longestRetrySeconds: options.longestRetry };
 
-try {
+/** Ends with the status that `--help` documents. */
+async function main(): Promise<void> {
   const surfaces = await Promise.all([
     ...(hosted === undefined ? [] : [openSurface({ url: hosted, surface: hostedSurface, ...common })]),
     ...(monitor === undefined ? [] : [openSurface({ url: monitor, surface: monitorSurface, ...common })]),
   ]);
-  process.stderr.write(`seed ${seed}\n`);
-  const suite = new PropertySuite(surfaces, { ...options, seed, skip: new Map(options.skip) }, ({ requests }, found) =>
-    process.stderr.write(`${requests} requests, ${found} findings\n`),
-  );
-  const result = await suite.run();
-  const targetOf = (name: string) => {
-    const found = surfaces.find(({ target }) => target.surface.name === name);
-    if (!found) throw new Error(`no surface ${name}`);
-    return found.target;
-  };
-  process.stdout.write(`${propertyText(result, targetOf)}\n`);
-  if (options.json !== undefined)
-    await writeFile(options.json, `${JSON.stringify(propertyJson(result, targetOf), null, 2)}\n`);
-  process.exitCode = result.findings.length === 0 ? EXIT.ok : EXIT.findings;
-} catch (error) {
+  const report = await runSuites(surfaces, { ...options, seed }, (line) => process.stderr.write(`${line}\n`));
+  process.stdout.write(`${reportText(report)}\n`);
+  const { json, junit, markdown } = options;
+  if (json !== undefined) await writeFile(json, `${JSON.stringify(reportJson(report), null, 2)}\n`);
+  if (junit !== undefined) await writeFile(junit, junitText(report));
+  if (markdown !== undefined) await appendFile(markdown, markdownText(report));
+  process.exitCode = problemCount(report) === 0 ? EXIT.ok : EXIT.findings;
+}
+
+main().catch((error: unknown) => {
   if (!(error instanceof TargetError)) throw error;
   command.error(`error: ${error.message}`, { exitCode: EXIT.config });
-}
+});

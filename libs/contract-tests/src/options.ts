@@ -1,4 +1,9 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { CHECK_SUITES } from './checks/check.ts';
+
+/** What may be run: the suites of checks, and the property suite. */
+export const SUITES = [...CHECK_SUITES, 'property'] as const;
+export type Suite = (typeof SUITES)[number];
 
 export interface ContractOptions {
   hosted?: string;
@@ -14,12 +19,16 @@ export interface ContractOptions {
   seed: number;
   only: string[];
   skip: [endpoint: string, reason: string][];
-  write: boolean;
+  suite: Suite[];
+  /** A repo that may be changed; true = the whole target may be. */
+  write: string | boolean;
   concurrency: number;
   guesses: number;
   timeout: number;
   longestRetry: number;
   json?: string;
+  junit?: string;
+  markdown?: string;
 }
 
 /** Exit statuses, documented in `--help`. */
@@ -36,6 +45,11 @@ function address(value: string): string {
   throw new InvalidArgumentError('must be an address like https://pipeline.example.org.');
 }
 
+function slug(value: string): string {
+  if (/^[^/\s]+\/[^/\s]+$/.test(value)) return value;
+  throw new InvalidArgumentError('must be a repo, owner/name.');
+}
+
 function skipped(value: string, before: [string, string][]): [string, string][] {
   const [endpoint = '', ...reason] = value.split('=');
   if (endpoint !== '' && reason.join('=').trim() !== '') return [...before, [endpoint, reason.join('=').trim()]];
@@ -46,7 +60,8 @@ const repeated = (value: string, before: string[]): string[] => [...before, valu
 
 const AFTER = `
 Endpoints are named by their operationId. Secrets are read from environment variables; a token on the command line is
-visible to every user of the machine. --write sends requests that change state: point it at a scratch target only.
+visible to every user of the machine. Nothing is changed without --write. With --write owner/name, tracks and tasks of that
+repo are changed and restored. --write alone sends requests that change anything: point it at a scratch target only.
 
 Exit status: 0 nothing found, 1 findings, 2 wrong usage, 78 a target that does not answer or refuses the credentials.`;
 
@@ -81,12 +96,19 @@ export function contractCommand(version: string): Command {
     )
     .option('--only <endpoint...>', 'these endpoints only', [])
     .option('--skip <endpoint=reason>', 'leave an endpoint out; repeatable', skipped, [])
-    .option('--write', 'include endpoints that change state', false)
+    .addOption(new Option('--suite <name...>', 'these suites only').choices(SUITES).default([...SUITES], 'all'))
+    .option(
+      '--write [owner/name]',
+      'change a scratch repo; without a name, send requests that change the whole target',
+      slug,
+    )
     .option('--concurrency <n>', 'requests at a time', whole(1, 100), 4)
     .option('--guesses <n>', 'wrong passwords to send at most, because of login limits', whole(0, 100_000_000), 5)
     .option('--timeout <ms>', 'until an answer must be complete', whole(100, 600_000), 30_000)
     .option('--longest-retry <s>', 'longest Retry-After to wait for', whole(0, 3_600), 90)
     .option('--json <file>', 'also write the result to this file')
+    .option('--junit <file>', 'also write the result as JUnit XML')
+    .option('--markdown <file>', 'also append the result as Markdown, for the summary of a job')
     .allowExcessArguments(false)
     .addHelpText('after', AFTER);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { curlCommand } from '../src/report/curl.ts';
+import { curlOfCase } from '../src/report/curl-of-case.ts';
 import { credentialMatrix } from '../src/target/credentials.ts';
 import { addressOf } from '../src/target/planned-request.ts';
 import { Target } from '../src/target/target.ts';
@@ -27,7 +27,7 @@ test('a printed command holds no secret, whatever the credential', () => {
   const basic = Buffer.from('olga:p4ssw0rd').toString('base64');
   for (const credential of credentials) {
     const one = { request, caller: { credential, isGood: true }, expectation: { kind: 'valid' as const } };
-    const command = curlCommand(target, one);
+    const command = curlOfCase(target, one);
     expect(command).toContain(`curl -i -X POST 'http://127.0.0.1:1${addressOf(request)}'`);
     expect([...hidden, basic].filter((secret) => command.includes(secret))).toEqual([]);
   }
@@ -37,5 +37,5 @@ test('a body with quotes and control characters is escaped for the shell', () =>
   const [credential] = matrix.bad('worker');
   if (!credential) throw new Error('no credential');
   const one = { request, caller: { credential, isGood: false }, expectation: { kind: 'valid' as const } };
-  expect(curlCommand(target, one)).toContain(String.raw`--data-binary $'{"x":"\u0027\\\u0000\U0001f600"}'`);
+  expect(curlOfCase(target, one)).toContain(String.raw`--data-binary $'{"x":"\u0027\\\u0000\U0001f600"}'`);
 });

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { ProblemKind } from '../src/property/judge.ts';
 import { PropertySuite } from '../src/property/property-suite.ts';
-import { curlCommand } from '../src/report/curl.ts';
+import { curlOfCase } from '../src/report/curl-of-case.ts';
 import { credentialMatrix } from '../src/target/credentials.ts';
 import { Target } from '../src/target/target.ts';
 import { type Lie, serve, surface, TOKEN } from './lying-server.ts';
@@ -109,7 +109,7 @@ test('shrinks a finding to a small request and prints it without secrets', async
     name: expect.stringMatching(/^.{2,4}$/su),
     size: 0,
   });
-  const command = finding ? curlCommand(target, finding.example) : '';
+  const command = finding ? curlOfCase(target, finding.example) : '';
   expect(command).toContain('Bearer $WORKER_TOKEN');
   expect(command).not.toContain(TOKEN);
 });

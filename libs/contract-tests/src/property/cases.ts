@@ -2,16 +2,11 @@ import { type AnyRoute, isRawBody, type Surface } from '@pipeline/contract';
 import fc from 'fast-check';
 import type { Credential, CredentialMatrix } from '../target/credentials.ts';
 import type { PlannedCase } from '../target/planned-request.ts';
-import type { Caller } from './judge.ts';
 import { type McpTool, toolCalls } from './mcp-calls.ts';
+import type { Case } from './result.ts';
 import { validRequests } from './valid-requests.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { woundedRequests } from './wounded-requests.ts';
-
-/** A request, who sends it, and what it deserves. */
-export interface Case extends PlannedCase {
-  caller: Caller;
-}
 
 interface CaseSource {
   surface: Surface;

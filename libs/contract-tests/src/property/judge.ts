@@ -1,8 +1,8 @@
 import { ApiError, checkAnswer, type SeenAnswer, type Surface, statusOn } from '@pipeline/contract';
 import type { Credential } from '../target/credentials.ts';
+import { toolCallProblem } from '../target/mcp-message.ts';
 import type { Expectation, ExpectedRefusal, PlannedRequest } from '../target/planned-request.ts';
 import type { Outcome } from '../target/target.ts';
-import { toolCallProblem } from './mcp-calls.ts';
 
 /** Whose request it was. */
 export interface Caller {

@@ -1,7 +1,8 @@
-import { type AnyRoute, McpResponse } from '@pipeline/contract';
+import type { AnyRoute } from '@pipeline/contract';
 import fc from 'fast-check';
 import { z } from 'zod';
 import type { Credential } from '../target/credentials.ts';
+import { messageIn } from '../target/mcp-message.ts';
 import type { PlannedCase, PlannedRequest } from '../target/planned-request.ts';
 import type { Target } from '../target/target.ts';
 import { wounds } from './body-wounds.ts';
@@ -57,25 +58,3 @@ export function toolCalls(route: AnyRoute, tools: readonly McpTool[], known: Kno
 }
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What is wrong with the answer to a tool call; null when nothing is. */
-export function toolCallProblem(body: string, isValid: boolean): string | null {
-  const parsed = McpResponse.safeParse(messageIn(body));
-  if (!parsed.success) return `no JSON-RPC response: ${body.slice(0, 200)}`;
-  const { result, error } = parsed.data;
-  if (error && (isValid || error.code === INTERNAL_ERROR)) return `error ${error.code}: ${error.message}`;
-  if (!isValid && result && result.isError !== true) return 'accepts arguments that its schema refuses';
-  return null;
-}
-
-const INTERNAL_ERROR = -32_603;
-
-/** The message of an answer, sent as JSON or as the data of an event. */
-function messageIn(body: string): unknown {
-  const data = /^data: (.*)$/m.exec(body)?.[1] ?? body;
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
-}

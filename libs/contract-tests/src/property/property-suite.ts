@@ -1,20 +1,14 @@
 import type { AnyRoute } from '@pipeline/contract';
 import fc from 'fast-check';
-import type { CredentialMatrix } from '../target/credentials.ts';
-import type { Target } from '../target/target.ts';
+import type { TestedSurface } from '../target/target.ts';
 import { actsOnClaim, arrange, claimFor } from './arrange.ts';
-import { type Case, casesOf } from './cases.ts';
+import { casesOf } from './cases.ts';
 import { judge, type Problem } from './judge.ts';
 import { learnFromReads } from './learn.ts';
 import { listTools, type McpTool } from './mcp-calls.ts';
+import type { Case, Finding, PropertyResult } from './result.ts';
 import { count, emptyTally, type Tally } from './tally.ts';
 import { Vocabulary } from './vocabulary.ts';
-
-/** A surface under test with the credentials for it. */
-export interface TestedSurface {
-  target: Target;
-  matrix: CredentialMatrix;
-}
 
 export interface PropertyOptions {
   /** Requests over all endpoints, shrinking and reading aside. */
@@ -30,24 +24,6 @@ export interface PropertyOptions {
   concurrency: number;
   /** Wrong passwords that are sent at most; targets lock an address out after some. */
   guesses: number;
-}
-
-export interface Finding {
-  surface: string;
-  endpoint: string;
-  problem: Problem;
-  /** The smallest request found that shows it. */
-  example: Case;
-  /** Requests that showed it. */
-  times: number;
-}
-
-export interface PropertyResult {
-  seed: number;
-  findings: Finding[];
-  tally: Tally;
-  /** Endpoints without a request, with the reason. */
-  skipped: Record<string, string>;
 }
 
 interface Endpoint {

@@ -1,9 +1,15 @@
-import type { PropertyResult } from '../property/property-suite.ts';
-import type { Target } from '../target/target.ts';
-import { curlCommand } from './curl.ts';
+import type { PropertyResult } from '../property/result.ts';
+import { curlOfCase } from './curl-of-case.ts';
+import { type Report, targetOf, timingsOf } from './report.ts';
 
 /** The result for programs; it holds no secret. */
-export const propertyJson = ({ findings, ...rest }: PropertyResult, targetOf: (surface: string) => Target): object => ({
+export const reportJson = (report: Report): object => ({
+  checks: report.checks,
+  property: report.property && propertyJson(report, report.property),
+  timings: timingsOf(report),
+});
+
+const propertyJson = (report: Report, { findings, ...rest }: PropertyResult): object => ({
   ...rest,
   findings: findings.map(({ surface, endpoint, problem, example, times }) => ({
     surface,
@@ -13,6 +19,6 @@ export const propertyJson = ({ findings, ...rest }: PropertyResult, targetOf: (s
     times,
     credential: example.caller.credential.name,
     expectation: example.expectation,
-    curl: curlCommand(targetOf(surface), example),
+    curl: curlOfCase(targetOf(report, surface), example),
   })),
 });

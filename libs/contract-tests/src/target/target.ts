@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { SeenAnswer, Surface } from '@pipeline/contract';
+import { matchRoute, type SeenAnswer, type Surface } from '@pipeline/contract';
 import { sleep } from '@pipeline/runtime';
-import type { Credential } from './credentials.ts';
+import type { Credential, CredentialMatrix } from './credentials.ts';
 import { addressOf, bodyType, type PlannedRequest } from './planned-request.ts';
 
 /** An answer, or why there was none. */
@@ -19,11 +19,28 @@ interface TargetOptions {
   longestRetrySeconds: number;
 }
 
+/** How long the requests to one endpoint took, in milliseconds. */
+export interface Timing {
+  requests: number;
+  totalMs: number;
+  slowestMs: number;
+}
+
+/** A request as it is sent: method in capitals, path and query as one address. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly address: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
+}
+
 /** One surface of the product at an address: sends requests, in sequence or concurrently. */
 export class Target {
   readonly surface: Surface;
   readonly url: string;
   readonly #options: TargetOptions;
+  /** By operationId. */
+  readonly timings = new Map<string, Timing>();
   /** Milliseconds that were waited because the target said 429. */
   waitedMs = 0;
 
@@ -33,9 +50,14 @@ export class Target {
     this.url = options.url.replace(/\/$/, '');
   }
 
-  /** Everything that is sent as headers, secrets included. */
-  headersOf(request: PlannedRequest, credential: Credential): Record<string, string> {
+  /** A planned request as it is sent, secrets included. */
+  httpOf(request: PlannedRequest, credential: Credential): HttpRequest {
     const { route, body } = request;
+    const headers = this.#headersOf(request, credential);
+    return { method: route.method.toUpperCase(), address: addressOf(request), headers, body };
+  }
+
+  #headersOf({ route, body, ...request }: PlannedRequest, credential: Credential): Record<string, string> {
     return {
       accept: route.path === '/api/mcp' ? 'application/json, text/event-stream' : 'application/json',
       ...(route.body && { 'content-type': bodyType(route) }),
@@ -43,6 +65,12 @@ export class Target {
       ...(credential.signs && this.#signature(body)),
       ...credential.headers,
     };
+  }
+
+  #time({ method, path }: SeenAnswer, ms: number): void {
+    const id = matchRoute(this.surface.routes, method, path)?.id ?? 'unknown';
+    const { requests, totalMs, slowestMs } = this.timings.get(id) ?? { requests: 0, totalMs: 0, slowestMs: 0 };
+    this.timings.set(id, { requests: requests + 1, totalMs: totalMs + ms, slowestMs: Math.max(slowestMs, ms) });
   }
 
   #signature(body: PlannedRequest['body']): Record<string, string> {
@@ -53,10 +81,14 @@ export class Target {
     return { 'x-hub-signature-256': `sha256=${digest}` };
   }
 
+  send(request: PlannedRequest, credential: Credential): Promise<Outcome> {
+    return this.exchange(this.httpOf(request, credential));
+  }
+
   /** Sends the request; waits and repeats it when the target answers 429 with a Retry-After in bounds. */
-  async send(request: PlannedRequest, credential: Credential): Promise<Outcome> {
+  async exchange(request: HttpRequest): Promise<Outcome> {
     for (;;) {
-      const outcome = await this.#sendFresh(request, credential);
+      const outcome = await this.#exchangeFresh(request);
       const seconds = retryAfter(outcome);
       if (seconds === null || seconds > this.#options.longestRetrySeconds) return outcome;
       this.waitedMs += seconds * 1_000;
@@ -65,34 +97,41 @@ export class Target {
   }
 
   /** Repeats a request whose kept-alive connection the target had closed: it was never read. */
-  async #sendFresh(request: PlannedRequest, credential: Credential): Promise<Outcome> {
-    const outcome = await this.#sendOnce(request, credential);
-    return !outcome.ok && outcome.error.includes(CLOSED) ? this.#sendOnce(request, credential) : outcome;
+  async #exchangeFresh(request: HttpRequest): Promise<Outcome> {
+    const outcome = await this.#exchangeOnce(request);
+    return !outcome.ok && outcome.error.includes(CLOSED) ? this.#exchangeOnce(request) : outcome;
   }
 
-  async #sendOnce(request: PlannedRequest, credential: Credential): Promise<Outcome> {
-    const address = addressOf(request);
+  async #exchangeOnce({ method, address, headers: sent, body: payload }: HttpRequest): Promise<Outcome> {
     const began = performance.now();
     const timeout = AbortSignal.timeout(this.#options.timeoutMs);
     try {
       const response = await fetch(this.url + address, {
-        method: request.route.method.toUpperCase(),
-        headers: this.headersOf(request, credential),
+        method,
+        headers: sent,
         redirect: 'manual',
         signal: timeout,
-        ...(request.body !== undefined && { body: request.body }),
+        ...(payload !== undefined && { body: payload }),
       });
       const body = isEndless(response) ? await headOf(response) : await response.text();
       const { status, headers } = response;
       const path = address.split('?')[0] ?? '';
-      const answer = { method: request.route.method, path, status, headers, body };
-      return { ok: true, answer, ms: performance.now() - began };
+      const answer = { method: method.toLowerCase(), path, status, headers, body };
+      const ms = performance.now() - began;
+      this.#time(answer, ms);
+      return { ok: true, answer, ms };
     } catch (error) {
       const { message, cause } = error as Error;
       const why = timeout.aborted ? `no answer within ${this.#options.timeoutMs} ms` : message;
       return { ok: false, error: cause instanceof Error ? `${why}: ${cause.message}` : why };
     }
   }
+}
+
+/** A surface under test with the credentials for it. */
+export interface TestedSurface {
+  target: Target;
+  matrix: CredentialMatrix;
 }
 
 const CLOSED = 'other side closed';

@@ -104,8 +104,8 @@ describe('discards', () => {
     stage.pass(60);
     stage.refuse('A pull request already exists');
     await stage.send(id);
-    const letters = stage.database.db.selectFrom('dead_letters').where('tenant_id', '=', stage.tenantId);
-    expect(await letters.execute()).toEqual([]);
+    const deadLetters = stage.database.db.selectFrom('dead_letters').where('tenant_id', '=', stage.tenantId);
+    expect(await deadLetters.execute()).toEqual([]);
     await workUntil(stage, 'done').catch(() => undefined);
     expect((await stage.issue()).state).toBe('done');
   });

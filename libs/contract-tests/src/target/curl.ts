@@ -1,24 +1,21 @@
-import type { Case } from '../property/cases.ts';
-import { addressOf } from '../target/planned-request.ts';
-import type { Target } from '../target/target.ts';
+import type { Credential } from './credentials.ts';
+import type { HttpRequest } from './target.ts';
 
 /** Longest body that a printed command holds in full. */
 const LONGEST_BODY = 2_000;
 
 /** A command line that sends the request again. Secrets are variables: `$TOKEN`, `$MONITOR_PASSWORD`. */
-export function curlCommand(target: Target, { request, caller: { credential } }: Case): string {
-  const given = Object.entries(target.headersOf(request, credential));
-  const headers = given.map(([name, value]) => {
-    const shown = credential.shown[name];
+export function curlCommand(
+  url: string,
+  { method, address, headers: sent, body }: HttpRequest,
+  { shown: shownOf }: Pick<Credential, 'shown'>,
+): string {
+  const headers = Object.entries(sent).map(([name, value]) => {
+    const shown = shownOf[name];
     // Double quotes: the shell fills in the variable.
     return shown?.includes('$') ? `-H "${name}: ${shown}"` : `-H ${quoted(`${name}: ${value}`)}`;
   });
-  const method = request.route.method.toUpperCase();
-  return [
-    `curl -i -X ${method} ${quoted(target.url + addressOf(request))}`,
-    ...headers,
-    ...bodyPart(request.body),
-  ].join(' ');
+  return [`curl -i -X ${method} ${quoted(url + address)}`, ...headers, ...bodyPart(body)].join(' ');
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

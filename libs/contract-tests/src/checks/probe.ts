@@ -1,0 +1,104 @@
+import { type AuthKind, checkAnswer, matchRoute, type SeenAnswer } from '@pipeline/contract';
+import type { Credential } from '../target/credentials.ts';
+import type { HttpRequest, TestedSurface } from '../target/target.ts';
+import { CheckFailed, CheckSkipped, must } from './outcome.ts';
+import { type SampleName, type Samples, sampleOf } from './samples.ts';
+
+interface Sending {
+  method?: string;
+  body?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Default: a good credential of the endpoint. */
+  credential?: Credential;
+}
+
+/** An answer that met the declarations. */
+export interface Answer extends SeenAnswer {
+  /** @throws CheckFailed when the body is no JSON. */
+  json<T = unknown>(): T;
+}
+
+export const NO_CREDENTIAL: Credential = { name: 'none', headers: {}, shown: {} };
+
+/** Sends the requests of one check and remembers the last one, so that a report can repeat it. */
+export class Probe {
+  readonly tested: TestedSurface;
+  readonly samples: Samples;
+  last: { request: HttpRequest; credential: Credential } | null = null;
+
+  constructor(tested: TestedSurface, samples: Samples = {}) {
+    this.tested = tested;
+    this.samples = samples;
+  }
+
+  /** @throws CheckSkipped when the target has nothing of the kind. */
+  sample(name: SampleName): string {
+    return sampleOf(this.samples, name);
+  }
+
+  /** Path segments and query values of an address template are filled from the samples, encoded. */
+  fill(template: string): string {
+    return template.replace(/\{(\w+)\}/g, (_all, name: SampleName) =>
+      // A repo in a path is two segments; a slash in a query needs no encoding.
+      name === 'repo' ? this.sample(name) : encodeURIComponent(this.sample(name)),
+    );
+  }
+
+  /** The first accepted credential of a kind. @throws CheckSkipped when none was given. */
+  good(kind: AuthKind): Credential {
+    const [credential] = this.tested.matrix.good(kind);
+    if (!credential) throw new CheckSkipped(`no credential was given (${kind})`);
+    return credential;
+  }
+
+  /**
+   * Sends a request to an address template and checks the answer against the declarations.
+   * @throws CheckFailed when there is no answer, an undeclared one, or an unexpected failure.
+   */
+  async send(template: string, sending: Sending = {}): Promise<Answer> {
+    const answer = await this.#exchange(this.fill(template), sending);
+    const [problem] = checkAnswer(this.tested.target.surface, answer);
+    if (problem !== undefined) throw new CheckFailed(problem);
+    must(answer.status !== 500, `500: ${answer.body.slice(0, 200)}`);
+    return {
+      ...answer,
+      json<T>() {
+        try {
+          return JSON.parse(answer.body) as T;
+        } catch {
+          throw new CheckFailed('the body is no JSON');
+        }
+      },
+    };
+  }
+
+  /** Reads an address. @returns null when there is no answer. */
+  async tryGet(address: string): Promise<SeenAnswer | null> {
+    try {
+      return await this.#exchange(address, {});
+    } catch (error) {
+      if (error instanceof CheckFailed || error instanceof CheckSkipped) return null;
+      throw error;
+    }
+  }
+
+  async #exchange(address: string, { method = 'GET', body, headers = {}, credential }: Sending): Promise<SeenAnswer> {
+    const { target } = this.tested;
+    const route = matchRoute(target.surface.routes, method, address.split('?')[0] ?? '');
+    const by = credential ?? this.good(route?.auth ?? DEFAULT_AUTH[target.surface.name]);
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const request = {
+      method,
+      address,
+      body,
+      headers: { accept: 'application/json', ...type, ...headers, ...by.headers },
+    };
+    this.last = { request, credential: by };
+    const outcome = await target.exchange(request);
+    if (!outcome.ok) throw new CheckFailed(outcome.error);
+    return outcome.answer;
+  }
+}
+
+/** For addresses of no endpoint. */
+const DEFAULT_AUTH = { hosted: 'connection', monitor: 'operator' } as const;

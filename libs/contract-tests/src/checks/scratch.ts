@@ -1,0 +1,102 @@
+import type { Surface } from '@pipeline/contract';
+import type { Check } from './check.ts';
+import { CheckSkipped, must, mustEqual } from './outcome.ts';
+import type { Answer, Probe } from './probe.ts';
+
+/** The track that the checks create and delete. */
+const TRACK = 'pipeline-contract';
+
+/** What operators change, in the scratch repo alone; everything is as before afterwards. */
+export const scratchChecks = ({ routes }: Surface): Check[] =>
+  routes.some(({ id }) => id === 'putTrack') ? [tracks, prompts, pauses] : [];
+
+const post = (probe: Probe, address: string, body?: object): Promise<Answer> =>
+  probe.send(address, { method: 'POST', ...(body && { body: JSON.stringify(body) }) });
+
+const base = (probe: Probe): string => `/api/tracks/${probe.sample('scratch')}/${TRACK}`;
+
+interface Track {
+  name: string;
+  label: string;
+  cooldown_minutes: number;
+  enabled: boolean;
+  active_version: number;
+}
+
+async function trackOf(probe: Probe): Promise<Track | undefined> {
+  const repo = encodeURIComponent(probe.sample('scratch'));
+  const { tracks: all } = (await probe.send(`/api/tracks?repo=${repo}`)).json<{ tracks: Track[] }>();
+  return all.find(({ name }) => name === TRACK);
+}
+
+async function withTrack(probe: Probe, act: () => Promise<void>): Promise<void> {
+  mustEqual(
+    'status of the creation',
+    (await post(probe, '/api/tracks', { repo: probe.sample('scratch'), name: TRACK })).status,
+    200,
+  );
+  try {
+    await act();
+  } finally {
+    await probe.send(base(probe), { method: 'DELETE' });
+  }
+  mustEqual('the deleted track', await trackOf(probe), undefined);
+}
+
+const tracks: Check = {
+  ...{ suite: 'scratch', endpoint: 'putTrack' },
+  name: 'creates a track with its defaults, updates only what is given, and deletes it',
+  run: (probe) =>
+    withTrack(probe, async () => {
+      const { label, cooldown_minutes, enabled, active_version } = (await trackOf(probe)) ?? ({} as Partial<Track>);
+      mustEqual('the created track', [label, cooldown_minutes, enabled, active_version], ['', 60, true, 0]);
+      mustEqual('update', (await post(probe, base(probe), { label: 'x', weight: 2 })).json(), { ok: true });
+      mustEqual('disable', (await post(probe, `${base(probe)}/disable`)).json(), { ok: true });
+      mustEqual('cooldown', (await post(probe, `${base(probe)}/cooldown`, { cooldown_minutes: 7 })).json(), {
+        ok: true,
+      });
+      const after = await trackOf(probe);
+      mustEqual('the updated track', [after?.label, after?.cooldown_minutes, after?.enabled], ['x', 7, false]);
+    }),
+};
+
+const prompts: Check = {
+  ...{ suite: 'scratch', endpoint: 'createTrackPrompt' },
+  name: 'numbers the prompts of a track and activates one',
+  run: (probe) =>
+    withTrack(probe, async () => {
+      for (const version of [1, 2])
+        mustEqual('version', (await post(probe, `${base(probe)}/prompts`, { seed_title: `v${version}` })).json(), {
+          version,
+        });
+      mustEqual('activation', (await post(probe, `${base(probe)}/prompts/2/activate`)).json(), { ok: true });
+      mustEqual('active_version', (await trackOf(probe))?.active_version, 2);
+      const { prompt } = (await probe.send(`${base(probe)}/prompts/1`)).json<{ prompt: object }>();
+      mustEqual('prompt 1', prompt, { version: 1, seed_title: 'v1', seed_body: '', instructions: '' });
+    }),
+};
+
+interface Listed {
+  issueNumber: number;
+  isPaused: boolean;
+}
+
+const pauses: Check = {
+  ...{ suite: 'scratch', endpoint: 'pauseIssue' },
+  name: 'pauses an issue and resumes it in the same state',
+  async run(probe) {
+    const repo = probe.sample('scratch');
+    const list = `/api/issues?repo=${encodeURIComponent(repo)}&limit=100`;
+    const { items } = (await probe.send(list)).json<{ items: Listed[] }>();
+    const issue = items.find(({ isPaused }) => !isPaused);
+    if (!issue) throw new CheckSkipped('the scratch repo has no open issue that is not paused');
+    const address = `/api/issues/${repo}/${issue.issueNumber}`;
+    const state = async () => (await probe.send(`${address}/status`)).json<{ state: string }>().state;
+    const before = await state();
+    mustEqual('pause', (await post(probe, `${address}/pause`)).json(), { ok: true });
+    const paused = (await probe.send(`${address}/digest`)).json<{ issue: { isPaused: boolean } | null }>();
+    const resumed = (await post(probe, `${address}/resume`)).json<{ ok: boolean; state: string }>();
+    must(paused.issue?.isPaused === true, 'the paused issue is not shown as paused');
+    mustEqual('resume', resumed, { ok: true, state: before });
+  },
+};

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { hostedSurface, monitorSurface } from '@pipeline/contract';
+import { CHECK_SUITES, problemCount, runSuites } from '@pipeline/contract-tests';
+import { mutantsOf } from './mutants.ts';
+import { MutatingProxy } from './mutating-proxy.ts';
+import { contractTarget, SELECTION } from './target.ts';
+
+const target = contractTarget();
+const { urls } = target;
+const proxies = [
+  new MutatingProxy(hostedSurface, () => urls.hosted),
+  new MutatingProxy(monitorSurface, () => urls.monitor),
+] as const;
+beforeAll(() => Promise.all(proxies.map((proxy) => proxy.listen())));
+afterAll(() => {
+  for (const proxy of proxies) proxy.close();
+});
+
+/** An endless stream does not pass the proxy; the checks of streams have tests of their own. */
+const SUITES = CHECK_SUITES.filter((suite) => suite !== 'stream');
+
+test('the checks find every target that breaks the contract in one place', async () => {
+  const [hosted, monitor] = proxies;
+  const surfaces = await target.open({ hosted: hosted.url, monitor: monitor.url }, 2_000);
+  const { username, password } = target.OPERATOR;
+  const basic = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const mutants = mutantsOf({
+    basic,
+    bearer: `Bearer ${target.tokens.access}`,
+    worker: `Bearer ${target.tokens.worker}`,
+  });
+  const survived: string[] = [];
+  for (const mutant of mutants) {
+    hosted.mutant = mutant;
+    monitor.mutant = mutant;
+    const report = await runSuites(surfaces, { ...SELECTION, suite: SUITES, only: mutant.endpoints });
+    if (problemCount(report) === 0) survived.push(mutant.name);
+  }
+  process.stderr.write(`mutants: ${mutants.length - survived.length} killed, ${survived.length} survived\n`);
+  expect(survived).toEqual([]);
+  expect(mutants.length).toBeGreaterThanOrEqual(60);
+}, 400_000);
