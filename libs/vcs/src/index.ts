@@ -1,6 +1,7 @@
 export { createGitHubApp, type GitHubAppOptions } from './github/app.ts';
 export { createGitHubAppHost } from './github/app-host.ts';
 export type { ClientOptions } from './github/client.ts';
+export { createGitHubDiagnostics } from './github/diagnostics.ts';
 export { HostError } from './github/errors.ts';
 export { createGitHubHost } from './github/host.ts';
 export { parseWebhook } from './webhooks/parse.ts';
