@@ -7,7 +7,7 @@ import { UsageError } from './command/input.ts';
 const MARKS = { ok: 'ok', warning: 'WARNING', error: 'error', unknown: 'unknown' } as const;
 
 /** Bound on one check with all of its requests. */
-const CHECK_MS = 15_000;
+const CHECK_MS = 20_000;
 const bounded = <T>(work: Promise<T>): Promise<T> => withDeadline(work, CHECK_MS, 'the check');
 
 /** Adds the command that checks the service and its repositories and reports findings with remedies. */

@@ -16,8 +16,8 @@ const Env = z.object({
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Bound on one request of a host: a command has somebody waiting for it. */
-const REQUEST_MS = 10_000;
+/** Bound on one request to a host; the client sends a failed read up to three times. */
+const REQUEST_MS = 5_000;
 
 /**
  * Returns the host client of a kind; null without credentials in the environment.

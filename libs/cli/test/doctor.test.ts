@@ -111,7 +111,7 @@ test('rejects a repo that the pipeline does not know, and --org without a repo',
   expect((await cli.run(['doctor', '--org', 'acme'])).code).toBe(2);
 });
 
-test('tells an app from a token and from rejected credentials', async () => {
+test('distinguishes an app, a token and rejected credentials', async () => {
   await setUp();
   expect(await checkOf('credentials')).toMatchObject({
     status: 'warning',
@@ -123,6 +123,11 @@ test('tells an app from a token and from rejected credentials', async () => {
   });
   const wrong = cliOn(() => database.url, { SANDBOX_URL: sandbox.url, SANDBOX_TOKEN: 'wrong-token' });
   expect(await checkOf('credentials', wrong)).toMatchObject({ status: 'error' });
+  const incomplete = cliOn(() => database.url, { SANDBOX_URL: sandbox.url, SANDBOX_APP_ID: '77' });
+  expect(await checkOf('credentials', incomplete)).toMatchObject({
+    status: 'error',
+    message: expect.stringContaining('SANDBOX_APP_PRIVATE_KEY: must be set'),
+  });
   expect(await checkOf('permissions', wrong)).toMatchObject({
     status: 'unknown',
     message: expect.stringContaining('rejects'),

@@ -62,7 +62,13 @@ test.each([
 });
 
 test.each([
-  { policy: 'required', required: ['ci'], seen: ['ci', 'lint'], status: 'ok', text: 'required and reported lately: ci' },
+  {
+    policy: 'required',
+    required: ['ci'],
+    seen: ['ci', 'lint'],
+    status: 'ok',
+    text: 'required and reported lately: ci',
+  },
   { policy: 'required', required: ['ci', 'e2e'], seen: ['ci'], status: 'warning', text: 'requires e2e,' },
   { policy: 'all', required: [], seen: ['lint'], status: 'ok', text: 'reported lately: lint' },
   { policy: 'none', required: [], seen: [], status: 'ok', text: 'allows none' },

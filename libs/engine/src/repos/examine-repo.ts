@@ -53,6 +53,9 @@ export async function examineRepo(
   return examine(admin, await requireRepo(admin, slug, org), context);
 }
 
+/** Bound on the concurrent requests to a host. */
+const CONCURRENT_REPOS = 5;
+
 /** As `examineRepo`, of every enabled repo. Repos of one host share its client. */
 export async function examineEnabledRepos(admin: Admin, context: DoctorContext): Promise<RepoExamination[]> {
   const repos = await reposOfAll(admin.engine.store.fleet, null);
@@ -62,7 +65,11 @@ export async function examineEnabledRepos(admin: Admin, context: DoctorContext):
     diagnosticsOf: onceByKind(context.diagnosticsOf),
   };
   const examined: RepoExamination[] = [];
-  for (const repo of repos.filter(({ enabled }) => enabled)) examined.push(await examine(admin, repo, shared));
+  const enabled = repos.filter((repo) => repo.enabled);
+  for (let next = 0; next < enabled.length; next += CONCURRENT_REPOS) {
+    const some = enabled.slice(next, next + CONCURRENT_REPOS);
+    examined.push(...(await Promise.all(some.map((repo) => examine(admin, repo, shared)))));
+  }
   return examined;
 }
 
@@ -89,6 +96,8 @@ interface HostAccess {
   now: () => Date;
 }
 
+const REJECTED = 'the host rejects the credentials';
+
 /** The checks that need the identity share one request. */
 function identityChecks(repo: OwnedRepo, { diagnostics, host, now }: HostAccess): CheckList {
   const read = async () => {
@@ -103,17 +112,25 @@ function identityChecks(repo: OwnedRepo, { diagnostics, host, now }: HostAccess)
     return reading;
   };
   return {
-    credentials: async () => judgeCredentials((await identified()).identity),
+    credentials: async () => {
+      const problem = await diagnostics().then(
+        () => null,
+        (error: unknown) => (error instanceof NoCredentials ? null : error),
+      );
+      if (problem instanceof Error) return { check: 'credentials', status: 'error', message: problem.message };
+      return judgeCredentials((await identified()).identity);
+    },
     'host-clock': async () => {
       const { identity, middle, half } = await identified();
-      if (!identity?.at) throw new Error('the host did not report its time');
+      if (!identity) throw new Error(REJECTED);
+      if (identity.at === null) throw new Error('the host did not report its time');
       // The host reports whole seconds.
       const skewMs = middle - (Date.parse(identity.at) + 500);
       return judgeClock('host-clock', { skewMs, precisionMs: half + 500 });
     },
     permissions: async () => {
       const { client, identity } = await identified();
-      if (!identity) throw new Error('the host rejects the credentials');
+      if (!identity) throw new Error(REJECTED);
       const installation = await client.installation(repo);
       if (installation) return judgeInstallation(installation);
       return judgeUserPermission(identity.login, await (await host()).permissionOf(repo, identity.login));
@@ -161,6 +178,9 @@ export async function examineAddedRepo(
   }
 }
 
+/** Nothing is set for the host, unlike an invalid setting. */
+class NoCredentials extends Error {}
+
 type OfKind<T> = (kind: string) => Promise<T>;
 
 function onceByKind<T>(create: OfKind<T>): OfKind<T> {
@@ -176,6 +196,6 @@ const required =
   <T>(kind: string, of: OfKind<T | null>) =>
   async (): Promise<T> => {
     const found = await of(kind);
-    if (found === null) throw new Error(noCredentials(kind));
+    if (found === null) throw new NoCredentials(noCredentials(kind));
     return found;
   };
