@@ -88,7 +88,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     knowledge: ['.', 'text'],
     outbox: ['.', 'checks', 'costs', 'text'],
     queue: ['.', 'checks', 'knowledge', 'workers'],
-    repos: ['.', 'vcs'],
+    repos: ['.', 'checks', 'vcs'],
     settings: ['.', 'checks', 'knowledge', 'outbox', 'tracks'],
     strategy: ['.', 'alerts', 'text', 'tracks'],
     tracks: ['.', 'text'],
@@ -224,7 +224,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     pushes: ['access', 'apps', 'http', 'protection', 'repos', 'state'],
     render: ['access', 'state'],
     repos: ['access', 'git', 'http', 'issues', 'protection', 'render', 'state'],
-    webhooks: ['state'],
+    webhooks: ['access', 'apps', 'http', 'render', 'state'],
   },
   stack: {
     '.': ['start'],

@@ -1,4 +1,4 @@
-import type { VcsHost } from '@pipeline/domain';
+import type { HostDiagnostics, VcsHost } from '@pipeline/domain';
 import { envPemKey, parseEnv, requireAppKey } from '@pipeline/runtime';
 import { z } from 'zod';
 
@@ -16,13 +16,34 @@ const Env = z.object({
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Bound on one request to a host; the client sends a failed read up to three times. */
+const REQUEST_MS = 5_000;
+
 /**
  * Returns the host client of a kind; null without credentials in the environment.
  * @throws EnvError for an invalid variable; StartError for an incomplete app.
  */
 export async function connectHost(env: Environment, kind: string): Promise<VcsHost | null> {
+  const access = hostAccess(env, kind);
+  if (!access) return null;
+  const { app, token, ...options } = access;
+  // Loaded lazily: loading the host client takes 0.2 s.
+  const { createGitHubAppHost, createGitHubHost } = await import('@pipeline/vcs');
+  return app ? createGitHubAppHost({ ...options, ...app }) : createGitHubHost({ ...options, ...(token && { token }) });
+}
+
+/** As `connectHost`, for diagnosis. */
+export async function connectDiagnostics(env: Environment, kind: string): Promise<HostDiagnostics | null> {
+  const access = hostAccess(env, kind);
+  if (!access) return null;
+  const { createGitHubDiagnostics } = await import('@pipeline/vcs');
+  const { token, ...options } = access;
+  return createGitHubDiagnostics({ ...options, ...(token && { token }) });
+}
+
+function hostAccess(env: Environment, kind: string) {
   const set = parseEnv(Env, env);
-  const access =
+  const { baseUrl, token, app } =
     kind === 'sandbox'
       ? {
           baseUrl: set.SANDBOX_URL,
@@ -34,11 +55,8 @@ export async function connectHost(env: Environment, kind: string): Promise<VcsHo
           token: set.GITHUB_TOKEN,
           app: requireAppKey('GITHUB', set.GITHUB_APP_ID, set.GITHUB_APP_PRIVATE_KEY),
         };
-  const { baseUrl, token, app } = access;
   if (!baseUrl || !(app || token)) return null;
-  // Loaded lazily: loading the host client takes 0.2 s.
-  const { createGitHubAppHost, createGitHubHost } = await import('@pipeline/vcs');
   const clientType = kind === 'sandbox' ? ('sandbox' as const) : ('github' as const);
-  const options = { baseUrl, clientType, userAgent: 'pipeline-cli', now: () => new Date() };
-  return app ? createGitHubAppHost({ ...options, ...app }) : createGitHubHost({ ...options, ...(token && { token }) });
+  const options = { baseUrl, clientType, userAgent: 'pipeline-cli', timeoutMs: REQUEST_MS, now: () => new Date() };
+  return { ...options, token, app: app ?? undefined };
 }

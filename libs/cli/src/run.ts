@@ -15,7 +15,7 @@ import type { Answer, CommandAction, Flags, LocalSession, Session } from './comm
 import { EXIT } from './command/exit-codes.ts';
 import { InputError, readPassword, readText, UsageError } from './command/input.ts';
 import type { Streams } from './command/streams.ts';
-import { connectHost } from './hosts.ts';
+import { connectDiagnostics, connectHost } from './hosts.ts';
 
 const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
 const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.optional() });
@@ -68,6 +68,7 @@ async function answerOf({ flags, action, env, streams }: Order): Promise<Answer>
       admin: by,
       use: admin,
       hostOf: (kind) => connectHost(env, kind),
+      diagnosticsOf: (kind) => connectDiagnostics(env, kind),
       readPassword: () => readPassword(streams),
       readText: (file) => readText(file, streams.stdin),
     });

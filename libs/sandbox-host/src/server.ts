@@ -40,6 +40,7 @@ import { syncPulls } from './repos/sync-pulls.ts';
 import { GLOBAL, type Sandbox, type SandboxLog } from './state/model.ts';
 import { State } from './state/state.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
+import { appHookRoutes, repoHookRoutes } from './webhooks/routes.ts';
 
 export interface SandboxOptions {
   /** Holds everything; a second start on it goes on with the same data. */
@@ -212,7 +213,7 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
     next();
   });
   // An app speaks with an assertion of its own, so before the check of tokens.
-  app.use(appRoutes(sandbox), manifestRoutes(sandbox), installRoutes(sandbox));
+  app.use(appRoutes(sandbox), manifestRoutes(sandbox), installRoutes(sandbox), appHookRoutes(sandbox));
   const limit = createRateLimit(sandbox);
   const viewer = requireViewer(sandbox);
   const json = express.json({ limit: '10mb', type: () => true });
@@ -230,6 +231,7 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
     reviewRoutes,
     mergeRoutes,
     updateBranchRoutes,
+    repoHookRoutes,
   ];
   const routers = [repoRoutes, branchRoutes, forkRoutes, refRoutes, checkRoutes, ...parts].map((routes) =>
     routes(sandbox),

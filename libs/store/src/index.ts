@@ -107,6 +107,7 @@ export * from './queue/runs.ts';
 export * from './queue/task-queue.ts';
 export * from './queue/tasks.ts';
 export * from './records/records.ts';
+export * from './repos/doctor-facts.ts';
 export * from './repos/push-protection.ts';
 export * from './repos/repo-admin.ts';
 export * from './repos/repos.ts';

@@ -9,6 +9,7 @@ export {
   hostUrls,
 } from './github/app-manifest.ts';
 export type { ClientOptions } from './github/client.ts';
+export { createGitHubDiagnostics } from './github/diagnostics.ts';
 export { HostError } from './github/errors.ts';
 export { createGitHubHost } from './github/host.ts';
 export { parseWebhook } from './webhooks/parse.ts';

@@ -1,4 +1,4 @@
-import type { VcsHost } from '@pipeline/domain';
+import type { HostDiagnostics, VcsHost } from '@pipeline/domain';
 import type { admin } from '@pipeline/engine';
 import { Command } from 'commander';
 import type { Streams } from './streams.ts';
@@ -19,6 +19,8 @@ export interface Session {
   use: typeof admin;
   /** Returns the host client of a kind, using the credentials of the environment; null without credentials. */
   hostOf(kind: string): Promise<VcsHost | null>;
+  /** As `hostOf`, for diagnosis. */
+  diagnosticsOf(kind: string): Promise<HostDiagnostics | null>;
   /** Prompts for a password without echo, or reads it from standard input. */
   readPassword(): Promise<string>;
   /** Returns the text of a file; `-` = standard input. */

@@ -1,14 +1,14 @@
 import type { PushProtection } from '../vcs/host.ts';
+import type { DoctorCheck } from './doctor.ts';
 
-/** Result of one check before a repository is enabled. */
-export interface DoctorCheck {
+/** Result of the check that also runs when a repository is enabled. */
+export interface PushProtectionCheck extends DoctorCheck {
   check: 'push-protection';
   status: 'ok' | 'warning' | 'unknown';
-  message: string;
 }
 
 /** Checks whether the tokens of develop tasks can push to the default branch of a repository. */
-export function judgePushProtection(branch: string, { restricted, by }: PushProtection): DoctorCheck {
+export function judgePushProtection(branch: string, { restricted, by }: PushProtection): PushProtectionCheck {
   const check = 'push-protection';
   if (restricted === true) {
     return {

@@ -1,38 +1,201 @@
-import { type DoctorCheck, judgePushProtection, type VcsHost } from '@pipeline/domain';
+import {
+  type CheckPolicy,
+  type DoctorCheck,
+  type HostDiagnostics,
+  judgeClock,
+  judgeCredentials,
+  judgeInstallation,
+  judgeLabels,
+  judgeLastDelivery,
+  judgeMergeMethod,
+  judgePushProtection,
+  judgeRequiredChecks,
+  judgeUserPermission,
+  judgeWebhook,
+  judgeWorkers,
+  type MergeMethod,
+  type PushProtectionCheck,
+  type VcsHost,
+} from '@pipeline/domain';
+import { lastDeliveryAge, type OwnedRepo, onlineWorkersByType, recentCheckNames, reposOfAll } from '@pipeline/store';
 import type { Admin } from '../context/admin.ts';
 import { checkPushProtection } from './push-protection.ts';
 import { requireRepo } from './repos.ts';
+import { type CheckList, type Deadline, runChecks } from './run-checks.ts';
 
 /** The host of a kind; null without credentials for it. */
 export type HostOfKind = (kind: string) => Promise<VcsHost | null>;
 
+/** Access to the hosts for the checks of repositories. */
+export interface DoctorContext {
+  hostOf: HostOfKind;
+  /** null without credentials. */
+  diagnosticsOf(kind: string): Promise<HostDiagnostics | null>;
+  now: () => Date;
+  /** Bounds each check with all of its requests. */
+  deadline: Deadline;
+}
+
+interface RepoExamination {
+  org: string;
+  repo: string;
+  checks: DoctorCheck[];
+}
+
 /**
- * Checks the setup of a repo on its host. Without credentials for the host it reports the result of the monitor's last
- * check.
- * @throws AppError NOT_FOUND, INVALID_INPUT; what the host's read throws.
+ * Checks the setup of a repo on its host and in the pipeline. A check that fails is unknown.
+ * @throws AppError NOT_FOUND, INVALID_INPUT.
  */
 export async function examineRepo(
   admin: Admin,
-  { slug, org, hostOf }: { slug: string; org: string | null; hostOf: HostOfKind },
-): Promise<{ org: string; repo: string; checks: DoctorCheck[] }> {
-  const repo = await requireRepo(admin, slug, org);
-  const host = await hostOf(repo.vcs_host);
-  const { push_restricted: restricted, push_checked_at: at } = repo;
-  const check = host
-    ? await checkPushProtection(admin.engine, repo, host)
-    : at === null
-      ? unread(`no credentials for ${repo.vcs_host} are set here, and the monitor has not read it yet`)
-      : judgePushProtection(repo.default_branch, { restricted, by: [`as the monitor read it at ${at}`] });
-  return { org: repo.org, repo: `${repo.owner}/${repo.name}`, checks: [check] };
+  { slug, org, ...context }: { slug: string; org: string | null } & DoctorContext,
+): Promise<RepoExamination> {
+  return examine(admin, await requireRepo(admin, slug, org), context);
 }
 
-const unread = (message: string): DoctorCheck => ({ check: 'push-protection', status: 'unknown', message });
+/** Bound on the concurrent requests to a host. */
+const CONCURRENT_REPOS = 5;
 
-/** As `examineRepo`; a failure of the host is reported as an unknown result instead of an error. */
-export async function examineAddedRepo(admin: Admin, asked: { slug: string; org: string | null; hostOf: HostOfKind }) {
+/** As `examineRepo`, of every enabled repo. Repos of one host share its client. */
+export async function examineEnabledRepos(admin: Admin, context: DoctorContext): Promise<RepoExamination[]> {
+  const repos = await reposOfAll(admin.engine.store.fleet, null);
+  const shared = {
+    ...context,
+    hostOf: onceByKind(context.hostOf),
+    diagnosticsOf: onceByKind(context.diagnosticsOf),
+  };
+  const examined: RepoExamination[] = [];
+  const enabled = repos.filter((repo) => repo.enabled);
+  for (let next = 0; next < enabled.length; next += CONCURRENT_REPOS) {
+    const some = enabled.slice(next, next + CONCURRENT_REPOS);
+    examined.push(...(await Promise.all(some.map((repo) => examine(admin, repo, shared)))));
+  }
+  return examined;
+}
+
+async function examine(admin: Admin, repo: OwnedRepo, context: DoctorContext): Promise<RepoExamination> {
+  const kind = repo.vcs_host;
+  const diagnostics = required(kind, onceByKind(context.diagnosticsOf));
+  const host = required(kind, onceByKind(context.hostOf));
+  const list: CheckList = {
+    ...identityChecks(repo, { diagnostics, host, now: context.now }),
+    webhook: async () => judgeWebhook(await (await diagnostics()).webhooks(repo)),
+    'webhook-deliveries': async () => judgeLastDelivery(await lastDeliveryAge(admin.engine.store.fleet, repo)),
+    'push-protection': () => pushProtection(admin, repo, context.hostOf),
+    ...mergeChecks(admin, repo, host),
+    labels: async () => judgeLabels(await (await diagnostics()).labels(repo)),
+    workers: async () => judgeWorkers(await onlineWorkersByType(admin.engine.store.tenant, repo)),
+  };
+  const checks = await runChecks(list, context.deadline);
+  return { org: repo.org, repo: `${repo.owner}/${repo.name}`, checks };
+}
+
+interface HostAccess {
+  diagnostics: () => Promise<HostDiagnostics>;
+  host: () => Promise<VcsHost>;
+  now: () => Date;
+}
+
+const REJECTED = 'the host rejects the credentials';
+
+/** The checks that need the identity share one request. */
+function identityChecks(repo: OwnedRepo, { diagnostics, host, now }: HostAccess): CheckList {
+  const read = async () => {
+    const client = await diagnostics();
+    const sent = now().getTime();
+    const identity = await client.identity();
+    return { client, identity, middle: (sent + now().getTime()) / 2, half: (now().getTime() - sent) / 2 };
+  };
+  let reading: ReturnType<typeof read> | null = null;
+  const identified = () => {
+    reading ??= read();
+    return reading;
+  };
+  return {
+    credentials: async () => {
+      const problem = await diagnostics().then(
+        () => null,
+        (error: unknown) => (error instanceof NoCredentials ? null : error),
+      );
+      if (problem instanceof Error) return { check: 'credentials', status: 'error', message: problem.message };
+      return judgeCredentials((await identified()).identity);
+    },
+    'host-clock': async () => {
+      const { identity, middle, half } = await identified();
+      if (!identity) throw new Error(REJECTED);
+      if (identity.at === null) throw new Error('the host did not report its time');
+      // The host reports whole seconds.
+      const skewMs = middle - (Date.parse(identity.at) + 500);
+      return judgeClock('host-clock', { skewMs, precisionMs: half + 500 });
+    },
+    permissions: async () => {
+      const { client, identity } = await identified();
+      if (!identity) throw new Error(REJECTED);
+      const installation = await client.installation(repo);
+      if (installation) return judgeInstallation(installation);
+      return judgeUserPermission(identity.login, await (await host()).permissionOf(repo, identity.login));
+    },
+  };
+}
+
+function mergeChecks(admin: Admin, repo: OwnedRepo, host: () => Promise<VcsHost>): CheckList {
+  const rulesOf = async () => (await host()).mergeRulesOf(repo, repo.default_branch);
+  return {
+    'required-checks': async () => {
+      const [{ requiredChecks }, reported, onBranch] = await Promise.all([
+        rulesOf(),
+        recentCheckNames(admin.engine.store.tenant, repo),
+        host().then((client) => client.checksOf(repo, repo.default_branch)),
+      ]);
+      const seen = [...new Set([...reported, ...onBranch.map(({ name }) => name)])];
+      return judgeRequiredChecks(repo.checks_policy as CheckPolicy, requiredChecks, seen);
+    },
+    'merge-method': async () => judgeMergeMethod(repo.merge_method as MergeMethod, await rulesOf()),
+  };
+}
+
+/** Without credentials, the result of the monitor's last check. */
+async function pushProtection(admin: Admin, repo: OwnedRepo, hostOf: HostOfKind): Promise<PushProtectionCheck> {
+  const host = await hostOf(repo.vcs_host);
+  if (host) return checkPushProtection(admin.engine, repo, host);
+  const { push_restricted: restricted, push_checked_at: at } = repo;
+  if (at === null) return unread(`${noCredentials(repo.vcs_host)}, and the monitor has not read it yet`);
+  return judgePushProtection(repo.default_branch, { restricted, by: [`as the monitor read it at ${at}`] });
+}
+
+const noCredentials = (kind: string): string => `no credentials for ${kind} are set here`;
+const unread = (message: string): PushProtectionCheck => ({ check: 'push-protection', status: 'unknown', message });
+
+/** Checks the push protection of a repo that was enabled. A failure of the host is an unknown result. */
+export async function examineAddedRepo(
+  admin: Admin,
+  { slug, org, hostOf }: { slug: string; org: string | null; hostOf: HostOfKind },
+): Promise<PushProtectionCheck[]> {
   try {
-    return (await examineRepo(admin, asked)).checks;
+    return [await pushProtection(admin, await requireRepo(admin, slug, org), hostOf)];
   } catch (error) {
     return [unread(`the host did not respond: ${error instanceof Error ? error.message : String(error)}`)];
   }
 }
+
+/** Nothing is set for the host, unlike an invalid setting. */
+class NoCredentials extends Error {}
+
+type OfKind<T> = (kind: string) => Promise<T>;
+
+function onceByKind<T>(create: OfKind<T>): OfKind<T> {
+  const created = new Map<string, Promise<T>>();
+  return (kind) => {
+    const known = created.get(kind) ?? create(kind);
+    created.set(kind, known);
+    return known;
+  };
+}
+
+const required =
+  <T>(kind: string, of: OfKind<T | null>) =>
+  async (): Promise<T> => {
+    const found = await of(kind);
+    if (found === null) throw new NoCredentials(noCredentials(kind));
+    return found;
+  };

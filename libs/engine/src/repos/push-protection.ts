@@ -1,4 +1,4 @@
-import { type DoctorCheck, judgePushProtection, type VcsHost } from '@pipeline/domain';
+import { judgePushProtection, type PushProtectionCheck, type VcsHost } from '@pipeline/domain';
 import { postponeProtectionCheck, type RepoRow, reposToCheck, savePushProtection } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import type { HostOf } from './repo-address.ts';
@@ -7,7 +7,11 @@ import type { HostOf } from './repo-address.ts';
  * Reads from the host which restrictions apply to pushes to the repo's default branch, and stores them. @throws what
  * the host's read throws.
  */
-export async function checkPushProtection({ store }: Engine, repo: RepoRow, host: VcsHost): Promise<DoctorCheck> {
+export async function checkPushProtection(
+  { store }: Engine,
+  repo: RepoRow,
+  host: VcsHost,
+): Promise<PushProtectionCheck> {
   const protection = await host.pushProtectionOf({ owner: repo.owner, name: repo.name }, repo.default_branch);
   await savePushProtection(store.tenant, repo, protection.restricted);
   return judgePushProtection(repo.default_branch, protection);
@@ -17,7 +21,7 @@ export async function checkPushProtection({ store }: Engine, repo: RepoRow, host
 const MOST = 20;
 
 interface ProtectionReport {
-  onChecked(repo: RepoRow, check: DoctorCheck): void;
+  onChecked(repo: RepoRow, check: PushProtectionCheck): void;
   onFailed(repo: RepoRow, error: unknown): void;
 }
 
