@@ -24,7 +24,7 @@ describe('the pipeline configuration', () => {
     expect(parsePipelineConfig({ repos: [{ slug: 'Acme/Shop' }] }).repos).toEqual([
       {
         ...{ slug: 'Acme/Shop', branch: 'main', poolSize: null, setupCommand: null, tenant: 'default' },
-        ...{ checks: 'required', mergeMethod: 'squash' },
+        ...{ checks: 'required', mergeMethod: 'squash', mergeTrain: 'off' },
       },
     ]);
   });
