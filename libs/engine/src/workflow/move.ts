@@ -133,7 +133,7 @@ export async function advance(
   ]);
   // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
   if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
-  if (decision.kind === 'move' && isReviewable(decision.from)) hasten(unit, subject);
+  if (isReviewable(decision.from)) hasten(unit, subject);
   if (decision.approval && subject.pr) recordApproval(unit, subject.pr, decision.approval, by);
   const closing = await closingActions(unit, moved, decision);
   const actions = [...decision.projections, ...closing];
