@@ -1,4 +1,4 @@
-import type { State } from '../states.ts';
+import { isReviewable, type State } from '../states.ts';
 
 /**
  * How the pull requests of the pipeline in one repository are merged.
@@ -34,9 +34,6 @@ export interface TrainFront {
   ageMs: number;
 }
 
-/** States in which a front whose branch was updated waits for what its new head needs. */
-const AWAITS_MERGE: readonly State[] = ['merge-pending', 'in-review', 'human-review-ready'];
-
 /**
  * Whether the front keeps its place: its merge is ready, its merge may be on its way to the host, or its branch is
  * updated and its new head waits for its approval. `timeoutMs` limits all but the first, which the wait for checks ends.
@@ -48,7 +45,7 @@ function keepsPlace(car: TrainCar, front: TrainFront, timeoutMs: number): boolea
   if (car.mergeId !== null && car.isInDoubt) return true;
   if (car.isPaused) return false;
   if (car.isUpdating) return true;
-  return front.updatedHead === car.headSha && AWAITS_MERGE.includes(car.state) && !car.isHeldUp;
+  return front.updatedHead === car.headSha && isReviewable(car.state) && !car.isHeldUp;
 }
 
 const isReady = ({ mergeId, state, isPaused, isHeldUp }: TrainCar): boolean =>

@@ -84,6 +84,14 @@ describe('the pipeline configuration', () => {
     );
   });
 
+  test('a merge train is off or serial', () => {
+    const train = (mergeTrain: unknown) => complaints({ repos: [{ slug: 'acme/shop', mergeTrain }] });
+    expect(train('serial')).toEqual([]);
+    for (const wrong of ['parallel', true, null]) {
+      expect(train(wrong)).toEqual([expect.stringMatching(/^repos\[0\]\.mergeTrain: .*"off".*"serial"/)]);
+    }
+  });
+
   test('a repo may be listed once per tenant, however its name is spelled', () => {
     const repo = { slug: 'acme/shop' };
     expect(complaints({ repos: [repo, { slug: 'Acme/Shop' }] })).toEqual(['repos[1].slug: Acme/Shop is listed twice']);
