@@ -66,7 +66,7 @@ describe('a merge train', () => {
     expect(await why(2)).toMatchObject({
       explanation: expect.stringContaining(`waits for #${front}, which merges first`),
       waitingOn: [{ kind: 'merge', ref: `#${front}` }],
-      recommendations: [expect.stringContaining(`Pause #${front}`)],
+      recommendations: [expect.stringContaining(`Pause the issue of #${front}`)],
     });
     const comment = (await bench.issue(2)).status_comment_body;
     const reads: string[] = [];
