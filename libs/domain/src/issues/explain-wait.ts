@@ -68,7 +68,9 @@ const ADVICE: Record<WaitKind, (facts: WhyFacts, wait: Wait) => string> = {
 
 function mergeAdvice({ checks, isPaused }: WhyFacts, { ref }: Wait): string {
   if (checks?.verdict !== 'train') return 'No action required: the merge is requested from the host.';
-  return isPaused ? '' : `No action required: the merge follows that of ${ref}. Pause the issue of ${ref} to let others go first.`;
+  return isPaused
+    ? ''
+    : `No action required: the merge follows that of ${ref}. Pause the issue of ${ref} to let others go first.`;
 }
 
 function ciAdvice({ checks, blockReason }: WhyFacts): string {
