@@ -24,6 +24,8 @@ let bench: Bench;
 let slug: string;
 let clone: string;
 let serial = 0;
+/** Each round runs several git processes. */
+const TIMEOUT_MS = 180_000;
 
 interface Pull {
   number: number;
@@ -129,66 +131,78 @@ const triggers = async (trigger: string) => {
   return (await found.orderBy('t.id').execute()).map(({ issue_number: number }) => number);
 };
 
-test('merges four of five green pull requests and sends the broken one back when two conflict in meaning', async () => {
-  const broken = [2, 4] as const;
-  await open(5);
-  for (let rounds = 0; rounds < 20 && (await states()).includes('merge-pending'); rounds += 1) await round(broken);
-  await round(broken);
-  expect(await states()).toEqual(['done', 'done', 'done', 'changes-requested', 'done']);
-  expect(await triggers('checks-failed')).toEqual([4]);
-  expect(await triggers('merged')).toEqual([1, 2, 3, 5]);
-  // The first one was up to date.
-  expect(await triggers('head-moved')).toEqual([2, 3, 4, 5]);
-  await sandbox.git(['fetch', '-q', 'origin'], clone);
-  const base = (await sandbox.git(['rev-list', '--reverse', 'origin/main'], clone)).split('\n');
-  expect(base).toHaveLength(5);
-  for (const sha of base) expect({ sha, isRed: await isRed(sha, broken) }).toEqual({ sha, isRed: false });
-  for (const { head, merged_at: mergedAt } of await pulls('closed')) {
-    const known = database.db.selectFrom('pull_requests').select(['merged', 'approved_sha']);
-    expect(mergedAt).not.toBeNull();
-    expect(await known.where('head_sha', '=', head.sha).executeTakeFirst()).toEqual({
-      merged: true,
-      approved_sha: head.sha,
-    });
-  }
-});
-
-test('keeps the place of a front in review, and gives it to the next when a stranger pushes to it', async () => {
-  const broken = [0, 0] as const;
-  await open(3);
-  await runCi(broken);
-  await work(['merge']);
-  expect(await states()).toEqual(['done', 'in-review', 'merge-pending']);
-  pass();
-  await work(['merge']);
-  expect(await states()).toEqual(['done', 'in-review', 'merge-pending']);
-  const { number } = await headOf(2);
-  await sandbox.push('svc/issue-2', 'pushed.txt', 'x\n', { repo: slug, token: ANNA.token });
-  const pushed = await sandbox.host.getPullRequest(bench.repo, number);
-  await reportPull(bench, 'synchronize', { ...pushed, updatedAt: '2100-01-01T00:00:00Z' });
-  // Without waiting for the poll interval.
-  await work(['merge']);
-  expect(await triggers('head-moved')).toEqual([2, 3]);
-  for (let rounds = 0; rounds < 10 && (await states()).some((state) => state !== 'done'); rounds += 1)
+test(
+  'merges four of five green pull requests and sends the broken one back when two conflict in meaning',
+  async () => {
+    const broken = [2, 4] as const;
+    await open(5);
+    for (let rounds = 0; rounds < 20 && (await states()).includes('merge-pending'); rounds += 1) await round(broken);
     await round(broken);
-  expect(await triggers('merged')).toEqual([1, 3, 2]);
-});
+    expect(await states()).toEqual(['done', 'done', 'done', 'changes-requested', 'done']);
+    expect(await triggers('checks-failed')).toEqual([4]);
+    expect(await triggers('merged')).toEqual([1, 2, 3, 5]);
+    // The first one was up to date.
+    expect(await triggers('head-moved')).toEqual([2, 3, 4, 5]);
+    await sandbox.git(['fetch', '-q', 'origin'], clone);
+    const base = (await sandbox.git(['rev-list', '--reverse', 'origin/main'], clone)).split('\n');
+    expect(base).toHaveLength(5);
+    for (const sha of base) expect({ sha, isRed: await isRed(sha, broken) }).toEqual({ sha, isRed: false });
+    for (const { head, merged_at: mergedAt } of await pulls('closed')) {
+      const known = database.db.selectFrom('pull_requests').select(['merged', 'approved_sha']);
+      expect(mergedAt).not.toBeNull();
+      expect(await known.where('head_sha', '=', head.sha).executeTakeFirst()).toEqual({
+        merged: true,
+        approved_sha: head.sha,
+      });
+    }
+  },
+  TIMEOUT_MS,
+);
 
-test('needs no further approval for an updated branch when a push does not dismiss that of a person', async () => {
-  const review = { ...DEFAULT_SETTINGS.review, dismissStale: false };
-  bench.engine.settings = () => ({ ...DEFAULT_SETTINGS, review });
-  await open(2, UNTIL_REVIEW);
-  for (const number of [1, 2]) {
-    const key = await findIssueKey(bench.engine, { owner: bench.repo.owner, repo: bench.repo.name, number });
-    await transitionIssue(bench.engine, key, 'merge-pending', { type: 'operator', id: 'olga', agent: null });
-  }
-  for (let rounds = 0; rounds < 5; rounds += 1) {
-    await runCi([0, 0]);
+test(
+  'keeps the place of a front in review, and gives it to the next when a stranger pushes to it',
+  async () => {
+    const broken = [0, 0] as const;
+    await open(3);
+    await runCi(broken);
     await work(['merge']);
+    expect(await states()).toEqual(['done', 'in-review', 'merge-pending']);
     pass();
-  }
-  expect(await states()).toEqual(['done', 'done']);
-  expect(await triggers('head-moved')).toEqual([]);
-  const updated = await sandbox.git(['log', '--format=%s', '-1', (await headOf(2)).head.sha], clone);
-  expect(updated).toBe("Merge branch 'main' into svc/issue-2");
-});
+    await work(['merge']);
+    expect(await states()).toEqual(['done', 'in-review', 'merge-pending']);
+    const { number } = await headOf(2);
+    await sandbox.push('svc/issue-2', 'pushed.txt', 'x\n', { repo: slug, token: ANNA.token });
+    const pushed = await sandbox.host.getPullRequest(bench.repo, number);
+    await reportPull(bench, 'synchronize', { ...pushed, updatedAt: '2100-01-01T00:00:00Z' });
+    // Without waiting for the poll interval.
+    await work(['merge']);
+    expect(await triggers('head-moved')).toEqual([2, 3]);
+    for (let rounds = 0; rounds < 10 && (await states()).some((state) => state !== 'done'); rounds += 1)
+      await round(broken);
+    expect(await triggers('merged')).toEqual([1, 3, 2]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'needs no further approval for an updated branch when a push does not dismiss that of a person',
+  async () => {
+    const review = { ...DEFAULT_SETTINGS.review, dismissStale: false };
+    bench.engine.settings = () => ({ ...DEFAULT_SETTINGS, review });
+    await open(2, UNTIL_REVIEW);
+    for (const number of [1, 2]) {
+      const key = await findIssueKey(bench.engine, { owner: bench.repo.owner, repo: bench.repo.name, number });
+      await transitionIssue(bench.engine, key, 'merge-pending', { type: 'operator', id: 'olga', agent: null });
+    }
+    for (let rounds = 0; rounds < 5; rounds += 1) {
+      await runCi([0, 0]);
+      await work(['merge']);
+      pass();
+    }
+    expect(await states()).toEqual(['done', 'done']);
+    expect(await triggers('head-moved')).toEqual([]);
+    const updated = await sandbox.git(['log', '--format=%s', '-1', (await headOf(2)).head.sha], clone);
+    expect(updated).toBe("Merge branch 'main' into svc/issue-2");
+  },
+  TIMEOUT_MS,
+);
