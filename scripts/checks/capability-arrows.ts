@@ -80,6 +80,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     accounts: ['.'],
     alerts: ['.'],
     analytics: ['.', 'alerts', 'workers'],
+    checks: ['.'],
     consistency: ['.'],
     costs: ['.'],
     'dead-letters': ['.'],

@@ -1,4 +1,4 @@
-import { CHECK_POLICIES, MERGE_METHODS } from '@pipeline/domain';
+import { CHECK_POLICIES, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
 import type { Command } from 'commander';
 import { group, leaf, type Run, type Session } from './command/command.ts';
 import { UsageError } from './command/input.ts';
@@ -15,6 +15,7 @@ interface AddOptions extends RepoOption {
   setupCommand?: string;
   checks?: string;
   mergeMethod?: string;
+  mergeTrain?: string;
   disabled?: boolean;
 }
 
@@ -86,6 +87,10 @@ function addAdd(repo: Command, run: Run): void {
       ['--setup-command <command>', 'command that workers run after a checkout'],
       ['--checks <policy>', 'checks that must be green before a merge: required, all, or none (default: required)'],
       ['--merge-method <method>', 'squash, merge or rebase (default: squash)'],
+      [
+        '--merge-train <mode>',
+        'serial = merge pull requests one after another on updated branches, or off (default: off)',
+      ],
       ['--disabled', 'add it without importing issues; enable it later'],
     ],
     async action(session, [slug = ''], options) {
@@ -99,6 +104,7 @@ function addAdd(repo: Command, run: Run): void {
         setupCommand: options.setupCommand,
         checkPolicy: oneOf('--checks', CHECK_POLICIES, options.checks),
         mergeMethod: oneOf('--merge-method', MERGE_METHODS, options.mergeMethod),
+        mergeTrain: oneOf('--merge-train', MERGE_TRAINS, options.mergeTrain),
         enabled: options.disabled !== true,
       };
       const repo = await use.addRepo(admin, settings, hostOf);

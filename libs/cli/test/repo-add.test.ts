@@ -36,8 +36,10 @@ test('adds a repo to a new database, with warnings of its settings on the host',
   expect(await cli.json(['repo', 'list'])).toMatchObject([{ repo: 'acme/shop', enabled: true, poolSize: 2 }]);
   const again = await cli.json(['repo', 'add', 'acme/shop', '--pool-size', 'none', '--checks', 'none']);
   expect(again).toMatchObject({ added: false, poolSize: null, checkPolicy: 'none', mergeMethod: 'squash' });
+  const train = await cli.json(['repo', 'add', 'acme/shop', '--merge-train', 'serial']);
+  expect([again, train]).toMatchObject([{ mergeTrain: 'off' }, { mergeTrain: 'serial' }]);
   const command = await cli.json(['repo', 'add', 'acme/shop', '--setup-command', 'make']);
-  expect(command).toMatchObject({ setupCommand: 'make', checkPolicy: 'none' });
+  expect(command).toMatchObject({ setupCommand: 'make', checkPolicy: 'none', mergeTrain: 'serial' });
 });
 
 test('needs the branch when no credentials are set', async () => {
@@ -50,6 +52,7 @@ test('needs the branch when no credentials are set', async () => {
 test.each([
   [['repo', 'add', 'acme/shop', '--host', 'gitlab'], '--host must be one of github, sandbox, got "gitlab"'],
   [['repo', 'add', 'acme/shop', '--checks', 'some'], '--checks must be one of required, all, none, got "some"'],
+  [['repo', 'add', 'acme/shop', '--merge-train', 'on'], '--merge-train must be one of off, serial, got "on"'],
   [['repo', 'add', 'acme/shop', '--pool-size', '1e3'], '--pool-size must be 1 to 1000, or none, got "1e3"'],
 ])('refuses %j as wrong usage', async (args, message) => {
   const { code, stderr } = await cli.run(args);

@@ -11,6 +11,7 @@ export * from './analytics/registry.ts';
 export * from './blocks.ts';
 export * from './bounds.ts';
 export * from './checks/checks.ts';
+export * from './checks/merge-train.ts';
 export * from './consistency/finding.ts';
 export * from './costs/budgets.ts';
 export * from './costs/invocation.ts';

@@ -56,6 +56,10 @@ export const BLOCKED_STATES = [
 /** States whose entry counts as a block for the KPI; a failure is another KPI. */
 export const BLOCK_RATE_STATES = ['dependency-blocked', 'needs-clarification'] as const satisfies readonly State[];
 
+/** States that wait for the pull request, so that its close, review or push is handled. */
+export const isReviewable = (state: string): boolean =>
+  state === 'in-review' || state === 'human-review-ready' || state === 'merge-pending';
+
 /** The bit of a state in a set of states. */
 export const stateBit = (state: State): number => 1 << STATES.indexOf(state);
 

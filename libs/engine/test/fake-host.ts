@@ -89,6 +89,9 @@ export class FakeHost implements VcsHost {
   readonly logs = new Map<string, string>();
   checksOf: VcsHost['checksOf'] = async () => this.checks;
   mergeRulesOf: VcsHost['mergeRulesOf'] = async () => this.rules;
+  /** Pull requests whose head lacks commits of the base, by head. */
+  readonly behind = new Set<string>();
+  isBehind: VcsHost['isBehind'] = async (_repo, _branch, sha) => this.behind.has(sha);
   logTailOf: VcsHost['logTailOf'] = async (_repo, { name }) => this.logs.get(name) ?? null;
   permissionOf: VcsHost['permissionOf'] = async () => this.permission;
   react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);

@@ -33,6 +33,7 @@ import { pullRoutes } from './pulls/routes.ts';
 import { updateBranchRoutes } from './pulls/update-branch.ts';
 import { smartHttp } from './pushes/smart-http.ts';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './repos/admin.ts';
+import { compareRoutes } from './repos/compare.ts';
 import { forkRoutes } from './repos/fork-routes.ts';
 import { refRoutes } from './repos/refs.ts';
 import { repoRoutes, viewerRoutes } from './repos/routes.ts';
@@ -233,8 +234,8 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
     updateBranchRoutes,
     repoHookRoutes,
   ];
-  const routers = [repoRoutes, branchRoutes, forkRoutes, refRoutes, checkRoutes, ...parts].map((routes) =>
-    routes(sandbox),
+  const routers = [repoRoutes, compareRoutes, branchRoutes, forkRoutes, refRoutes, checkRoutes, ...parts].map(
+    (routes) => routes(sandbox),
   );
   app.use('/repos/:owner/:repo', loadRepo(sandbox), ...routers);
   app.use(['/user', '/users', '/graphql', '/repos'], () => {

@@ -33,6 +33,20 @@ const mergeable = async () => {
   return [known, state];
 };
 
+test('compares a branch and a commit when both exist', async () => {
+  const compare = async (range: string) => {
+    const { status, data } = await call('GET', `/compare/${range}`);
+    return [status, data.status, data.ahead_by, data.behind_by];
+  };
+  expect(await compare(`main...${sha}`)).toEqual([200, 'ahead', 1, 0]);
+  await environment.push('main', `compared-${serial}.txt`, 'x\n');
+  expect(await compare(`main...${sha}`)).toEqual([200, 'diverged', 1, 1]);
+  expect(await compare(`main...${branch}`)).toEqual([200, 'diverged', 1, 1]);
+  expect(await compare('main...main')).toEqual([200, 'identical', 0, 0]);
+  expect((await compare(`main...${'0'.repeat(40)}`))[0]).toBe(404);
+  expect((await compare('main'))[0]).toBe(404);
+});
+
 test('answers null for mergeable when no request named the head and the base before', async () => {
   // The request that opened it was the first one.
   expect(await mergeable()).toEqual([true, 'clean']);

@@ -39,6 +39,7 @@ export { handlersReportingOutages, reportingOutages } from './availability/repor
 export { requireStore } from './availability/require-store.ts';
 export { StoreWatch } from './availability/store-watch.ts';
 export * from './checks/commit-checks.ts';
+export * from './checks/merge-train.ts';
 export { countDetected, type Detected, detect, detectStatement } from './consistency/detect.ts';
 export type { Scope } from './consistency/detectors.ts';
 export { requestIntake, unknownIssues } from './consistency/orphan-issues.ts';

@@ -52,6 +52,14 @@ const merge = () => environment.execute({ type: 'mergePR', prNumber, method: 'sq
 /** Without what was kept of earlier reads. */
 const rules = (token = BOT.token) => environment.as(token).mergeRulesOf(REPO, 'main');
 
+test('isBehind is true when the branch has commits that the head lacks', async () => {
+  const { host } = environment;
+  expect(await host.isBehind(REPO, 'main', head)).toBe(false);
+  await environment.push('main', `base-${serial}.txt`, 'x\n');
+  expect(await host.isBehind(REPO, 'main', head)).toBe(true);
+  expect(await host.isBehind(REPO, 'main', '0'.repeat(40))).toBe(false);
+});
+
 describe('the checks of a commit', () => {
   test('are its runs and statuses, without those of the pipeline', async () => {
     await run('build', { conclusion: 'failure' });

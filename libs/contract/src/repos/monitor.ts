@@ -1,4 +1,4 @@
-import { CHECK_POLICIES, MERGE_METHODS } from '@pipeline/domain';
+import { CHECK_POLICIES, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
 import { z } from 'zod';
 import { keptText, Timestamp, UnpaginatedResponse, withReason } from '../wire/envelopes.ts';
 import { slugText } from '../wire/parameter-texts.ts';
@@ -22,6 +22,10 @@ const Repo = z
       .string()
       .meta({ description: 'Checks that must be green before a merge: `required`, `all` or `none`.' }),
     mergeMethod: z.string().meta({ description: 'Preferred way of merging: `squash`, `merge` or `rebase`.' }),
+    mergeTrain: z.string().meta({
+      description:
+        'Order of merges: `serial` = one after another, each tested on top of the merge before it; `off` = each as soon as it may be merged.',
+    }),
     pushRestricted: z.boolean().nullable().meta({
       description: 'Whether pushes to the branch are restricted on the host. Null = not known yet.',
     }),
@@ -75,6 +79,9 @@ const addRepo = route({
         'Checks that must be green before a merge. `none` also merges a head without any check. Default: `required`.',
     }),
     mergeMethod: z.enum(MERGE_METHODS).optional().meta({ description: 'Preferred way of merging. Default: `squash`.' }),
+    mergeTrain: z.enum(MERGE_TRAINS).optional().meta({
+      description: '`serial` merges pull requests one after another, each on an updated branch. Default: `off`.',
+    }),
     enabled: z.boolean().default(true),
     reason: withReason.body.shape.reason,
   }),

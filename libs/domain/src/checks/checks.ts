@@ -88,7 +88,9 @@ export const mergeMethodOf = (preferred: MergeMethod, allowed: readonly MergeMet
 export interface ChecksWait {
   /** The head that it is about. */
   sha: string;
-  verdict: 'pending' | 'missing';
+  /** train = for the pull request of `waitsFor`, which is merged before it. */
+  verdict: 'pending' | 'missing' | 'train';
+  /** Names of checks; for `train` the pull request, `#12`. */
   waitsFor: string[];
 }
 

@@ -30,10 +30,6 @@ export function linkedIssueNumber(pr: Pick<HostPullRequest, 'headRef' | 'body'>,
   return digits === undefined ? null : parseIssueNumber(digits);
 }
 
-/** States that wait for the pull request, so that its close, review or push is handled. */
-export const isReviewable = (state: string): boolean =>
-  state === 'in-review' || state === 'human-review-ready' || state === 'merge-pending';
-
 const REVERTS = /\breverts ([\w.-]{1,100}\/[\w.-]{1,100})?#(\d{1,10})\b/gi;
 const REVERTS_COMMIT = /\bthis reverts commit ([0-9a-f]{40})\b/gi;
 

@@ -130,6 +130,16 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'is in review and waits for the checks of pull request #9 to let it be merged, since 2026-01-02 03:04 UTC, and for 1 more thing.',
   ],
   [
+    'another pull request merges first',
+    {
+      state: 'merge-pending',
+      projections: [write('mergePR')],
+      checks: { verdict: 'train', waitsFor: ['#12'], since: AT },
+    },
+    ['merge'],
+    'is approved and waits for #12, which merges first, since 2026-01-02 03:04 UTC.',
+  ],
+  [
     'the host merges',
     { state: 'merge-pending', projections: [write('mergePR')] },
     ['merge'],

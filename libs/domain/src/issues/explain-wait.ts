@@ -54,7 +54,7 @@ const ADVICE: Record<WaitKind, (facts: WhyFacts, wait: Wait) => string> = {
   subtask: (_facts, { ref }) => `Finish the subtask ${ref}, or cancel it.`,
   human: humanAdvice,
   ci: ciAdvice,
-  merge: () => 'No action required: the merge is requested from the host.',
+  merge: mergeAdvice,
   quota: () => 'Wait until the limit is reset, or raise it.',
   budget: () => 'Raise the budget, or wait for its next period.',
   projection: ({ projections }, { ref }) =>
@@ -65,6 +65,13 @@ const ADVICE: Record<WaitKind, (facts: WhyFacts, wait: Wait) => string> = {
   retry: () => 'No action required: the retry is automatic. Retry the issue to start it now.',
   'dead-letter': () => 'Fix the cause of the error, then retry the dead letter, or resolve it and retry the issue.',
 };
+
+function mergeAdvice({ checks, isPaused }: WhyFacts, { ref }: Wait): string {
+  if (checks?.verdict !== 'train') return 'No action required: the merge is requested from the host.';
+  return isPaused
+    ? ''
+    : `No action required: the merge follows that of ${ref}. Pause the issue of ${ref} to let others go first.`;
+}
 
 function ciAdvice({ checks, blockReason }: WhyFacts): string {
   if (blockReason === 'ci_timeout') return describeBlock(blockReason).remedy;
@@ -172,6 +179,10 @@ function ofState(facts: WhyFacts): Wait[] {
 }
 
 function ofChecks({ verdict, waitsFor, since }: NonNullable<WhyFacts['checks']>, ref: string | null): Wait {
+  if (verdict === 'train') {
+    const [front = null] = waitsFor;
+    return { kind: 'merge', ref: front, detail: `${front}, which merges first`, since };
+  }
   const pr = ref === null ? 'the pull request' : `pull request ${ref}`;
   if (verdict === 'missing') {
     return { kind: 'ci', ref, detail: `a check on ${pr}, or an operator to allow its merge without any`, since };

@@ -24,7 +24,7 @@ describe('the pipeline configuration', () => {
     expect(parsePipelineConfig({ repos: [{ slug: 'Acme/Shop' }] }).repos).toEqual([
       {
         ...{ slug: 'Acme/Shop', branch: 'main', poolSize: null, setupCommand: null, tenant: 'default' },
-        ...{ checks: 'required', mergeMethod: 'squash' },
+        ...{ checks: 'required', mergeMethod: 'squash', mergeTrain: 'off' },
       },
     ]);
   });
@@ -82,6 +82,14 @@ describe('the pipeline configuration', () => {
     expect(told([{ username: 'a', password: 'secret' }])).toEqual(
       expect.arrayContaining([expect.stringContaining('.password: is no key here; keys are username, passwordEnv')]),
     );
+  });
+
+  test('a merge train is off or serial', () => {
+    const train = (mergeTrain: unknown) => complaints({ repos: [{ slug: 'acme/shop', mergeTrain }] });
+    expect(train('serial')).toEqual([]);
+    for (const wrong of ['parallel', true, null]) {
+      expect(train(wrong)).toEqual([expect.stringMatching(/^repos\[0\]\.mergeTrain: .*"off".*"serial"/)]);
+    }
   });
 
   test('a repo may be listed once per tenant, however its name is spelled', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHECK_POLICIES, MERGE_METHODS } from '../checks/checks.ts';
+import { MERGE_TRAINS } from '../checks/merge-train.ts';
 import { AppError } from '../errors.ts';
 import { parseSlug, slugKey } from '../slugs.ts';
 import {
@@ -56,6 +57,12 @@ const RepoConfig = section({
     .default('squash')
     .describe(
       'Way of merging; where the repository does not allow it, the first allowed one of squash, merge, rebase.',
+    ),
+  mergeTrain: z
+    .enum(MERGE_TRAINS)
+    .default('off')
+    .describe(
+      'Order of merges: `serial` = one after another, each branch updated and tested on top of the merge before it, for repositories without a merge queue; `off` = each as soon as it may be merged.',
     ),
   tenant: text.default(DEFAULT_TENANT).describe('External id of the tenant that owns the repo.'),
   vcs: z

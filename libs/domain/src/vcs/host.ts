@@ -44,6 +44,8 @@ export interface VcsHost {
   checksOf(repo: RepoRef, sha: string): Promise<HostCheck[]>;
   /** What the host requires of a merge into a branch, as far as this identity may read it. */
   mergeRulesOf(repo: RepoRef, branch: string): Promise<MergeRules>;
+  /** Whether a branch has commits that `sha` does not contain; false when the host has no such commit any more. */
+  isBehind(repo: RepoRef, branch: string, sha: string): Promise<boolean>;
   /** The end of what a failed check printed, as the host keeps it; null = nothing that this identity may read. */
   logTailOf(repo: RepoRef, check: HostCheck): Promise<string | null>;
   /** Reacts to a command comment; a repeated reaction is one reaction. */

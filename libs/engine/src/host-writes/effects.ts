@@ -20,6 +20,7 @@ import { recordPipelineEvent } from '../records/records.ts';
 import { enqueueWork } from '../tasks/work-tasks.ts';
 import { admitNew } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
+import { restartFront } from './merge-train.ts';
 
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { type: T }>;
@@ -120,6 +121,7 @@ export async function onMergeRefused(
   } else if (kind === 'behind' && subject.pr) {
     const { number: prNumber, head_sha: expectedHeadSha } = subject.pr;
     queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
+    await restartFront(unit, { ...subject, pr: subject.pr });
   } else if (kind !== 'other' && kind !== 'checks' && kind !== 'behind')
     await moveBy(unit, subject, { cause: { trigger: kind }, actor });
 }
@@ -130,6 +132,7 @@ export async function onMergeRefused(
  */
 async function onBranchUpdated(unit: TransactionContext, subject: IssueContext, headSha: string | null): Promise<void> {
   const { issue, pr } = subject;
+  if (pr) await restartFront(unit, { ...subject, pr }, headSha ?? pr.head_sha);
   if (issue.state !== 'merge-pending' || !pr) return;
   if (headSha !== null && headSha !== pr.head_sha) {
     await updatePullRequest(unit.tx, unit.tenantId, pr.id, { head_sha: headSha });

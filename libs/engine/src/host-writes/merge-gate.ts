@@ -7,22 +7,15 @@ import {
   type ProjectionAction,
   type VcsHost,
 } from '@pipeline/domain';
-import {
-  insertRemarks,
-  lockIssue,
-  lockProjection,
-  type ReportedCheck,
-  saveAllChecks,
-  setChecksWait,
-} from '@pipeline/store';
+import { insertRemarks, type ReportedCheck, saveAllChecks, setChecksWait } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
 import { moveBy } from '../workflow/move.ts';
-import { endWaiting, type HeldMerge, keepWaiting } from './merge-wait.ts';
+import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
+import { endWaiting, type HeldMerge, holdMerge, keepWaiting } from './merge-wait.ts';
 import type { Sending } from './sending.ts';
 
-type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'logTailOf' | 'getPullRequest'>;
+type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'getPullRequest'>;
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
 
 /** Logs that are read of one commit. */
@@ -31,17 +24,21 @@ const MAX_LOGS = 5;
 /**
  * Lets a merge through only if the checks of its head are green on the host now; every other write
  * passes. The host is asked before the transaction. A merge that must wait is postponed, a red one sends the issue back
- * to development with the failed checks and their logs.
+ * to development with the failed checks and their logs. In a repo with a merge train only the front of the train gets as
+ * far as the host, and its branch is updated first if the base has moved.
  * @returns the write to send; null when there is nothing to send now. @throws what the host's reads throw.
  */
 export async function passMergeGate(engine: Engine, sending: Sending, host: Host): Promise<ProjectionAction | null> {
   const { projection, repo, mayHaveHappened } = sending;
   const { action } = projection;
   if (action.type !== 'mergePR' || projection.issue_id === null) return action;
+  const isSerial = repo.merge_train === 'serial';
+  if (isSerial && !(await isItsTurn(engine, sending, action))) return null;
   if (mayHaveHappened && (await host.getPullRequest(repo, action.prNumber))?.merged) return action;
-  const [checks, rules] = await Promise.all([
+  const [checks, rules, isBehind] = await Promise.all([
     host.checksOf(repo, action.expectedHeadSha),
     host.mergeRulesOf(repo, repo.default_branch),
+    isSerial && host.isBehind(repo, repo.default_branch, action.expectedHeadSha),
   ]);
   const policy = repo.checks_policy as Parameters<typeof judgeChecks>[1]['policy'];
   const terms = { required: rules.requiredChecks, policy };
@@ -56,7 +53,12 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
     const key = { tenantId: unit.tenantId, repoId: repo.id, sha: action.expectedHeadSha };
     await saveAllChecks(unit.tx, key, reported);
     const verdict = judgeChecks(checks, { ...terms, isAllowed: pr.unchecked_sha === action.expectedHeadSha });
+    if (isBehind && verdict.verdict !== 'red' && held.subject.issue.state === 'merge-pending') {
+      await updateBeforeMerge(unit, held);
+      return null;
+    }
     if (verdict.verdict === 'green') {
+      if (!mayHaveHappened) await restartFront(unit, held.subject);
       if (pr.checks_wait !== null) await setChecksWait(unit.tx, unit.tenantId, pr.id, null);
       return { ...action, method: mergeMethodOf(repo.merge_method as Merge['method'], rules.methods) };
     }
@@ -73,22 +75,6 @@ async function withLogs(
   const logs = new Map<HostCheck, string | null>();
   for (const check of failed.slice(0, MAX_LOGS)) logs.set(check, await host.logTailOf(repo, check));
   return checks.map((check) => ({ ...check, logTail: logs.get(check) ?? null }));
-}
-
-/** Locks the issue and its outbox entry. A result for a settled entry, or for the attempt of another leader, is void. */
-async function holdMerge(
-  unit: TransactionContext,
-  { projection: { id, issue_id: issueId }, epoch, mayHaveHappened }: Sending,
-  action: Merge,
-): Promise<HeldMerge | 'settled' | 'other-head'> {
-  const issue = issueId === null ? undefined : await lockIssue(unit.tx, unit.tenantId, issueId);
-  const projection = await lockProjection(unit.tx, unit.tenantId, id);
-  if (projection?.status !== 'pending' || projection.attempt_epoch !== epoch) return 'settled';
-  if (!issue) return 'other-head';
-  const subject = await loadIssueContext(unit, issue);
-  const { pr } = subject;
-  if (pr?.number !== action.prNumber || pr.head_sha !== action.expectedHeadSha) return 'other-head';
-  return { subject: { ...subject, pr }, projection, mayHaveHappened };
 }
 
 interface Held {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ChecksWait, MINUTE_MS, namedChecks, SECOND_MS } from '@pipeline/domain';
+import { type ChecksWait, MINUTE_MS, namedChecks, type ProjectionAction, SECOND_MS } from '@pipeline/domain';
 import {
+  lockIssue,
+  lockProjection,
   type ProjectionRow,
   type PullRequestRow,
   postponeProjection,
@@ -10,8 +12,10 @@ import {
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { moveBy } from '../workflow/move.ts';
+import type { Sending } from './sending.ts';
 
 /** The merge of an issue whose row, and whose outbox entry, the caller has locked. */
 export interface HeldMerge {
@@ -21,27 +25,53 @@ export interface HeldMerge {
   mayHaveHappened: boolean;
 }
 
+/** Locks the issue and its outbox entry. A result for a settled entry, or for the attempt of another leader, is void. */
+export async function holdMerge(
+  unit: TransactionContext,
+  { projection: { id, issue_id: issueId }, epoch, mayHaveHappened }: Sending,
+  action: Extract<ProjectionAction, { type: 'mergePR' }>,
+): Promise<HeldMerge | 'settled' | 'other-head'> {
+  const issue = issueId === null ? undefined : await lockIssue(unit.tx, unit.tenantId, issueId);
+  const projection = await lockProjection(unit.tx, unit.tenantId, id);
+  if (projection?.status !== 'pending' || projection.attempt_epoch !== epoch) return 'settled';
+  if (!issue) return 'other-head';
+  const subject = await loadIssueContext(unit, issue);
+  const { pr } = subject;
+  if (pr?.number !== action.prNumber || pr.head_sha !== action.expectedHeadSha) return 'other-head';
+  return { subject: { ...subject, pr }, projection, mayHaveHappened };
+}
+
 /**
  * Keeps a merge waiting for the checks of its head: the entry is due again after `checks.pollSeconds`, and the host shows
  * what it waits for. After `checks.timeoutMinutes` of waiting for the same head the issue is blocked with `ci_timeout`.
  */
 export async function keepWaiting(unit: TransactionContext, held: HeldMerge, wait: ChecksWait): Promise<void> {
-  const { subject, projection, mayHaveHappened } = held;
+  const { subject } = held;
   const { pr } = subject;
-  const { timeoutMinutes, pollSeconds } = unit.settings.checks;
-  const isSameHead = (pr.checks_wait as ChecksWait | null)?.sha === wait.sha;
-  const since = isSameHead ? pr.checks_wait_since : null;
+  const { timeoutMinutes } = unit.settings.checks;
+  const known = pr.checks_wait as ChecksWait | null;
+  const since = known?.sha === wait.sha && known.verdict !== 'train' ? pr.checks_wait_since : null;
   const waitedMs = since === null ? 0 : Date.parse(await storeNow(unit.tx)) - Date.parse(since);
   if (waitedMs >= timeoutMinutes * MINUTE_MS) return timeOut(unit, held, wait);
+  if (!(await postponeMerge(unit, held, wait))) return;
+  await projectIssue(unit, { ...subject, pr: { ...pr, checks_wait: wait as never } });
+}
+
+/** Makes the entry due again after `checks.pollSeconds`, and records its reason. @returns whether the reason is new. */
+export async function postponeMerge(
+  unit: TransactionContext,
+  { subject: { pr }, projection, mayHaveHappened }: HeldMerge,
+  wait: ChecksWait | null,
+): Promise<boolean> {
   await postponeProjection(unit.tx, unit.tenantId, projection.id, {
     attempts: projection.attempts,
     attempt_started_at: mayHaveHappened ? projection.attempt_started_at : null,
     error: null,
-    delayMs: pollSeconds * SECOND_MS,
+    delayMs: unit.settings.checks.pollSeconds * SECOND_MS,
   });
-  if (isDeepStrictEqual(pr.checks_wait, wait)) return;
+  if (isDeepStrictEqual(pr.checks_wait, wait)) return false;
   await setChecksWait(unit.tx, unit.tenantId, pr.id, wait);
-  await projectIssue(unit, { ...subject, pr: { ...pr, checks_wait: wait as never } });
+  return true;
 }
 
 async function timeOut(unit: TransactionContext, held: HeldMerge, wait: ChecksWait): Promise<void> {

@@ -2,6 +2,7 @@ import { AppError, type State, taskTypeOf, type WorkTaskType } from '@pipeline/d
 import {
   clearReviewRemarks,
   commandedAt,
+  hastenTrain,
   holdPendingTask,
   lingeringRun,
   lockIssue,
@@ -104,6 +105,9 @@ async function flagged(
       actorId: actor.id,
     },
   });
+  // The next pull request of a merge train goes on at once, or this one again.
+  unit.send(hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: subject.issue.repo_id }));
+  unit.notify('svc_projections');
   await projectIssue(unit, after);
   return after;
 }

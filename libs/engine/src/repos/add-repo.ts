@@ -5,6 +5,7 @@ import {
   DEFAULT_WORKFLOW,
   type HostRepo,
   type MergeMethod,
+  type MergeTrain,
   requireSlug,
   type Slug,
   type VcsHost,
@@ -35,6 +36,8 @@ export interface NewRepo {
   checkPolicy?: CheckPolicy | undefined;
   /** Preferred way of merging; undefined = unchanged, at first `squash`. */
   mergeMethod?: MergeMethod | undefined;
+  /** Whether pull requests are merged one after another; undefined = unchanged, at first `off`. */
+  mergeTrain?: MergeTrain | undefined;
   enabled: boolean;
 }
 
@@ -64,6 +67,7 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
       poolSize: input.poolSize === undefined ? (known?.pool_size ?? null) : input.poolSize,
       ...(input.checkPolicy && { checks: input.checkPolicy }),
       ...(input.mergeMethod && { mergeMethod: input.mergeMethod }),
+      ...(input.mergeTrain && { mergeTrain: input.mergeTrain }),
       installationId: null,
       enabled: input.enabled,
     });
@@ -74,13 +78,14 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
   });
 }
 
-const settingsOf = ({ default_branch, pool_size, setup_command, checks_policy, merge_method, enabled }: RepoRow) => ({
-  branch: default_branch,
-  poolSize: pool_size,
-  setupCommand: setup_command,
-  checkPolicy: checks_policy,
-  mergeMethod: merge_method,
-  enabled,
+const settingsOf = (repo: RepoRow) => ({
+  branch: repo.default_branch,
+  poolSize: repo.pool_size,
+  setupCommand: repo.setup_command,
+  checkPolicy: repo.checks_policy,
+  mergeMethod: repo.merge_method,
+  mergeTrain: repo.merge_train,
+  enabled: repo.enabled,
 });
 
 const tenantOf = async ({ engine }: Admin, org: string | null): Promise<number> =>

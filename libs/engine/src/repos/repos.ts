@@ -24,6 +24,7 @@ export const shownRepo = (repo: OwnedRepo) => {
     setup_command,
     checks_policy,
     merge_method,
+    merge_train,
     push_restricted,
     created_at,
   } = repo;
@@ -37,6 +38,7 @@ export const shownRepo = (repo: OwnedRepo) => {
     setupCommand: setup_command,
     checkPolicy: checks_policy,
     mergeMethod: merge_method,
+    mergeTrain: merge_train,
     /** Whether pushes to the branch are restricted on the host; null = not known. */
     pushRestricted: push_restricted,
     createdAt: created_at,

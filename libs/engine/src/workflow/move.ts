@@ -6,6 +6,7 @@ import {
   type ErrorClass,
   fingerprint,
   isHeldBack,
+  isReviewable,
   type ProjectionAction,
   type Refusal,
   type State,
@@ -14,6 +15,7 @@ import {
 import {
   actedNow,
   enterState,
+  hastenTrain,
   type IssueRow,
   insertDeadLetter,
   type PullRequestRow,
@@ -131,6 +133,7 @@ export async function advance(
   ]);
   // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
   if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
+  if (isReviewable(decision.from)) hasten(unit, subject);
   if (decision.approval && subject.pr) recordApproval(unit, subject.pr, decision.approval, by);
   const closing = await closingActions(unit, moved, decision);
   const actions = [...decision.projections, ...closing];
@@ -141,6 +144,13 @@ export async function advance(
   const task = await replaceWorkTask(unit, moved, decision.nextTask, work);
   await projectIssue(unit, moved, actions, task);
   return moved;
+}
+
+/** The pull request may have left its place in the merge train of its repo: the next one goes on at once. */
+function hasten(unit: TransactionContext, { issue, repo }: IssueContext): void {
+  if (repo.merge_train !== 'serial') return;
+  unit.send(hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: issue.repo_id }));
+  unit.notify('svc_projections');
 }
 
 /** Records the approved commit and its approver: the merge names it. */

@@ -37,6 +37,7 @@ export class ModelHost implements VcsHost {
     (this.state.comments.get(number) ?? []).filter((comment) => comment.updatedAt >= since);
   pushProtectionOf: VcsHost['pushProtectionOf'] = async () => ({ restricted: true, by: ['ruleset rule pull_request'] });
   checksOf: VcsHost['checksOf'] = async () => [];
+  isBehind: VcsHost['isBehind'] = async () => false;
   mergeRulesOf: VcsHost['mergeRulesOf'] = async () => ({ requiredChecks: [], methods: ['squash'] });
   logTailOf: VcsHost['logTailOf'] = async () => null;
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';

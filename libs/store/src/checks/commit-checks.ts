@@ -121,7 +121,10 @@ export async function issuesAtHead(db: Db, { tenantId, repoId, sha }: CommitKey)
   return rows.flatMap(({ issue_id: id }) => id ?? []);
 }
 
-/** Stores what a pull request waits for, and since when: the beginning of the wait for the same head. Null ends it. */
+/**
+ * Stores what a pull request waits for, and since when: the beginning of the wait for the checks of the same head, or for
+ * its turn. Null ends it.
+ */
 export async function setChecksWait(tx: Tx, tenantId: number, id: number, wait: ChecksWait | null): Promise<void> {
   await tx
     .updateTable('pull_requests')
@@ -129,7 +132,8 @@ export async function setChecksWait(tx: Tx, tenantId: number, id: number, wait: 
       checks_wait: wait && (jsonb(wait) as never),
       checks_wait_since:
         wait &&
-        sql<string>`case when checks_wait ->> 'sha' = ${wait.sha} then coalesce(checks_wait_since, svc_now())
+        sql<string>`case when checks_wait ->> 'sha' = ${wait.sha}
+            and (checks_wait ->> 'verdict' = 'train') = ${wait.verdict === 'train'} then coalesce(checks_wait_since, svc_now())
           else svc_now() end`,
       updated_at: svcNow,
     })

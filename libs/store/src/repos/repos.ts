@@ -1,4 +1,11 @@
-import { type CheckPolicy, type MergeMethod, type Slug, slugKey, type WorkflowSnapshot } from '@pipeline/domain';
+import {
+  type CheckPolicy,
+  type MergeMethod,
+  type MergeTrain,
+  type Slug,
+  slugKey,
+  type WorkflowSnapshot,
+} from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
@@ -21,6 +28,8 @@ export interface RepoInput {
   checks?: CheckPolicy;
   /** Preferred way of merging; absent = as stored, at first `squash`. */
   mergeMethod?: MergeMethod;
+  /** Whether pull requests are merged one after another; absent = as stored, at first `off`. */
+  mergeTrain?: MergeTrain;
 }
 
 /** Inserts or updates a repo of a tenant, a removed one too. Never disables it, and keeps its known installation. */
@@ -35,6 +44,7 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
     pool_size: input.poolSize,
     ...(input.checks && { checks_policy: input.checks }),
     ...(input.mergeMethod && { merge_method: input.mergeMethod }),
+    ...(input.mergeTrain && { merge_train: input.mergeTrain }),
   };
   return tx
     .insertInto('repos')

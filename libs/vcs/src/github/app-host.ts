@@ -84,6 +84,7 @@ function delegate(
     pushProtectionOf: (repo, branch) => hostOf(repo).pushProtectionOf(repo, branch),
     checksOf: (repo, sha) => hostOf(repo).checksOf(repo, sha),
     mergeRulesOf: (repo, branch) => hostOf(repo).mergeRulesOf(repo, branch),
+    isBehind: (repo, branch, sha) => hostOf(repo).isBehind(repo, branch, sha),
     logTailOf: (repo, check) => hostOf(repo).logTailOf(repo, check),
     react: (repo, commentId, content) => hostOf(repo).react(repo, commentId, content),
     execute: (repo, number, action, context) => hostOf(repo).execute(repo, number, action, context),

@@ -128,6 +128,23 @@ async function allowedMethods(client: Client, repo: RepoRef): Promise<MergeMetho
   return MERGE_METHODS.filter((method) => allowed[method] !== false);
 }
 
+/** Whether a branch has commits that a commit does not contain. The second page leaves out the changed files. */
+export async function readIsBehind(
+  client: Client,
+  repo: RepoRef,
+  { branch, sha }: { branch: string; sha: string },
+): Promise<boolean> {
+  try {
+    const query = { ...at(repo), basehead: `${branch}...${sha}`, per_page: 1, page: 2 };
+    const { data } = await client.rest.repos.compareCommitsWithBasehead(query);
+    return data.behind_by > 0;
+  } catch (error) {
+    // The commit was replaced by a push: the host refuses its merge.
+    if (answered(error, 404)) return false;
+    throw error;
+  }
+}
+
 /** The end of a failed job's log; of a check run that is no job, of its output. At most two requests. */
 export async function readLogTail(client: Client, repo: RepoRef, check: HostCheck): Promise<string | null> {
   if (check.kind === 'status') return null;

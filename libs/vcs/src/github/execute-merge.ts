@@ -87,6 +87,18 @@ async function settledPull({ client, at, context }: Target, prNumber: number) {
   }
 }
 
+/** The head after its update, which the host may make after its answer; the old one if that takes longer than a second. */
+async function updatedHead(
+  target: Target,
+  { prNumber, expectedHeadSha }: { prNumber: number; expectedHeadSha: string },
+): Promise<string> {
+  for (let read = 1; ; read += 1) {
+    const head = await headOf(target, prNumber);
+    if (head !== expectedHeadSha || read === READS) return head;
+    await sleep(PAUSE_MS, target.context.signal);
+  }
+}
+
 /** Merges the base into the head; the host takes the request and does it later. */
 export const updateBranch: Executor<'updateBranch'> = async (target, { prNumber, expectedHeadSha }) => {
   const pull = { ...target.at, pull_number: prNumber };
@@ -99,5 +111,5 @@ export const updateBranch: Executor<'updateBranch'> = async (target, { prNumber,
     if (!/expected head sha/i.test(error.message)) throw error;
     return repeated({ number: prNumber, sha: await headOf(target, prNumber) });
   }
-  return done({ number: prNumber, sha: await headOf(target, prNumber) });
+  return done({ number: prNumber, sha: await updatedHead(target, { prNumber, expectedHeadSha }) });
 };

@@ -9,7 +9,7 @@ import {
   slugKey,
   type VcsHost,
 } from '@pipeline/domain';
-import { createMergeRules, readChecks, readLogTail } from './checks.ts';
+import { createMergeRules, readChecks, readIsBehind, readLogTail } from './checks.ts';
 import type { Client } from './client.ts';
 import { listComments } from './comments.ts';
 import { toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
@@ -30,6 +30,7 @@ type Reads = Pick<
   | 'pushProtectionOf'
   | 'checksOf'
   | 'mergeRulesOf'
+  | 'isBehind'
   | 'logTailOf'
   | 'react'
 >;
@@ -72,6 +73,7 @@ export function createReads(client: Client, now: () => Date): Reads {
     pushProtectionOf: (repo, branch) => read(readPushProtection(client, repo, branch)),
     checksOf: (repo, sha) => read(readChecks(client, repo, sha)),
     mergeRulesOf: (repo, branch) => read(mergeRulesOf(repo, branch)),
+    isBehind: (repo, branch, sha) => read(readIsBehind(client, repo, { branch, sha })),
     logTailOf: (repo, check) => read(readLogTail(client, repo, check)),
     react: async (repo, commentId, content) => {
       await read(reactions.createForIssueComment({ ...at(repo), comment_id: commentId, content }));

@@ -73,6 +73,7 @@ export class ConfigSync {
       enabled: true,
       checks: config.checks,
       mergeMethod: config.mergeMethod,
+      mergeTrain: config.mergeTrain,
     });
     log.info('repo entered', { repo: config.slug, tenant: config.tenant, vcsHost, defaultBranch, answered: !!found });
     return found !== null || !host;

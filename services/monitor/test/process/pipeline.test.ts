@@ -39,6 +39,7 @@ async function pipelineOn(
     setupCommand: null,
     checks: 'none' as const,
     mergeMethod: 'squash' as const,
+    mergeTrain: 'off' as const,
     tenant: 'default',
   }));
   const pollIntervals = { ...loaded.config.pollIntervals, sprintMaster: 1 };
