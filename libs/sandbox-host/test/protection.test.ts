@@ -126,7 +126,7 @@ describe('pushes to a protected branch', () => {
     const url = `${environment.sandbox.url.replace('//', `//x:${BOT.token}@`)}/acme/shop.git`;
     const work = `${environment.dir}/push-${serial}-${Math.random()}`;
     await environment.git(['clone', '-q', url, work]);
-    await environment.git(['commit', '-q', '--allow-empty', '-m', 'direct', ...options], work);
+    await environment.git(['commit', '-q', '--allow-empty', '-m', work, ...options], work);
     return environment.git(['push', '-f', 'origin', `HEAD:${target}`], work).then(
       () => 'pushed',
       (error: Error) => error.message,

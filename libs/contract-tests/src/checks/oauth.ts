@@ -67,7 +67,7 @@ const refusesGrants: Check = {
     ];
     for (const grant of grants) {
       const answer = await postForm(probe, '/oauth/token', { ...client, ...grant });
-      must([400, 401].includes(answer.status), `status of ${grant['grant_type']} is ${answer.status}`);
+      must([400, 401].includes(answer.status), `status of ${grant.grant_type} is ${answer.status}`);
       const body = answer.json<{ error?: string; access_token?: string }>();
       must(typeof body.error === 'string' && body.access_token === undefined, `body: ${answer.body.slice(0, 200)}`);
       mustEqual('cache-control', answer.headers.get('cache-control'), 'no-store');

@@ -27,7 +27,7 @@ const WITHOUT_TOTAL = ['listIssueFindings', 'issueEvents', 'listAgentMessages'];
 
 /** Lists whose order changes with every event while they are read. */
 const isPaged = ({ replies, undocumented, query }: AnyRoute): boolean =>
-  !undocumented && 'page' in shapeOf(replies[200]?.body) && query?.shape['offset'] !== undefined;
+  !undocumented && 'page' in shapeOf(replies[200]?.body) && query?.shape.offset !== undefined;
 
 const shapeOf = (body: unknown): object => (body as { shape?: object } | undefined)?.shape ?? {};
 

@@ -33,7 +33,7 @@ function queryPart({ query }: AnyRoute, name: string): string | null {
   if (name === 'owner') return 'owner={owner}';
   if (name === 'issue') return 'issue={issue}';
   if (name !== 'repo') return null;
-  const takesSlug = query?.shape['repo']?.safeParse(ABSENT.repo).success === true;
+  const takesSlug = query?.shape.repo?.safeParse(ABSENT.repo).success === true;
   return takesSlug ? 'repo={repo}' : 'repo={name}';
 }
 

@@ -31,10 +31,10 @@ const without =
     rest;
 const withItems = (change: (items: Json[]) => Json[]) => (body: Json) => ({
   ...body,
-  items: change(body['items'] as Json[]),
+  items: change(body.items as Json[]),
 });
 const withPage = (change: Json | ((page: Json) => Json)) => (body: Json) => {
-  const page = body['page'] as Json;
+  const page = body.page as Json;
   return { ...body, page: { ...page, ...(typeof change === 'function' ? change(page) : change) } };
 };
 const withError = (change: Json) => (body: Json) => ({ ...body, ...change });
@@ -220,7 +220,7 @@ const documents: Mutant[] = [
   {
     name: 'documents an endpoint less',
     endpoints: ['getOpenApi'],
-    answer: json(200, (body) => ({ ...body, paths: without('/health')(body['paths'] as Json) })),
+    answer: json(200, (body) => ({ ...body, paths: without('/health')(body.paths as Json) })),
   },
   {
     name: 'loses the type of a metric',
