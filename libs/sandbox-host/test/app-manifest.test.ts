@@ -13,7 +13,13 @@ import {
   type SandboxEnvironment,
   submitForm,
 } from '@pipeline/testing/sandbox';
-import { createGitHubApp, createGitHubAppHost, createSignatureCheck, parseWebhook } from '@pipeline/vcs';
+import {
+  createGitHubApp,
+  createGitHubAppHost,
+  createGitHubDiagnostics,
+  createSignatureCheck,
+  parseWebhook,
+} from '@pipeline/vcs';
 
 const OWNER = { login: 'acme', token: 'acme-token-1' };
 const HOUR_MS = 3_600_000;
@@ -190,5 +196,15 @@ describe('an app from a manifest', () => {
     ]);
     const check = createSignatureCheck(data.webhook_secret);
     expect(await Promise.all(deliveries.map(({ body, signature }) => check(body, signature)))).not.toContain(false);
+  });
+
+  test('is shown its own webhook, and the repository that of nobody else', async () => {
+    const more = { hook_attributes: { url: `${hookUrl}own` }, default_events: APP_EVENTS };
+    const { data } = await convert(await codeFor('Owner of a hook', more));
+    await install('owner-of-a-hook', 'shop');
+    const app = { appId: String(data.id), privateKey: data.pem };
+    const diagnostics = createGitHubDiagnostics({ ...optionsOf(data), app });
+    expect(await diagnostics.webhooks(REPO)).toMatchObject([{ url: `${hookUrl}own` }]);
+    expect((await environment.api('GET', '/repos/acme/shop/hooks', undefined, OWNER.token)).data).toEqual([]);
   });
 });

@@ -6,14 +6,17 @@ import { paginate, repoOf, viewerOf } from '../http/request.ts';
 import { apiUrl } from '../render/basics.ts';
 import { type DeliveryRecord, GLOBAL, type HookRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
 
-/** Webhooks as the administrators of a repository see them. Every hook of the sandbox covers every repository. */
+/**
+ * Webhooks as the administrators of a repository see them: those of apps are not listed. Every hook of the sandbox covers
+ * every repository.
+ */
 export function repoHookRoutes(sandbox: Sandbox): Router {
   const router = Router({ mergeParams: true });
   router.get('/hooks', (req, res) => {
     const repo = repoOf(res);
     requireRole(repo, viewerOf(res).login, 'admin');
-    const hooks = sandbox.state.list('hook', GLOBAL).map((hook) => renderHook(sandbox, repo, hook));
-    res.json(paginate(sandbox, req, res, hooks));
+    const hooks = sandbox.state.list('hook', GLOBAL).filter(({ appId }) => appId === undefined);
+    res.json(paginate(sandbox, req, res, hooks.map((hook) => renderHook(sandbox, repo, hook))));
   });
   return router;
 }
@@ -23,8 +26,10 @@ export function appHookRoutes(sandbox: Sandbox): Router {
   const router = Router();
   const { state } = sandbox;
   const hookOf = async (req: Request): Promise<HookRecord> => {
-    await appOf(sandbox, req.headers.authorization);
-    const [hook] = state.list('hook', GLOBAL);
+    const app = await appOf(sandbox, req.headers.authorization);
+    const hooks = state.list('hook', GLOBAL);
+    // Apps that were added by setting share the hook of the sandbox.
+    const hook = hooks.find(({ appId }) => appId === app.id) ?? hooks.find(({ appId }) => appId === undefined);
     if (!hook) throw notFound();
     return hook;
   };
