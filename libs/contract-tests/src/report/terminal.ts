@@ -36,8 +36,9 @@ function propertyText(report: Report, { findings, tally, skipped }: PropertyResu
     ...(Object.keys(tally.conditions).length > 0
       ? [table('Valid requests refused by a declared condition', tally.conditions)]
       : []),
-    ...Object.entries(skipped).map(([endpoint, reason]) => `skipped ${endpoint}: ${reason}`),
   ];
+  const left = Object.entries(skipped).map(([endpoint, reason]) => `skipped ${endpoint}: ${reason}`);
+  if (left.length > 0) counts.push(left.join('\n'));
   const problems = findings.map(({ surface, endpoint, problem, example, times }) =>
     [
       `${problem.kind}  ${surface} ${endpoint}  (${times} requests)`,
