@@ -44,7 +44,10 @@ test('adds a repo to a new database, with warnings of its settings on the host',
 
 test('needs the branch when no credentials are set', async () => {
   const refused = await withoutHost.refusal(['repo', 'add', 'acme/api']);
-  expect(refused).toEqual({ code: 'INVALID_INPUT', message: expect.stringContaining('set GITHUB_TOKEN') });
+  expect(refused).toEqual({
+    code: 'INVALID_INPUT',
+    message: expect.stringContaining('register a GitHub App with pipeline init, set GITHUB_TOKEN, or name'),
+  });
   const added = await withoutHost.json(['repo', 'add', 'acme/api', '--branch', 'trunk', '--disabled']);
   expect(added).toMatchObject({ repo: 'acme/api', host: 'github', branch: 'trunk', enabled: false, checks: [] });
 });

@@ -104,7 +104,7 @@ async function selectHost(
 }
 
 const noBranch = (kind: HostKind): string =>
-  `no credentials for ${kind} are set, so that the default branch is not known: set GITHUB_TOKEN or name the branch`;
+  `no credentials for ${kind} are set, so that the default branch is not known: register a GitHub App with pipeline init, set GITHUB_TOKEN, or name the branch`;
 
 async function readRepo(host: VcsHost, slug: Slug): Promise<HostRepo> {
   const name = `${slug.owner}/${slug.name}`;
