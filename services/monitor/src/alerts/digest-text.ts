@@ -1,6 +1,6 @@
 import type { DailyDigest } from '@pipeline/domain';
 
-/** An error's message is told as far as it tells the error from others. */
+/** Characters of an error's message: enough to distinguish it from other errors. */
 const MAX_ERROR = 120;
 
 const usd = (amount: number): string => `$${amount.toFixed(2)}`;
@@ -10,7 +10,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a +
 const underWay = ({ pipelineByState }: DailyDigest): number =>
   sum(Object.entries(pipelineByState).map(([key, n]) => (key.startsWith('done:') ? 0 : n)));
 
-/** A day in one line: what is under way, and what went wrong and was spent in the 24 hours before. */
+/** A day in one line: what is in progress, and what went wrong and was spent in the 24 hours before. */
 export function digestLine(digest: DailyDigest): string {
   const { date, blockedCount, recentErrors, dailyCostUsd, topRegressedKpis } = digest;
   return [

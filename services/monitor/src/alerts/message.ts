@@ -3,7 +3,7 @@ import type { Alert, AlertMessage, DailyDigest } from '@pipeline/domain';
 import { digestContext, digestLine } from './digest-text.ts';
 
 interface Envelope {
-  /** The same at every try, so that a receiver can tell a repetition. */
+  /** The same for each attempt, so that a receiver recognises a repetition. */
   id: string;
   version: 1;
   createdAt: string;

@@ -12,13 +12,13 @@ interface OutageDeps extends ChannelDeps {
 }
 
 /**
- * Tells the channels that the store is away, which no row of it can: from memory, each channel once, tried again at each
- * round until it takes it. When the store is back the outage becomes an alert that is over, and who was told is told so.
- * Every monitor speaks for itself.
+ * Notifies the channels that the store is not available. The store cannot hold that alert, so it is kept in memory and
+ * sent once to each channel, in each round until the channel accepts it. When the store is back, the outage is recorded
+ * as a resolved alert, and the notified channels receive the resolution. Every monitor notifies for itself.
  */
 export class OutageWatch {
   readonly #deps: OutageDeps;
-  readonly #told = new Set<number>();
+  readonly #notified = new Set<number>();
   #since: Date | null = null;
   #alert: Alert | null = null;
 
@@ -34,7 +34,7 @@ export class OutageWatch {
     const awayMs = now().getTime() - this.#since.getTime();
     if (storeAwaySeconds === null || awayMs < storeAwaySeconds * 1_000) return;
     this.#alert ??= this.#alertOf(this.#since, storeAwaySeconds);
-    await this.#tell('alert.raised', this.#alert);
+    await this.#notify('alert.raised', this.#alert);
   }
 
   async #back(): Promise<void> {
@@ -42,24 +42,28 @@ export class OutageWatch {
     if (alert !== null) {
       const resolvedAt = this.#deps.now().toISOString();
       await recordOutage(this.#deps.engine, alert);
-      const toldOf = [...this.#told];
-      this.#told.clear();
-      await this.#tell('alert.resolved', { ...alert, lastSeenAt: resolvedAt, resolved: true, resolvedAt }, toldOf);
+      const recipients = [...this.#notified];
+      this.#notified.clear();
+      await this.#notify(
+        'alert.resolved',
+        { ...alert, lastSeenAt: resolvedAt, resolved: true, resolvedAt },
+        recipients,
+      );
     }
     this.#since = null;
     this.#alert = null;
-    this.#told.clear();
+    this.#notified.clear();
   }
 
-  async #tell(type: AlertNotice['type'], alert: Alert, only?: readonly number[]): Promise<void> {
+  async #notify(type: AlertNotice['type'], alert: Alert, only?: readonly number[]): Promise<void> {
     const { engine, now, log } = this.#deps;
     const { alertChannels, alerts } = engine.settings();
     const links = { dashboard: alerts.dashboardUrl, issue: null };
     for (const [index, channel] of alertChannels.entries()) {
-      if (this.#told.has(index) || only?.includes(index) === false) continue;
+      if (this.#notified.has(index) || only?.includes(index) === false) continue;
       const message: AlertNotice = { id: randomUUID(), version: 1, type, createdAt: now().toISOString(), alert, links };
       const error = await sendTo(channel, message, this.#deps);
-      if (error === null) this.#told.add(index);
+      if (error === null) this.#notified.add(index);
       else log.warn('a notification was not delivered', { channel: channel.type, type, reason: error });
     }
   }

@@ -1,7 +1,7 @@
 import type { Actor } from '@pipeline/engine';
 import type { Operator } from './authentication.ts';
 
-/** Whoever is logged in, as the history of an issue names them. */
+/** The authenticated operator, as the history of an issue names them. */
 export const actorOf = ({ username }: Operator, reason?: string): Actor => ({
   type: 'operator',
   id: username,

@@ -76,7 +76,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   };
 }
 
-/** Runs calls with the same key once while the first of them is under way; all get its result. */
+/** Runs calls with the same key once while the first of them is in progress; all get its result. */
 function sharedWhileRunning<T>(): (key: string, run: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>();
   return (key, run) => {

@@ -8,7 +8,7 @@ import { SECOND_MS, type Wiring } from './wiring.ts';
 /** Open alerts say what is measured now once in so many rounds; each time is a write. */
 const REFRESH_EVERY = 10;
 
-/** What notices that something is wrong, and what tells people. One monitor of all does, but for the store's absence. */
+/** The detectors and the notifications. One of all monitors runs them, except for the outage of the store. */
 export function addAlerts(wiring: Wiring, { consistency }: { consistency: ConsistencyCache }): void {
   const { engine, notifications, loops, log, now, variables, storeWatch, instance, hosts } = wiring;
   const lead = new Lead(notifications, 'alert-detectors');

@@ -14,7 +14,7 @@ import { SECOND_MS, type Wiring } from './wiring.ts';
 
 export type ConsistencyCache = ListCache<ConsistencyFinding>;
 
-/** The hosts are asked seldom: each of their answers counts against their limits. */
+/** Rarely, because each request counts against the rate limit of the host. */
 const ORPHANS_EVERY_MS = 5 * 60 * SECOND_MS;
 
 /** The findings in memory, and the loops that read them from the store and from the hosts. */
@@ -40,7 +40,7 @@ export const consistencyCache = (engine: Engine, orphans: OrphanWatch | null, no
     return { items: [...findings, ...unknown], total: total + unknown.length };
   }, now);
 
-/** Looks on the hosts for issues that the pipeline does not know; a repo that cannot be asked is logged. */
+/** Looks on the hosts for issues that the pipeline does not know; a repo that cannot be read is logged. */
 const orphanWatch = (engine: Engine, hosts: readonly ConnectedHost[], log: Logger): OrphanWatch =>
   new OrphanWatch({
     engine,
@@ -48,22 +48,22 @@ const orphanWatch = (engine: Engine, hosts: readonly ConnectedHost[], log: Logge
     onError: (repo, error) => log.warn('open issues could not be read', { repo: `${repo.owner}/${repo.name}`, error }),
   });
 
-/** A mended finding leaves the list at once; one that is left is shown as it is now. */
+/** A resolved finding leaves the list immediately; one that remains is shown in its current form. */
 export function withFinding(id: string, finding: ConsistencyFinding | null) {
-  const mended = parseConsistencyId(id);
+  const repaired = parseConsistencyId(id);
   return (items: readonly ConsistencyFinding[]): readonly ConsistencyFinding[] =>
-    items.flatMap((item) => (mended && names(mended, item) ? (finding ?? []) : item));
+    items.flatMap((item) => (repaired && names(repaired, item) ? (finding ?? []) : item));
 }
 
 /** Slugs are compared without case, and a tenant may be named where it need not be. */
-function names(mended: ConsistencyRef, item: ConsistencyFinding): boolean {
+function names(repaired: ConsistencyRef, item: ConsistencyFinding): boolean {
   const ref = parseConsistencyId(item.id);
-  if (ref?.kind !== mended.kind || ref.issueNumber !== mended.issueNumber) return false;
-  const sameTenant = ref.tenant === null || mended.tenant === null || ref.tenant === mended.tenant;
-  return sameTenant && slugKey(ref.repo) === slugKey(mended.repo);
+  if (ref?.kind !== repaired.kind || ref.issueNumber !== repaired.issueNumber) return false;
+  const sameTenant = ref.tenant === null || repaired.tenant === null || ref.tenant === repaired.tenant;
+  return sameTenant && slugKey(ref.repo) === slugKey(repaired.repo);
 }
 
-/** Counts the findings that are in memory when it is asked. */
+/** Counts the findings in memory at each scrape. */
 export function registerConsistencyGauge(registry: Registry, consistency: ConsistencyCache): void {
   new Gauge({
     name: 'svc_consistency_findings',

@@ -6,26 +6,26 @@ import type { Wiring } from './wiring.ts';
 
 export type DeadLetterCache = ListCache<DeadLetter>;
 
-/** The newest letters that are kept in memory. A pipeline with more of them needs repairs, not a longer list. */
+/** Maximum number of dead letters in memory. A pipeline with more of them needs repairs, not a longer list. */
 const KEPT = 10_000;
 
-/** The unresolved letters in memory, and the loop that reads them. */
+/** The unresolved dead letters in memory, and the loop that reads them. */
 export function addDeadLetters({ loops, notifications, store, metrics, now, listsEveryMs }: Wiring) {
-  const letters: DeadLetterCache = new ListCache(() => readLetters(store.fleet), now);
-  const loop = loops.add('dead-letters', listsEveryMs, () => letters.refresh());
+  const deadLetters: DeadLetterCache = new ListCache(() => readDeadLetters(store.fleet), now);
+  const loop = loops.add('dead-letters', listsEveryMs, () => deadLetters.refresh());
   notifications.on('svc_cache', () => loop.wake());
-  registerDeadLetterGauge(metrics.registry, letters);
-  return { letters, loop: loop.name };
+  registerDeadLetterGauge(metrics.registry, deadLetters);
+  return { deadLetters, loop: loop.name };
 }
 
-/** The unresolved letters of all tenants, newest first: one indexed read, and a count where there are very many. */
-export async function readLetters(fleet: Db): Promise<Reading<DeadLetter>> {
+/** The unresolved dead letters of all tenants, newest first: one indexed read, and a count where there are very many. */
+export async function readDeadLetters(fleet: Db): Promise<Reading<DeadLetter>> {
   const items = await openDeadLetters(fleet, { limit: KEPT, offset: 0 });
   return { items, total: items.length < KEPT ? items.length : await countOpenDeadLetters(fleet) };
 }
 
-/** Counts the letters that are in memory when it is asked. */
-export function registerDeadLetterGauge(registry: Registry, letters: Pick<DeadLetterCache, 'all'>): void {
+/** Counts the dead letters in memory at each scrape. */
+export function registerDeadLetterGauge(registry: Registry, deadLetters: Pick<DeadLetterCache, 'all'>): void {
   new Gauge({
     name: 'svc_dead_letters_unresolved',
     help: 'Number of unresolved dead letters.',
@@ -33,7 +33,7 @@ export function registerDeadLetterGauge(registry: Registry, letters: Pick<DeadLe
     registers: [registry],
     collect() {
       this.reset();
-      for (const { repoOwner, repoName } of letters.all()) this.inc({ repo: `${repoOwner}/${repoName}` });
+      for (const { repoOwner, repoName } of deadLetters.all()) this.inc({ repo: `${repoOwner}/${repoName}` });
     },
   });
 }

@@ -7,10 +7,7 @@ import { Lead } from '../loops/lead.ts';
 import { inboxTick, labelReconcilerTick, parentWatchTick, protectionTick } from '../loops/upkeep.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
-/**
- * What hosts tell and what they are asked. Without a host there is nothing to poll, and nobody to ask about a webhook:
- * deliveries wait.
- */
+/** The loops that read the hosts: webhook deliveries, polls and reconciliation. Without a host, deliveries wait. */
 export function addIntake({ engine, hosts, notifications, loops, metrics, store, log, now }: Wiring) {
   loops.add('inbox-backlog', 15 * SECOND_MS, inboxGauges(metrics.registry, store).refresh);
   if (hosts.length === 0) return { loops: [], landed: async () => false, stop: async () => undefined };

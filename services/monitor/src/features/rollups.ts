@@ -4,13 +4,13 @@ import { Counter, type Registry } from 'prom-client';
 import { Lead } from '../loops/lead.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
-/** Readers add what is not folded yet, so this is about their cost, not about what they answer. */
-const FOLD_EVERY_MS = 2 * SECOND_MS;
+/** Readers add deltas that are not aggregated yet, so this affects their cost and not their results. */
+const AGGREGATE_EVERY_MS = 2 * SECOND_MS;
 const CHECK_EVERY_MS = 10 * 60 * SECOND_MS;
 
 /** The loops that keep the sums of analytics: one adds what has changed, one compares each day with its rows. */
 export function addRollups({ engine, notifications, loops, metrics, log }: Wiring): void {
-  loops.add('rollups', FOLD_EVERY_MS, async () => ((await aggregateDeltas(engine)) ? 'again' : undefined));
+  loops.add('rollups', AGGREGATE_EVERY_MS, async () => ((await aggregateDeltas(engine)) ? 'again' : undefined));
   const differences = differencesCounter(metrics.registry);
   const lead = new Lead(notifications, 'rollup-check');
   loops.add('rollup-check', CHECK_EVERY_MS, () =>
@@ -32,11 +32,11 @@ export async function rollupCheck(
   { differences, log }: { differences: Counter<'table'>; log: Logger },
 ): Promise<boolean> {
   const checked = await checkNextDay(engine);
-  if (checked) tell(checked, differences, log);
+  if (checked) report(checked, differences, log);
   return checked !== undefined;
 }
 
-function tell({ day, known, off }: CheckedDay, differences: Counter<'table'>, log: Logger): void {
+function report({ day, known, off }: CheckedDay, differences: Counter<'table'>, log: Logger): void {
   if (!known) {
     log.info('rollups of a day were rebuilt', {
       day,

@@ -16,7 +16,7 @@ export class WriteBudget {
   readonly #now: () => Date;
   /** Times of the writes of the last hour, oldest first. */
   #spent: number[] = [];
-  /** For attempts under way, whether or not they have spent it yet. */
+  /** For attempts in progress, whether or not they have spent it yet. */
   #reserved = 0;
 
   constructor(limits: () => Limits, now: () => Date) {
@@ -31,7 +31,7 @@ export class WriteBudget {
   }
 
   /**
-   * Keeps room for the most writes that one attempt may take, so that attempts side by side do not overdraw together. One
+   * Keeps room for the most writes that one attempt may take, so that concurrent attempts do not overdraw together. One
    * that takes more than the limit itself has its turn when all of that is free.
    * @returns how to give the room back when the attempt has ended; null when there is too little.
    */

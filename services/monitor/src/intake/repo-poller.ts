@@ -24,8 +24,8 @@ const MAX_BACKOFF_MS = 10 * 60_000;
 const STOP_GRACE_MS = 3_000;
 
 /**
- * Polls every enabled repo at its interval; one that is seen for the first time, at once. Repos are polled side by
- * side, so one that fails or hangs holds no other: its error is kept in repo_sync and it waits longer each time.
+ * Polls every enabled repo at its interval, a new one immediately. Repos are polled concurrently, so one that fails or
+ * hangs delays no other: its error is stored in repo_sync, and its interval grows with each failure.
  * Cost of a tick: nothing while no repo is due, else one read of the enabled repos.
  */
 export class RepoPoller {
@@ -64,7 +64,7 @@ export class RepoPoller {
     }
   }
 
-  /** Waits for the polls under way. @returns whether there was any. */
+  /** Waits for the polls in progress. @returns whether there was any. */
   landed(): Promise<boolean> {
     return this.#flights.landed();
   }

@@ -5,7 +5,7 @@ import { headOf, type LogEntry, parseLine, rankOf } from './log-line.ts';
 import { Needle } from './needle.ts';
 import { eachLine, NEWLINE } from './read-blocks.ts';
 
-/** What is asked for; null = whatever it is. */
+/** The wanted value; null = any. */
 export interface LogQuery {
   agent: string | null;
   /** The least severe one wanted. */
@@ -94,7 +94,7 @@ const isText = (value: unknown): boolean => typeof value === 'number' || typeof 
 /** What is not printable ASCII, or is escaped in JSON. */
 const NOT_PLAIN = /[^ !#-[\]-~]+/;
 
-/** A part of a long text tells lines apart as well, and is compared at each place where it may begin. */
+/** A part of a long text distinguishes lines as well, and is compared at each place where it may begin. */
 const MAX_HINT = 32;
 
 /**

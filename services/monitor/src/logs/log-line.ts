@@ -21,7 +21,7 @@ const ALIASES: Readonly<Record<string, LogLevel>> = {
   silly: 'debug',
 };
 
-/** Fields that make an entry; everything else is its context. Those of the process itself tell a reader nothing. */
+/** Fields that make an entry; everything else is its context. Those of the process itself are of no use to a reader. */
 const INTERNAL: ReadonlySet<string> = new Set([
   'timestamp',
   'time',

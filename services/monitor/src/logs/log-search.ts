@@ -24,7 +24,7 @@ const newestFirst = (a: Found, b: Found): number =>
 
 /**
  * Finds log entries. Zones are looked at from the newest on. As soon as a page is full and no older zone can have a
- * newer entry, lines are read no more, but where only they tell how many match.
+ * newer entry, lines are only read where they are needed for the number of matches.
  * @param signal ends a search whose caller has gone.
  */
 export async function searchLogs(

@@ -1,6 +1,6 @@
 import { NEWLINE } from './read-blocks.ts';
 
-/** Of a block: enough to tell common characters from rare ones. */
+/** Of a block: enough to distinguish common characters from rare ones. */
 const SAMPLE = 4 * 1024;
 /** What it costs to look at one place by itself, as a multiple of passing over one character that stops the search. */
 const LOOK = 15;

@@ -7,7 +7,7 @@ export interface LogFile {
   path: string;
   /** The name without extension and without what rotation has added. */
   agent: string;
-  /** Tells the file from another one that later gets its name; a rotated file keeps it. */
+  /** Distinguishes the file from another one that later gets its name; a rotated file keeps it. */
   id: string;
   size: number;
   gzipped: boolean;
@@ -55,7 +55,7 @@ export interface Block {
  * A file in blocks of whole lines, about 1 MiB each, from `start` to `end` (both at the beginning of a line). A gzipped
  * file is always read whole, and its offsets are those of what is inside. A last line without its newline is left out: it
  * is being written.
- * @param room where blocks are read to, one after the other: each is good until the next is asked for.
+ * @param room where blocks are read to, one after the other: each is valid until the next is read.
  */
 export const readBlocks = (file: LogFile, start = 0, end = file.size, room = newRoom()): AsyncGenerator<Block> =>
   file.gzipped ? readGzipped(file.path) : readPlain(file.path, { start, end }, room);
@@ -80,7 +80,7 @@ async function* readPlain(
       else if (at + bytesRead >= end) return;
       const isTooLong = whole === 0 && buffer.length >= MAX_LINE;
       at += isTooLong ? bytesRead : whole;
-      // A line that is longer than the room: once more, with more of it.
+      // A line that is longer than the room: again, with more of it.
       buffer = whole > 0 || isTooLong ? room : Buffer.allocUnsafe(buffer.length * 2);
     }
   } finally {

@@ -1,6 +1,6 @@
 import { sleep } from '@pipeline/runtime';
 
-/** Work under way in the background, one piece for each key at a time. A loop's tick starts it and does not wait. */
+/** Work in the background, one piece per key at a time. A loop's tick starts it and does not wait. */
 export class Flights {
   readonly #flying = new Map<string, Promise<void>>();
   readonly #abort = new AbortController();
@@ -13,20 +13,20 @@ export class Flights {
     return this.#flying.has(key);
   }
 
-  /** Starts `work` under a key that is free. `work` deals with its errors itself. */
+  /** Starts `work` under a key that is free. `work` handles its own errors. */
   start(key: string, work: (signal: AbortSignal) => Promise<void>): void {
     const flight = work(this.#abort.signal).finally(() => this.#flying.delete(key));
     this.#flying.set(key, flight);
   }
 
-  /** Waits for all that is under way. @returns whether there was any. */
+  /** Waits for all work in progress. @returns whether there was any. */
   async landed(): Promise<boolean> {
     const all = [...this.#flying.values()];
     await Promise.all(all);
     return all.length > 0;
   }
 
-  /** Lets what is under way end, breaks it off after the grace, and waits no longer than the grace again. */
+  /** Waits `graceMs` for work in progress, then aborts it and waits the same time again at most. */
   async stop(graceMs: number): Promise<void> {
     if (await this.#landWithin(graceMs)) return;
     this.#abort.abort();

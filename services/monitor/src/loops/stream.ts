@@ -3,8 +3,8 @@ import { type NotificationHandler, STREAM_BATCH, sequenceStream } from '@pipelin
 import type { EventFeed } from '../stream/event-feed.ts';
 
 /**
- * Gives facts their ids, tells the other replicas, and hands on what is new. Every replica does so; the store sees to
- * it that one at a time gives ids.
+ * Numbers new events, notifies the other replicas, and delivers what is new. Every replica does so; a lock in the store
+ * ensures that one at a time assigns numbers.
  */
 export const streamTick = (engine: Engine, feed: EventFeed) => async () => {
   const numbered = await sequenceStream(engine.store.fleet);
@@ -13,12 +13,12 @@ export const streamTick = (engine: Engine, feed: EventFeed) => async () => {
   return numbered.length === STREAM_BATCH ? 'again' : more;
 };
 
-/** In place of a tenant: events got their ids, so there is something to read and nothing to number. */
+/** In place of a tenant: events were numbered, so there are events to read and none to number. */
 const NUMBERED = 0;
 
-/** What this process has numbered itself it has handed out already. */
+/** Events that this process has numbered are delivered already. */
 export const wakesStream =
   (wake: () => void): NotificationHandler =>
-  (rung, isOwn) => {
-    if (!isOwn || rung === null || rung.some((tenantId) => tenantId !== NUMBERED)) wake();
+  (tenantIds, isOwn) => {
+    if (!isOwn || tenantIds === null || tenantIds.some((tenantId) => tenantId !== NUMBERED)) wake();
   };

@@ -75,7 +75,7 @@ export class ProjectionExecutor {
     }
   }
 
-  /** Waits for the attempts under way. @returns whether there was any. */
+  /** Waits for the attempts in progress. @returns whether there was any. */
   landed(): Promise<boolean> {
     return this.#flights.landed();
   }

@@ -1,7 +1,7 @@
 import { type Store, writeQueueByRepo } from '@pipeline/store';
 import { Gauge, type Registry } from 'prom-client';
 
-/** What the host has still to be told, as of the last look: a queue that stands shows in no histogram of its ends. */
+/** Pending host writes at the last poll: a queue without progress does not show in a histogram of completed writes. */
 export function writeQueueGauge(registry: Registry, store: Store): { look(): Promise<void> } {
   const gauge = new Gauge({
     name: 'svc_projections',

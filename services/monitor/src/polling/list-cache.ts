@@ -3,7 +3,7 @@ import { PolledValue } from './polled-value.ts';
 
 export interface Reading<T> {
   items: readonly T[];
-  /** Also of those that are not kept. */
+  /** Includes items that are not kept. */
   total: number;
 }
 
@@ -15,12 +15,12 @@ export class ListCache<T> {
     this.#polled = new PolledValue(read, now);
   }
 
-  /** Reads the list anew. */
+  /** Reads the list again. */
   refresh(): Promise<void> {
     return this.#polled.refresh();
   }
 
-  /** Puts what is known to have changed into the list without reading it anew. */
+  /** Applies a known change to the list without reading it again. */
   change(edit: (items: readonly T[]) => readonly T[]): void {
     this.#polled.change(({ items, total }) => {
       const edited = edit(items);

@@ -1,13 +1,10 @@
-/** What one look at the store found, and when that look began; ISO 8601. */
+/** The result of one read, and when that read began; ISO 8601. */
 interface Poll<T> {
   value: T;
   polledAt: string;
 }
 
-/**
- * Something that is read by polls and answered from memory (interface: Cache-backed observability), so that answers
- * cost the store nothing.
- */
+/** A value that polls read from the store and requests read from memory (interface: Cache-backed observability). */
 export class PolledValue<T> {
   readonly #read: () => Promise<T>;
   readonly #now: () => Date;
@@ -20,7 +17,7 @@ export class PolledValue<T> {
     this.#now = now;
   }
 
-  /** Reads it anew. A read that was overtaken by a later one, or by a change, is thrown away. */
+  /** Reads the value again. A read that finishes after a later one, or after a change, is discarded. */
   async refresh(): Promise<void> {
     this.#asked += 1;
     const turn = this.#asked;
@@ -31,7 +28,7 @@ export class PolledValue<T> {
     this.#last = { value, polledAt };
   }
 
-  /** Puts in what is known to have changed without reading it anew; reads under way are thrown away. */
+  /** Applies a known change without reading the value again; reads in progress are discarded. */
   change(edit: (value: T) => T): void {
     this.#asked += 1;
     this.#applied = this.#asked;

@@ -34,7 +34,7 @@ import type { Agents } from '../workers/agents.ts';
 /** Everything of the monitor that needs a store: what its routes use, and its loops. */
 export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGuardDeps {
   engine: Engine;
-  letters: DeadLetterCache;
+  deadLetters: DeadLetterCache;
   consistency: ConsistencyCache;
   dashboard: Dashboard;
   feed: EventFeed;
@@ -49,7 +49,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
   start(): void;
   /** Waits for the polls and writes that ticks have begun. */
   landed(): Promise<void>;
-  /** Ends loops, attempts under way, leads and connections, in this order. */
+  /** Ends loops, attempts in progress, leads and connections, in this order. */
   stop(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const wiring = wire(options);
   const { engine, store, notifications, storeWatch, loops } = wiring;
   registerStoreGauge(options.metrics.registry, storeWatch);
-  const { letters, loop: lettersLoop } = addDeadLetters(wiring);
+  const { deadLetters, loop: deadLettersLoop } = addDeadLetters(wiring);
   const { consistency, loop: findingsLoop } = addConsistency(wiring);
   const lists = addLists(wiring);
   addSettings(wiring);
@@ -78,7 +78,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const healthOf = (names: string[]) => (loops.isFresh(names) ? 'ok' : 'stale');
   return {
     engine,
-    letters,
+    deadLetters,
     consistency,
     dashboard,
     blocked: lists.blocked,
@@ -93,7 +93,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     notifications,
     loops,
     health: () => ({
-      poll: healthOf([lettersLoop, findingsLoop, ...lists.loops, ...dashboardLoops, ...intake.loops]),
+      poll: healthOf([deadLettersLoop, findingsLoop, ...lists.loops, ...dashboardLoops, ...intake.loops]),
       outbox: outbox.loops.length === 0 ? 'off' : healthOf(outbox.loops),
       stream: healthOf([stream.loop]),
       loops: loops.problems().map(({ loop, problem }) => ({ name: loop, problem })),

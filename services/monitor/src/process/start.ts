@@ -63,7 +63,7 @@ export async function startMonitor(context: Context, variables: Variables, webDi
   });
   const served = await listen(app, { host: env.HOST, port: env.PORT });
   stack.add('http server', served.close);
-  // Before the server waits for the answers that are under way: these never end by themselves.
+  // Before the server waits for responses in progress: event streams never end by themselves.
   stack.add('event streams', async () => pipeline?.feed.close());
   context.onHangup(() => void reloadBySignal(config, log));
   log.info('listening', { url: served.url });

@@ -13,7 +13,7 @@ interface GaugeOf {
   read: () => Iterable<Sample>;
 }
 
-/** Gauges that are read from memory when they are asked for: a scrape asks no store. */
+/** Gauges that each scrape reads from memory, without a query. */
 export function registerGauges(registry: Registry, gauges: readonly GaugeOf[]): void {
   for (const { name, help, labels, read, type } of gauges) {
     const gauge = new Gauge({

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 
 /**
- * The text of all metrics. It costs the more the more repos there are, so one text serves everybody who asks within
- * `keptMs`, as well as those who ask while it is being made. One that failed serves nobody else.
+ * The text of all metrics. Its cost grows with the number of repos, so one text serves all requests within `keptMs`, and
+ * those that arrive while it is rendered. A failure is the response to its own requests only.
  * @param clock milliseconds.
  */
 export function metricsText(

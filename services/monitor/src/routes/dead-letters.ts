@@ -10,21 +10,21 @@ import { isUuid } from './parameters/uuid.ts';
 
 export interface DeadLetterDeps {
   engine: Engine;
-  letters: DeadLetterCache;
+  deadLetters: DeadLetterCache;
 }
 
 type Handlers = HandlersOf<typeof deadLetterRoutes, Authentication>;
 
 /**
  * interface: Dead letters.
- * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
+ * @param deps read at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
  */
 export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
-  listDeadLetters: ({ query }) => ({ status: 200, body: deps().letters.page(query) }),
+  listDeadLetters: ({ query }) => ({ status: 200, body: deps().deadLetters.page(query) }),
 
   resolveAllDeadLetters: async ({ body, identity, log }) => {
-    const { engine, letters } = deps();
-    const all = letters.all();
+    const { engine, deadLetters } = deps();
+    const all = deadLetters.all();
     const failed: string[] = [];
     for (const { id } of all) {
       await closeDeadLetter(engine, id, actorOf(identity, body.reason)).catch((error: unknown) => {
@@ -32,27 +32,27 @@ export const deadLetterHandlers = (deps: () => DeadLetterDeps): Handlers => ({
         log.error('dead letter could not be resolved', { deadLetterId: id, error });
       });
     }
-    await refresh(letters, log);
+    await refresh(deadLetters, log);
     return { status: 200, body: { ok: true, resolved: all.length, failed } };
   },
 
   retryDeadLetter: async ({ params, body, identity, log }) => {
-    const { engine, letters } = deps();
+    const { engine, deadLetters } = deps();
     if (!isUuid(params.id)) throw new AppError('DEAD_LETTER_NOT_FOUND', `Dead letter not found: ${params.id}`);
     const newState = await retryDeadLetter(engine, params.id, actorOf(identity, body.reason));
-    await refresh(letters, log);
+    await refresh(deadLetters, log);
     return { status: 200, body: { ok: true, ...(newState !== undefined && { newState }) } };
   },
 
   resolveDeadLetter: async ({ params, body, identity, log }) => {
-    const { engine, letters } = deps();
+    const { engine, deadLetters } = deps();
     if (isUuid(params.id)) await closeDeadLetter(engine, params.id, actorOf(identity, body.reason));
-    await refresh(letters, log);
+    await refresh(deadLetters, log);
     return { status: 200, body: { ok: true } };
   },
 });
 
-/** The action is done; a list that cannot be read anew is brought up to date by the next poll. */
-async function refresh(letters: DeadLetterCache, log: Logger): Promise<void> {
-  await letters.refresh().catch((error: unknown) => log.warn('dead letters could not be reloaded', { error }));
+/** The action is done; a list that cannot be read again is updated by the next poll. */
+async function refresh(deadLetters: DeadLetterCache, log: Logger): Promise<void> {
+  await deadLetters.refresh().catch((error: unknown) => log.warn('dead letters could not be reloaded', { error }));
 }

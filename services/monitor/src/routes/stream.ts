@@ -53,7 +53,7 @@ export function eventHandlers(pipeline: EventDeps | null, limits: StreamLimits):
   };
 }
 
-/** What is no number was not given out here: such a client starts anew. */
+/** A value that is not a number was not issued by this stream: the client starts from the beginning. */
 const lastEventIdOf = (header: string | string[] | undefined): number | null =>
   typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
 

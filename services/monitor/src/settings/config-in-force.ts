@@ -41,7 +41,7 @@ export interface ReportedReload {
 export class ConfigInForce {
   readonly #deps: ConfigDeps;
   readonly #handlers = new Set<() => void>();
-  readonly #untold: ReportedReload[] = [];
+  readonly #unreported: ReportedReload[] = [];
   #file: LoadedConfig;
   #settings: Settings;
   #unwritten: Settings | null;
@@ -79,8 +79,8 @@ export class ConfigInForce {
   }
 
   /** Outcomes that the store does not have yet, oldest first. */
-  get untold(): readonly ReportedReload[] {
-    return this.#untold;
+  get unreported(): readonly ReportedReload[] {
+    return this.#unreported;
   }
 
   /** Called after each change of the settings in force. */
@@ -88,18 +88,18 @@ export class ConfigInForce {
     this.#handlers.add(handler);
   }
 
-  /** The store has these. A reload that came meanwhile stays to be written. */
+  /** The store has these. A reload since then remains to be written. */
   written(settings: Settings): void {
     if (this.#unwritten === settings) this.#unwritten = null;
   }
 
   /** The store has this outcome. */
-  told(reload: ReportedReload): void {
-    const index = this.#untold.indexOf(reload);
-    if (index >= 0) this.#untold.splice(index, 1);
+  reported(reload: ReportedReload): void {
+    const index = this.#unreported.indexOf(reload);
+    if (index >= 0) this.#unreported.splice(index, 1);
   }
 
-  /** Takes over what the store says, unless this process has something newer to write. */
+  /** Applies the settings of the store, unless this process has newer ones to write. */
   follow(settings: Settings): void {
     if (this.#unwritten !== null) return;
     const appliedKeys = changedSettings(this.#settings, settings);
@@ -156,9 +156,9 @@ export class ConfigInForce {
 
   #ended(outcome: ConfigReloadOutcome, actor: Actor | null): void {
     this.#lastReload = outcome;
-    this.#untold.push({ outcome, actor });
+    this.#unreported.push({ outcome, actor });
     // While the store is away for long, old outcomes are of no use.
-    if (this.#untold.length > MAX_UNTOLD) this.#untold.shift();
+    if (this.#unreported.length > MAX_UNTOLD) this.#unreported.shift();
     for (const handler of this.#handlers) handler();
   }
 

@@ -52,7 +52,7 @@ export class ConfigSync {
     this.#file = file;
   }
 
-  /** @returns false when its host should be asked again. */
+  /** @returns false when its host should be queried again. */
   async #enter(config: RepoConfig): Promise<boolean> {
     const { engine, hosts, log } = this.#deps;
     const slug = parseSlug(config.slug);

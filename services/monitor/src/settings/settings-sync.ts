@@ -11,7 +11,7 @@ interface SyncDeps {
   config: ConfigInForce;
   /** This process among the monitors, such as `host:8090`. */
   instance: string;
-  /** Tells every process that the settings changed. */
+  /** Notifies every process that the settings changed. */
   ringSettings: () => void;
   log: Logger;
 }
@@ -30,7 +30,7 @@ export class SettingsSync {
 
   async tick(): Promise<void> {
     await this.#write();
-    await this.#tell();
+    await this.#report();
     await this.#follow();
   }
 
@@ -50,11 +50,11 @@ export class SettingsSync {
     config.written(unwritten);
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     const { engine, config, instance } = this.#deps;
-    for (const reload of [...config.untold]) {
+    for (const reload of [...config.unreported]) {
       await recordReload(engine, { agentName: 'monitor', instance, outcome: reload.outcome }, reload.actor);
-      config.told(reload);
+      config.reported(reload);
     }
   }
 

@@ -44,7 +44,7 @@ export class Broadcast {
     push(client, Buffer.from(text));
   }
 
-  /** Null = frames are missing here, and clients are told. */
+  /** Null = frames are missing here, and clients are notified. */
   send(frames: readonly (Frame | null)[]): void {
     this.#pending.push(...frames);
     if (!this.#isWriting) void this.#run();
@@ -96,7 +96,7 @@ function encode(frames: readonly (Frame | null)[], { filter, after }: Client): B
   return Buffer.from(text);
 }
 
-/** Tells a client that events are missing between what it has and what follows; a comment, for strict clients. */
+/** Notifies a client of missing events between the last one it has and the next; a comment, which strict clients ignore. */
 export const GAP = ': gap\n\n';
 
 /** Looked at before the write, so that one great batch cuts nobody who had taken all before it. */

@@ -30,7 +30,7 @@ export interface EventFeedDeps {
 export interface StreamPlace {
   /** It has everything up to this id; null = it is new and gets nothing of the past. */
   after: number | null;
-  /** False = the store could not be asked whether it gave out that id. */
+  /** False = the store could not be queried for that id. */
   isVerified: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { AgentSnapshot } from './agents.ts';
 
-/** Gauges of the agents as of the last look; read when they are asked for. */
+/** Gauges of the agents at the last check, read by each scrape. */
 export function registerAgentMetrics(registry: Registry, snapshots: () => readonly AgentSnapshot[]): void {
   const common = { labelNames: ['agent'] as const, registers: [registry] };
   new Gauge({

@@ -45,25 +45,25 @@ export function createAgents(deps: AgentsDeps): Agents {
   };
   return {
     watch,
-    tellReloads: reloadTeller(deps.engine, watch),
+    tellReloads: reloadRecorder(deps.engine, watch),
     restarter,
     snapshots: () => watch.seen().map(snapshotOf),
     configured: () => watch.configured().map(snapshotOf),
   };
 }
 
-function reloadTeller(engine: Engine, watch: HealthWatch): () => Promise<void> {
-  const told = new Map<string, string>();
+function reloadRecorder(engine: Engine, watch: HealthWatch): () => Promise<void> {
+  const recorded = new Map<string, string>();
   return async () => {
     for (const { agentName, configReload } of watch.seen()) {
-      if (configReload === null || told.get(agentName) === configReload.at) continue;
+      if (configReload === null || recorded.get(agentName) === configReload.at) continue;
       await recordReload(engine, { agentName, instance: 'agent', outcome: configReload }, null);
-      told.set(agentName, configReload.at);
+      recorded.set(agentName, configReload.at);
     }
   };
 }
 
-/** Agents are looked at also while the store is away; what is done about them needs it. */
+/** Agents are checked also while the store is not available; restarts need it. */
 export function addAgentLoops(loops: LoopSet, { watch, restarter, tellReloads }: Agents, everyMs: Pace): void {
   const restarts = loops.add('agent-restarts', everyMs, () => restarter.tick());
   const reloads = loops.add('agent-reloads', everyMs, tellReloads);

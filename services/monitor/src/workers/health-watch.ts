@@ -26,7 +26,7 @@ const NOTHING = { status: undefined, uptime: null, version: null, currentTaskId:
 /** A look, and what the agent says of its last reload of a configuration. */
 export type AgentCheck = AgentObservation & { configReload?: ConfigReloadOutcome | null };
 
-/** Errors of a connection that tell that nobody is there. */
+/** Connection errors which show that no process listens. */
 const ABSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /**
@@ -50,12 +50,12 @@ export async function checkAgent(url: string, timeoutMs: number, signal?: AbortS
   }
 }
 
-function answered({ status: word, ...told }: z.output<typeof Body>): AgentCheck {
+function answered({ status: word, ...figures }: z.output<typeof Body>): AgentCheck {
   const known = AGENT_STATUSES.find((status) => status === word);
   const isFine = word === undefined || word === 'ok';
   const status: AgentStatus = known ?? (isFine ? 'healthy' : 'degraded');
   const problem = status === 'healthy' ? null : `says "${word?.slice(0, 100)}"`;
-  return { kind: 'answered', status, problem, ...told };
+  return { kind: 'answered', status, problem, ...figures };
 }
 
 function parsed(text: string): z.output<typeof Body> {

@@ -31,7 +31,7 @@ const STOP_GRACE_MS = 3_000;
 
 /**
  * Restarts agents that are down, by the strategy of the settings; one monitor of all does. The counts and times are in
- * the store, so a monitor that starts anew keeps to the cooldown.
+ * the store, so the cooldown also holds after a restart of the monitor.
  *
  *   healthy -(3 bad looks)-> down -(restart, cooldown over, attempts left)-> down, attempt + 1
  *   down -(healthy again, for FORGIVEN_AFTER_MS)-> healthy, attempts 0
@@ -64,7 +64,7 @@ export class AgentRestarter {
 
   async #round(engine: Engine): Promise<void> {
     const { watch } = this.#deps;
-    await this.#tell(engine);
+    await this.#record(engine);
     for (const seen of watch.seen()) {
       if (this.#flights.has(seen.agentName)) continue;
       if (needsRestart(seen.health)) await this.#begin(engine, seen);
@@ -72,7 +72,7 @@ export class AgentRestarter {
     }
   }
 
-  /** Waits for restarts under way. @returns whether there was any. */
+  /** Waits for restarts in progress. @returns whether there was any. */
   landed(): Promise<boolean> {
     return this.#flights.landed();
   }
@@ -81,8 +81,8 @@ export class AgentRestarter {
     return this.#flights.stop(STOP_GRACE_MS);
   }
 
-  /** Told by the leader alone, which also knows what restarts have come to. */
-  #tell(engine: Engine): Promise<void> {
+  /** Recorded by the leader alone, which also has the results of restarts. */
+  #record(engine: Engine): Promise<void> {
     const { agents, watch } = this.#deps;
     const seen = watch.seen();
     const names = new Set(seen.map(({ agentName }) => agentName));
@@ -124,7 +124,7 @@ export class AgentRestarter {
     this.#flights.start(agentName, (signal) => this.#carryOut(request, () => target.restart(signal)));
   }
 
-  /** A restart that does not work ends no loop: it is told, and tried again after the cooldown. */
+  /** A restart that does not work ends no loop: it is reported, and tried again after the cooldown. */
   async #carryOut(request: RestartRequest, restart: () => Promise<void>): Promise<void> {
     const { engine, log } = this.#deps;
     const fields = { agentName: request.agent, how: request.how };

@@ -12,7 +12,7 @@ import {
 } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { readLetters } from '../../src/features/dead-letters.ts';
+import { readDeadLetters } from '../../src/features/dead-letters.ts';
 import { ListCache } from '../../src/polling/list-cache.ts';
 import { ENVELOPE, propose } from '../strategy/strategy-world.ts';
 import { admit, type Bench, bury, IMPOSSIBLE, makeBench } from '../support/bench.ts';
@@ -35,12 +35,12 @@ const host = {
 
 beforeAll(async () => {
   bench = await makeBench(database.store, 'Acme/Shop');
-  const letters = new ListCache(
-    () => readLetters(database.store.fleet),
+  const deadLetters = new ListCache(
+    () => readDeadLetters(database.store.fleet),
     () => new Date(),
   );
   await newItem('successor', 'approved', SUCCESSOR);
-  ({ call, close } = await serveConnected({ engine: bench.engine, letters, hostOf: () => host }));
+  ({ call, close } = await serveConnected({ engine: bench.engine, deadLetters, hostOf: () => host }));
 });
 afterAll(() => close());
 

@@ -4,7 +4,7 @@ import type { StoreWatch } from '@pipeline/store';
 import { findIssue, type Store } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { type DeadLetterCache, readLetters, registerDeadLetterGauge } from '../../src/features/dead-letters.ts';
+import { type DeadLetterCache, readDeadLetters, registerDeadLetterGauge } from '../../src/features/dead-letters.ts';
 import { ListCache, type Reading } from '../../src/polling/list-cache.ts';
 import { type Bench, bury, IMPOSSIBLE, makeBench } from '../support/bench.ts';
 import { type Answer, type Call, serveApp, serveConnected } from '../support/served-app.ts';
@@ -14,18 +14,18 @@ const POLLED = new Date('2026-01-02T03:04:05.678Z');
 const UNKNOWN = '0198c5a4-7c1e-7000-8000-000000000001';
 
 let bench: Bench;
-let letters: DeadLetterCache;
+let deadLetters: DeadLetterCache;
 let storeWatch: StoreWatch;
 let call: Call;
 let close: () => Promise<void>;
 let issue = 0;
 
 async function serve(store: Store) {
-  letters = new ListCache(
-    () => readLetters(store.fleet),
+  deadLetters = new ListCache(
+    () => readDeadLetters(store.fleet),
     () => POLLED,
   );
-  ({ call, close, storeWatch } = await serveConnected({ engine: { ...bench.engine, store }, letters }));
+  ({ call, close, storeWatch } = await serveConnected({ engine: { ...bench.engine, store }, deadLetters }));
 }
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('list', () => {
       page: { total: null, limit: 100, offset: 0, hasMore: false },
       polledAt: null,
     });
-    await letters.refresh();
+    await deadLetters.refresh();
     const { items, page, polledAt } = await list();
     expect(polledAt).toBe(POLLED.toISOString());
     expect(page).toEqual({ total: 1, limit: 100, offset: 0, hasMore: false });
@@ -78,7 +78,7 @@ describe('list', () => {
 
   test('pages run newest first; limits are clamped, and what is no number is the default', async () => {
     const ids = [await newLetter(), await newLetter(), await newLetter()].reverse();
-    await letters.refresh();
+    await deadLetters.refresh();
     expect(idsOf(await list())).toEqual(ids);
     const first = await list('?limit=2');
     expect([idsOf(first), first.page]).toEqual([ids.slice(0, 2), { total: 3, limit: 2, offset: 0, hasMore: true }]);
@@ -99,7 +99,7 @@ describe('list', () => {
     const store = database.open({ onStatement: (_pool, text) => statements.push(text) });
     await close();
     await serve(store);
-    await letters.refresh();
+    await deadLetters.refresh();
     statements.length = 0;
     await list();
     expect(statements).toEqual([]);
@@ -124,7 +124,7 @@ describe('list', () => {
 describe('retry', () => {
   test('makes the transition, tells the new state and resolves the letter', async () => {
     const id = await newLetter();
-    await letters.refresh();
+    await deadLetters.refresh();
     const answer = await call('POST', `/api/dead-letters/${id}/retry`);
     expect([answer.status, answer.json]).toEqual([200, { ok: true, newState: 'planning' }]);
     expect(await stateOf(issue)).toBe('planning');
@@ -169,7 +169,7 @@ describe('retry', () => {
 describe('resolve', () => {
   test('puts the letter away under the name of the operator, and retries nothing', async () => {
     const id = await newLetter();
-    await letters.refresh();
+    await deadLetters.refresh();
     expect((await call('POST', `/api/dead-letters/${id}/resolve`)).json).toEqual({ ok: true });
     expect(idsOf(await list())).toEqual([]);
     expect(await stateOf(issue)).toBe('analyzing');
@@ -198,15 +198,23 @@ describe('resolve-all', () => {
   test('is no id: it resolves every cached letter and counts them', async () => {
     await newLetter();
     await newLetter();
-    await letters.refresh();
-    expect((await call('POST', '/api/dead-letters/resolve-all')).json).toEqual({ ok: true, resolved: 2, failed: [] });
+    await deadLetters.refresh();
+    expect((await call('POST', '/api/dead-letters/resolve-all')).json).toEqual({
+      ok: true,
+      resolved: 2,
+      failed: [],
+    });
     expect((await list()).page.total).toBe(0);
-    expect((await call('POST', '/api/dead-letters/resolve-all')).json).toEqual({ ok: true, resolved: 0, failed: [] });
+    expect((await call('POST', '/api/dead-letters/resolve-all')).json).toEqual({
+      ok: true,
+      resolved: 0,
+      failed: [],
+    });
   });
 
   test('one that fails stops no other and is named', async () => {
     const [first, second, third] = [await newLetter(), await newLetter(), await newLetter()];
-    await letters.refresh();
+    await deadLetters.refresh();
     // A value that the server refuses, for the second letter only.
     await sql`
       alter table dead_letters add constraint refuse check (resolution is null or id <> ${sql.lit(second)})`.execute(
@@ -247,7 +255,7 @@ describe('failures', () => {
     const store = database.open();
     await close();
     await serve(store);
-    await letters.refresh();
+    await deadLetters.refresh();
     await store.close();
     const unavailable = { status: 503, code: 'STORE_UNAVAILABLE', error: 'Pipeline store not available' };
     expect((await call('POST', `/api/dead-letters/${id}/retry`)).json).toEqual(unavailable);
@@ -268,13 +276,13 @@ describe('failures', () => {
 
 describe('metrics', () => {
   const { registry } = createMetrics();
-  beforeAll(() => registerDeadLetterGauge(registry, { all: () => letters.all() }));
+  beforeAll(() => registerDeadLetterGauge(registry, { all: () => deadLetters.all() }));
   afterAll(() => registry.clear());
 
-  test('count the unresolved letters of each repo', async () => {
+  test('count the unresolved dead letters of each repo', async () => {
     await newLetter();
     await newLetter();
-    await letters.refresh();
+    await deadLetters.refresh();
     expect(await registry.metrics()).toContain('svc_dead_letters_unresolved{repo="Acme/Shop"} 2');
     await call('POST', '/api/dead-letters/resolve-all');
     const text = await registry.metrics();

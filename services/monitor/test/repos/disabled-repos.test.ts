@@ -41,7 +41,7 @@ async function shown() {
     blocked: [(issues as unknown[]).length, total],
     tasks: [(tasks as unknown[]).length, (summary as { totalPending: number }).totalPending],
     depth: [depth.pendingTaskCount, depth.dlqDepth, Number(depth.vcsWriteQueueDepth) > 0],
-    letters: (await openDeadLetters(database.store.fleet, { limit: 10, offset: 0 })).length,
+    deadLetters: (await openDeadLetters(database.store.fleet, { limit: 10, offset: 0 })).length,
     live: [work.length > 0, inFlight.length, writes.length > 0, deadLetters.length > 0],
   };
 }
@@ -49,12 +49,12 @@ async function shown() {
 test('lists and figures leave the issues of a repo out while it is disabled', async () => {
   const enabled = await shown();
   expect(enabled).toEqual({
-    ...{ blocked: [1, 1], tasks: [2, 2], depth: [2, 1, true], letters: 1 },
+    ...{ blocked: [1, 1], tasks: [2, 2], depth: [2, 1, true], deadLetters: 1 },
     live: [true, 0, true, true],
   });
   await setEnabled(false);
   expect(await shown()).toEqual({
-    ...{ blocked: [0, 0], tasks: [0, 0], depth: [0, 0, false], letters: 0 },
+    ...{ blocked: [0, 0], tasks: [0, 0], depth: [0, 0, false], deadLetters: 0 },
     live: [false, 0, false, false],
   });
   await setEnabled(true);

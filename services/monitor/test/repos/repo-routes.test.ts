@@ -57,7 +57,7 @@ test.each([
   [{ repo: 'nonsense' }, 400, 'must be owner/repo'],
   [{ repo: 'acme/new', tenant: 'nobody' }, 404, 'nobody'],
   [{ repo: 'acme/new', poolSize: 0 }, 400, 'poolSize'],
-  [{ repo: 'acme/new', host: 'github' }, 400, 'set GITHUB_TOKEN or name the branch'],
+  [{ repo: 'acme/new', host: 'github' }, 400, 'set GITHUB_TOKEN, or name the branch'],
 ])('refuses %j with %d and the reason', async (body, status, message) => {
   const answer = await add(body);
   expect(answer.status).toBe(status);

@@ -67,7 +67,7 @@ const neverPolled = <T>() =>
   );
 
 const nothingYet = ({ store }: Connected['engine']) => ({
-  letters: emptyCache<DeadLetter>(),
+  deadLetters: emptyCache<DeadLetter>(),
   consistency: emptyCache<ConsistencyFinding>(),
   blocked: neverPolled<never>(),
   taskQueue: neverPolled<never>(),

@@ -4,7 +4,7 @@ import { beginSending, claim, heartbeat, OrphanWatch, registerWorker, settle } f
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { type ConsistencyCache, consistencyCache } from '../../src/features/consistency.ts';
-import { type DeadLetterCache, readLetters } from '../../src/features/dead-letters.ts';
+import { type DeadLetterCache, readDeadLetters } from '../../src/features/dead-letters.ts';
 import { ListCache } from '../../src/polling/list-cache.ts';
 import { admit, type Bench, bury, makeBench } from '../support/bench.ts';
 import { type Call, serveConnected } from '../support/served-app.ts';
@@ -22,7 +22,7 @@ const host = {
 } as Partial<VcsHost> as VcsHost;
 
 let bench: Bench;
-let letters: DeadLetterCache;
+let deadLetters: DeadLetterCache;
 let findings: ConsistencyCache;
 let call: Call;
 let close: () => Promise<void>;
@@ -38,12 +38,12 @@ beforeAll(async () => {
   const { engine } = bench;
   const orphans = new OrphanWatch({ engine, hostOf: () => host, onError: () => undefined });
   await orphans.check();
-  letters = new ListCache(
-    () => readLetters(database.store.fleet),
+  deadLetters = new ListCache(
+    () => readDeadLetters(database.store.fleet),
     () => new Date(),
   );
   findings = consistencyCache(engine, orphans, () => new Date());
-  ({ call, close } = await serveConnected({ engine, letters, consistency: findings, hostOf: () => host }));
+  ({ call, close } = await serveConnected({ engine, deadLetters, consistency: findings, hostOf: () => host }));
 });
 afterAll(() => close());
 
@@ -74,7 +74,7 @@ describe('interface: States and transitions, rows of Dead letter', () => {
 
   test('Dead letter | unresolved | POST resolve', async () => {
     const id = await bury(bench, number);
-    await letters.refresh();
+    await deadLetters.refresh();
     expect((await call('POST', `/api/dead-letters/${id}/resolve`)).json).toEqual({ ok: true });
     expect([await resolution(id), await listed(), await stateOf()]).toEqual([
       { resolution: 'resolved' },
@@ -87,7 +87,7 @@ describe('interface: States and transitions, rows of Dead letter', () => {
   test('Dead letter | unresolved | POST resolve-all', async () => {
     const first = await bury(bench, number);
     const second = await bury(bench, next());
-    await letters.refresh();
+    await deadLetters.refresh();
     // In the store and not in the cache yet: it is not meant.
     const later = await bury(bench, next());
     expect((await call('POST', '/api/dead-letters/resolve-all')).json).toMatchObject({ ok: true, resolved: 2 });
@@ -98,7 +98,7 @@ describe('interface: States and transitions, rows of Dead letter', () => {
 
   test('Dead letter | unresolved | POST retry', async () => {
     const id = await bury(bench, number);
-    await letters.refresh();
+    await deadLetters.refresh();
     expect((await call('POST', `/api/dead-letters/${id}/retry`)).json).toEqual({ ok: true, newState: 'planning' });
     expect([await resolution(id), await listed(), await stateOf()]).toEqual([
       { resolution: 'retried' },

@@ -23,23 +23,23 @@ interface Call {
 
 /**
  * interface: Consistency.
- * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
+ * @param deps read at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
  */
 export const consistencyHandlers = (deps: () => ConsistencyDeps): Handlers => {
   const answer = (id: string, finding: ConsistencyFinding | null) => {
     deps().consistency.change(withFinding(id, finding));
     return { status: 200, body: { ok: true, finding } } as const;
   };
-  const mend =
+  const repairBy =
     (repair: StoreRepair) =>
     async ({ params: { id }, body, identity }: Call) =>
       answer(id, await repairFinding(deps().engine, repair, id, actorOf(identity, body.reason)));
   return {
     listConsistencyFindings: ({ query }) => ({ status: 200, body: deps().consistency.page(query) }),
-    clearFlag: mend('clear-flag'),
-    resolveSubtaskEdges: mend('resolve-subtask-edges'),
-    linkSi: mend('link-si'),
-    deleteOrphanEdges: mend('delete-orphan-edges'),
+    clearFlag: repairBy('clear-flag'),
+    resolveSubtaskEdges: repairBy('resolve-subtask-edges'),
+    linkSi: repairBy('link-si'),
+    deleteOrphanEdges: repairBy('delete-orphan-edges'),
     enqueueOrphan: async ({ params: { id }, body, identity }) => {
       const { engine, hostOf } = deps();
       return answer(id, await enqueueOrphan(engine, hostOf, id, actorOf(identity, body.reason)));
@@ -51,7 +51,7 @@ type CountHandlers = HandlersOf<typeof consistencyCountRoutes, Authentication>;
 
 /**
  * interface: Data-consistency findings.
- * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
+ * @param deps read at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
  */
 export const consistencyCountHandlers = (deps: () => Pick<ConsistencyDeps, 'consistency'>): CountHandlers => {
   const counts = () => {

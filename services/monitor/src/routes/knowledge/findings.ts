@@ -57,7 +57,7 @@ interface Move {
   identity: Operator;
 }
 
-/** Nothing was found in an issue that nobody knows. */
+/** An unknown issue has no findings. */
 function nobodyKnows(error: unknown): null {
   if (error instanceof AppError && ['NOT_FOUND', 'ISSUE_NOT_FOUND'].includes(error.code)) return null;
   throw error;

@@ -29,7 +29,7 @@ interface TrackParams {
 
 /**
  * interface: Tracks.
- * @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
+ * @param deps read at each call. @throws AppError STORE_UNAVAILABLE where there is no store.
  */
 export const trackHandlers = (deps: () => { engine: Engine }): Handlers => {
   const ok = { status: 200, body: { ok: true } } as const;
@@ -46,8 +46,8 @@ export const trackHandlers = (deps: () => { engine: Engine }): Handlers => {
     },
     updateTrack: async (call) => {
       const { reason, ...change } = call.body;
-      const deed = { action: 'track-update', actor: actorOf(call.identity, reason) };
-      await updateTrackAt(deps().engine, trackAt(call), change, deed);
+      const operation = { action: 'track-update', actor: actorOf(call.identity, reason) };
+      await updateTrackAt(deps().engine, trackAt(call), change, operation);
       return ok;
     },
     deleteTrack: async (call) => {
@@ -55,19 +55,19 @@ export const trackHandlers = (deps: () => { engine: Engine }): Handlers => {
       return ok;
     },
     enableTrack: async (call) => {
-      const deed = { action: 'track-enable', actor: actorOf(call.identity, call.body.reason) };
-      await updateTrackAt(deps().engine, trackAt(call), { enabled: true }, deed);
+      const operation = { action: 'track-enable', actor: actorOf(call.identity, call.body.reason) };
+      await updateTrackAt(deps().engine, trackAt(call), { enabled: true }, operation);
       return ok;
     },
     disableTrack: async (call) => {
-      const deed = { action: 'track-disable', actor: actorOf(call.identity, call.body.reason) };
-      await updateTrackAt(deps().engine, trackAt(call), { enabled: false }, deed);
+      const operation = { action: 'track-disable', actor: actorOf(call.identity, call.body.reason) };
+      await updateTrackAt(deps().engine, trackAt(call), { enabled: false }, operation);
       return ok;
     },
     setTrackCooldown: async (call) => {
       const { cooldown_minutes, reason } = call.body;
-      const deed = { action: 'track-cooldown', actor: actorOf(call.identity, reason) };
-      await updateTrackAt(deps().engine, trackAt(call), { cooldown_minutes }, deed);
+      const operation = { action: 'track-cooldown', actor: actorOf(call.identity, reason) };
+      await updateTrackAt(deps().engine, trackAt(call), { cooldown_minutes }, operation);
       return ok;
     },
   };

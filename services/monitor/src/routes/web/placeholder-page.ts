@@ -24,7 +24,7 @@ use. The dashboard has not been built: run <code>node services/monitor/web/scrip
 tree, or use the container image, which contains it.</p>
 <ul>
 <li><a href="/api/openapi.json"><code>/api/openapi.json</code></a> describes the API (OpenAPI 3.1).</li>
-<li><a href="/health"><code>/health</code></a> tells that the process is alive, <a href="/ready"><code>/ready</code></a>
+<li><a href="/health"><code>/health</code></a> says that the process is alive, <a href="/ready"><code>/ready</code></a>
 what it is connected to.</li>
 <li>Programs send <code>Authorization: Basic</code> with each request to <code>/api</code>.</li>
 </ul>
