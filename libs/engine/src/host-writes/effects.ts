@@ -1,6 +1,7 @@
 import { branchOf, type ExecuteResult, formatSlug, type ProjectionAction } from '@pipeline/domain';
 import {
   actedAt,
+  CLOCKS_DIFFER_MS,
   lockIssueByNumber,
   lockWorkTask,
   markMerged,
@@ -73,9 +74,14 @@ async function onOpenedPullRequest(
   if (task.held === 'budget') await projectIssue(unit, now, [], task);
 }
 
-/** The host has closed the issue at this time: later requests count from then on. */
+/**
+ * The host has closed the issue at this time: later requests count from then on. The close of a person may be older than
+ * the end of the issue; then its end counts, or an earlier request would start it again.
+ */
 async function onClosed(unit: TransactionContext, { issue }: IssueContext, created: Created): Promise<void> {
-  if (issue.state === 'done' && created?.at) await actedAt(unit.tx, issue, created.at);
+  if (issue.state !== 'done' || !created?.at) return;
+  const isOfEnd = Date.parse(created.at) >= Date.parse(issue.state_entered_at) - CLOCKS_DIFFER_MS;
+  if (isOfEnd) await actedAt(unit.tx, issue, created.at);
 }
 
 /** The old branch is gone: the new task may begin. */

@@ -51,6 +51,25 @@ describe('an issue that is done stays done', () => {
     expect((await bench.issue()).state).toBe('done');
   });
 
+  test('when it was closed and labelled by a person before the pipeline ended it', async () => {
+    await applyHostIssue(bench, hostIssue(1));
+    const closed = hostIssue(1, { state: 'closed', updatedAt: bench.host.tick() });
+    bench.host.log(closed, { action: 'closed', label: null, actor: 'anna' });
+    bench.host.log(closed, { ...ENQUEUED, actor: 'anna' });
+    bench.pass(3_600);
+    await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
+    const { id } = await bench.entry('closeIssue');
+    bench.host.nextResults.push({ status: 'ok', repeated: true, created: { at: closed.updatedAt } });
+    await bench.send(id);
+    await drain(bench);
+    bench.pass(60);
+    const issue = { ...closed, labels: ['svc:done', 'svc:enqueue'] };
+    const readAt = bench.database.clock.now?.toISOString() ?? '';
+    const seen = { kind: 'issue', action: 'seen', repo: bench.repo, issue, sender: null, label: null, readAt } as const;
+    await applyHostEvent(bench, seen);
+    expect((await bench.issue()).state).toBe('done');
+  });
+
   test('when a poll sees that the pipeline itself has reopened it', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();

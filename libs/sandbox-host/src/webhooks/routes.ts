@@ -16,7 +16,14 @@ export function repoHookRoutes(sandbox: Sandbox): Router {
     const repo = repoOf(res);
     requireRole(repo, viewerOf(res).login, 'admin');
     const hooks = sandbox.state.list('hook', GLOBAL).filter(({ appId }) => appId === undefined);
-    res.json(paginate(sandbox, req, res, hooks.map((hook) => renderHook(sandbox, repo, hook))));
+    res.json(
+      paginate(
+        sandbox,
+        req,
+        res,
+        hooks.map((hook) => renderHook(sandbox, repo, hook)),
+      ),
+    );
   });
   return router;
 }
