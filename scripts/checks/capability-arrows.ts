@@ -71,7 +71,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     workers: ['wire'],
   },
   'contract-tests': {
-    '.': ['property', 'report', 'target'],
+    '.': ['diff', 'property', 'report', 'target'],
     property: ['target'],
     report: ['property', 'target'],
   },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { OpenApiDocument } from './openapi-document.ts';
+import { isText, type Json, type OpenApiDocument } from './openapi-document.ts';
 import { type Level, RULES, type Rule } from './rules.ts';
 
 /** One difference between two documents, at a place such as `GET /issues > response 200 > items`. */
@@ -52,19 +52,12 @@ export class Comparison {
   }
 
   /** Compares the texts of two nodes that only people read. */
-  texts(place: string, before: Node, after: Node): void {
+  texts(place: string, before: Json, after: Json): void {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
       if (isText(key)) this.same('text-changed', within(place, key), [before[key], after[key]]);
     }
   }
 }
-
-type Node = Readonly<Record<string, unknown>>;
-
-const TEXTS = ['title', 'description', 'summary', 'example', 'examples', 'externalDocs', 'tags', '$comment', 'xml'];
-
-/** Keywords without an effect on requests and answers. */
-export const isText = (key: string): boolean => TEXTS.includes(key) || key.startsWith('x-');
 
 export const within = (place: string, name: string): string => (place === '' ? name : `${place} > ${name}`);
 

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { EXIT, UsageCommand } from '../options.ts';
 import { type Allowed, judge, parseAllowed } from './allowed.ts';
 import { diffDocuments } from './diff-documents.ts';
 import { diffMarkdown, diffSummary, diffText } from './diff-report.ts';
@@ -25,9 +24,15 @@ OLD and NEW are OpenAPI 3.1 documents in JSON: files, http(s) addresses, or - fo
 
 Exit status: 0 no breaking change, 1 breaking changes, 2 wrong usage, 78 a document that cannot be read.`;
 
-/** The command line of `pipeline-contract diff`. */
-export function diffCommand(): Command {
-  const command = new UsageCommand('pipeline-contract diff')
+interface ExitStatuses {
+  readonly ok: number;
+  readonly findings: number;
+  readonly config: number;
+}
+
+/** Makes a command `pipeline-contract diff`, which sets the exit status of the process. */
+export function diffCommand(command: Command, exit: ExitStatuses): Command {
+  return command
     .description('Compares two OpenAPI documents and lists breaking, additive and cosmetic changes.')
     .argument('<old>', 'the document that clients were written against')
     .argument('<new>', 'the document that replaces it')
@@ -35,17 +40,23 @@ export function diffCommand(): Command {
     .option('--json <file>', 'also write the changes to this file')
     .option('--markdown <file>', 'also write the changes to this file as a table')
     .allowExcessArguments(false)
-    .addHelpText('after', AFTER);
-  return command.action((before: string, after: string, options: DiffOptions) =>
-    diff(command, [before, after], options),
-  );
+    .addHelpText('after', AFTER)
+    .action(async (before: string, after: string, options: DiffOptions) => {
+      const breaks = await diff(command, [before, after], { ...options, exit });
+      process.exitCode = breaks ? exit.findings : exit.ok;
+    });
 }
 
-async function diff(command: Command, sources: readonly [string, string], options: DiffOptions): Promise<void> {
+/** Reports the changes and returns whether one of them breaks clients. */
+async function diff(
+  command: Command,
+  sources: readonly [string, string],
+  { exit, ...options }: DiffOptions & { exit: ExitStatuses },
+): Promise<boolean> {
   if (sources.every((source) => source === '-')) command.error('error: only one document can be standard input');
   const { judged, unused, breaks } = await compare(sources, options.allow).catch((error: unknown) => {
     if (!(error instanceof DocumentError)) throw error;
-    return command.error(`error: ${error.message}`, { exitCode: EXIT.config });
+    return command.error(`error: ${error.message}`, { exitCode: exit.config });
   });
   const json = { breaks, changes: judged, unusedAllowances: unused };
   const files = [
@@ -58,7 +69,7 @@ async function diff(command: Command, sources: readonly [string, string], option
   }
   for (const { rule, place } of unused) process.stderr.write(`--allow ${rule}@${place} matches no breaking change\n`);
   process.stdout.write(`${diffText(judged)}${diffSummary(judged)}\n`);
-  process.exitCode = breaks ? EXIT.findings : EXIT.ok;
+  return breaks;
 }
 
 async function compare([before, after]: readonly [string, string], allow: readonly Allowed[]) {

@@ -1,5 +1,7 @@
 import { type Change, Comparison, within } from './change.ts';
 import { diffOperation } from './diff-operation.ts';
+import { diffParameters } from './diff-parameters.ts';
+import { diffResponses } from './diff-responses.ts';
 import { diffSecuritySchemes } from './diff-security.ts';
 import { isObject, listAt, type OpenApiDocument, type Operation, objectAt } from './openapi-document.ts';
 
@@ -11,8 +13,11 @@ export function diffDocuments(before: OpenApiDocument, after: OpenApiDocument): 
   const [a, b] = [operationsOf(before), operationsOf(after)];
   for (const place of new Set([...a.keys(), ...b.keys()])) {
     const [one, other] = [a.get(place), b.get(place)];
-    if (one && other) diffOperation(comparison, place, [one, other]);
-    else if (one) comparison.add('operation-removed', place, 'is gone');
+    if (one && other) {
+      diffOperation(comparison, place, [one, other]);
+      diffParameters(comparison, place, [one, other]);
+      diffResponses(comparison, place, [objectAt(one.node, 'responses'), objectAt(other.node, 'responses')]);
+    } else if (one) comparison.add('operation-removed', place, 'is gone');
     else comparison.add('operation-added', place, 'is a new operation');
   }
   diffSecuritySchemes(comparison);

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Nested, type Site, shown, within } from './change.ts';
-import { diffFields } from './diff-fields.ts';
-import { ANY, isObject, type Json, listAt } from './openapi-document.ts';
-import type { Alternative } from './schema-alternatives.ts';
+import { type Alternative, ANY, isObject, type Json, listAt } from './openapi-document.ts';
 
 const RESTRICTIONS = ['pattern', 'format', 'multipleOf', 'contentEncoding', 'contentMediaType', 'contentSchema'];
 const BOUNDS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'];
@@ -19,7 +17,6 @@ export function diffKeywords(site: Site, before: Alternative, after: Alternative
     diffBound(site, key, [numberBound(key, before), numberBound(key, after)]);
   diffRestriction(site, 'uniqueItems', [a.uniqueItems || undefined, b.uniqueItems || undefined]);
   diffEnum(site, a.enum, b.enum);
-  diffFields(site, a, b, nested);
   diffItems(site, a, b, nested);
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)]))
     if (!HANDLED.includes(key))

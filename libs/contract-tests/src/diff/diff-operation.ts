@@ -1,11 +1,9 @@
 import { type Comparison, within } from './change.ts';
-import { diffParameters } from './diff-parameters.ts';
-import { diffResponses } from './diff-responses.ts';
 import { diffSchema } from './diff-schema.ts';
 import { diffSecurity } from './diff-security.ts';
 import { type Json, type Operation, objectAt } from './openapi-document.ts';
 
-/** Adds the changes between two operations with the same method and path. */
+/** Adds the changes between two operations with the same method and path, except of their parameters and answers. */
 export function diffOperation(comparison: Comparison, place: string, [before, after]: readonly [Operation, Operation]) {
   const [a, b] = [before.node, after.node];
   comparison.texts(place, a, b);
@@ -21,9 +19,7 @@ export function diffOperation(comparison: Comparison, place: string, [before, af
     within(place, 'operationId'),
     [a.operationId, b.operationId],
   );
-  diffParameters(comparison, place, [before, after]);
   diffBody(comparison, within(place, 'body'), [a.requestBody, b.requestBody]);
-  diffResponses(comparison, place, [objectAt(a, 'responses'), objectAt(b, 'responses')]);
   diffSecurity(comparison, within(place, 'security'), [a, b]);
   comparison.same('unknown-keyword-changed', within(place, 'callbacks'), [a.callbacks, b.callbacks]);
   comparison.same('unknown-keyword-changed', within(place, 'servers'), [

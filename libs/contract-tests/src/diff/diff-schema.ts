@@ -1,8 +1,9 @@
 import { type Site, shown, within } from './change.ts';
+import { diffFields } from './diff-fields.ts';
 import { diffKeywords } from './diff-keywords.ts';
-import { ANY, isObject, type Json, listAt } from './openapi-document.ts';
+import { type Alternative, ANY, isObject, type Json, listAt } from './openapi-document.ts';
 import { pairAlternatives } from './pair-alternatives.ts';
-import { type Alternative, alternativesOf } from './schema-alternatives.ts';
+import { alternativesOf } from './schema-alternatives.ts';
 
 /** Adds the changes between two schemas. A pair of schemas is compared once for requests and once for answers. */
 export function diffSchema(site: Site, before: unknown, after: unknown): void {
@@ -79,6 +80,7 @@ function diffAlternative(site: Site, before: Alternative, after: Alternative): v
     site.comparison.add(rule, within(site.place, 'type'), `${nameOf(before)} became ${nameOf(after)}`);
   }
   diffKeywords(site, before, after, diffSchema);
+  diffFields(site, before.keywords, after.keywords, diffSchema);
 }
 
 /** Compares what is no constraint: texts, defaults, deprecation, discriminators. */

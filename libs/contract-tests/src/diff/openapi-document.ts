@@ -26,6 +26,18 @@ export interface Operation {
   readonly node: Json;
 }
 
+/** One alternative of a schema: at most one type, no reference, no `oneOf`, `anyOf`, `allOf` or `const`. */
+export interface Alternative {
+  /** Undefined if every type is valid. */
+  readonly type?: string;
+  readonly keywords: Json;
+}
+
+const TEXTS = ['title', 'description', 'summary', 'example', 'examples', 'externalDocs', 'tags', '$comment', 'xml'];
+
+/** Keywords without an effect on requests and answers. */
+export const isText = (key: string): boolean => TEXTS.includes(key) || key.startsWith('x-');
+
 const MAX_HOPS = 100;
 const MAX_DEPTH = 200;
 

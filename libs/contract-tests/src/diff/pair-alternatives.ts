@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type OpenApiDocument, objectAt } from './openapi-document.ts';
-import { type Alternative, alternativesOf } from './schema-alternatives.ts';
+import { type Alternative, isObject, type OpenApiDocument, objectAt } from './openapi-document.ts';
+import { alternativesOf } from './schema-alternatives.ts';
 
 interface Pairs {
   readonly pairs: [Alternative, Alternative][];
@@ -41,7 +41,7 @@ export function pairAlternatives(
 
 type Tags = ReadonlyMap<string, unknown>;
 
-/** Fields with one value, which tell the alternatives of a union from each other. */
+/** Fields with one value, which distinguish the alternatives of a union. */
 function tagsOf({ keywords }: Alternative, document: OpenApiDocument): Tags {
   return new Map(
     Object.entries(objectAt(keywords, 'properties')).flatMap(([name, schema]) => {

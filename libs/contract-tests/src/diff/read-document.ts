@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
 import { DocumentError, OpenApiDocument } from './openapi-document.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -25,8 +26,8 @@ function reasonOf(error: unknown): string {
 }
 
 async function textOf(source: string, signal: AbortSignal): Promise<string> {
-  if (!/^https?:\/\//i.test(source))
-    return boundedText(createReadStream(source === '-' ? '/dev/stdin' : source, { signal }));
+  if (source === '-') return boundedText(addAbortSignal(signal, process.stdin));
+  if (!/^https?:\/\//i.test(source)) return boundedText(createReadStream(source, { signal }));
   const response = await fetch(source, { signal, headers: { accept: 'application/json' } });
   if (!response.ok) throw new DocumentError(`cannot be read: status ${response.status}`);
   return boundedText(response.body ?? []);

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isText } from './change.ts';
-import { DocumentError, isObject, type Json, listAt, type OpenApiDocument } from './openapi-document.ts';
-
-/** One alternative of a schema: at most one type, no reference, no `oneOf`, `anyOf`, `allOf` or `const`. */
-export interface Alternative {
-  /** Undefined if every type is valid. */
-  readonly type?: string;
-  readonly keywords: Json;
-}
+import {
+  type Alternative,
+  DocumentError,
+  isObject,
+  isText,
+  type Json,
+  listAt,
+  type OpenApiDocument,
+} from './openapi-document.ts';
 
 const MAX_ALTERNATIVES = 1_000;
 const MAX_REFERENCES = 50;
