@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from '@jest/globals';
 import { document } from './documents.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/contract-main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const whole = JSON.stringify(document());
 let folder: string;
 let before: string;
