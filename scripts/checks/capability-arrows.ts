@@ -71,7 +71,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     workers: ['wire'],
   },
   'contract-tests': {
-    '.': ['checks', 'property', 'report', 'target'],
+    '.': ['checks', 'diff', 'property', 'report', 'target'],
     checks: ['target'],
     property: ['target'],
     report: ['checks', 'property', 'target'],

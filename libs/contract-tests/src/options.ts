@@ -63,10 +63,12 @@ Endpoints are named by their operationId. Secrets are read from environment vari
 visible to every user of the machine. Nothing is changed without --write. With --write owner/name, tracks and tasks of that
 repo are changed and restored. --write alone sends requests that change anything: point it at a scratch target only.
 
+pipeline-contract diff --help shows how to compare two OpenAPI documents.
+
 Exit status: 0 nothing found, 1 findings, 2 wrong usage, 78 a target that does not answer or refuses the credentials.`;
 
 /** Ends with 2 on wrong usage, unless another status is given. */
-class UsageCommand extends Command {
+export class UsageCommand extends Command {
   override error(message: string, options?: Parameters<Command['error']>[1]): never {
     // Commander gives 1 for a wrong value of an option.
     const { exitCode = 1 } = options ?? {};

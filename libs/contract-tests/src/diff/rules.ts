@@ -1,0 +1,65 @@
+/** How a change affects a client that was written against the old document. */
+export type Level = 'breaking' | 'additive' | 'cosmetic';
+
+const breaking = 'breaking';
+const additive = 'additive';
+const cosmetic = 'cosmetic';
+
+/** Each rule with its level. The README of the package gives the reason of each. */
+export const RULES = {
+  'operation-removed': breaking,
+  'operation-added': additive,
+  'operation-deprecated': additive,
+  'operation-restored': additive,
+  'operation-id-changed': breaking,
+  'operation-id-added': additive,
+  'parameter-removed': breaking,
+  'parameter-moved': breaking,
+  'parameter-required': breaking,
+  'parameter-optional': additive,
+  'parameter-added': additive,
+  'parameter-format-changed': breaking,
+  'body-removed': breaking,
+  'body-required': breaking,
+  'body-optional': additive,
+  'body-added': additive,
+  'body-encoding-changed': breaking,
+  'request-type-removed': breaking,
+  'request-type-added': additive,
+  'request-field-removed': breaking,
+  'request-field-required': breaking,
+  'request-field-optional': additive,
+  'request-field-added': additive,
+  'request-value-narrowed': breaking,
+  'request-value-widened': additive,
+  'request-value-changed': breaking,
+  'request-default-added': additive,
+  'request-default-changed': breaking,
+  'success-status-added': breaking,
+  'success-status-removed': breaking,
+  'error-status-added': additive,
+  'error-status-removed': additive,
+  'response-type-removed': breaking,
+  'response-type-added': additive,
+  'response-header-removed': breaking,
+  'response-header-optional': breaking,
+  'response-header-required': additive,
+  'response-header-added': additive,
+  'response-field-removed': breaking,
+  'response-field-optional': breaking,
+  'response-field-required': additive,
+  'response-field-added': additive,
+  'response-value-narrowed': additive,
+  'response-value-widened': breaking,
+  'response-value-changed': breaking,
+  'security-narrowed': breaking,
+  'security-widened': additive,
+  'security-scheme-changed': breaking,
+  'server-removed': breaking,
+  'server-added': additive,
+  'unknown-keyword-changed': breaking,
+  'schema-deprecated': additive,
+  'text-changed': cosmetic,
+} as const satisfies Record<string, Level>;
+
+export type Rule = keyof typeof RULES;
