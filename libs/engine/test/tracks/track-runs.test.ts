@@ -309,7 +309,8 @@ describe('an issue of a track', () => {
     await step(bench);
     expect((await seeds())[0]?.completed_at).toBe('2026-03-02T10:05:00.000Z');
     expect(await gaps()).toEqual([]);
-    await applyHostIssue(bench, hostIssue(number, { labels: ['svc:enqueue'] }), { action: 'reopened' });
+    const reopened = hostIssue(number, { labels: ['svc:enqueue'], updatedAt: '2026-03-02T11:00:00.000Z' });
+    await applyHostIssue(bench, reopened, { action: 'reopened' });
     expect((await seeds())[0]?.completed_at).toBeNull();
   });
 
