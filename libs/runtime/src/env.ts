@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unreadFile } from './secret-files.ts';
 
 type Source = Readonly<Record<string, string | undefined>>;
 
@@ -28,7 +29,10 @@ export function parseEnv<S extends z.ZodObject>(schema: S, env: Source): z.outpu
   for (const { path, message } of parsed.error.issues) {
     const name = String(path[0] ?? 'environment');
     if (!lines.has(name))
-      lines.set(name, `${name}: ${env[name] ? `${message}${shown(name, env[name])}` : missing(message)}`);
+      lines.set(
+        name,
+        `${name}: ${env[name] ? `${message}${shown(name, env[name])}` : missing(message) + unreadFile(name, env)}`,
+      );
   }
   throw new EnvError([...lines.values()]);
 }

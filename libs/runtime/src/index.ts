@@ -8,6 +8,7 @@ export * from './metrics.ts';
 export * from './periodic.ts';
 export * from './private-folder.ts';
 export * from './run-service.ts';
+export * from './secret-files.ts';
 export * from './sleep.ts';
 export * from './start-error.ts';
 export * from './stop-stack.ts';

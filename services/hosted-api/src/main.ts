@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { listen } from '@pipeline/http';
-import { runService, type ServiceContext } from '@pipeline/runtime';
+import { runService, type ServiceContext, withSecretFiles } from '@pipeline/runtime';
 import { createNotifications, openStore, requireStore } from '@pipeline/store';
 import type { z } from 'zod';
 import { createHostedContext } from './context/context.ts';
@@ -16,8 +16,10 @@ const NAME = 'hosted-api';
 const WEB_DIR = fileURLToPath(new URL('../web/dist', import.meta.url));
 const now = () => new Date();
 
+const environment = withSecretFiles(process.env);
+
 // Not awaited at top level: the bundle is CommonJS, which knows no such await.
-void runService({ name: NAME, schema: hostedEnv, env: process.env, start: (context) => start(context, process.env) });
+void runService({ name: NAME, schema: hostedEnv, env: environment, start: (context) => start(context, environment) });
 
 /** Parts are added in the order of their start and stopped in reverse: claims that wait first, the store last. */
 async function start(

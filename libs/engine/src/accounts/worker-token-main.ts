@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { DEFAULT_SETTINGS, DEFAULT_TENANT } from '@pipeline/domain';
+import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import { assertSchema, ensureTenant, isRefusedLogin, isUnavailable, openStore, SchemaError } from '@pipeline/store';
 import { type Admin, machineUser } from '../context/admin.ts';
 import { createWorkerToken, revokeWorkerTokens } from './worker-tokens.ts';
@@ -11,7 +12,7 @@ Makes a token for workers and prints it; it is kept nowhere, only its SHA-256 is
   --expires WHEN  after how long (30d, 12h) or from when (2027-01-31) it is refused; default never
   --revoke      make none: revoke those of that name; they end within two seconds, and their workers' names are free
   --tenant ID   external id of the tenant whose work it may do; made if it is not there; default "${DEFAULT_TENANT}"
-Set DATABASE_URL to the database.
+Set DATABASE_URL to the database, or DATABASE_URL_FILE to a file with it.
 `;
 const EXIT_USAGE = 2;
 const EXIT_UNAVAILABLE = 69;
@@ -20,7 +21,7 @@ const EXIT_CONFIG = 78;
 async function main(): Promise<number> {
   const given = readArguments();
   if (typeof given === 'string') return complain(`${given}\n${USAGE}`, EXIT_USAGE);
-  const { DATABASE_URL } = process.env;
+  const { DATABASE_URL } = withSecretFiles(process.env);
   if (!DATABASE_URL || !isPostgresUrl(DATABASE_URL))
     return complain('DATABASE_URL: must be set: must be a postgres:// URL\n', EXIT_CONFIG);
   try {

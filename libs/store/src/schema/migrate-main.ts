@@ -1,3 +1,4 @@
+import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import { z } from 'zod';
 import { isRefusedLogin, isUnavailable } from '../driver/store-errors.ts';
 import { migrateToLatest } from './schema.ts';
@@ -63,7 +64,8 @@ async function prepareRoles(url: string, env: Env): Promise<RoleReport> {
 }
 
 /** An empty value counts as not set, as with the services. */
-const present = () => Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+const present = () =>
+  Object.fromEntries(Object.entries(withSecretFiles(process.env)).filter(([, value]) => value !== ''));
 
 /** A function instead of top-level awaits, which the CommonJS bundle does not support. */
 async function main(args: readonly string[]): Promise<void> {

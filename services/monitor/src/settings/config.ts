@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AppError, type PipelineConfig, parsePipelineConfig } from '@pipeline/domain';
 import { isPasswordHash } from '@pipeline/engine';
+import { unreadFile } from '@pipeline/runtime';
 import { type Document, type ErrorCode, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 
@@ -106,7 +107,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export function requireVariables(config: PipelineConfig, variables: Variables): void {
   const problems = namedBy(config).flatMap(({ name, by, isPassword }) => {
     const value = variables[name] ?? '';
-    if (value === '') return [`${name}: must be set: ${by}`];
+    if (value === '') return [`${name}: must be set: ${by}${unreadFile(name, variables)}`];
     if (isPassword && value.startsWith('$argon2') && !isPasswordHash(value)) {
       return [`${name}: looks like a hash, but is not argon2id in the PHC format ($argon2id$v=19$m=…,t=…,p=…)`];
     }

@@ -1,0 +1,54 @@
+/**
+ * Prepares the secrets of docker-compose.yml: one folder for each reader, so that no service can read the secrets of
+ * another. A secret is taken from the environment; otherwise it is kept if its file exists, and generated if not.
+ *
+ *   node secrets.cjs FOLDER        FOLDER/owner, FOLDER/hosted-api and FOLDER/monitor exist and are writable
+ */
+const { randomBytes } = require('node:crypto');
+const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const SERVER = 'postgres:5432/pipeline';
+
+const [folder, ...rest] = process.argv.slice(2);
+if (folder === undefined || rest.length > 0) {
+  console.error('usage: node secrets.cjs FOLDER');
+  process.exitCode = 2;
+} else {
+  const owner = secret('owner/postgres-password', 'POSTGRES_PASSWORD');
+  write('owner/database-url', urlOf('pipeline', owner));
+  const hosted = secret('hosted-api/database-password', 'HOSTED_API_DATABASE_PASSWORD');
+  write('hosted-api/database-url', urlOf('pipeline_hosted_api', hosted));
+  secret('hosted-api/oauth-cookie-keys', 'OAUTH_COOKIE_KEYS');
+  const monitor = secret('monitor/database-password', 'MONITOR_DATABASE_PASSWORD');
+  write('monitor/database-url', urlOf('pipeline_monitor', monitor));
+  secret('monitor/operator-password', 'MONITOR_PASSWORD');
+  console.log(
+    'The operators log in as "operator". Print the password with: docker compose exec monitor cat /run/secrets/operator-password',
+  );
+}
+
+/** @returns the value of a secret, which is in its file afterwards. */
+function secret(name, variable) {
+  const given = process.env[variable];
+  const path = join(folder, name);
+  if (given) return write(name, given, `taken from ${variable}`);
+  if (existsSync(path)) return readFileSync(path, 'utf8');
+  return write(name, randomBytes(24).toString('hex'), 'generated');
+}
+
+/**
+ * Replaces a file as a whole, so that no reader sees half of it. Postgres runs under another user id than the services;
+ * nothing else runs where the owner's folder is mounted.
+ */
+function write(name, value, how) {
+  const path = join(folder, name);
+  writeFileSync(`${path}.new`, value, { mode: name.startsWith('owner/') ? 0o444 : 0o400 });
+  renameSync(`${path}.new`, path);
+  if (how) console.log(`${name}: ${how}`);
+  return value;
+}
+
+function urlOf(user, password) {
+  return `postgres://${user}:${encodeURIComponent(password)}@${SERVER}`;
+}
