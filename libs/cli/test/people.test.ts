@@ -156,6 +156,25 @@ test('connections are listed and end one by one or all of a user', async () => {
   expect(revoked.sort()).toEqual(['conn_2', 'conn_3']);
 });
 
+test('client credentials are printed once, belong to a member, and end as any connection', async () => {
+  await cli.json(['admin', 'org', 'create', 'omega']);
+  await cli.json(['admin', 'user', 'create', 'olga@omega.org', '--no-password']);
+  const create = ['admin', 'connections', 'create', 'nightly', '--org', 'omega', '--user', 'olga@omega.org'];
+  expect((await cli.refusal(create)).message).toMatch(/olga@omega.org is not a member of omega/);
+  await cli.json(['admin', 'member', 'add', 'omega', 'olga@omega.org']);
+  const made = await cli.json<Record<string, string>>([...create, '--expires', '30d']);
+  expect(made).toMatchObject({ clientId: expect.stringMatching(/^ci_[0-9a-f]{32}$/), name: 'nightly' });
+  expect((await cli.run(create)).stdout).toMatch(/^client id +ci_\w+\nclient secret +mcp_cs_[\w-]{43}\nexpires +20\S+Z\n$/);
+  const everything = JSON.stringify(await database.db.selectFrom('oauth_clients').selectAll().execute());
+  expect(everything).not.toContain(made.clientSecret);
+  const list = await cli.json<{ id: string; client: string }[]>(['admin', 'connections', 'list', '--org', 'omega']);
+  expect(list.map(({ client }) => client)).toEqual(['nightly', 'nightly']);
+  await cli.json(['admin', 'connections', 'revoke', made.id ?? '']);
+  const [latest, , first] = await cli.json<{ action: string; subject: string }[]>(['admin', 'audit', 'list']);
+  expect([latest?.action, first?.action]).toEqual(['connection-revoke', 'connection-create']);
+  expect(JSON.stringify(first)).not.toContain(made.clientSecret);
+});
+
 test('every deed is in the log with who and why, and no password', async () => {
   await cli.json(['admin', 'user', 'create', 'zoe@example.org', '--as', 'root', '--reason', 'new hire'], PASSWORD);
   const [latest, ...older] = await cli.json<object[]>(['admin', 'audit', 'list', '--limit', '50']);

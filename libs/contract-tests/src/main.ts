@@ -12,14 +12,16 @@ import { markdownText } from './report/markdown.ts';
 import { problemCount } from './report/report.ts';
 import { reportText } from './report/terminal.ts';
 import { runSuites } from './run-suites.ts';
-import { openSurface, TargetError } from './target/open-surface.ts';
+import { renewedToken } from './target/client-credentials.ts';
+import { openSurface } from './target/open-surface.ts';
+import { TargetError } from './target/target-error.ts';
 
 /** Runs the chosen suites and sets the exit status that `--help` documents. */
 async function testTarget(given: Command): Promise<void> {
   const { seed = randomInt(2 ** 31), ...options } = given.opts<ContractOptions>();
   requireNames(given, options);
   const { hosted, monitor, json, junit, markdown } = options;
-  const common = commonOf(options);
+  const common = { ...commonOf(options), given: { ...givenOf(options), ...(await connectionOf(given, options)) } };
   const surfaces = await Promise.all([
     ...(hosted === undefined ? [] : [openSurface({ url: hosted, surface: hostedSurface, ...common })]),
     ...(monitor === undefined ? [] : [openSurface({ url: monitor, surface: monitorSurface, ...common })]),
@@ -33,7 +35,7 @@ async function testTarget(given: Command): Promise<void> {
 }
 
 /** Ends with wrong usage where no target is given or an endpoint is unknown. */
-function requireNames(given: Command, { hosted, monitor, only, skip }: Omit<ContractOptions, 'seed'>): void {
+function requireNames(given: Command, { hosted, monitor, only, skip }: Options): void {
   if (hosted === undefined && monitor === undefined) given.error('error: --hosted or --monitor is needed');
   const known = [...hostedSurface.routes, ...monitorSurface.routes].map(({ id }) => id as string);
   const unknown = [...only, ...skip.map(([endpoint]) => endpoint)].find((id) => !known.includes(id));
@@ -42,20 +44,37 @@ function requireNames(given: Command, { hosted, monitor, only, skip }: Omit<Cont
 
 const secret = (name: string): string | undefined => process.env[name] || undefined;
 
-/** Secrets from the environment, and limits of time. */
-function commonOf(options: Omit<ContractOptions, 'seed'>) {
+type Options = Omit<ContractOptions, 'seed'>;
+
+/** How to reach the hosted API as a connection: by a client, or by a token that was issued before. */
+async function connectionOf(given: Command, { hosted, clientId, clientSecretEnv, token, tokenEnv }: Options) {
+  if (clientId === undefined || hosted === undefined) {
+    const issued = token ?? secret(tokenEnv);
+    return issued === undefined ? {} : { token: () => issued };
+  }
+  const clientSecret = secret(clientSecretEnv);
+  if (clientSecret === undefined) given.error(`error: --client-id needs a secret in ${clientSecretEnv}`);
+  const client = { clientId, clientSecret };
+  return { client, token: await renewedToken(hosted, client) };
+}
+
+const commonOf = (options: Options) => ({
+  webhookSecret: secret(options.webhookSecretEnv),
+  timeoutMs: options.timeout,
+  longestRetrySeconds: options.longestRetry,
+});
+
+/** The other secrets, from the environment. */
+function givenOf(options: Options) {
   const password = secret(options.passwordEnv);
-  const token = options.token ?? secret(options.tokenEnv);
   const workerToken = secret(options.workerTokenEnv);
   const webhookSecret = secret(options.webhookSecretEnv);
-  const given = {
-    ...(token !== undefined && { token }),
+  return {
     ...(workerToken !== undefined && { workerToken }),
     ...(webhookSecret !== undefined && { webhookSecret }),
     ...(options.user !== undefined && password !== undefined && { operator: { username: options.user, password } }),
     refusedTokens: options.refusedTokenEnv.flatMap((name) => secret(name) ?? []),
   };
-  return { given, webhookSecret, timeoutMs: options.timeout, longestRetrySeconds: options.longestRetry };
 }
 
 const [subcommand, ...rest] = process.argv.slice(2);

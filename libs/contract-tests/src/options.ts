@@ -9,6 +9,8 @@ export interface ContractOptions {
   hosted?: string;
   token?: string;
   tokenEnv: string;
+  clientId?: string;
+  clientSecretEnv: string;
   workerTokenEnv: string;
   webhookSecretEnv: string;
   refusedTokenEnv: string[];
@@ -84,6 +86,8 @@ export function contractCommand(version: string): Command {
     .option('--hosted <url>', 'address of the hosted API', address)
     .option('--token <token>', 'access token of a connection')
     .option('--token-env <name>', 'variable that holds the access token', 'PIPELINE_TOKEN')
+    .option('--client-id <id>', 'client of the hosted API that gets access tokens by client credentials')
+    .option('--client-secret-env <name>', 'variable that holds its secret', 'PIPELINE_CLIENT_SECRET')
     .option('--worker-token-env <name>', 'variable that holds a worker token', 'PIPELINE_WORKER_TOKEN')
     .option('--webhook-secret-env <name>', 'variable that holds the webhook secret', 'PIPELINE_WEBHOOK_SECRET')
     .option('--refused-token-env <name>', 'variable with a token that must be refused; repeatable', repeated, [])

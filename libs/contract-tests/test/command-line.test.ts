@@ -12,6 +12,7 @@ test.each([
   ['an unknown endpoint', ['--monitor', 'http://127.0.0.1:9', '--only', 'nope'], 2, 'no endpoint is named nope'],
   ['an unknown suite', ['--suite', 'all'], 2, "argument 'all' is invalid"],
   ['a repo without a slash', ['--write', 'shop'], 2, 'must be a repo, owner/name'],
+  ['a client without a secret', ['--hosted', 'http://127.0.0.1:9', '--client-id', 'ci_1'], 2, 'PIPELINE_CLIENT_SECRET'],
   ['a target that does not answer', ['--monitor', 'http://127.0.0.1:9', '--suite', 'answers'], 78, '/health'],
 ])('ends with its exit status and the reason for %s', (_what, args, status, reason) => {
   const ended = run(...args);

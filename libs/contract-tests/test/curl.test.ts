@@ -6,7 +6,7 @@ import { Target } from '../src/target/target.ts';
 import { surface } from './lying-server.ts';
 
 const target = new Target({ url: 'http://127.0.0.1:1', surface, timeoutMs: 1, longestRetrySeconds: 0 });
-const secrets = { token: 'mcp_at_secret', workerToken: 'wrk_at_secret', refusedTokens: ['mcp_at_old'] };
+const secrets = { token: () => 'mcp_at_secret', workerToken: 'wrk_at_secret', refusedTokens: ['mcp_at_old'] };
 const operator = { username: 'olga', password: 'p4ssw0rd' };
 const matrix = credentialMatrix({ ...secrets, operator }, { open: 'cookie1', ended: 'cookie2' });
 const [, makeThing] = surface.routes;

@@ -5,6 +5,22 @@ import { table } from '../command/table.ts';
 
 export function connectionCommands(admin: Command, run: Run): void {
   const connections = group(admin, 'connections', 'programs that read on behalf of users');
+  leaf<{ org?: string; user?: string; expires?: string }>(connections, run, {
+    usage: 'create <name>',
+    description: 'create a client id and secret for a program that runs without a user, such as a CI pipeline',
+    writes: true,
+    options: [
+      ['--user <email>', 'member whose read access the program has; required'],
+      ['--org <id>', 'organisation that the program reads (default: default)'],
+      ['--expires <when>', 'expiry: a duration (90d, 12h) or a date (2027-01-31) (default: 90d)'],
+    ],
+    async action({ use, admin }, [name = ''], { org = 'default', user, expires = '90d' }) {
+      if (user === undefined) throw new UsageError('--user is required');
+      const data = await use.createCredentials(admin, { org, email: user, name, expires });
+      const { clientId, clientSecret, expiresAt } = data;
+      return { data, text: `client id      ${clientId}\nclient secret  ${clientSecret}\nexpires        ${expiresAt}` };
+    },
+  });
   leaf<{ org?: string; user?: string }>(connections, run, {
     usage: 'list',
     description: 'list connections, newest first, including revoked ones',

@@ -1,6 +1,10 @@
 import type { Surface } from '@pipeline/contract';
+import { requestToken } from '../target/client-credentials.ts';
+import type { Credential } from '../target/credentials.ts';
+import { bearer } from '../target/credentials.ts';
+import type { TargetError } from '../target/target-error.ts';
 import type { Check } from './check.ts';
-import { must, mustEqual } from './outcome.ts';
+import { CheckFailed, CheckSkipped, must, mustEqual } from './outcome.ts';
 import { type Answer, NO_CREDENTIAL, type Probe } from './probe.ts';
 
 interface ServerMetadata {
@@ -17,7 +21,7 @@ const anonymous = { credential: NO_CREDENTIAL };
 /** The part of the OAuth life that needs no person at a browser and leaves nothing behind. */
 export const oauthChecks = ({ routes }: Surface): Check[] =>
   routes.some(({ id }) => id === 'getAuthorizationServer')
-    ? [describesItself, challenges, refusesGrants, forgetsUnknownTokens, refusesAuthorization]
+    ? [describesItself, challenges, refusesGrants, forgetsUnknownTokens, refusesAuthorization, endsTokens]
     : [];
 
 const metadataOf = async (probe: Probe): Promise<ServerMetadata> =>
@@ -95,5 +99,26 @@ const refusesAuthorization: Check = {
     const { status, headers } = await probe.send(`/oauth/authorize?${query}`, anonymous);
     must(status >= 400, `status is ${status}`);
     mustEqual('location', headers.get('location'), null);
+  },
+};
+
+/** With the client of the run: the token in use stays, another one is issued and revoked. */
+const endsTokens: Check = {
+  ...{ suite: 'oauth', endpoint: 'revokeToken' },
+  name: 'ends a token at once when its client revokes it, and that one alone',
+  async run(probe) {
+    const { client, target } = probe.tested;
+    if (!client) throw new CheckSkipped('no client credentials were given');
+    const { token } = await requestToken(target.url, client).catch((error: TargetError) => {
+      throw new CheckFailed(error.message);
+    });
+    const statusOf = async (credential?: Credential) =>
+      (await probe.send('/api/cli/bootstrap', credential && { credential })).status;
+    const issued = bearer('issued token', token, 'TOKEN');
+    mustEqual('status with the token', await statusOf(issued), 200);
+    const fields = { token, client_id: client.clientId, client_secret: client.clientSecret };
+    mustEqual('status of the revocation', (await postForm(probe, '/oauth/revoke', fields)).status, 200);
+    mustEqual('status with the revoked token', await statusOf(issued), 401);
+    mustEqual('status with another token of the client', await statusOf(), 200);
   },
 };

@@ -1,9 +1,12 @@
 import type { AuthKind } from '@pipeline/contract';
+import type { ClientCredentials } from './client-credentials.ts';
 
 /** What the command line gives for one surface. Absent = not given. */
 export interface GivenSecrets {
-  /** Access token of a connection. */
-  token?: string;
+  /** The current access token of a connection. */
+  token?: () => string;
+  /** Its client, where it may get further tokens. */
+  client?: ClientCredentials;
   workerToken?: string;
   operator?: { username: string; password: string };
   /** Tokens that must be refused: expired, revoked, of another resource. */
@@ -31,10 +34,18 @@ export interface CredentialMatrix {
   bad(kind: AuthKind): readonly Credential[];
 }
 
-const bearer = (name: string, token: string, variable: string): Credential => ({
+export const bearer = (name: string, token: string, variable: string): Credential => ({
   name,
   headers: { authorization: `Bearer ${token}` },
   shown: { authorization: `Bearer $${variable}` },
+});
+
+/** Read for each request, because it is renewed. */
+const accessToken = (current: () => string): Credential => ({
+  ...bearer('access token', '', 'TOKEN'),
+  get headers() {
+    return { authorization: `Bearer ${current()}` };
+  },
 });
 
 const literal = (name: string, headers: Record<string, string>): Credential => ({ name, headers, shown: headers });
@@ -60,7 +71,7 @@ export function credentialMatrix(
   sessions: { open?: string; ended?: string } = {},
 ): CredentialMatrix {
   const { token, workerToken, operator } = given;
-  const connection = token === undefined ? [] : [bearer('access token', token, 'TOKEN')];
+  const connection = token === undefined ? [] : [accessToken(token)];
   const worker = workerToken === undefined ? [] : [bearer('worker token', workerToken, 'WORKER_TOKEN')];
   const basic = operator === undefined ? [] : [basicOf(operator)];
   const session = sessions.open === undefined ? [] : [cookie('session', sessions.open)];

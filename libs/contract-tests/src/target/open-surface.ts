@@ -2,9 +2,7 @@ import { type AnyRoute, login, logout, type Surface } from '@pipeline/contract';
 import { type Credential, credentialMatrix, type GivenSecrets } from './credentials.ts';
 import { isPlainRead } from './planned-request.ts';
 import { Target } from './target.ts';
-
-/** The target cannot be tested: it does not answer, or it refuses the given credentials. */
-export class TargetError extends Error {}
+import { TargetError } from './target-error.ts';
 
 interface OpenOptions {
   url: string;
@@ -28,7 +26,7 @@ export async function openSurface({ surface, given, ...options }: OpenOptions) {
   for (const probe of probesOf(surface)) {
     for (const credential of matrix.good(probe.auth)) await expectOk(target, probe, credential);
   }
-  return { target, matrix };
+  return { target, matrix, ...(given.client && { client: given.client }) };
 }
 
 /** One read for each kind of credentials, without parameters. */

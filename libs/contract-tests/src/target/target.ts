@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { matchRoute, type SeenAnswer, type Surface } from '@pipeline/contract';
 import { sleep } from '@pipeline/runtime';
+import type { ClientCredentials } from './client-credentials.ts';
 import type { Credential, CredentialMatrix } from './credentials.ts';
 import { addressOf, bodyType, type PlannedRequest } from './planned-request.ts';
 
@@ -132,6 +133,8 @@ export class Target {
 export interface TestedSurface {
   target: Target;
   matrix: CredentialMatrix;
+  /** Gets further access tokens. Absent = not given. */
+  client?: ClientCredentials;
 }
 
 const CLOSED = 'other side closed';

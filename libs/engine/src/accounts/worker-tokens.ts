@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseExpiry, requireSlug } from '@pipeline/domain';
+import { requireSlug } from '@pipeline/domain';
 import {
   insertWorkerToken,
   listWorkerTokens as readTokens,
@@ -11,6 +11,7 @@ import {
 import { validate as isUuid } from 'uuid';
 import { type Admin, administer, audit, notFound, refuse } from '../context/admin.ts';
 import { hashToken } from '../context/token-hash.ts';
+import { requireExpiry } from './expiry.ts';
 import { requireOrg } from './orgs.ts';
 
 interface NewWorkerToken {
@@ -42,15 +43,6 @@ export async function createWorkerToken(admin: Admin, { org: orgId, name, repos,
     await audit(tx, admin, { action: 'worker-token-create', subject, details: { id, repos, expiresAt } });
     return { id, token, org: orgId, name, repos: repos.length === 0 ? null : repos, expiresAt };
   });
-}
-
-/** @throws AppError INVALID_INPUT for a text that is neither a duration nor a time, or not in the future. */
-function requireExpiry(text: string, now: Date): string {
-  const at = parseExpiry(text, now);
-  if (at === null)
-    return refuse(`--expires must be a duration such as 30d or 12h, or a date such as 2027-01-31, got "${text}"`);
-  if (at <= now) return refuse(`--expires must be in the future, got "${text}"`);
-  return at.toISOString();
 }
 
 export async function listWorkerTokens({ engine }: Admin, orgId: string | null) {

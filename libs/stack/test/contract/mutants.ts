@@ -270,6 +270,12 @@ const programs: Mutant[] = [
     endpoints: ['getAuthorizationServer'],
     answer: json(200, (body) => ({ ...body, issuer: 'https://elsewhere.example.org' })),
   },
+  {
+    name: 'says that a token is revoked, and keeps it',
+    endpoints: ['revokeToken'],
+    request: (_headers, address) => (address === '/oauth/revoke' ? { address: '/oauth/token' } : {}),
+    answer: status(400, 200),
+  },
   { name: 'lets caches keep token errors', endpoints: ['token'], answer: header('cache-control', 'public') },
   {
     name: 'answers too late',

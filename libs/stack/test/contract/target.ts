@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { hostedSurface, monitorSurface } from '@pipeline/contract';
 import { openSurface } from '@pipeline/contract-tests';
-import { insertConnection, insertToken, insertUser, insertWorkerToken } from '@pipeline/store';
-import { testDatabase } from '@pipeline/testing';
+import { DEFAULT_SETTINGS } from '@pipeline/domain';
+import { admin } from '@pipeline/engine';
+import { type Db, insertConnection, insertToken, insertUser, insertWorkerToken } from '@pipeline/store';
+import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import { simulateHistory } from '@pipeline/testing/history';
 import { type Service, startService } from '../replicas/service.ts';
 
@@ -36,6 +38,7 @@ export function contractTarget() {
   });
   const database = testDatabase();
   const urls = { hosted: '', monitor: '' };
+  const client = { clientId: '', clientSecret: '' };
   const tokens = { access: '', elsewhere: '', worker: WORKER_TOKEN };
 
   const start = async (name: 'hosted-api' | 'monitor', env: Record<string, string>): Promise<string> => {
@@ -52,6 +55,7 @@ export function contractTarget() {
     await insertWorkerToken(database.store.tenant, { tenantId, name: 'contract', tokenHash, repoIds: null });
     tokens.access = await connect(database, tenantId, `${PUBLIC_URL}/api`);
     tokens.elsewhere = await connect(database, tenantId, 'https://elsewhere.example.org/api');
+    Object.assign(client, await credentialsOf(database, tenants[0]?.externalId ?? '', tenantId));
     const config = join(folder, 'pipeline.yaml');
     writeFileSync(config, CONFIG);
     [urls.hosted, urls.monitor] = await Promise.all([
@@ -62,7 +66,13 @@ export function contractTarget() {
 
   /** Both surfaces, at the services' own addresses or at others. */
   const open = (at: Partial<typeof urls> = {}, timeoutMs = 30_000) => {
-    const given = { token: tokens.access, workerToken: WORKER_TOKEN, operator: OPERATOR, webhookSecret: SECRET };
+    const given = {
+      token: () => tokens.access,
+      client,
+      workerToken: WORKER_TOKEN,
+      operator: OPERATOR,
+      webhookSecret: SECRET,
+    };
     const common = { webhookSecret: SECRET, timeoutMs, longestRetrySeconds: 0 };
     const options = { ...common, given: { ...given, refusedTokens: [tokens.elsewhere] } };
     return Promise.all([
@@ -73,14 +83,22 @@ export function contractTarget() {
   return { open, urls, tokens, OPERATOR };
 }
 
-/** A connection of an owner to the API at the address. @returns its access token. */
-async function connect(
-  { store: { tenant: db } }: ReturnType<typeof testDatabase>,
-  tenantId: number,
-  resource: string,
-): Promise<string> {
+async function insertOwner(db: Db, tenantId: number) {
   const user = { email: `${randomBytes(4).toString('hex')}@example.org`, name: 'Test', passwordHash: 'none' };
-  const userId = await insertUser(db, { ...user, tenantId, role: 'owner' });
+  return { ...user, id: await insertUser(db, { ...user, tenantId, role: 'owner' }) };
+}
+
+/** A client with a secret that reads for an owner. */
+async function credentialsOf({ store }: TestDatabase, org: string, tenantId: number) {
+  const { email } = await insertOwner(store.tenant, tenantId);
+  const engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
+  const by = { engine, actor: 'test', reason: null };
+  return admin.createCredentials(by, { org, email, name: 'Contract tests', expires: '1d' });
+}
+
+/** A connection of an owner to the API at the address. @returns its access token. */
+async function connect({ store: { tenant: db } }: TestDatabase, tenantId: number, resource: string): Promise<string> {
+  const { id: userId } = await insertOwner(db, tenantId);
   const id = `conn_${randomBytes(16).toString('base64url')}`;
   const ttlMs = 3_600_000;
   const client = { clientId: 'dcr_test', clientName: 'Test', scope: 'pipeline:read', payload: {} };

@@ -72,6 +72,28 @@ export async function hasConnection(db: Db, userId: number, clientId: string): P
   return row !== undefined;
 }
 
+/** The usable connection of a client that has exactly one, created with it; null without one. */
+export async function connectionOfClient(db: Db, clientId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('oauth_connections as c')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .select('c.id')
+    .where('c.client_id', '=', clientId)
+    .where(connectionLives)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+/** Binds the access tokens of a connection to a resource. */
+export async function bindConnection(db: Db, id: string, resource: string): Promise<void> {
+  await db
+    .updateTable('oauth_connections')
+    .set({ resource })
+    .where('id', '=', id)
+    .where('resource', '<>', resource)
+    .execute();
+}
+
 /** Records that the connection got a new access token: "last used", with the resolution of a token's lifetime. */
 export async function touchConnection(db: Db, id: string): Promise<void> {
   await db.updateTable('oauth_connections').set({ last_used_at: svcNow }).where('id', '=', id).execute();

@@ -1,5 +1,5 @@
 import type { Role } from '@pipeline/domain';
-import type { Tx } from '../driver/database.ts';
+import type { Db, Tx } from '../driver/database.ts';
 
 /** @returns false when the user is a member already. */
 export async function insertMembership(tx: Tx, tenantId: number, userId: number, role: Role): Promise<boolean> {
@@ -8,6 +8,16 @@ export async function insertMembership(tx: Tx, tenantId: number, userId: number,
     .values({ tenant_id: tenantId, user_id: userId, role })
     .onConflict((c) => c.columns(['tenant_id', 'user_id']).doNothing())
     .returning('user_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function isMember(db: Db, tenantId: number, userId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('memberships')
+    .select('role')
+    .where('tenant_id', '=', tenantId)
+    .where('user_id', '=', userId)
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -1,9 +1,12 @@
 import type { Db } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
+/** Begins the ids of clients that have a secret (the SHA-256 of it is their `client_secret`) and one connection. */
+export const CREDENTIALS_CLIENT = 'ci_';
+
 type Metadata = Record<string, unknown>;
 
-/** Stores a client that registered itself. */
+/** @param address of the program that registered itself; null = created by an administrator. */
 export async function insertClient(db: Db, id: string, metadata: Metadata, address: string | null): Promise<void> {
   await db
     .insertInto('oauth_clients')

@@ -52,6 +52,11 @@ export async function findToken(db: Db, kind: TokenKind, hash: Buffer): Promise<
   return row ? { payload: row.payload as Record<string, unknown>, consumedAt: row.consumed_at } : null;
 }
 
+/** Ends an access token before its expiry; its connection stays. */
+export async function deleteToken(db: Db, hash: Buffer): Promise<void> {
+  await db.deleteFrom('oauth_tokens').where('hash', '=', hash).execute();
+}
+
 /**
  * Marks a token as used. Of two concurrent calls the second waits for the first one's transaction.
  * @returns false when it had been used before: only the caller that gets true may continue.

@@ -1,7 +1,11 @@
 import {
+  bindConnection,
+  CREDENTIALS_CLIENT,
+  connectionOfClient,
   consumeArtifact,
   consumeToken,
   deleteArtifact,
+  deleteToken,
   findArtifact,
   findClient,
   findGrantPayload,
@@ -43,6 +47,7 @@ const REST = {
 export function adapters(deps: AdapterDeps): AdapterFactory {
   return (model) => {
     if (TOKEN_KINDS.includes(model)) return tokenAdapter(model as TokenKind, deps);
+    if (model === 'ClientCredentials') return clientCredentialsAdapter(deps);
     if (model === 'Grant') return connectionAdapter(deps);
     if (model === 'Client') return clientAdapter(deps);
     return artifactAdapter(model, deps);
@@ -61,7 +66,7 @@ function tokenAdapter(kind: TokenKind, { tokenRequests }: AdapterDeps): Adapter 
     },
     async find(id) {
       const found = await findToken(await tokenRequests.db(), kind, hashOfToken(id));
-      if (!found) return undefined;
+      if (found?.payload.kind !== kind) return undefined;
       const { payload, consumedAt } = found;
       const consumed = consumedAt === null ? {} : { consumed: Math.floor(Date.parse(consumedAt) / 1000) };
       return { ...payload, ...consumed, jti: id } as AdapterPayload;
@@ -69,6 +74,35 @@ function tokenAdapter(kind: TokenKind, { tokenRequests }: AdapterDeps): Adapter 
     async consume(id) {
       const won = await consumeToken(await tokenRequests.db(), hashOfToken(id));
       if (!won) throw new errors.InvalidGrant('the token was used by another request at the same time');
+    },
+  };
+}
+
+/**
+ * Access tokens of programs without a user in front of them, such as a CI pipeline. They belong to the connection that was
+ * created with the client, so they carry the rights of its user and end with it.
+ */
+function clientCredentialsAdapter({ tokenRequests, address }: AdapterDeps): Adapter {
+  return {
+    ...REST,
+    async find(id) {
+      const found = await findToken(await tokenRequests.db(), 'AccessToken', hashOfToken(id));
+      return found?.payload.kind === 'ClientCredentials'
+        ? ({ ...found.payload, jti: id } as AdapterPayload)
+        : undefined;
+    },
+    // The program may get another token: a job that ends revokes its own, not the access of all later jobs.
+    destroy: async (id) => deleteToken(await tokenRequests.db(), hashOfToken(id)),
+    async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {
+      const db = await tokenRequests.db();
+      const { clientId = '' } = payload;
+      // Whoever describes its own client could claim this grant type, and has connections of other people.
+      const connectionId = isCredentialsClient(clientId) ? await connectionOfClient(db, clientId) : null;
+      if (connectionId === null) throw new errors.InvalidClientAuth('the connection of this client has ended');
+      const token = { hash: hashOfToken(id), connectionId, payload, ttlMs: expiresIn * 1000 };
+      await insertToken(db, { ...token, kind: 'AccessToken' });
+      await bindConnection(db, connectionId, address.resource);
+      await touchConnection(db, connectionId);
     },
   };
 }
@@ -106,10 +140,19 @@ function clientAdapter({ store }: AdapterDeps): Adapter {
       await insertClient(store.tenant, id, { ...metadata }, Provider.ctx?.ip ?? null);
     },
     async find(id) {
-      return ((await findClient(store.tenant, id)) ?? undefined) as AdapterPayload | undefined;
+      const metadata = await findClient(store.tenant, id);
+      if (!metadata) return undefined;
+      return (isCredentialsClient(id) ? { ...metadata, ...usedMethod() } : metadata) as AdapterPayload;
     },
   };
 }
+
+const isCredentialsClient = (id: string): boolean => id.startsWith(CREDENTIALS_CLIENT);
+
+/** The library allows one method for each client; RFC 6749 leaves the choice to the client. */
+const usedMethod = () => ({
+  token_endpoint_auth_method: Provider.ctx?.oidc.params?.client_secret ? 'client_secret_post' : 'client_secret_basic',
+});
 
 /** What an authorization under way keeps for one browser; the ids are secrets of its cookies. */
 function artifactAdapter(model: string, { store: { tenant: db } }: AdapterDeps): Adapter {

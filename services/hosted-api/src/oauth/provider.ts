@@ -1,9 +1,11 @@
+import { timingSafeEqual } from 'node:crypto';
 import { displayText } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthKeys } from '../accounts/keys.ts';
 import { CODE_SECONDS, INTERACTION_SECONDS, type TokenLifetimes } from '../accounts/token-lifetimes.ts';
 import { SCOPE } from '../auth/public-address.ts';
+import { hashOfToken } from '../auth/token-hash.ts';
 import { type AdapterDeps, adapters } from './adapters.ts';
 import { AuthorizationErrors, type ErrorPageDeps } from './authorization-errors.ts';
 import { askEachTime } from './policy.ts';
@@ -36,7 +38,9 @@ export function createProvider(deps: ProviderDeps): Provider {
   // Its addresses and the `secure` of its cookies come from headers that library-request.ts writes.
   provider.proxy = true;
   prefix(provider.AccessToken, 'mcp_at_');
+  prefix(provider.ClientCredentials, 'mcp_at_');
   prefix(provider.RefreshToken, 'mcp_rt_');
+  compareHashes(provider.Client);
   prefix(provider.Grant, 'conn_');
   provider.use(async (ctx, next) => {
     if (ctx.path !== ROUTES.token) return next();
@@ -63,6 +67,14 @@ function prefix(model: TokenClass, text: string): void {
   const original = prototype.generateTokenId;
   prototype.generateTokenId = function generateTokenId(this: object) {
     return `${text}${original.call(this)}`;
+  };
+}
+
+/** Secrets of clients are stored as SHA-256; both sides have the same length. */
+function compareHashes(model: TokenClass): void {
+  const prototype = model.prototype as { clientSecret?: string; compareClientSecret(actual: string): boolean };
+  prototype.compareClientSecret = function compareClientSecret(this: { clientSecret?: string }, actual) {
+    return timingSafeEqual(hashOfToken(actual), Buffer.from(this.clientSecret ?? '', 'hex'));
   };
 }
 
@@ -98,7 +110,7 @@ function configuration(deps: ProviderDeps, errorPages: AuthorizationErrors): Con
   const { address, keys, lifetimes } = deps;
   return {
     adapter: adapters(deps),
-    clientAuthMethods: ['none'],
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     clientDefaults: {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
@@ -138,6 +150,7 @@ function configuration(deps: ProviderDeps, errorPages: AuthorizationErrors): Con
     ttl: {
       AccessToken: lifetimes.accessSeconds,
       AuthorizationCode: CODE_SECONDS,
+      ClientCredentials: lifetimes.accessSeconds,
       Grant: lifetimes.connectionSeconds,
       Interaction: INTERACTION_SECONDS,
       RefreshToken: lifetimes.refreshSeconds,
@@ -150,6 +163,7 @@ const off = { enabled: false };
 
 function features({ address, lifetimes, allowFetch }: ProviderDeps): NonNullable<Configuration['features']> {
   return {
+    clientCredentials: { enabled: true },
     devInteractions: off,
     dPoP: off,
     introspection: off,

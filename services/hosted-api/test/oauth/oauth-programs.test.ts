@@ -131,3 +131,13 @@ describe('a program that is described by a document', () => {
     expect(browser.status).toBe(400);
   });
 });
+
+test('a metadata document that claims client credentials gets no token for the people who connected the program', async () => {
+  const id = nextId();
+  const grants = ['authorization_code', 'refresh_token', 'client_credentials'];
+  serveDocument({ client_name: 'Reader', redirect_uris: [CALLBACK], grant_types: grants }, id);
+  const { browser } = await atConsent(id, CALLBACK);
+  await decide(browser, 'allow');
+  const answer = await world.token({ grant_type: 'client_credentials', client_id: id });
+  expect([answer.status, answer.error, answer.access]).toEqual([401, 'invalid_client', '']);
+});

@@ -80,7 +80,10 @@ function parse(body: string): unknown {
   }
 }
 
-/** RFC 8414. Ours, because the library's speaks of OpenID Connect, and of the host that a request named. */
+/**
+ * RFC 8414. Ours, because the library's speaks of OpenID Connect, and of the host that a request named. It lists what a
+ * program may register for; clients with a secret are created by an administrator and know how they authenticate.
+ */
 const serverMetadata = ({ origin, resource }: PublicAddress) => ({
   issuer: origin,
   authorization_endpoint: `${origin}${ROUTES.authorization}`,
