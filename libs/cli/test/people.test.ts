@@ -164,7 +164,9 @@ test('client credentials are printed once, belong to a member, and end as any co
   await cli.json(['admin', 'member', 'add', 'omega', 'olga@omega.org']);
   const made = await cli.json<Record<string, string>>([...create, '--expires', '30d']);
   expect(made).toMatchObject({ clientId: expect.stringMatching(/^ci_[0-9a-f]{32}$/), name: 'nightly' });
-  expect((await cli.run(create)).stdout).toMatch(/^client id +ci_\w+\nclient secret +mcp_cs_[\w-]{43}\nexpires +20\S+Z\n$/);
+  expect((await cli.run(create)).stdout).toMatch(
+    /^client id +ci_\w+\nclient secret +mcp_cs_[\w-]{43}\nexpires +20\S+Z\n$/,
+  );
   const everything = JSON.stringify(await database.db.selectFrom('oauth_clients').selectAll().execute());
   expect(everything).not.toContain(made.clientSecret);
   const list = await cli.json<{ id: string; client: string }[]>(['admin', 'connections', 'list', '--org', 'omega']);

@@ -5,15 +5,14 @@ import { renewedToken } from '../src/target/client-credentials.ts';
 
 /** Issues token 1, token 2 and so on, each for 600 s, or refuses. */
 const issuer = { url: '', issued: 0, refuses: false, requests: [] as string[] };
-const server = createServer(async (request, response) => {
-  issuer.requests.push(await text(request));
-  if (!issuer.refuses) issuer.issued += 1;
-  response.writeHead(issuer.refuses ? 401 : 200, { connection: 'close' });
-  response.end(
-    JSON.stringify(
-      issuer.refuses ? { error: 'invalid_client' } : { access_token: `token ${issuer.issued}`, expires_in: 600 },
-    ),
-  );
+const server = createServer((request, response) => {
+  void text(request).then((body) => {
+    issuer.requests.push(body);
+    if (!issuer.refuses) issuer.issued += 1;
+    const issued = { access_token: `token ${issuer.issued}`, expires_in: 600 };
+    response.writeHead(issuer.refuses ? 401 : 200, { connection: 'close' });
+    response.end(JSON.stringify(issuer.refuses ? { error: 'invalid_client' } : issued));
+  });
 });
 
 beforeAll(async () => {

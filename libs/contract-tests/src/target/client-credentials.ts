@@ -1,10 +1,5 @@
+import type { ClientCredentials } from './credentials.ts';
 import { TargetError } from './target-error.ts';
-
-/** A client of the hosted API that gets tokens without a browser. */
-export interface ClientCredentials {
-  clientId: string;
-  clientSecret: string;
-}
 
 interface IssuedToken {
   token: string;

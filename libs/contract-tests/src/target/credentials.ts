@@ -1,5 +1,10 @@
 import type { AuthKind } from '@pipeline/contract';
-import type { ClientCredentials } from './client-credentials.ts';
+
+/** A client of the hosted API that gets tokens without a browser. */
+export interface ClientCredentials {
+  clientId: string;
+  clientSecret: string;
+}
 
 /** What the command line gives for one surface. Absent = not given. */
 export interface GivenSecrets {

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { matchRoute, type SeenAnswer, type Surface } from '@pipeline/contract';
 import { sleep } from '@pipeline/runtime';
-import type { ClientCredentials } from './client-credentials.ts';
-import type { Credential, CredentialMatrix } from './credentials.ts';
+import type { ClientCredentials, Credential, CredentialMatrix } from './credentials.ts';
 import { addressOf, bodyType, type PlannedRequest } from './planned-request.ts';
 
 /** An answer, or why there was none. */
