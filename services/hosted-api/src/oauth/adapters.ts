@@ -96,7 +96,7 @@ function clientCredentialsAdapter({ tokenRequests, address }: AdapterDeps): Adap
     async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {
       const db = await tokenRequests.db();
       const { clientId = '' } = payload;
-      // Whoever describes its own client could claim this grant type, and has connections of other people.
+      // A metadata document may claim this grant type, and its client has connections of other people.
       const connectionId = isCredentialsClient(clientId) ? await connectionOfClient(db, clientId) : null;
       if (connectionId === null) throw new errors.InvalidClientAuth('the connection of this client has ended');
       const token = { hash: hashOfToken(id), connectionId, payload, ttlMs: expiresIn * 1000 };
