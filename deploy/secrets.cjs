@@ -2,10 +2,10 @@
  * Prepares the secrets of docker-compose.yml: one folder for each reader, so that no service can read the secrets of
  * another. A secret is taken from the environment; otherwise it is kept if its file exists, and generated if not.
  *
- *   node secrets.cjs FOLDER        FOLDER/owner, FOLDER/hosted-api and FOLDER/monitor exist and are writable
+ *   node secrets.cjs FOLDER        FOLDER/owner, hosted-api, monitor and operator in it exist and are writable
  */
 const { randomBytes } = require('node:crypto');
-const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const SERVER = 'postgres:5432/pipeline';
@@ -22,10 +22,9 @@ if (folder === undefined || rest.length > 0) {
   secret('hosted-api/oauth-cookie-keys', 'OAUTH_COOKIE_KEYS');
   const monitor = secret('monitor/database-password', 'MONITOR_DATABASE_PASSWORD');
   write('monitor/database-url', urlOf('pipeline_monitor', monitor));
-  secret('monitor/operator-password', 'MONITOR_PASSWORD');
-  console.log(
-    'The operators log in as "operator". Print the password with: docker compose exec monitor cat /run/secrets/operator-password',
-  );
+  secret('operator/password', 'MONITOR_PASSWORD');
+  console.log('Operators log in as "operator". To print the password:');
+  console.log('docker compose exec monitor cat /run/secrets/operator/password');
 }
 
 /** @returns the value of a secret, which is in its file afterwards. */
@@ -43,6 +42,7 @@ function secret(name, variable) {
  */
 function write(name, value, how) {
   const path = join(folder, name);
+  rmSync(`${path}.new`, { force: true }); // of a run that was killed; it is not writable
   writeFileSync(`${path}.new`, value, { mode: name.startsWith('owner/') ? 0o444 : 0o400 });
   renameSync(`${path}.new`, path);
   if (how) console.log(`${name}: ${how}`);

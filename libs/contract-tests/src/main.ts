@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { hostedSurface, monitorSurface } from '@pipeline/contract';
+import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import type { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { diffCommand } from './diff/diff-command.ts';
@@ -42,12 +43,15 @@ function requireNames(given: Command, { hosted, monitor, only, skip }: Options):
   if (unknown !== undefined) given.error(`error: no endpoint is named ${unknown}`);
 }
 
-const secret = (name: string): string | undefined => process.env[name] || undefined;
+const environment = withSecretFiles(process.env);
+
+const secret = (name: string): string | undefined => environment[name] || undefined;
 
 type Options = Omit<ContractOptions, 'seed'>;
 
 /** How to reach the hosted API as a connection: by a client, or by a token that was issued before. */
-async function connectionOf(given: Command, { hosted, clientId, clientSecretEnv, token, tokenEnv }: Options) {
+async function connectionOf(given: Command, { hosted, clientSecretEnv, token, tokenEnv, ...options }: Options) {
+  const clientId = options.clientId ?? secret('PIPELINE_CLIENT_ID');
   if (clientId === undefined || hosted === undefined) {
     const issued = token ?? secret(tokenEnv);
     return issued === undefined ? {} : { token: () => issued };

@@ -61,7 +61,8 @@ function skipped(value: string, before: [string, string][]): [string, string][] 
 const repeated = (value: string, before: string[]): string[] => [...before, value];
 
 const AFTER = `
-Endpoints are named by their operationId. Secrets are read from environment variables; a token on the command line is
+Endpoints are named by their operationId. Secrets are read from environment variables, or from the file that
+NAME_FILE names; a token on the command line is
 visible to every user of the machine. Nothing is changed without --write. With --write owner/name, tracks and tasks of that
 repo are changed and restored. --write alone sends requests that change anything: point it at a scratch target only.
 
@@ -86,7 +87,7 @@ export function contractCommand(version: string): Command {
     .option('--hosted <url>', 'address of the hosted API', address)
     .option('--token <token>', 'access token of a connection')
     .option('--token-env <name>', 'variable that holds the access token', 'PIPELINE_TOKEN')
-    .option('--client-id <id>', 'client of the hosted API that gets access tokens by client credentials')
+    .option('--client-id <id>', 'client that gets access tokens by client credentials (default: PIPELINE_CLIENT_ID)')
     .option('--client-secret-env <name>', 'variable that holds its secret', 'PIPELINE_CLIENT_SECRET')
     .option('--worker-token-env <name>', 'variable that holds a worker token', 'PIPELINE_WORKER_TOKEN')
     .option('--webhook-secret-env <name>', 'variable that holds the webhook secret', 'PIPELINE_WEBHOOK_SECRET')

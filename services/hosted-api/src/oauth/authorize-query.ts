@@ -6,8 +6,8 @@ export function canonicalResource(value: string, { resource }: PublicAddress): s
 }
 
 /**
- * The parameters of an authorization or token request with its resources in one spelling. An authorization without
- * scope gets the only one there is: the library would go through login and consent, and then grant nothing.
+ * The parameters of an authorization or token request with its resources in one spelling. A request that may name a
+ * scope and names none gets the only one there is: the library would go through login and consent, and then grant nothing.
  */
 export function canonicalParameters(
   parameters: URLSearchParams,
@@ -19,6 +19,7 @@ export function canonicalParameters(
     name === 'resource' ? canonicalResource(value, address) : value,
   ]);
   const rewritten = new URLSearchParams(entries);
-  if (isAuthorization && !rewritten.get('scope')) rewritten.set('scope', SCOPE);
+  const mayNameScope = isAuthorization || rewritten.get('grant_type') === 'client_credentials';
+  if (mayNameScope && !rewritten.get('scope')) rewritten.set('scope', SCOPE);
   return rewritten;
 }

@@ -42,6 +42,8 @@ describe('client credentials', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => tokenFor(credentials)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map(({ access }) => access)).size).toBe(8);
+    const { access_token: _token, ...described } = (await tokenFor(credentials)).body;
+    expect(described).toEqual({ token_type: 'Bearer', expires_in: 600, scope: 'pipeline:read' });
     const [one] = await admin.listConnections(by(), { org: 'acme', email: null });
     expect(one).toMatchObject({ id: credentials.id, client: 'CI', live: true, lastUsedAt: expect.anything() });
   });
