@@ -96,6 +96,7 @@ export * from './knowledge/repo-files.ts';
 export * from './knowledge/repo-scans.ts';
 export * from './knowledge/retrospectives.ts';
 export * from './knowledge/run-records.ts';
+export * from './outbox/attempts.ts';
 export * from './outbox/open-issues.ts';
 export * from './outbox/projections.ts';
 export * from './queue/claim-tasks.ts';

@@ -2,11 +2,15 @@ import { ENQUEUE_LABEL, isOutputLabel, outputLabels, stateLabel } from '../label
 import type { State } from '../states.ts';
 import type { ProjectionAction } from './projections.ts';
 
-/** The state that the store wants the host to show for an issue. */
-export interface HostIntent {
+/** What the labels of an issue show. */
+interface LabelIntent {
   state: State;
   isBlocked: boolean;
   isPaused: boolean;
+}
+
+/** The state that the store wants the host to show for an issue. */
+export interface HostIntent extends LabelIntent {
   statusComment: string | null;
   /** Numbers of the issue's pull requests that are closed without a merge. */
   closedPullRequests: readonly number[];
@@ -20,7 +24,7 @@ type Labels = Extract<ProjectionAction, { type: 'swapLabels' }>;
  * A label change updated to the current state from that in which it was queued. `svc:paused` and `svc:blocked` change
  * only if the entry contained them, because people set the first one too.
  */
-export function currentLabels(action: Labels, intent: HostIntent): Labels {
+export function currentLabels(action: Labels, intent: LabelIntent): Labels {
   const wanted = outputLabels(intent);
   const named = [...new Set([...action.remove, ...action.add])];
   const state = stateLabel(intent.state);

@@ -1,5 +1,5 @@
 import { DEFAULT_WORKFLOW } from '@pipeline/domain';
-import { contextOfIssue, type IssueRow } from '@pipeline/store';
+import { contextOfIssue, type IssueContextRow, type IssueRow } from '@pipeline/store';
 import type { TransactionContext } from './context.ts';
 import type { IssueContext } from './issue-context.ts';
 
@@ -9,6 +9,17 @@ import type { IssueContext } from './issue-context.ts';
  */
 export async function loadIssueContext(unit: TransactionContext, issue: IssueRow): Promise<IssueContext> {
   unit.dirtyIssues.changed.add(issue.id);
-  const { workflow, ...context } = await contextOfIssue(unit.tx, issue);
-  return { issue, ...context, workflow: workflow ?? DEFAULT_WORKFLOW, dismissStale: unit.settings.review.dismissStale };
+  return issueContextOf(unit, issue, await contextOfIssue(unit.tx, issue));
 }
+
+/** The context of an issue from its locked row and the rest, which was read after the lock. */
+export const issueContextOf = (
+  { settings }: TransactionContext,
+  issue: IssueRow,
+  { workflow, ...rest }: IssueContextRow,
+): IssueContext => ({
+  issue,
+  ...rest,
+  workflow: workflow ?? DEFAULT_WORKFLOW,
+  dismissStale: settings.review.dismissStale,
+});

@@ -26,19 +26,28 @@ import { restartFront } from './merge-train.ts';
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { type: T }>;
 
-/** Applies what follows from a host write that was executed. Other actions than these have no effects. */
+type Effect = (unit: TransactionContext, subject: IssueContext, action: never, created: Created) => Promise<void>;
+
+const EFFECTS: Partial<Record<ProjectionAction['type'], Effect>> = {
+  createPR: onOpenedPullRequest,
+  mergePR: onMerged,
+  updateBranch: onBranchUpdated,
+  deleteBranch: onDeletedBranch,
+  closeIssue: onClosed,
+  createIssue: onCreatedIssue,
+};
+
+/** Whether anything follows from this host write once it was executed. */
+export const hasEffects = ({ type }: ProjectionAction): boolean => EFFECTS[type] !== undefined;
+
+/** Applies what follows from a host write that was executed. */
 export async function applyEffects(
   unit: TransactionContext,
   subject: IssueContext,
   action: ProjectionAction,
   created: Created,
 ): Promise<void> {
-  if (action.type === 'createPR') await onOpenedPullRequest(unit, subject, action, created);
-  if (action.type === 'mergePR') await onMerged(unit, subject, action, created?.sha ?? null);
-  if (action.type === 'updateBranch') await onBranchUpdated(unit, subject, created?.sha ?? null);
-  if (action.type === 'deleteBranch') await onDeletedBranch(unit, subject);
-  if (action.type === 'closeIssue') await onClosed(unit, subject, created);
-  if (action.type === 'createIssue') await onCreatedIssue(unit, subject, action, created);
+  await EFFECTS[action.type]?.(unit, subject, action as never, created);
 }
 
 /** The pull request was opened: links it to the issue, whose review may begin. */
@@ -78,7 +87,12 @@ async function onOpenedPullRequest(
  * The host has closed the issue at this time: later requests count from then on. The close of a person may be older than
  * the end of the issue; then its end counts, or an earlier request would start it again.
  */
-async function onClosed(unit: TransactionContext, { issue }: IssueContext, created: Created): Promise<void> {
+async function onClosed(
+  unit: TransactionContext,
+  { issue }: IssueContext,
+  _action: ProjectionAction,
+  created: Created,
+): Promise<void> {
   if (issue.state !== 'done' || !created?.at) return;
   const isOfEnd = Date.parse(created.at) >= Date.parse(issue.state_entered_at) - CLOCKS_DIFFER_MS;
   if (isOfEnd) await actedAt(unit.tx, issue, created.at);
@@ -97,9 +111,10 @@ async function onMerged(
   unit: TransactionContext,
   subject: IssueContext,
   action: ActionOf<'mergePR'>,
-  sha: string | null,
+  created: Created,
 ): Promise<void> {
   const { issue } = subject;
+  const sha = created?.sha ?? null;
   await markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha });
   await recordMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
   if (issue.state === 'done') return;
@@ -136,7 +151,13 @@ export async function onMergeRefused(
  * The base was merged into the branch. The new head needs a review and checks of its own; without a new head the merge is
  * tried again.
  */
-async function onBranchUpdated(unit: TransactionContext, subject: IssueContext, headSha: string | null): Promise<void> {
+async function onBranchUpdated(
+  unit: TransactionContext,
+  subject: IssueContext,
+  _action: ProjectionAction,
+  created: Created,
+): Promise<void> {
+  const headSha = created?.sha ?? null;
   const { issue, pr } = subject;
   if (pr) await restartFront(unit, { ...subject, pr }, headSha ?? pr.head_sha);
   if (issue.state !== 'merge-pending' || !pr) return;

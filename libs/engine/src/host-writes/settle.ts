@@ -8,18 +8,19 @@ import {
   repeatedAction,
 } from '@pipeline/domain';
 import {
+  type BegunAttempt,
   beginAttempt,
+  completeProjection,
+  contextOfIssue,
   findProjection,
   hasLaterProjection,
   hasSucceeded,
   insertAttempt,
-  issueOfProjection,
   lockIssue,
   lockProjection,
   type ProjectionRow,
   postponeProjection,
   pullRequestsOf,
-  repoById,
   type SendableProjection,
   sendableProjections,
   type Tx,
@@ -27,10 +28,10 @@ import {
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
+import { issueContextOf } from '../context/load-issue.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { isSeed, onSeeded } from '../tracks/seeds.ts';
-import { applyEffects, onMergeRefused } from './effects.ts';
+import { applyEffects, hasEffects, onMergeRefused } from './effects.ts';
 import { keepWaiting } from './merge-wait.ts';
 import { deadLetterProjection } from './projection-dead-letters.ts';
 import type { Sending } from './sending.ts';
@@ -47,17 +48,14 @@ export const sendable = (engine: Engine, clientType: string, limit: number): Pro
 export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
   const epoch = engine.fence?.epoch ?? null;
   return inTenant(engine, tenantId, async (unit) => {
-    const { tx } = unit;
-    // Read under the lock: a pending comment may be rewritten until its attempt begins.
-    const projection = await lockProjection(tx, tenantId, id);
-    if (projection?.status !== 'pending') return null;
-    const action = await actionNow(tx, projection);
+    const begun = await beginAttempt(unit.tx, { tenantId, id, epoch });
+    if (!begun) return null;
+    const { projection, repo } = begun;
+    const action = await actionNow(unit.tx, begun);
     if (action === null) {
       await completeRepeated(unit, projection);
       return null;
     }
-    if (!(await beginAttempt(tx, { tenantId, id, epoch }))) return null;
-    const repo = await repoById(tx, tenantId, projection.repo_id);
     const mayHaveHappened = projection.attempt_started_at !== null;
     return { projection: { ...projection, action }, repo, mayHaveHappened, epoch };
   });
@@ -75,23 +73,42 @@ async function completeRepeated(unit: TransactionContext, { tenant_id, id }: Pro
  * discarded, but a host fact is applied all the same. A second result for a settled entry changes nothing.
  */
 export function settle(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
-  const { tenant_id: tenantId, id } = sending.projection;
-  return inTenant(engine, tenantId, async (unit) => {
-    const seen = await findProjection(unit.tx, tenantId, id);
-    if (!seen) return;
-    const issue = seen.issue_id === null ? undefined : await lockIssue(unit.tx, tenantId, seen.issue_id);
-    const projection = await lockProjection(unit.tx, tenantId, id);
-    if (!projection) return;
-    await insertAttempt(unit.tx, projection, result);
+  return inTenant(engine, sending.projection.tenant_id, async (unit) => {
+    const held = await lockEntry(unit, sending.projection);
+    if (!held) return;
+    const { projection, subject } = held;
+    unit.send(insertAttempt(unit.tx, projection, result));
     // Two executors may have sent it, one of them after it lost the leader lock: the first result is final, and a host
     // fact applies also after a discard. A failure of a former leader does not affect the attempt of its successor.
     const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
     if (projection.status === 'complete' || (late && result.status !== 'ok')) return;
-    const subject = issue ? await loadIssueContext(unit, issue) : null;
     const { mayHaveHappened } = sending;
+    if (subject && (result.status !== 'ok' || hasEffects(projection.action)))
+      unit.dirtyIssues.changed.add(subject.issue.id);
     await OUTCOME[result.status](unit, { subject, projection, mayHaveHappened, result: result as never });
-    unit.notify('svc_projections');
   });
+}
+
+/** Locks the issue of an entry, then the entry, and reads what a decision depends on: one round trip. */
+async function lockEntry(
+  unit: TransactionContext,
+  sent: ProjectionRow,
+): Promise<{ projection: ProjectionRow; subject: IssueContext | null } | null> {
+  const { tx, tenantId } = unit;
+  // An issue without a record may have got one since the attempt began.
+  const seen = sent.issue_id === null ? await findProjection(tx, tenantId, sent.id) : sent;
+  if (!seen) return null;
+  if (seen.issue_id === null) {
+    const projection = await lockProjection(tx, tenantId, sent.id);
+    return projection ? { projection, subject: null } : null;
+  }
+  const key = { tenant_id: tenantId, repo_id: seen.repo_id, id: seen.issue_id, issue_number: seen.issue_number };
+  const [issue, projection, rest] = await Promise.all([
+    lockIssue(tx, tenantId, key.id),
+    lockProjection(tx, tenantId, sent.id),
+    contextOfIssue(tx, key),
+  ]);
+  return projection ? { projection, subject: issue ? issueContextOf(unit, issue, rest) : null } : null;
 }
 
 interface Settled<S extends ExecuteResult['status']> {
@@ -111,18 +128,12 @@ const OUTCOME: { [S in ExecuteResult['status']]: (unit: TransactionContext, sett
 };
 
 async function onOk(unit: TransactionContext, { subject, projection, result }: Settled<'ok'>): Promise<void> {
-  await updateProjection(unit.tx, unit.tenantId, projection.id, {
-    status: projection.status === 'discarded' ? 'discarded' : 'complete',
-    attempts: projection.attempts + 1,
-    attempt_started_at: null,
-    retry_after: null,
-    error: null,
-    result: result.created as never,
-  });
+  unit.send(completeProjection(unit.tx, projection, result.created));
   const { action } = projection;
   if (action.type === 'createIssue' && isSeed(projection)) return onSeeded(unit, projection, action, result.created);
   // The label for intake of an unknown issue is on the host: the next poll admits it.
-  if (!subject) return unit.notify('svc_cache');
+  if (!subject)
+    return action.type === 'swapLabels' || action.type === 'addLabels' ? unit.notify('svc_cache') : undefined;
   await applyEffects(unit, subject, action, result.created);
 }
 
@@ -203,30 +214,31 @@ async function recordGivenUp(
  * The host write of an outbox entry if it is sent now; null = none. The issue is read without its lock: any change of
  * it queues its own entry behind this one.
  */
-async function actionNow(tx: Tx, projection: ProjectionRow): Promise<ProjectionAction | null> {
+async function actionNow(tx: Tx, { projection, issue }: BegunAttempt): Promise<ProjectionAction | null> {
   const { action, attempt_started_at } = projection;
-  const repeated = attempt_started_at !== null && (await hasSucceeded(tx, projection));
-  const showsState = action.type === 'swapLabels' || action.type === 'closeIssue' || action.type === 'reopenIssue';
-  if (!repeated && !showsState) return action;
-  const intent = await intentOf(tx, projection);
-  // An entry without a record: a label for intake, or an issue that a track creates.
-  if (intent === null) return repeated && action.type === 'createIssue' ? null : action;
-  if (repeated) return repeatedAction(action, intent);
-  if (action.type === 'swapLabels') return currentLabels(action, intent);
+  if (attempt_started_at !== null && (await hasSucceeded(tx, projection))) {
+    // An entry without a record: a label for intake, or an issue that a track creates.
+    if (issue === null) return action.type === 'createIssue' ? null : action;
+    return repeatedAction(action, await intentOf(tx, projection, issue));
+  }
+  if (issue === null) return action;
+  if (action.type === 'swapLabels') return currentLabels(action, issue);
   // The dead letter of a failed one may be retried when the issue has moved on.
-  return showsState && !agreesWithState(action, intent) ? null : action;
+  const isDone = action.type === 'closeIssue' || action.type === 'reopenIssue';
+  return isDone && !agreesWithState(action, issue) ? null : action;
 }
 
-async function intentOf(tx: Tx, projection: ProjectionRow): Promise<HostIntent | null> {
-  const issue = await issueOfProjection(tx, projection);
-  if (!issue) return null;
-  const prs = await pullRequestsOf(tx, issue.tenant_id, issue.id);
-  return {
-    state: issue.state,
-    isBlocked: issue.is_blocked,
-    isPaused: issue.is_paused,
-    statusComment: issue.status_comment_body,
-    closedPullRequests: prs.filter(({ state, merged }) => state === 'closed' && !merged).map(({ number }) => number),
-    isNewestOfType: !(await hasLaterProjection(tx, projection)),
-  };
+async function intentOf(
+  tx: Tx,
+  projection: ProjectionRow,
+  issue: NonNullable<BegunAttempt['issue']>,
+): Promise<HostIntent> {
+  const [prs, hasLater] = await Promise.all([
+    pullRequestsOf(tx, projection.tenant_id, issue.id),
+    hasLaterProjection(tx, projection),
+  ]);
+  const closedPullRequests = prs
+    .filter(({ state, merged }) => state === 'closed' && !merged)
+    .map(({ number }) => number);
+  return { ...issue, closedPullRequests, isNewestOfType: !hasLater };
 }

@@ -23,3 +23,11 @@ const MAX_LISTED = 50;
 /** The rows of a query as one JSON array, in order: a part of a statement that returns many kinds of rows. */
 export const jsonList = (query: RawBuilder<unknown>, limit = MAX_LISTED): RawBuilder<unknown> =>
   sql`(select coalesce(json_agg(q), '[]') from (${query} limit ${sql.lit(limit)}) q)`;
+
+/** Columns of a table in a joined result: `alias_column`. */
+export const columnsOf = (alias: string, columns: readonly string[]): RawBuilder<unknown> =>
+  sql.join(columns.map((column) => sql`${sql.ref(`${alias}.${column}`)} as ${sql.ref(`${alias}_${column}`)}`));
+
+/** The row of that table in a joined result that was selected by `columnsOf`. */
+export const partOf = <T>(row: Readonly<Record<string, unknown>>, alias: string, columns: readonly string[]): T =>
+  Object.fromEntries(columns.map((column) => [column, row[`${alias}_${column}`]])) as T;

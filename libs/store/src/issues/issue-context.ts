@@ -2,12 +2,13 @@ import type { WorkflowSnapshot } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { COLUMNS } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
+import { columnsOf, partOf } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { onOwnBranch, type PullRequestRow } from '../intake/pull-requests.ts';
 import type { RepoRow } from '../repos/repos.ts';
 
 /** The data beside its own row that decisions about an issue depend on. */
-interface IssueContextRow {
+export interface IssueContextRow {
   repo: RepoRow;
   /** Null = the repo has no active workflow. */
   workflow: WorkflowSnapshot | null;
@@ -19,15 +20,12 @@ interface IssueContextRow {
   openDependencies: number;
 }
 
-const prefixed = (alias: string, columns: readonly string[]) =>
-  sql.join(columns.map((column) => sql`${sql.ref(`${alias}.${column}`)} as ${sql.ref(`${alias}_${column}`)}`));
-
 const around = prepared(
   'issue-context',
   (_db, p: Params<{ tenantId: number; repoId: number; issueId: number; issueNumber: number }>) => sql<
     Record<string, unknown>
   >`
-    select ${prefixed('repo', COLUMNS.repos)}, ${prefixed('pr', COLUMNS.pull_requests)},
+    select ${columnsOf('repo', COLUMNS.repos)}, ${columnsOf('pr', COLUMNS.pull_requests)},
       (select w.body from workflow_snapshots w
         where w.tenant_id = repo.tenant_id and w.repo_id = repo.id and w.active) as workflow,
       (select count(*) from findings f
@@ -57,12 +55,10 @@ export async function contextOfIssue(
 ): Promise<IssueContextRow> {
   const row = await around.first(tx, { tenantId: tenant_id, repoId: repo_id, issueId: id, issueNumber: issue_number });
   if (!row) throw new Error(`tenant ${tenant_id} has no repo ${repo_id}`);
-  const part = (alias: string, columns: readonly string[]) =>
-    Object.fromEntries(columns.map((column) => [column, row[`${alias}_${column}`]]));
   return {
-    repo: part('repo', COLUMNS.repos) as unknown as RepoRow,
+    repo: partOf<RepoRow>(row, 'repo', COLUMNS.repos),
     workflow: row.workflow as WorkflowSnapshot | null,
-    pr: row.pr_id === null ? undefined : (part('pr', COLUMNS.pull_requests) as unknown as PullRequestRow),
+    pr: row.pr_id === null ? undefined : partOf<PullRequestRow>(row, 'pr', COLUMNS.pull_requests),
     openBlockers: row.open_blockers as number,
     openDependencies: row.open_dependencies as number,
   };

@@ -1,4 +1,4 @@
-import type { ExecuteResult, Lane, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
+import type { Lane, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
 import { LANES, laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
@@ -114,23 +114,6 @@ export const lockProjection = (tx: Tx, tenantId: number, id: number): Promise<Pr
 export const findProjection = (db: Db, tenantId: number, id: number): Promise<ProjectionRow | undefined> =>
   found.first(db, { tenantId, id }) as Promise<ProjectionRow | undefined>;
 
-const begin = prepared('begin-projection-attempt', (db, p: Params<Id & { epoch: number | null }>) =>
-  db
-    .updateTable('projections')
-    .set({ attempt_started_at: svcNow, attempt_epoch: p('epoch'), updated_at: svcNow })
-    .where('tenant_id', '=', p('tenantId'))
-    .where('id', '=', p('id'))
-    .where('status', '=', 'pending'),
-);
-
-/**
- * Marks an entry as being sent. `attempt_started_at` stays set until the result of the attempt is known, so an entry
- * that still has it was interrupted: the host may have executed it. `epoch` is that of the leader that sends it.
- * @returns false when it is no longer pending.
- */
-export const beginAttempt = async (db: Db, attempt: Id & { epoch: number | null }): Promise<boolean> =>
-  (await begin.run(db, attempt)) > 0;
-
 export async function updateProjection(
   tx: Tx,
   tenantId: number,
@@ -143,37 +126,6 @@ export async function updateProjection(
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
     .execute();
-}
-
-export async function insertAttempt(tx: Tx, projection: ProjectionRow, result: ExecuteResult): Promise<void> {
-  await tx
-    .insertInto('projection_attempts')
-    .values({
-      tenant_id: projection.tenant_id,
-      projection_id: projection.id,
-      started_at: projection.attempt_started_at ?? svcNow,
-      finished_at: svcNow,
-      outcome: result.status,
-      error: result.status === 'ok' ? null : result.message,
-    })
-    .onConflict((c) => c.columns(['tenant_id', 'projection_id', 'started_at']).doNothing())
-    .execute();
-}
-
-/** Whether an attempt of the entry succeeded: it is complete, or was before it was retried or discarded. */
-export async function hasSucceeded(
-  tx: Tx,
-  { tenant_id, id }: Pick<ProjectionRow, 'tenant_id' | 'id'>,
-): Promise<boolean> {
-  const row = await tx
-    .selectFrom('projection_attempts')
-    .select('projection_id')
-    .where('tenant_id', '=', tenant_id)
-    .where('projection_id', '=', id)
-    .where('outcome', '=', 'ok')
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** Whether the issue has a later entry of the same type. Cost: the entries of the issue. */
@@ -191,16 +143,6 @@ export async function hasLaterProjection(tx: Tx, projection: ProjectionRow): Pro
     .executeTakeFirst();
   return row !== undefined;
 }
-
-/** The issue of an entry, by its number if it was queued before the issue had a record. */
-export const issueOfProjection = (tx: Tx, projection: ProjectionRow) =>
-  tx
-    .selectFrom('issues')
-    .select(['tenant_id', 'id', 'state', 'is_blocked', 'is_paused', 'status_comment_body'])
-    .where('tenant_id', '=', projection.tenant_id)
-    .where('repo_id', '=', projection.repo_id)
-    .where('issue_number', '=', projection.issue_number)
-    .executeTakeFirst();
 
 /** A merge that was postponed without an error, and not sent since. */
 const waitsForChecks = sql<boolean>`action ->> 'type' = 'mergePR' and status = 'pending'
