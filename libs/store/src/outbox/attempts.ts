@@ -32,11 +32,14 @@ export interface BegunAttempt {
   issue: ShownIssue | null;
 }
 
+const columns = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
+
+// The limits keep the planner from joining in another order than by the entry.
 const begin = prepared(
   'begin-projection',
   (_db, p: Params<Attempt>) => sql<Record<string, unknown>>`
     with entry as (
-      select ${sql.join(COLUMNS.projections.map((column) => sql.ref(column)))} from projections
+      select ${columns(COLUMNS.projections)} from projections
       where tenant_id = ${p('tenantId')} and id = ${p('id')} and status = 'pending' for update
     ), begun as (
       update projections p
@@ -45,9 +48,14 @@ const begin = prepared(
     )
     select ${columnsOf('entry', COLUMNS.projections)}, ${columnsOf('repo', COLUMNS.repos)}, issue.id as shown_id,
       issue.state, issue.is_blocked, issue.is_paused, issue.status_comment_body
-    from entry join repos repo on repo.tenant_id = ${p('tenantId')} and repo.id = entry.repo_id
-      left join issues issue on issue.tenant_id = ${p('tenantId')} and issue.repo_id = entry.repo_id
-        and issue.issue_number = entry.issue_number`,
+    from entry
+    cross join lateral (
+      select ${columns(COLUMNS.repos)} from repos where tenant_id = ${p('tenantId')} and id = entry.repo_id limit 1
+    ) repo
+    left join lateral (
+      select id, state, is_blocked, is_paused, status_comment_body from issues
+      where tenant_id = ${p('tenantId')} and repo_id = entry.repo_id and issue_number = entry.issue_number limit 1
+    ) issue on true`,
 );
 
 /**

@@ -4,6 +4,7 @@ import { sleep } from '@pipeline/runtime';
 export class Flights {
   readonly #flying = new Map<string, Promise<void>>();
   readonly #abort = new AbortController();
+  #landings = new Set<string>();
 
   get size(): number {
     return this.#flying.size;
@@ -15,8 +16,17 @@ export class Flights {
 
   /** Starts `work` under a key that is free. `work` handles its own errors. */
   start(key: string, work: (signal: AbortSignal) => Promise<void>): void {
-    const flight = work(this.#abort.signal).finally(() => this.#flying.delete(key));
+    const flight = work(this.#abort.signal).finally(() => {
+      this.#flying.delete(key);
+      this.#landings.add(key);
+    });
     this.#flying.set(key, flight);
+  }
+
+  /** @returns the keys of work that ends from now on; filled until the next call. */
+  landingsFromNow(): ReadonlySet<string> {
+    this.#landings = new Set();
+    return this.#landings;
   }
 
   /** Waits for all work in progress. @returns whether there was any. */

@@ -61,12 +61,14 @@ export class ProjectionExecutor {
     const { host } = this.#deps;
     if (this.#now() < this.#waitUntil) return;
     const { parallelIssues } = engine.settings().hostBudget;
+    const landed = this.#flights.landingsFromNow();
     // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
     const ready = await sendable(engine, host.clientType, parallelIssues * LANES.length * 2);
     for (const { tenant_id, id, repo_id, issue_number, action } of ready) {
       if (this.#flights.size >= parallelIssues) return;
       const key = `${tenant_id}/${repo_id}#${issue_number}`;
-      if (this.#flights.has(key) || this.#rests(key)) continue;
+      // An entry whose attempt ended while the list was read may be in it all the same.
+      if (this.#flights.has(key) || landed.has(key) || this.#rests(key)) continue;
       const reserved = this.#deps.budget?.reserve(writesOf(action)) ?? null;
       if (this.#deps.budget && !reserved) return;
       this.#flights.start(key, (stopping) =>
