@@ -60,7 +60,7 @@ export class RepoPoller {
       const turn = turns.get(keyOf(repo));
       if (!host || !turn || turn.at > this.#now() || this.#flights.has(keyOf(repo))) continue;
       if (this.#flights.size >= PARALLEL) return this.lookAgain();
-      this.#flights.start(keyOf(repo), () => this.#poll({ engine, repo, host }, turn));
+      void this.#flights.start(keyOf(repo), () => this.#poll({ engine, repo, host }, turn));
     }
   }
 

@@ -4,7 +4,6 @@ import { sleep } from '@pipeline/runtime';
 export class Flights {
   readonly #flying = new Map<string, Promise<void>>();
   readonly #abort = new AbortController();
-  #landings = new Set<string>();
 
   get size(): number {
     return this.#flying.size;
@@ -14,19 +13,13 @@ export class Flights {
     return this.#flying.has(key);
   }
 
-  /** Starts `work` under a key that is free. `work` handles its own errors. */
-  start(key: string, work: (signal: AbortSignal) => Promise<void>): void {
+  /** Starts `work` under a key that is free. `work` handles its own errors. @returns when the key is free again. */
+  start(key: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const flight = work(this.#abort.signal).finally(() => {
       this.#flying.delete(key);
-      this.#landings.add(key);
     });
     this.#flying.set(key, flight);
-  }
-
-  /** @returns the keys of work that ends from now on; filled until the next call. */
-  landingsFromNow(): ReadonlySet<string> {
-    this.#landings = new Set();
-    return this.#landings;
+    return flight;
   }
 
   /** Waits for all work in progress. @returns whether there was any. */

@@ -1,7 +1,7 @@
 import { type ExecuteResult, LANES, type ProjectionAction, type VcsHost, writesOf } from '@pipeline/domain';
 import { beginSending, type Engine, passMergeGate, type Sending, sendable, settle } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { isLeadershipLost } from '@pipeline/store';
+import { isLeadershipLost, type SendableProjection } from '@pipeline/store';
 import { HostError } from '@pipeline/vcs';
 import type { WriteBudget } from '../hosts/write-budget.ts';
 import { Flights } from '../loops/flights.ts';
@@ -33,17 +33,27 @@ interface Attempt {
 const REST_MS = 30_000;
 const STOP_GRACE_MS = 3_000;
 
+/** One attempt of an issue at a time. */
+const keyOf = ({ tenant_id, repo_id, issue_number }: Omit<SendableProjection, 'id' | 'action'>): string =>
+  `${tenant_id}/${repo_id}#${issue_number}`;
+
 /**
  * Writes the outbox to one host. One replica leads; issues go in parallel, one entry
  * of an issue at a time, each lane in order. A tick only starts attempts; each runs
  * begin (marked as in doubt) -> execute -> settle (compare-and-set), so a crash anywhere leaves an entry that the next
  * leader looks up on the host before it writes again.
- * Cost of a tick: one indexed read of open entries, none while the host has asked us to wait.
+ * Cost of a tick: one indexed read of open entries; none while read ones wait for a free place, or the host has asked us
+ * to wait.
  */
 export class ProjectionExecutor {
   readonly #deps: ExecutorDeps;
   readonly #flights = new Flights();
   readonly #resting = new Map<string, number>();
+  /** Entries that were read under a leadership and not started: while there are any, a tick reads no others. */
+  #ready: SendableProjection[] = [];
+  #readAs: Leading | null = null;
+  /** Ids of the entries whose attempts are in progress. */
+  readonly #sending = new Set<number>();
   #waitUntil = 0;
   /** Called when an attempt has ended and the next entry may go. */
   onLanded: () => void = () => undefined;
@@ -60,21 +70,39 @@ export class ProjectionExecutor {
   async #startAttempts(engine: Engine, leading: Leading): Promise<void> {
     const { host } = this.#deps;
     if (this.#now() < this.#waitUntil) return;
-    const { parallelIssues } = engine.settings().hostBudget;
-    const landed = this.#flights.landingsFromNow();
+    // Another leader may have sent what was read under an earlier leadership.
+    if (this.#readAs !== leading) this.#ready = [];
+    if (this.#startReady(engine, leading)) return;
+    const sending = new Set(this.#sending);
     // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
-    const ready = await sendable(engine, host.clientType, parallelIssues * LANES.length * 2);
-    for (const { tenant_id, id, repo_id, issue_number, action } of ready) {
-      if (this.#flights.size >= parallelIssues) return;
-      const key = `${tenant_id}/${repo_id}#${issue_number}`;
-      // An entry whose attempt ended while the list was read may be in it all the same.
-      if (this.#flights.has(key) || landed.has(key) || this.#rests(key)) continue;
-      const reserved = this.#deps.budget?.reserve(writesOf(action)) ?? null;
-      if (this.#deps.budget && !reserved) return;
-      this.#flights.start(key, (stopping) =>
+    const limit = engine.settings().hostBudget.parallelIssues * LANES.length * 2;
+    const entries = await sendable(engine, host.clientType, limit);
+    // The attempts of these may have ended while the list was read.
+    this.#ready = entries.filter(({ id }) => !sending.has(id));
+    this.#readAs = leading;
+    this.#startReady(engine, leading);
+  }
+
+  /** Starts attempts of the entries that were read, oldest first. @returns whether a limit ended it. */
+  #startReady(engine: Engine, leading: Leading): boolean {
+    const { budget } = this.#deps;
+    const { parallelIssues } = engine.settings().hostBudget;
+    let isLimited = false;
+    this.#ready = this.#ready.filter(({ tenant_id, id, ...entry }) => {
+      const key = keyOf({ tenant_id, ...entry });
+      isLimited ||= this.#flights.size >= parallelIssues;
+      if (isLimited || this.#flights.has(key) || this.#rests(key)) return true;
+      const reserved = budget?.reserve(writesOf(entry.action)) ?? null;
+      isLimited = budget !== null && reserved === null;
+      if (isLimited) return true;
+      this.#sending.add(id);
+      const flight = this.#flights.start(key, (stopping) =>
         this.#attempt(key, { engine, leading, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
       );
-    }
+      void flight.then(() => this.#landed(id));
+      return false;
+    });
+    return isLimited;
   }
 
   /** Waits for the attempts in progress. @returns whether there was any. */
@@ -84,6 +112,11 @@ export class ProjectionExecutor {
 
   stop(): Promise<void> {
     return this.#flights.stop(STOP_GRACE_MS);
+  }
+
+  #landed(id: number): void {
+    this.#sending.delete(id);
+    this.onLanded();
   }
 
   async #attempt(key: string, attempt: Attempt): Promise<void> {
@@ -97,9 +130,7 @@ export class ProjectionExecutor {
       if (isLeadershipLost(error)) return;
       this.#resting.set(key, this.#now() + REST_MS);
       log.error('attempt of a projection was not finished', { projectionId: id, error });
-      return;
     }
-    this.onLanded();
   }
 
   /** The result is recorded also when the lead was lost meanwhile: what the host did is a fact (see `settle`). */

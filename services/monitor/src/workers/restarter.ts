@@ -121,7 +121,7 @@ export class AgentRestarter {
     if (engine.fence?.isHeld() === false) throw new LeadershipLostError(engine.fence.name);
     const { how } = request;
     log.warn('restarting an agent', { agentName, how, why, attempt: begun.attempts });
-    this.#flights.start(agentName, (signal) => this.#carryOut(request, () => target.restart(signal)));
+    void this.#flights.start(agentName, (signal) => this.#carryOut(request, () => target.restart(signal)));
   }
 
   /** A restart that does not work ends no loop: it is reported, and tried again after the cooldown. */
