@@ -247,7 +247,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     intake: ['driver'],
     issues: ['accounts', 'analytics', 'costs', 'driver', 'intake', 'records', 'repos'],
     knowledge: ['accounts', 'driver', 'queue'],
-    outbox: ['driver', 'issues'],
+    outbox: ['driver', 'issues', 'repos'],
     queue: ['driver'],
     records: ['driver', 'stream'],
     repos: ['driver'],

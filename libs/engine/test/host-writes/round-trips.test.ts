@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { beginSending, sendable, settle } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import { applyHostIssue, type Bench, hostIssue, makeBench } from '../harness.ts';
@@ -24,7 +24,6 @@ beforeAll(async () => {
   });
   bench = await makeBench(store);
 });
-afterAll(() => bench.engine.store.close());
 
 /** @returns the statements and packets that the work sends. */
 async function costOf<T>(work: Promise<T>): Promise<{ result: T; statements: number; packets: number }> {
@@ -48,5 +47,6 @@ test('a host write begins and settles in two round trips each', async () => {
     // Start, issue, entry, context; attempt, entry, commit.
     expect(settled).toMatchObject({ statements: 7, packets: 2 });
   }
+  await bench.engine.store.close();
   expect(types.sort()).toEqual(['swapLabels', 'updateComment']);
 });
