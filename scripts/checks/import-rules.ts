@@ -18,6 +18,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
   worker: ['contract', 'domain', 'runtime'],
   agent: ['contract', 'domain', 'runtime', 'worker'],
+  client: ['runtime'],
   'contract-tests': ['contract', 'domain', 'runtime'],
   'hosted-api': ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],
   monitor: ['contract', 'domain', 'engine', 'http', 'runtime', 'store', 'vcs'],

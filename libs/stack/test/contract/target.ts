@@ -80,7 +80,7 @@ export function contractTarget() {
       openSurface({ url: at.monitor ?? urls.monitor, surface: monitorSurface, ...options }),
     ]);
   };
-  return { open, urls, tokens, OPERATOR };
+  return { open, urls, tokens, client, OPERATOR };
 }
 
 async function insertOwner(db: Db, tenantId: number) {

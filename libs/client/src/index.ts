@@ -1,0 +1,3 @@
+export { createHostedClient, createMonitorClient } from './client.ts';
+export { clientCredentials } from './credentials.ts';
+export { PipelineError } from './errors.ts';

@@ -1,0 +1,173 @@
+import { describe, expect, test } from '@jest/globals';
+import { clientCredentials, createHostedClient, createMonitorClient, PipelineError } from '../src/index.ts';
+import { aServer, broken, json, refusal } from './a-server.ts';
+
+const server = aServer();
+
+interface Ops {
+  searchIssues: { query?: { state?: string; limit?: number }; result: { items: { n: number }[] } };
+  listAudit: { query?: { limit?: number }; result: { items: number[] } };
+  pauseIssue: { params: { owner: string; repo: string; issue: number }; body?: { reason?: string }; result: unknown };
+  getHealth: { result: unknown };
+}
+
+const monitor = (more: object = {}) => createMonitorClient<Ops>({ url: `${server.at.url}/`, ...more });
+const NOW = { 'retry-after': '0' };
+
+const failureOf = (call: Promise<unknown>): Promise<PipelineError> =>
+  call.then(
+    () => Promise.reject(new Error('it succeeded')),
+    (error: unknown) => error as PipelineError,
+  );
+
+describe('a call', () => {
+  test('fills in path, query and body, and returns the parsed response', async () => {
+    server.answers(json(200, { ok: true }));
+    const params = { owner: 'acme', repo: 'a b/c', issue: 42 };
+    expect(await monitor().pauseIssue({ params, body: { reason: 'later' } })).toEqual({ ok: true });
+    const [{ method, url, body, headers }] = server.seen as [(typeof server.seen)[0]];
+    expect([method, url, body]).toEqual(['POST', '/api/issues/acme/a%20b%2Fc/42/pause', '{"reason":"later"}']);
+    expect(headers).toMatchObject({ 'content-type': 'application/json', accept: 'application/json' });
+  });
+
+  test('names a parameter of the path that is missing, and sends nothing', async () => {
+    const call = monitor().pauseIssue({ params: { owner: 'acme', repo: '' } as never });
+    await expect(call).rejects.toThrow('params.repo is missing');
+    expect(server.seen).toEqual([]);
+  });
+
+  test('throws what the service says when it refuses', async () => {
+    server.answers(refusal(404, 'ISSUE_NOT_FOUND'));
+    const error = await failureOf(monitor().getHealth());
+    expect(error).toBeInstanceOf(PipelineError);
+    const { status, code, message, requestId } = error;
+    expect({ status, code, message, requestId }).toEqual({
+      ...{ status: 404, code: 'ISSUE_NOT_FOUND', message: 'refused with ISSUE_NOT_FOUND', requestId: 'req-1' },
+    });
+  });
+
+  test('throws for a response of a proxy that is not JSON', async () => {
+    server.answers((_request, response) => void response.writeHead(413).end('<html>'));
+    expect(await failureOf(monitor().getHealth())).toMatchObject({ status: 413, code: null, body: '<html>' });
+  });
+
+  test('ends with its signal, and sends no retry then', async () => {
+    const abort = new AbortController();
+    server.answers((_request, response) => {
+      abort.abort(new Error('enough'));
+      response.writeHead(503, { 'retry-after': '30' }).end();
+    });
+    await expect(monitor().getHealth({}, { signal: abort.signal })).rejects.toThrow('enough');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('ends after the configured time', async () => {
+    server.answers(() => undefined);
+    await expect(monitor({ timeoutMs: 50, retries: 0 }).getHealth()).rejects.toThrow(/timeout/i);
+  });
+});
+
+describe('a request that was not executed', () => {
+  const pause = () => monitor().pauseIssue({ params: { owner: 'acme', repo: 'shop', issue: 1 } });
+
+  test('is sent again after 429, whatever it does', async () => {
+    server.answers(refusal(429, 'RATE_LIMITED', NOW), json(200, 1));
+    expect(await pause()).toBe(1);
+  });
+
+  test.each([502, 503, 504])('is sent again after %i when it reads', async (status) => {
+    server.answers(refusal(status, 'STORE_UNAVAILABLE', NOW), json(200, 1));
+    expect(await monitor().getHealth()).toBe(1);
+  });
+
+  test('is not sent again after 503 or a broken connection when it writes', async () => {
+    server.answers(refusal(503, 'STORE_UNAVAILABLE', NOW), json(200, 1));
+    expect(await failureOf(pause())).toMatchObject({ status: 503 });
+    server.answers(broken, json(200, 1));
+    await expect(pause()).rejects.toThrow('fetch failed');
+  });
+
+  test('is sent again after a broken connection when it reads', async () => {
+    server.answers(broken, json(200, 1));
+    expect(await monitor().getHealth()).toBe(1);
+  });
+
+  test('is sent three times more at most, and not after a wait that is too long', async () => {
+    server.answers(refusal(429, 'RATE_LIMITED', NOW));
+    expect(await failureOf(pause())).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 0 });
+    expect(server.seen).toHaveLength(4);
+    server.answers(refusal(429, 'RATE_LIMITED', { 'retry-after': '61' }));
+    expect(await failureOf(pause())).toMatchObject({ retryAfterMs: 61_000 });
+    expect(server.seen).toHaveLength(5);
+  });
+});
+
+describe('a list', () => {
+  test('by offset yields the items of all pages', async () => {
+    const page = (offset: number, hasMore: boolean) =>
+      json(200, { items: [{ n: offset }, { n: offset + 1 }], page: { offset, hasMore } });
+    server.answers(page(0, true), page(2, true), page(4, false));
+    const found = [];
+    for await (const { n } of monitor().all('searchIssues', { query: { state: 'open' } })) found.push(n);
+    expect(found).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(server.seen.map(({ url }) => url)).toEqual([
+      ...['/api/issues?state=open', '/api/issues?state=open&offset=2', '/api/issues?state=open&offset=4'],
+    ]);
+  });
+
+  test('by cursor yields the items of all pages', async () => {
+    server.answers(json(200, { items: [1], next: 'c/1' }), json(200, { items: [2], next: null }));
+    const found = [];
+    for await (const item of monitor().all('listAudit')) found.push(item);
+    expect(found).toEqual([1, 2]);
+    expect(server.seen.map(({ url }) => url)).toEqual(['/api/audit', '/api/audit?after=c%2F1']);
+  });
+
+  test('ends when a page is empty, whatever it says of more', async () => {
+    server.answers(json(200, { items: [], page: { offset: 0, hasMore: true } }));
+    const found = [];
+    for await (const item of monitor().all('searchIssues')) found.push(item);
+    expect([found, server.seen.length]).toEqual([[], 1]);
+  });
+});
+
+describe('credentials', () => {
+  test('of an operator are sent as Basic, in UTF-8', async () => {
+    server.answers(json(200, 1));
+    await monitor({ username: 'olga', password: 'pä:ss' }).getHealth();
+    const sent = String(server.seen[0]?.headers.authorization).split(' ')[1] ?? '';
+    expect(Buffer.from(sent, 'base64').toString()).toBe('olga:pä:ss');
+  });
+
+  test('of a client are exchanged once for concurrent calls, and again when the token is refused', async () => {
+    const issue = (token: string) => json(200, { access_token: token, expires_in: 600 });
+    const { url } = server.at;
+    const token = clientCredentials({ url, clientId: 'ci_1', clientSecret: 'a&b' });
+    const hosted = createHostedClient<Ops>({ url, token });
+    server.answers(issue('t1'), json(200, 1));
+    await Promise.all([hosted.getHealth(), hosted.getHealth()]);
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, 'Bearer t1', 'Bearer t1']);
+    expect(server.seen[0]?.body).toBe('grant_type=client_credentials&client_id=ci_1&client_secret=a%26b');
+    server.answers(refusal(401, 'AUTH_FAILED'), issue('t2'), json(200, 2));
+    expect(await hosted.getHealth()).toBe(2);
+    server.answers(refusal(401, 'AUTH_FAILED'), issue('t3'), refusal(401, 'AUTH_FAILED'));
+    expect(await failureOf(hosted.getHealth())).toMatchObject({ status: 401 });
+  });
+
+  test('of a client that are refused are an error, and tried again with the next call', async () => {
+    const { url } = server.at;
+    const hosted = createHostedClient<Ops>({
+      url,
+      token: clientCredentials({ url, clientId: 'x', clientSecret: 'y' }),
+    });
+    server.answers(json(401, { error: 'invalid_client', error_description: 'client authentication failed' }));
+    const error = await failureOf(hosted.getHealth());
+    expect(error).toMatchObject({
+      status: 401,
+      code: 'invalid_client',
+      message: 'no access token: client authentication failed',
+    });
+    server.answers(json(200, { access_token: 't', expires_in: 600 }), json(200, 1));
+    expect(await hosted.getHealth()).toBe(1);
+  });
+});
