@@ -10,7 +10,7 @@ import type { OauthKeys } from './keys.ts';
 const SESSION_SECONDS = 12 * 60 * 60;
 const COOKIE_VALUE = /^[\w-]{43}$/;
 
-/** Whoever looks at a page. */
+/** The visitor of a page. */
 export interface Visitor {
   /** null = nobody has logged in. */
   account: Account | null;

@@ -13,8 +13,8 @@ export type ConnectionAuth = { connection: Authenticate<ConnectionIdentity> };
 const ACCESS_TOKEN = /^mcp_at_[\w-]{43}$/;
 
 /**
- * Makes the check of access tokens: read for each request, on the primary, and nothing is kept, so that whoever is
- * revoked, disabled or removed sees nothing from then on. Requests of one moment share a statement.
+ * Creates the check of access tokens. It reads the primary for each request and keeps nothing, so a revoked, disabled or
+ * removed caller sees nothing from then on. Concurrent requests share a statement.
  */
 export function connectionAuthenticator(store: Store, address: PublicAddress): Authenticate<ConnectionIdentity> {
   const challenge = (error: string) => ({

@@ -20,7 +20,7 @@ export async function reachOf(
 }
 
 /**
- * Refuses names that the token does not reach: who registers for them would wait for ever without a word. An unknown
+ * Refuses names that the token does not reach: a worker that registered for them would wait without an error. An unknown
  * repo and one out of reach read the same, so that nobody can probe for names.
  * @throws AppError INVALID_BODY naming the first of them.
  */

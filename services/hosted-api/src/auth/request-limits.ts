@@ -9,7 +9,7 @@ export interface RequestLimitOptions {
   org: number;
   /** MCP messages a minute, of one connection. */
   mcp: number;
-  /** A minute, from one address, whoever calls. */
+  /** Per minute and address, for all callers together. */
   address: number;
   /** A second, of one worker token. */
   worker: number;

@@ -33,9 +33,9 @@ export interface HostedOptions {
   random: () => number;
   /** Where this API is reached from outside: scheme, host and port. */
   publicUrl: string;
-  /** Where people find the monitor; undefined: nowhere that is told. */
+  /** Public address of the monitor; undefined = not published. */
   monitorUrl: string | undefined;
-  /** Told to connections; undefined: they need not know. */
+  /** Published to connections; undefined = not published. */
   storeDetails: StoreDetails | undefined;
   oauth: OauthOptions;
   /** Proxies in front whose word about the caller's address is believed. */
@@ -80,7 +80,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     log,
     metrics,
     now,
-    tell: (outcome) => recordReload(engine, { agentName: 'hosted-api', instance: hostname(), outcome }, null),
+    record: (outcome) => recordReload(engine, { agentName: 'hosted-api', instance: hostname(), outcome }, null),
   });
   const engine: Engine = {
     store,

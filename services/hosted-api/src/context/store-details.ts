@@ -6,7 +6,7 @@ export interface StoreDetails {
   sslMode: string | null;
 }
 
-/** The parts of a postgres:// URL that may be told. */
+/** The parts of a postgres:// URL that may be published. */
 export function storeDetailsOf(databaseUrl: string): StoreDetails {
   const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
   return {

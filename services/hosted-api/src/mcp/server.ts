@@ -64,10 +64,10 @@ async function resultOf(call: ToolCall, tool: AnyReadTool, args: Record<string, 
     return { structuredContent, content: [{ type: 'text' as const, text: JSON.stringify(structuredContent) }] };
   } catch (error) {
     if (!(error instanceof AppError)) log.error('tool failed', { tool: tool.name, error });
-    const told =
+    const message =
       error instanceof AppError
         ? `${error.code}: ${error.message || 'Try again later.'}`
         : 'INTERNAL_ERROR: The tool failed.';
-    return { isError: true, content: [{ type: 'text' as const, text: told }] };
+    return { isError: true, content: [{ type: 'text' as const, text: message }] };
   }
 }

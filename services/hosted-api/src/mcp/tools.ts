@@ -41,7 +41,7 @@ export interface ReadTool<I extends z.ZodObject, O extends z.ZodObject> {
   description: string;
   input: I;
   output: O;
-  /** @throws AppError, which the assistant is told. */
+  /** @throws AppError, which the client receives as the result of the call. */
   run(call: ToolCall, args: z.output<I>): Promise<z.input<O>>;
 }
 

@@ -54,7 +54,7 @@ export function adapters(deps: AdapterDeps): AdapterFactory {
   };
 }
 
-/** A payload holds the token itself as `jti`: it is left out, and put back from whoever shows the token. */
+/** A payload holds the token itself as `jti`: it is left out of the store, and added again from the presented token. */
 function tokenAdapter(kind: TokenKind, { tokenRequests }: AdapterDeps): Adapter {
   return {
     ...REST,
@@ -154,7 +154,7 @@ const usedMethod = () => ({
   token_endpoint_auth_method: Provider.ctx?.oidc.params?.client_secret ? 'client_secret_post' : 'client_secret_basic',
 });
 
-/** What an authorization under way keeps for one browser; the ids are secrets of its cookies. */
+/** State of an authorization in progress, of one browser; the ids are secrets of its cookies. */
 function artifactAdapter(model: string, { store: { tenant: db } }: AdapterDeps): Adapter {
   return {
     ...REST,

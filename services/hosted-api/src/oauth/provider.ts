@@ -50,7 +50,7 @@ export function createProvider(deps: ProviderDeps): Provider {
     });
   });
   provider.use(withoutSession);
-  tellFailures(provider, deps.log);
+  logFailures(provider, deps.log);
   return provider;
 }
 
@@ -91,18 +91,18 @@ async function withoutSession(ctx: KoaContextWithOIDC, next: () => Promise<void>
   ctx.cookies.set(ctx.oidc.provider.cookieName('session'), null);
 }
 
-/** The client is told little of why it is refused; operators find the reason in the log. */
-function tellFailures(provider: Provider, log: Logger): void {
-  const tell = (message: string) => (ctx: KoaContextWithOIDC, error: Error) => {
+/** Responses to clients contain few details of a refusal; the log has the reason. */
+function logFailures(provider: Provider, log: Logger): void {
+  const logAs = (message: string) => (ctx: KoaContextWithOIDC, error: Error) => {
     const { error_detail: detail } = error as { error_detail?: string };
     const clean = (text: unknown) => (text === undefined ? undefined : displayText(String(text), LOGGED_LENGTH));
     const client = ctx.oidc.client?.clientId;
     log.info(message, { client: clean(client), reason: clean(error.message), detail: clean(detail) });
   };
-  provider.on('grant.error', tell('token request refused'));
-  provider.on('authorization.error', tell('authorization refused'));
-  provider.on('registration_create.error', tell('registration refused'));
-  provider.on('revocation.error', tell('revocation refused'));
+  provider.on('grant.error', logAs('token request refused'));
+  provider.on('authorization.error', logAs('authorization refused'));
+  provider.on('registration_create.error', logAs('registration refused'));
+  provider.on('revocation.error', logAs('revocation refused'));
   provider.on('server_error', (_ctx, error) => log.error('oauth request failed', { error }));
 }
 
@@ -173,7 +173,7 @@ function features({ address, lifetimes, allowFetch }: ProviderDeps): NonNullable
     clientIdMetadataDocument: {
       enabled: true,
       ack: 'draft-02',
-      // Without a request it is our consent page that asks anew, on another replica, for what was fetched before.
+      // Without a request: the consent page, possibly on another replica, needs a document that was fetched before.
       allowFetch: (ctx: KoaContextWithOIDC | undefined) => ctx === undefined || allowFetch(ctx.ip),
       // Registered clients were held to this when they came.
       allowClient: (_ctx, { redirectUris = [] }) => redirectUris.every(isSafeRedirect),
@@ -201,7 +201,7 @@ function features({ address, lifetimes, allowFetch }: ProviderDeps): NonNullable
     },
     revocation: {
       enabled: true,
-      // A token is its client's to revoke; of another's it is not even told that it exists.
+      // A client revokes its own tokens only; the response does not show whether another's token exists.
       allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
     },
   };

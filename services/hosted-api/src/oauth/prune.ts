@@ -4,7 +4,7 @@ import { type PruneAges, pruneOauth, type Store } from '@pipeline/store';
 const EVERY_MS = 10 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Connections that ended are kept for a while: their reason is what an operator is asked for. */
+/** Ended connections are kept for a while, because operators look up the reason. */
 const AGES: PruneAges = { unusedClientMs: DAY_MS, endedConnectionMs: 90 * DAY_MS };
 
 interface PruneDeps {

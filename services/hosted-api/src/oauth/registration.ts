@@ -5,7 +5,7 @@ const MAX_REDIRECTS = 20;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const GRANT_TYPES = ['authorization_code', 'refresh_token'];
 
-/** A registration that is refused, as RFC 7591 wants it told. */
+/** A refused registration, as RFC 7591 reports it. */
 export class BadRegistration extends Error {
   readonly error: 'invalid_redirect_uri' | 'invalid_client_metadata';
 
@@ -16,9 +16,9 @@ export class BadRegistration extends Error {
 }
 
 /**
- * What of a client's metadata is passed to the OAuth library. It takes too much by itself: plain http to any host as
- * the redirect of a "web" client, and secrets, which it would store in clear. Clients here have none, so whatever
- * method of authentication is asked for, `none` is registered. Unknown fields are left out, as RFC 7591 allows.
+ * What of a client's metadata is passed to the OAuth library. The library accepts too much: plain http to any host as
+ * the redirect of a "web" client, and secrets, which it would store in clear. Clients that register themselves have no
+ * secret, so the method of authentication is always registered as `none`. Unknown fields are left out, as RFC 7591 allows.
  * @throws BadRegistration saying what would be right.
  */
 export function cleanRegistration(body: unknown): Record<string, unknown> {

@@ -30,7 +30,7 @@ export class TokenRequests {
     return (await request.open).tx;
   }
 
-  /** Ends a connection, here and now or when the token request under way is over. */
+  /** Ends a connection, immediately, or at the end of the current token request. */
   async revoke(connectionId: string): Promise<void> {
     const request = this.#current.getStore();
     if (request) request.reused.add(connectionId);

@@ -40,11 +40,11 @@ export function asPages<H extends Readonly<Record<string, (input: never) => Prom
   handlers: H,
   lost: () => void,
 ): H {
-  const told = Object.entries(handlers).map(([id, handler]) => [
+  const guarded = Object.entries(handlers).map(([id, handler]) => [
     id,
     (input: never) => handler(input).catch((error: unknown) => problemPage(error, lost)),
   ]);
-  return Object.fromEntries(told) as H;
+  return Object.fromEntries(guarded) as H;
 }
 
 function problemPage(error: unknown, lost: () => void): PageAnswer {

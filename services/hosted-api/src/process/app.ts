@@ -65,7 +65,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
 /** So many failed rounds of a loop in a row are no accident. */
 const FAILING_AFTER = 3;
 
-/** Asks the store anew. The loops here read; what is written to the host is the monitor's. */
+/** Checks the store again. The loops of this service only read; the monitor writes to the host. */
 async function readinessOf({ storeWatch, loops }: HostedContext): Promise<Readiness> {
   const store = await storeWatch.check();
   const stale = loops.some((loop) => loop.state.consecutiveFailures > 0);

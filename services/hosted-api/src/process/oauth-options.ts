@@ -11,7 +11,7 @@ type Env = z.output<z.ZodObject<typeof hostedEnv>>;
 /**
  * The OAuth settings of a process.
  * @throws StartError when it is reached by https and has no cookie keys: with one that it makes itself, a login that
- * begins at one replica could not end at another, and a restart would break those under way.
+ * begins at one replica could not end at another, and a restart would end logins in progress.
  */
 export function oauthOptions(env: Env): OauthOptions {
   const [first, ...older] = env.OAUTH_COOKIE_KEYS ?? [];

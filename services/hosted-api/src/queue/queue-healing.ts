@@ -12,7 +12,7 @@ export function queueHealing(
   { storeReady, log, metrics }: { storeReady: () => boolean; log: Logger; metrics: LoopMetrics },
 ): Periodic {
   const tick = async () => {
-    // A store that is gone has been told already, by whoever watches it.
+    // The store watch has already logged that the store is unavailable.
     if (!storeReady()) return;
     await reclaimExpired(engine);
     await releaseDue(engine);

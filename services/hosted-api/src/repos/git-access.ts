@@ -29,14 +29,14 @@ export function gitIssuers(apps: readonly AppVariables[], { log, now }: { log: L
 }
 
 /** What a refusal of the host means to a worker. */
-export function tellHostError(error: unknown): never {
+export function throwHostRefusal(error: unknown): never {
   if (!(error instanceof HostError)) throw error;
   const detail = { host: error.message, httpStatus: error.httpStatus };
-  const told = { detail, cause: error };
+  const context = { detail, cause: error };
   if (error.kind === 'unavailable' || error.kind === 'rate-limited') {
-    throw new AppError('HOST_UNAVAILABLE', 'The host cannot issue credentials now; retry later', told);
+    throw new AppError('HOST_UNAVAILABLE', 'The host cannot issue credentials now; retry later', context);
   }
-  throw new AppError('CREDENTIALS_UNAVAILABLE', `${REFUSED[error.kind]}: contact an operator`, told);
+  throw new AppError('CREDENTIALS_UNAVAILABLE', `${REFUSED[error.kind]}: contact an operator`, context);
 }
 
 const REFUSED = {

@@ -9,7 +9,7 @@ import { bootstrapOf, overviewFor } from '../context/reads.ts';
 
 /** What a connection reads. Its scope comes from the check of its token; data may come from a replica. */
 export const readHandlers = (context: HostedContext): HandlersOf<typeof readRoutes, ConnectionAuth> => ({
-  bootstrap: async ({ identity, query }) => told(Bootstrap, await bootstrapOf(context, identity, query.repo)),
+  bootstrap: async ({ identity, query }) => checked(Bootstrap, await bootstrapOf(context, identity, query.repo)),
   listIssues: async ({ identity: { scope }, query, request }) => {
     const { store } = context.engine;
     const { repo: slug, state: filter, limit, offset } = query;
@@ -23,14 +23,14 @@ export const readHandlers = (context: HostedContext): HandlersOf<typeof readRout
   },
   explainIssue: async ({ identity: { scope }, params, query }) => {
     const issue = { slug: query.repo, number: Number(params.number) };
-    return told(IssueWhy, await explainIssue(context.engine.store, scope, issue));
+    return checked(IssueWhy, await explainIssue(context.engine.store, scope, issue));
   },
   pipelineOverview: async ({ identity, query }) =>
-    told(PipelineOverview, await overviewFor(context, identity, query.repo)),
+    checked(PipelineOverview, await overviewFor(context, identity, query.repo)),
 });
 
 /** Held to the schema by the compiler, and by every test; in production a check of each answer would cost more than it. */
-const told = <S extends z.ZodType>(_schema: S, body: z.input<S>) =>
+const checked = <S extends z.ZodType>(_schema: S, body: z.input<S>) =>
   ({ status: 200, json: JSON.stringify(body) }) as const;
 
 /** The caller may keep a page, and has to ask each time whether it still holds. */

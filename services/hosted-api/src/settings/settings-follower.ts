@@ -4,7 +4,7 @@ import { type Logger, type LoopMetrics, type Periodic, runPeriodically } from '@
 import { readSettings, type Store } from '@pipeline/store';
 import { z } from 'zod';
 
-/** Covers a lost ring; a change is published on the channel `svc_settings`. */
+/** Covers a lost notification; a change is published on the channel `svc_settings`. */
 const EVERY_MS = 30_000;
 
 interface FollowerDeps {
@@ -12,8 +12,8 @@ interface FollowerDeps {
   log: Logger;
   metrics: LoopMetrics;
   now: () => Date;
-  /** Keeps that other settings are in force here than before. */
-  tell: (outcome: ConfigReloadOutcome) => Promise<void>;
+  /** Records that the settings of this process have changed. */
+  record: (outcome: ConfigReloadOutcome) => Promise<void>;
 }
 
 /** Follows the settings that the monitor writes. No row: the built-in defaults. A bad row changes nothing. */
@@ -46,14 +46,14 @@ export class SettingsFollower {
       this.#settings = parsed.data;
       log.info('settings applied', { version, appliedKeys });
       // What it finds at its start is no change to it.
-      if (!isFirst) await this.#tell(appliedKeys);
+      if (!isFirst) await this.#record(appliedKeys);
     } else {
       const problems = z.prettifyError(parsed.error);
       log.error('settings are not valid; the current settings are unchanged', { version, problems });
     }
   }
-  #tell(appliedKeys: string[]): Promise<void> {
-    const { now, tell } = this.#deps;
-    return tell(reloadOutcome({ appliedKeys, deferredKeys: [] }, { trigger: 'watch', at: now().toISOString() }));
+  #record(appliedKeys: string[]): Promise<void> {
+    const { now, record } = this.#deps;
+    return record(reloadOutcome({ appliedKeys, deferredKeys: [] }, { trigger: 'watch', at: now().toISOString() }));
   }
 }

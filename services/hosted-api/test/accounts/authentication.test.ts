@@ -28,7 +28,7 @@ describe('a worker token', () => {
     ['another scheme', 'Basic YTpi'],
     ['no token', 'Bearer '],
     ['two tokens', 'Bearer a b'],
-  ])('is asked for when there is %s', async (_what, authorization) => {
+  ])('is required when there is %s', async (_what, authorization) => {
     expect(await answerTo(authorization)).toEqual([401, 'AUTH_REQUIRED', 'Bearer']);
   });
 
@@ -40,7 +40,7 @@ describe('a worker token', () => {
     expect(await answerTo(authorization)).toEqual([401, 'AUTH_FAILED', 'Bearer error="invalid_token"']);
   });
 
-  test('of another kind is told how one begins', async () => {
+  test('of another kind is refused with the prefix of the right one', async () => {
     const { body } = await hosting.api.post('/api/worker/claim', {}, { token: 'mcp_at_abcdefghijklmnop' });
     expect(body.error).toContain('wrk_at_');
   });

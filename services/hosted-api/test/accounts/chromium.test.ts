@@ -22,7 +22,7 @@ function installed(): string | null {
 const executablePath = installed();
 if (executablePath === null) process.stderr.write('no Chromium is installed: what browsers enforce is not tested\n');
 
-/** Without a browser the tests are told as left out. */
+/** Without a browser the tests are reported as skipped. */
 const inBrowser = executablePath === null ? describe.skip : describe;
 
 inBrowser('in Chromium', () => {
@@ -34,7 +34,7 @@ inBrowser('in Chromium', () => {
   beforeAll(async () => {
     browser = await puppeteer.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
     closedWithFile(() => browser.close());
-    // The program redirects once more, as many do: browsers hold that hop to the form's policy, too.
+    // The program redirects again, as many do: browsers apply the policy of the form to that redirect, too.
     const program = createServer((request, response) => {
       seen.push(request.url ?? '');
       if (request.url?.startsWith('/callback')) response.writeHead(302, { location: '/done' }).end();

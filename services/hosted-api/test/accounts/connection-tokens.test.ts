@@ -30,7 +30,7 @@ describe('an access token', () => {
     ['another scheme', 'Basic YTpi'],
     ['no token', 'Bearer '],
     ['two tokens', 'Bearer a b'],
-  ])('is asked for, with the way to one, when there is %s', async (_what, authorization) => {
+  ])('is required, with the address of its metadata, when there is %s', async (_what, authorization) => {
     expect(await answerTo(authorization)).toEqual([401, 'AUTH_REQUIRED', `Bearer ${METADATA}`]);
   });
 

@@ -56,8 +56,8 @@ describe('a login', () => {
     const browser = await login();
     await browser.submit('/account/login', { email, password });
     expect(browser.status).toBe(400);
-    const told = [...browser.text.matchAll(/aria-invalid="true" aria-describedby="([^"]+)"/g)].map(([, id]) => id);
-    expect(told).toEqual(errors);
+    const described = [...browser.text.matchAll(/aria-invalid="true" aria-describedby="([^"]+)"/g)].map(([, id]) => id);
+    expect(described).toEqual(errors);
     for (const id of errors) expect(browser.text).toContain(`id="${id}"`);
   });
 
@@ -256,7 +256,7 @@ describe('guessing', () => {
     expect(statuses.filter((status) => status === 400)).toHaveLength(10);
   });
 
-  test('begins anew when the window is over; those who get in do not count', async () => {
+  test('starts again when the window is over; successful logins do not count', async () => {
     await forget();
     const person = await world.person('acme');
     for (let round = 0; round < 12; round += 1) {

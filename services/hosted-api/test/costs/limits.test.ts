@@ -48,7 +48,7 @@ describe('a budget', () => {
     expect((await claim()).body.task).toMatchObject({ issueNumber: 3 });
   });
 
-  test('of an issue is told to its worker as what is left, and stops that issue alone', async () => {
+  test('of an issue is sent to its worker as the rest, and stops that issue alone', async () => {
     await follow({ costLimits: { perIssueUsd: 3 } });
     await labelIssue(hosting.api, tenant.repo, 1);
     const first = (await claim()).body.task;
@@ -77,7 +77,7 @@ test('a repo that takes one task at a time: a worker that waits gets the next wh
   expect((await claim()).status).toBe(204);
 });
 
-test('a quota: a worker that asks for a day is asked again after six hours; a whole day of it blocks the issue', async () => {
+test('a quota: a worker that requests a day is checked again after six hours; a whole day of it blocks the issue', async () => {
   await labelIssue(hosting.api, tenant.repo, 1);
   const failure = { errorMessage: '429 too many requests', errorClass: 'quota', retryAfterMs: 86_400_000 };
   for (let n = 0; n < 4; n += 1) {

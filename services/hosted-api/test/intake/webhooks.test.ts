@@ -138,7 +138,7 @@ describe('a delivery is refused', () => {
     expect(body.error).toContain(text);
   });
 
-  test('when it is not JSON, and a form is told how to become some', async () => {
+  test('when it is not JSON, and the error for a form names the content type', async () => {
     const broken = await deliver('{"action":');
     expect([broken.status, broken.body.code]).toEqual([400, 'INVALID_JSON']);
     const bytes = await deliver(Buffer.from([0x22, 0xff, 0x22]));

@@ -45,7 +45,7 @@ describe('the consent', () => {
     expect(browser.text).not.toContain('value="allow"');
   });
 
-  test('that is refused tells the program, and makes no connection', async () => {
+  test('that is refused redirects to the program with an error and creates no connection', async () => {
     const { browser, clientId } = await asked(await world.person('acme'));
     const callback = await decide(browser, 'deny');
     expect(callback.searchParams.get('error')).toBe('access_denied');
@@ -108,7 +108,7 @@ describe('the consent', () => {
     expect((await connectionOf(clientId)).map((row) => row.user_id).sort()).toEqual([first.id, second.id].sort());
   });
 
-  test('is asked for each time, and not at all where nobody may be asked', async () => {
+  test('is requested each time, and never without interaction', async () => {
     const person = await world.person('acme');
     const { clientId } = await connect(world, { person });
     const browser = world.browser();

@@ -62,7 +62,7 @@ describe('registration', () => {
     expect(web.body.application_type).toBe('web');
   });
 
-  test('takes the letters of a name and not what turns text around', async () => {
+  test('keeps the visible characters of a name and no direction marks', async () => {
     const { body } = await register({ redirect_uris: [CALLBACK], client_name: 'Bank\u202e\u0000 of\nAnn ' });
     expect(body.client_name).toBe('Bank of Ann');
     expect((await register({ redirect_uris: [CALLBACK], client_name: 7 })).status).toBe(400);

@@ -63,7 +63,7 @@ describe('openid-client', () => {
     expect(await failure(oauth.refreshTokenGrant(config, second.refresh_token ?? ''))).toBe('invalid_grant');
   });
 
-  test('revokes, and connects anew', async () => {
+  test('revokes, and connects again', async () => {
     const person = await world.person('acme');
     const config = await oauth.dynamicClientRegistration(new URL(world.front.url), metadata, oauth.None(), options);
     const first = await connectWith(config, person);

@@ -41,7 +41,7 @@ describe('a refresh that fails', () => {
 });
 
 describe('a refresh token that is used many times at once', () => {
-  test('gives tokens to one of them, and nobody waits for ever', async () => {
+  test('gives tokens to one of them, and all get an answer', async () => {
     const { clientId, refresh: token } = await connect(world);
     const answers = await Promise.all(Array.from({ length: 40 }, () => refresh(world, clientId, token)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -142,7 +142,7 @@ test('two connections of one person and program live and end apart', async () =>
   expect([await world.call(first.access), await world.call(second.access)]).toEqual([401, 200]);
 });
 
-test('whoever is disabled or removed gets no new tokens', async () => {
+test('a user who is disabled or removed gets no new tokens', async () => {
   const [disabled, removed] = [await connect(world), await connect(world)];
   await database.db
     .updateTable('users')
@@ -199,7 +199,7 @@ test('other spellings of the API are understood, other APIs are not', async () =
   expect([browser.status, browser.text.includes('<code>invalid_target')]).toEqual([400, true]);
 });
 
-test('a scope that is not ours is refused before anybody is asked to agree', async () => {
+test('an unknown scope is refused before the consent page', async () => {
   const browser = world.browser();
   await browser.open(authorizeUrl(world, await world.program(), { scope: 'offline_access' }));
   const person = await world.person('acme');

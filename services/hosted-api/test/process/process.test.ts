@@ -40,7 +40,7 @@ test('the process serves, and on SIGTERM answers those who wait and ends well', 
   expect(service.output.err).toBe('');
 });
 
-test('it refuses to start on an empty database, and says which command mends it', async () => {
+test('it refuses to start on an empty database, and names the command to run', async () => {
   const empty = `${new URL(database.adminUrl).pathname.slice(1)}_empty`;
   await execute(database.adminUrl, `create database ${empty}`);
   const service = run({ DATABASE_URL: databaseUrl(database.adminUrl, empty) });
@@ -55,7 +55,7 @@ test('it refuses a database that is not there, naming the variable', async () =>
   expect(service.output.err).toMatch(/^DATABASE_URL: .*no_such_database/);
 });
 
-test('it tells every variable that is wrong, one a line', async () => {
+test('it names every invalid variable, one per line', async () => {
   const service = run({ PORT: '99999', LOG_LEVEL: 'loud', PUBLIC_URL: 'ftp://x' });
   expect(await service.exited).toBe(78);
   const names = service.output.err.split('\n').map((line) => line.split(':')[1]?.trim());
@@ -83,7 +83,7 @@ test('it refuses to be reached by https without cookie keys, and keys that are t
   const url = await service.urlOf('listening');
   const metadata = (await (await fetch(`${url}/.well-known/oauth-authorization-server`)).json()) as { issuer: string };
   expect(metadata.issuer).toBe('https://pipeline.example.org');
-  // The library tells its own complaints on standard error.
+  // The library prints its own warnings on standard error.
   const form = { method: 'POST', body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'dcr_none' }) };
   expect((await fetch(`${url}/oauth/token`, form)).status).toBe(401);
   expect(service.output.err).toBe('');

@@ -44,7 +44,7 @@ test('while the store is gone requests are refused, the process lives, and all g
   expect((await again).body.task.issueNumber).toBe(1);
 });
 
-test('a schema that a newer release has changed for good is told as outdated', async () => {
+test('a schema with a breaking change of a newer release is reported as outdated', async () => {
   const api = await hosting.start();
   const tenant = await makeTenant(api);
   const row = { name: '9999-later!breaking', timestamp: new Date().toISOString() };

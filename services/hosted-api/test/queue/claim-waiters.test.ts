@@ -154,7 +154,7 @@ test('claims again when a notification arrives between the first attempt and the
   const answer = claim('b');
   held = false;
   waiters.wake([1]);
-  await until('the ring is over', () => claims.length === 2);
+  await until('the notification is handled', () => claims.length === 2);
   tasks = [task('1')];
   draining = ['a'];
   claims[0]?.give(null);
@@ -177,7 +177,7 @@ describe('a claimed task', () => {
     held = true;
     const answer = claim('a', {}, never, SECOND_MS);
     claims[0]?.give(null);
-    await until('the second attempt is under way', () => claims.length === 2);
+    await until('the second attempt is in progress', () => claims.length === 2);
     // Longer than the wait.
     const begun = performance.now();
     await until('the time is over', () => performance.now() - begun > SECOND_MS + 50);

@@ -33,7 +33,7 @@ test('a token for a whole tenant claims in the repos that are named', async () =
   expect((await claimWith(tenant.token, ['no/such'], 'c')).status).toBe(204);
 });
 
-test('a worker is told at its registration of a repo that it does not reach', async () => {
+test('a registration is refused with the repo that the worker does not reach', async () => {
   const { token, mine, others } = await twoRepos();
   const put = (repos: string[]) =>
     hosting.api.post('/api/worker/register', { name: 'w', taskTypes: WORK, repos }, { token });

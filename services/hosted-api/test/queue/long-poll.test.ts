@@ -40,7 +40,7 @@ describe('a claim that waits', () => {
     expect(waiting()).toBe(0);
   });
 
-  test('finds a task whose ring was lost by the slow poll', async () => {
+  test('finds a task whose notification was lost by the slow poll', async () => {
     const tenant = await makeTenant(hosting.api);
     const { claim } = await claimer(tenant);
     const answer = claim(30_000);
@@ -79,7 +79,7 @@ describe('a claim that waits', () => {
     await inLine(0);
   });
 
-  test('is answered with nothing when its worker is told to drain', async () => {
+  test('is answered with nothing when its worker begins to drain', async () => {
     const tenant = await makeTenant(hosting.api);
     const { workerId, claim } = await claimer(tenant);
     const other = await claimer(tenant, 'w2');

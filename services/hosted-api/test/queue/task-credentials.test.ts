@@ -70,8 +70,8 @@ async function claimed(on: Hosted, slug = { owner: 'acme', name: 'shop' }) {
   await labelIssue(on, repo, 1);
   const workerId = await register(on, tenant.token);
   const claim = async (taskType: string) => {
-    const wish = { workerId, taskTypes: [taskType] };
-    return (await on.post('/api/worker/claim', wish, tenant)).body.task as { id: string; claimToken: string };
+    const request = { workerId, taskTypes: [taskType] };
+    return (await on.post('/api/worker/claim', request, tenant)).body.task as { id: string; claimToken: string };
   };
   const say = (task: { id: string; claimToken: string }, action: string, more: object = {}) =>
     on.post(`/api/worker/tasks/${task.id}/${action}`, { claimToken: task.claimToken, ...more }, tenant);

@@ -32,9 +32,9 @@ async function connect(api: Hosted = hosting.api, token = ann.token): Promise<Cl
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the client holds the content to the tool's schema.
-type Told = any;
+type Json = any;
 
-async function call(name: string, args: Record<string, unknown> = {}): Promise<Told> {
+async function call(name: string, args: Record<string, unknown> = {}): Promise<Json> {
   const client = await connect();
   const { structuredContent, isError, content } = await client.callTool({ name, arguments: args });
   expect([isError ?? false, content]).toEqual([false, [{ type: 'text', text: JSON.stringify(structuredContent) }]]);
@@ -109,8 +109,8 @@ test('a client of the former generation of the protocol is served, too', async (
   const clientInfo = { name: 'old', version: '1' };
   const hello = await post(message('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }));
   expect([hello.status, hello.text]).toEqual([200, expect.stringContaining('"protocolVersion":"2025-06-18"')]);
-  const told = await post(message('tools/call', { name: 'explain_issue', arguments: { repo: slug, issue: 1 } }));
-  expect(told.text).toContain('waits for a free worker');
+  const answer = await post(message('tools/call', { name: 'explain_issue', arguments: { repo: slug, issue: 1 } }));
+  expect(answer.text).toContain('waits for a free worker');
 });
 
 describe('a tool gives what REST gives:', () => {
@@ -130,7 +130,7 @@ describe('a tool gives what REST gives:', () => {
 });
 
 describe('a long list', () => {
-  test('is told where it goes on', async () => {
+  test('names the offset of the next page', async () => {
     const first = await call('list_issues', { repo: slug, limit: 100 });
     expect(first.items).toHaveLength(100);
     const rest = await call('list_issues', { repo: slug, limit: 100, offset: first.nextOffset });
@@ -153,7 +153,7 @@ describe('a long list', () => {
     const ids = new Set<string>();
     let offset: number | undefined = 0;
     while (offset !== undefined) {
-      const page: Told = await call('list_findings', { repo: slug, limit: 100, offset });
+      const page: Json = await call('list_findings', { repo: slug, limit: 100, offset });
       expect(JSON.stringify(page).length).toBeLessThan(64 * 1024);
       expect(page.page.total).toBe(25);
       for (const { id } of page.items) ids.add(id);
@@ -164,7 +164,7 @@ describe('a long list', () => {
   });
 });
 
-test('the timeline tells what happened, oldest first, in pages', async () => {
+test('the timeline lists what happened, oldest first, in pages', async () => {
   const first = await call('get_timeline', { repo: slug, issue: 1, limit: 2 });
   expect(first).toMatchObject({
     issueNumber: 1,
@@ -173,7 +173,7 @@ test('the timeline tells what happened, oldest first, in pages', async () => {
     stateTransitions: [{ to: 'analyzing' }],
   });
   const all = await call('get_timeline', { repo: slug, issue: 1, limit: 100 });
-  expect(all.entries.map(({ kind }: Told) => kind).sort()).toEqual(['projection', 'projection', 'transition']);
+  expect(all.entries.map(({ kind }: Json) => kind).sort()).toEqual(['projection', 'projection', 'transition']);
   expect(all.entries.slice(0, 2)).toEqual(first.entries);
 });
 
@@ -228,11 +228,11 @@ describe('bad arguments are an error of the tool', () => {
     ['pipeline_overview', { repo: 'no/such' }, 'REPO_NOT_FOUND'],
     ['pipeline_overview', { repo: 'SLUG', state: 'done' }, 'state'],
     ['get_cost_summary', { repository: 'SLUG' }, 'repository'],
-  ])('%s %j', async (name, args, told) => {
-    expect(await refusal(name, JSON.parse(JSON.stringify(args).replaceAll('SLUG', slug)))).toContain(told);
+  ])('%s %j', async (name, args, message) => {
+    expect(await refusal(name, JSON.parse(JSON.stringify(args).replaceAll('SLUG', slug)))).toContain(message);
   });
 
-  test('a failure inside tells the assistant nothing of itself', async () => {
+  test('an internal failure shows no detail to the client', async () => {
     const store = database.open();
     const api = await hosting.start({ store });
     const client = await connect(api);
@@ -254,7 +254,7 @@ describe('over HTTP', () => {
     expect((await at('DELETE')).status).toBe(405);
   });
 
-  test('nobody without an access token is served, and is told where to get one', async () => {
+  test('a request without an access token is refused with the address of the metadata', async () => {
     const response = await at('POST', { authorization: 'Basic YTpi' }, '{}');
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toContain('resource_metadata=');

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 
 describe('bootstrap', () => {
-  test('tells whose connection it is and what it reaches, and nothing of the store unless that is wanted', async () => {
+  test('shows the user of the connection and its repos, and nothing of the store by default', async () => {
     const body = await ok('/api/cli/bootstrap');
     expect(body).toMatchObject({
       org: { id: tenant.id },
@@ -56,12 +56,12 @@ describe('bootstrap', () => {
     expect(body.pipelineStore.schemaVersion).toMatch(/^\d{4}-[a-z-]+$/);
   });
 
-  test('shows the repo that is asked for, whatever the case of its name', async () => {
+  test('shows the requested repo, whatever the case of its name', async () => {
     const { repo } = await ok(`/api/cli/bootstrap?repo=${slug.toUpperCase()}`);
     expect(repo).toMatchObject({ slug, id: tenant.repo.id });
   });
 
-  test('tells where the store is when the operator lets it', async () => {
+  test('shows the address of the store when the operator allows it', async () => {
     const storeDetails = { host: 'db.example.org', port: 5432, database: 'pipeline', sslMode: 'require' };
     const api = await hosting.start({ storeDetails, monitorUrl: 'https://monitor.example.org' });
     const body = await readOk(api, '/api/cli/bootstrap', ann.token);
@@ -165,7 +165,7 @@ describe('why', () => {
     expect(body.recentTransitions).toMatchObject([{ from: 'new', to: 'analyzing', actorType: 'workflow-engine' }]);
   });
 
-  test('explains a stop, with its last error and what would mend it', async () => {
+  test('explains a stop, with its last error and the remedy', async () => {
     const number = await failOne();
     const body = await ok(`/api/cli/issues/${number}/why?repo=${slug.toUpperCase()}`);
     expect(body).toMatchObject({

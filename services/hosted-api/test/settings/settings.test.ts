@@ -7,16 +7,16 @@ import { SettingsFollower } from '../../src/settings/settings-follower.ts';
 
 const database = testDatabase('hosted_api');
 
-test('the settings that the monitor writes are followed; a bad row is told and changes nothing', async () => {
-  const told: string[] = [];
+test('the settings that the monitor writes are followed; an invalid row is logged and changes nothing', async () => {
+  const errors: string[] = [];
   const outcomes: string[][] = [];
-  const log = { ...silentLogger, error: (msg: string) => void told.push(msg) };
+  const log = { ...silentLogger, error: (msg: string) => void errors.push(msg) };
   const follower = new SettingsFollower({
     store: database.store,
     log,
     metrics: createMetrics().loops,
     now: () => new Date(),
-    tell: async ({ trigger, appliedKeys }) => void outcomes.push([trigger, ...appliedKeys]),
+    record: async ({ trigger, appliedKeys }) => void outcomes.push([trigger, ...appliedKeys]),
   });
   await follower.loop.tick();
   expect(follower.current).toEqual(DEFAULT_SETTINGS);
@@ -27,7 +27,7 @@ test('the settings that the monitor writes are followed; a bad row is told and c
   await follower.loop.tick();
   await follower.loop.tick();
   expect(follower.current.leaseMs).toBe(5_000);
-  expect(told).toEqual(['settings are not valid; the current settings are unchanged']);
+  expect(errors).toEqual(['settings are not valid; the current settings are unchanged']);
   await writeSettings(database.store.fleet, { leaseMs: 7_000 });
   await follower.loop.tick();
   expect(follower.current.leaseMs).toBe(7_000);

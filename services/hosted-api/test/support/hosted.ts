@@ -201,7 +201,7 @@ export async function makeToken(
   return token;
 }
 
-/** A host that is asked for nothing but its login: these issues come with all that is known of them. */
+/** A host that answers its login only: the issues come with all their data. */
 const host = { clientType: 'sandbox', login: async () => 'pipeline-bot' } as Partial<VcsHost> as VcsHost;
 
 /** An issue is labelled on the host: it enters, and its first task, to analyze it, is enqueued. */

@@ -99,13 +99,13 @@ describe('a worker', () => {
     expect(body.error).toContain('items.0.createdAt: must be an RFC 3339 date-time');
   });
 
-  test('is told its lease and how often to beat', async () => {
+  test('receives its lease and the interval of heartbeats', async () => {
     const tenant = await makeTenant(hosting.api);
     const { body } = await hosting.api.post('/api/worker/register', { name: 'w', taskTypes: ['plan'] }, tenant);
     expect(body).toMatchObject({ heartbeatIntervalMs: 10_000, leaseMs: 60_000 });
   });
 
-  test('that is unknown is told to register', async () => {
+  test('that is unknown is refused with the advice to register', async () => {
     const { token } = await makeTenant(hosting.api);
     for (const [path, more] of [
       ['heartbeat', { status: 'idle' }],
@@ -123,7 +123,7 @@ describe('a worker', () => {
     expect((await claim()).body.task).toMatchObject({ id: task.id, attempt: 1 });
   });
 
-  test('that beats for a task whose id is nonsense is told to drop it', async () => {
+  test('that reports a task with an invalid id is answered to drop it', async () => {
     const { tenant, workerId } = await claimOne();
     const tasks = [{ taskId: 'not-a-uuid', claimToken: randomUUID() }];
     const { body } = await hosting.api.post('/api/worker/heartbeat', { workerId, status: 'busy', tasks }, tenant);

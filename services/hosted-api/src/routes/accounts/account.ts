@@ -19,7 +19,7 @@ export interface PageDeps {
 }
 
 const HOME = '/account/connections';
-/** Where a login may lead: to a consent under way, the start page, or home; never to another site. */
+/** Where a login may lead: to a consent in progress, the start page, or home; never to another site. */
 const RETURN = /^\/oauth\/interaction\/([\w-]{1,100})$/;
 
 const returnOf = (wanted: string | null | undefined): string =>

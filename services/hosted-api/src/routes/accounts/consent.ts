@@ -27,7 +27,7 @@ interface Asked {
 /** Nothing of a response is needed to read or settle an interaction; the library's types ask for one. */
 const NO_RESPONSE = { getHeader: () => undefined, setHeader: () => undefined } as unknown as ServerResponse;
 
-/** Asks a user, once they are logged in, whether a program may read, and tells the library what they said. */
+/** Asks a user, once they are logged in, whether a program may read, and passes the answer to the library. */
 export function consentHandlers(deps: PageDeps & { resource: string }) {
   const { sessions } = deps.oauth;
   return {

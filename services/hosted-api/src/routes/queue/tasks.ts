@@ -12,7 +12,7 @@ import {
 import type { HandlersOf } from '@pipeline/http';
 import type { WorkerAuth, WorkerIdentity } from '../../auth/worker-tokens.ts';
 import type { HostedContext } from '../../context/context.ts';
-import { tellHostError } from '../../repos/git-access.ts';
+import { throwHostRefusal } from '../../repos/git-access.ts';
 
 type Handlers = Omit<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat' | 'claimTask'>;
 
@@ -22,7 +22,7 @@ interface OnTask {
   identity: WorkerIdentity;
 }
 
-/** The claim token is the right to a task: whoever has it was given the task. */
+/** The claim token authorizes requests about a task: only its worker has received it. */
 const tokenOf = ({ params, body, identity }: OnTask): ClaimToken => ({
   tenantId: identity.tenantId,
   taskId: params.id,
@@ -40,7 +40,7 @@ export const taskHandlers = ({ engine, issuerOf }: HostedContext): Handlers => (
     body: { ok: true, leaseExpiresAt: await extend(engine, tokenOf(input)) },
   }),
   issueTaskCredentials: async (input) => {
-    const access = await accessForTask(engine, tokenOf(input), issuerOf).catch(tellHostError);
+    const access = await accessForTask(engine, tokenOf(input), issuerOf).catch(throwHostRefusal);
     const { repo, expiresAt, permissions } = access;
     input.log.info('git credentials given', { taskId: input.params.id, repo, expiresAt, permissions });
     return { status: 200, headers: { 'cache-control': 'no-store' }, body: access };
