@@ -1,0 +1,61 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { type AnyRoute, hostedSurface, isRawBody } from '@pipeline/contract';
+import { type Minted, mintConnection } from '../support/connections.ts';
+import { makeTenant, type Tenant, testHosted } from '../support/hosted.ts';
+
+const hosting = testHosted({ webhookSecret: 'secret' });
+const routes = hostedSurface.routes.filter(({ body }) => body !== undefined);
+
+let tenant: Tenant;
+let ann: Minted;
+beforeAll(async () => {
+  tenant = await makeTenant(hosting.api);
+  ann = await mintConnection(hosting.database.store, { tenantId: tenant.id, role: 'owner' });
+});
+
+const isGuarded = ({ auth }: AnyRoute): boolean => auth === 'worker' || auth === 'connection';
+
+const tokenFor = ({ auth }: AnyRoute): string | null =>
+  auth === 'worker' ? tenant.token : auth === 'connection' ? ann.token : null;
+
+/** Sends plain text that claims to be encoded. @returns the status; the client throws for undeclared answers. */
+async function send(route: AnyRoute, encoding: string, token: string | null): Promise<number> {
+  const answer = await hosting.api.fetch(hosting.api.url + route.path.replaceAll(/\{\w+\}/g, '1'), {
+    method: route.method.toUpperCase(),
+    headers: {
+      'content-type': isRawBody(route.body) ? route.body.type : 'application/json',
+      'content-encoding': encoding,
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
+    body: '{}',
+    redirect: 'manual',
+  });
+  await answer.text();
+  return answer.status;
+}
+
+test('a plain body that claims to be compressed is refused by every route', async () => {
+  expect(routes.length).toBeGreaterThan(12);
+  const wrong = await Promise.all(
+    routes.map(async (route) => {
+      const status = await send(route, 'gzip', tokenFor(route));
+      // Nothing is inflated for a caller who is not authenticated; forms and signatures may be refused before.
+      const isRefused = isGuarded(route) ? status === 400 : [401, 403, 415].includes(status);
+      return isRefused ? [] : [`${status} ${route.id}`];
+    }),
+  );
+  expect(wrong.flat()).toEqual([]);
+});
+
+test('an unknown encoding is refused by every route', async () => {
+  const statuses = await Promise.all(
+    routes.map(async (route) => [route.id, await send(route, 'snappy', tokenFor(route))] as const),
+  );
+  expect(statuses.filter(([, status]) => ![401, 403, 415].includes(status))).toEqual([]);
+});
+
+test.each(['gzip', 'snappy'])('without credentials, %s changes nothing of the refusal', async (encoding) => {
+  const guarded = routes.filter(isGuarded);
+  const statuses = await Promise.all(guarded.map((route) => send(route, encoding, null)));
+  expect(new Set(statuses)).toEqual(new Set([401]));
+});
