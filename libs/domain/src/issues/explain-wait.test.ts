@@ -15,6 +15,7 @@ const facts = (over: Partial<WhyFacts> = {}): WhyFacts => ({
   blockReason: null,
   blockClassification: null,
   question: null,
+  pendingPlan: null,
   autoUnblockAt: null,
   prNumber: 9,
   task: null,
