@@ -6,6 +6,7 @@ import {
   activeSnapshotVersion,
   auditEntries,
   ensureTenant,
+  insertPlan,
   inTransaction,
   recordFindings,
   updateIssue,
@@ -52,6 +53,14 @@ beforeEach(async () => {
 
 const put = (change: Parameters<typeof updateIssue>[3]) =>
   updateIssue(database.db as never, bench.tenantId, issueId, change);
+async function pendingPlan(): Promise<void> {
+  await put({ state: 'human-review-ready', plan: 'Do it.', plan_version: 1, plan_status: 'pending' });
+  const plan = { version: 1, editsVersion: null, authorType: 'agent' as const, author: 'planner' };
+  const key = { tenantId: bench.tenantId, issueId };
+  await inTransaction(database.store.tenant, (tx) =>
+    insertPlan(tx, key, { ...plan, body: 'Do it.', plannedFiles: [] }),
+  );
+}
 const onIssue = (action: string) => async () => `/api/issues/acme/shop/${number}/${action}`;
 const projection = async () => {
   const rows = await database.db.selectFrom('projections').select('id').where('issue_id', '=', issueId).execute();
@@ -121,6 +130,15 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
   ['cancelIssue', 'cancel', onIssue('cancel')],
   ['acceptIssueText', 'accept-text', onIssue('accept-text')],
   ['allowUncheckedMerge', 'allow-unchecked-merge', onIssue('allow-unchecked-merge')],
+  ...(['approve', 'reject'] as const).map((verb): (typeof DEEDS)[number] => [
+    `${verb}Plan`,
+    `plan-${verb}`,
+    async () => {
+      await pendingPlan();
+      return onIssue(`plan/${verb}`)();
+    },
+    { version: 1 },
+  ]),
   ['transitionIssue', 'transition', onIssue('transition'), { targetState: 'planning' }],
   ['actOnIssues', 'bulk-pause', async () => '/api/issues/actions', { action: 'pause', dryRun: false }],
   ['retryDeadLetter', 'dead-letter-retry', async () => `/api/dead-letters/${await newLetter()}/retry`],
