@@ -1,4 +1,12 @@
-import { AppError, type PageRequest, type Paginated, pageOf, type State } from '@pipeline/domain';
+import {
+  AppError,
+  MAX_PLAN,
+  type PageRequest,
+  type Paginated,
+  type PlanCommand,
+  pageOf,
+  type State,
+} from '@pipeline/domain';
 import {
   answerPlan,
   commandedAt,
@@ -7,6 +15,7 @@ import {
   insertRemarks,
   lockIssue,
   type PlanVersion,
+  planCreatedAt,
   plansOfIssue,
   updateIssue,
 } from '@pipeline/store';
@@ -58,7 +67,7 @@ export function answerPlanOf(engine: Engine, key: IssueKey, answer: PlanAnswer, 
 }
 
 /** Why a version cannot be answered, for its reader; null when it waits for an answer. */
-export function planRefusal({ state, plan_status: status, plan_version: latest }: IssueRow, version: number) {
+function planRefusal({ state, plan_status: status, plan_version: latest }: IssueRow, version: number) {
   if (status === null || version > latest) return `No version ${version} of the plan waits for an approval`;
   if (version < latest) return `Version ${version} of the plan is outdated: version ${latest} is ${status}`;
   if (status !== 'pending') return `Version ${version} of the plan was already ${status}`;
@@ -69,7 +78,7 @@ export function planRefusal({ state, plan_status: status, plan_version: latest }
  * The same inside a transaction that has locked the issue and checked the version.
  * @param at host time of the answer; undefined = now.
  */
-export async function applyPlanAnswer(
+async function applyPlanAnswer(
   unit: TransactionContext,
   subject: IssueContext,
   answer: PlanAnswer,
@@ -112,3 +121,33 @@ const saveRejection = (unit: TransactionContext, issue: IssueRow, actor: Actor):
   insertRemarks(unit.tx, unit.tenantId, issue.id, [
     { kind: 'plan-rejection', author: actor.id ?? actor.type, body: actor.reason ?? '' },
   ]);
+
+const MAX_REASON = 5_000;
+
+/**
+ * Answers the plan of a locked issue by a comment of a person with write permission.
+ * @returns whether the answer counted: a rejection needs a reason, an edit its text, and the version must be pending.
+ */
+export async function applyPlanCommand(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { kind, version: named, text }: PlanCommand,
+  { at, ...person }: Actor & { at: string },
+): Promise<'applied' | 'refused'> {
+  const version = named ?? (await versionAt(unit, issue, at));
+  const isTooLong = text.length > (kind === 'edit' ? MAX_PLAN : MAX_REASON);
+  if (version === null || isTooLong || planRefusal(issue, version) !== null) return 'refused';
+  if (kind !== 'approve' && text === '') return 'refused';
+  const actor = { ...person, reason: kind === 'edit' ? null : text || null, at };
+  const answer = kind === 'edit' ? ({ kind: 'approve', version, text } as const) : ({ kind, version } as const);
+  await applyPlanAnswer(unit, await loadIssueContext(unit, issue), answer, actor);
+  return 'applied';
+}
+
+/** The latest version, unless it is newer than the comment: its author has not read it. Host times have seconds. */
+async function versionAt(unit: TransactionContext, issue: IssueRow, at: string): Promise<number | null> {
+  const key = { tenantId: unit.tenantId, issueId: issue.id };
+  const createdAt = await planCreatedAt(unit.tx, key, issue.plan_version);
+  if (createdAt === undefined) return null;
+  return Math.floor(Date.parse(createdAt) / 1_000) * 1_000 > Date.parse(at) ? null : issue.plan_version;
+}

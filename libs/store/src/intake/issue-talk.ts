@@ -61,7 +61,7 @@ export const clearPlanRejections = (tx: Tx, tenantId: number, issueId: number): 
 async function clearRemarks(
   tx: Tx,
   { tenantId, issueId }: { tenantId: number; issueId: number },
-  kind: Remark['kind'],
+  kind: 'review' | 'plan-rejection',
 ): Promise<void> {
   await tx
     .deleteFrom('review_comments')
