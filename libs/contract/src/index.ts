@@ -25,6 +25,7 @@ export * from './issues/monitor-actions.ts';
 export * from './issues/monitor-blocked.ts';
 export * from './issues/monitor-bulk-actions.ts';
 export * from './issues/monitor-detail.ts';
+export * from './issues/monitor-plans.ts';
 export * from './issues/monitor-timeline.ts';
 export * from './issues/timeline.ts';
 export * from './issues/why.ts';

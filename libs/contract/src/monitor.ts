@@ -15,6 +15,7 @@ import { issueActionRoutes } from './issues/monitor-actions.ts';
 import { blockedIssueRoutes } from './issues/monitor-blocked.ts';
 import { bulkActionRoutes } from './issues/monitor-bulk-actions.ts';
 import { issueDetailRoutes } from './issues/monitor-detail.ts';
+import { planRoutes } from './issues/monitor-plans.ts';
 import { timelineRoutes } from './issues/monitor-timeline.ts';
 import { artefactRoutes } from './knowledge/monitor-artefacts.ts';
 import { findingRoutes } from './knowledge/monitor-findings.ts';
@@ -88,6 +89,7 @@ export const monitorSurface = defineSurface({
     ...bulkActionRoutes,
     ...dashboardRoutes,
     ...issueActionRoutes,
+    ...planRoutes,
     ...findingRoutes,
     ...intelligenceRoutes,
     ...issueRoutes,

@@ -21,5 +21,6 @@ export {
   checkWorkflowFor,
   listWorkflows,
   putWorkflow,
+  setPlanApproval,
   showWorkflow,
 } from './workflow/workflow-versions.ts';

@@ -27,6 +27,8 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'issue_list.state': 'State',
   'issues.block_classification': 'ErrorClass',
   'issues.blocked_from_state': 'State',
+  'issue_plans.status': 'PlanStatus',
+  'issues.plan_status': 'PlanStatus',
   'issues.told_budget_percent': 'BudgetPercent',
   'issues.state': 'State',
   'kpi_snapshots.direction': 'KpiDirection',

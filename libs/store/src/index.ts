@@ -74,6 +74,7 @@ export * from './issues/issue-detail.ts';
 export * from './issues/issue-history.ts';
 export * from './issues/issue-list.ts';
 export * from './issues/issue-page.ts';
+export * from './issues/issue-plans.ts';
 export * from './issues/issue-search.ts';
 export * from './issues/issue-selection.ts';
 export * from './issues/issue-why.ts';

@@ -30,6 +30,7 @@ export const PLACEHOLDERS = [
   'issue',
   'answers',
   'plan',
+  'planRejections',
   'reviewComments',
   'pullRequest',
   'conflicts',
@@ -56,6 +57,7 @@ export function sectionsOf(context: PromptContext, verdict: string, quoter = new
     issue: issue(task, quoter),
     answers: quoted('Answers to earlier questions', payload.answers.map(comment('answer')), quoter),
     plan: section('Plan', payload.plan && planText(payload.plan, quoter)),
+    planRejections: planRejections(payload, quoter),
     reviewComments: quoted(
       'Comments of reviewers that must be addressed',
       [...payload.reviewComments.map(reviewComment), ...checksNow(payload)],
@@ -106,6 +108,13 @@ function planText({ text, plannedFiles }: NonNullable<Payload['plan']>, quoter: 
   const files = plannedFiles.slice(0, MAX_LISTED_FILES).map((path) => `- ${path}`);
   const plan = quoter.quote({ source: 'plan of an earlier step', text, maxChars: MAX_PLAN });
   return files.length === 0 ? plan : `${plan}\n\nPlanned files:\n\n${files.join('\n')}`;
+}
+
+/** The rejected plan and all reasons; only a planner needs them. */
+function planRejections({ plan, planRejections: rejections = [] }: Payload, quoter: Quoter): string {
+  if (!plan || rejections.length === 0) return '';
+  const title = 'Why people rejected the plan; the new plan must address it';
+  return section('Rejected plan', planText(plan, quoter)) + quoted(title, rejections.map(comment('rejection')), quoter);
 }
 
 const comment =

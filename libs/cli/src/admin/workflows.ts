@@ -34,6 +34,18 @@ export function workflowCommands(admin: Command, run: Run): void {
       return { data, text: [done, ...data.warnings.map(warning)].join('\n') };
     },
   });
+  leaf<RepoOption>(workflow, run, {
+    usage: 'plan-approval <repo> <mode>',
+    description: 'required: each plan waits for the approval of a person; off: development begins at once (default)',
+    writes: true,
+    options: [ORG],
+    async action({ use, admin }, [repo = '', mode = ''], { org }) {
+      if (mode !== 'required' && mode !== 'off') throw new UsageError(`mode must be required or off, got "${mode}"`);
+      const data = await use.setPlanApproval(admin, { repo, org: org ?? null }, mode);
+      const done = `plan approval of ${data.repo} ${data.changed ? 'is now' : 'was already'} ${mode} (version ${data.version})`;
+      return { data, text: [done, ...data.warnings.map(warning)].join('\n') };
+    },
+  });
 }
 
 function readingCommands(workflow: Command, run: Run): void {

@@ -56,6 +56,10 @@ export const TaskPayload = z
         }),
       )
       .meta({ description: 'Review comments since the last submission, oldest first.' }),
+    planRejections: z
+      .array(z.object({ author: z.string(), body: z.string() }))
+      .optional()
+      .meta({ description: 'Reasons for which people rejected the plan, oldest first. Empty after its approval.' }),
     answers: z
       .array(z.object({ author: z.string(), body: z.string() }))
       .meta({ description: 'Answers to the clarification request of the pipeline, oldest first.' }),

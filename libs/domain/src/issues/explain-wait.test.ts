@@ -15,6 +15,7 @@ const facts = (over: Partial<WhyFacts> = {}): WhyFacts => ({
   blockReason: null,
   blockClassification: null,
   question: null,
+  pendingPlan: null,
   autoUnblockAt: null,
   prNumber: 9,
   task: null,
@@ -227,6 +228,10 @@ describe('what an issue waits for', () => {
   test.each([
     [{ isPaused: true }, 'Resume the issue.'],
     [{ state: 'needs-clarification' as const }, 'Answer in a comment on the issue.'],
+    [
+      { state: 'human-review-ready' as const, pendingPlan: 2 },
+      'Read the plan, then approve it, approve an edited version, or reject it with a reason.',
+    ],
     [{ state: 'human-review-ready' as const }, 'Review the pull request: approve it, or request changes.'],
     [{ blockers: [{ id: 'f', title: 't', createdAt: AT }] }, 'Resolve or dismiss the findings that block the merge.'],
     [

@@ -82,10 +82,16 @@ function ciAdvice({ checks, blockReason }: WhyFacts): string {
   return 'Fix the failing checks of the pull request.';
 }
 
+const APPROVE_PLAN = 'Read the plan, then approve it, approve an edited version, or reject it with a reason.';
+
+const isPlanPending = ({ state, pendingPlan }: WhyFacts): boolean =>
+  state === 'human-review-ready' && pendingPlan !== null;
+
 function humanAdvice(facts: WhyFacts, { ref }: Wait): string {
   if (facts.isPaused) return 'Resume the issue.';
   if (facts.blockers.some(({ id }) => id === ref)) return 'Resolve or dismiss the findings that block the merge.';
   if (facts.state === 'needs-clarification') return 'Answer in a comment on the issue.';
+  if (isPlanPending(facts)) return APPROVE_PLAN;
   if (facts.state === 'human-review-ready') return 'Review the pull request: approve it, or request changes.';
   return describeBlock(facts.blockReason).remedy;
 }
@@ -141,6 +147,10 @@ function ofState(facts: WhyFacts): Wait[] {
       return [{ kind: 'human', ref: null, detail, since }];
     }
     case 'human-review-ready': {
+      if (isPlanPending(facts))
+        return [
+          { kind: 'human', ref: null, detail: `a person to approve version ${facts.pendingPlan} of its plan`, since },
+        ];
       const detail = ref ? `a person's review of pull request ${ref}` : 'a person to decide how to continue';
       return [{ kind: 'human', ref, detail, since }];
     }

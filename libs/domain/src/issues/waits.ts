@@ -41,6 +41,8 @@ export interface WhyFacts {
   blockReason: string | null;
   blockClassification: ErrorClass | null;
   question: string | null;
+  /** Version of the plan that waits for the approval of a person. */
+  pendingPlan: number | null;
   /** When a transient block is lifted automatically. */
   autoUnblockAt: string | null;
   /** The open pull request. */

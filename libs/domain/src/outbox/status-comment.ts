@@ -23,6 +23,8 @@ export interface StatusCommentInput {
   /** The scope of the budget that holds the task. */
   usedUp?: BudgetScope;
   question: string | null;
+  /** The plan that waits for the approval of a person. */
+  pendingPlan?: { version: number; text: string } | null;
   lastError: string | null;
   prNumber: number | null;
   /** Open issues that it waits for, `#N` or `owner/name#N`. */
@@ -81,7 +83,7 @@ const MAX_LISTED = 50;
  * resolve it. The same input gives the identical text.
  */
 export function statusComment(input: StatusCommentInput): string {
-  const headline = input.isPaused && input.state !== 'done' ? 'Paused' : HEADLINE[input.state];
+  const headline = input.isPaused && input.state !== 'done' ? 'Paused' : headlineOf(input);
   const parts = [
     `**${headline}**${since(input)}`,
     progress(input),
@@ -92,6 +94,12 @@ export function statusComment(input: StatusCommentInput): string {
   if (input.state !== 'done') parts.push(commands(input));
   return parts.filter((part) => part !== '').join('\n\n');
 }
+
+const headlineOf = (input: StatusCommentInput): string =>
+  isPlanPending(input) ? 'Waiting for the approval of the plan' : HEADLINE[input.state];
+
+const isPlanPending = ({ state, pendingPlan }: StatusCommentInput): boolean =>
+  state === 'human-review-ready' && pendingPlan != null;
 
 function since({ stateEnteredAt }: StatusCommentInput): string {
   return stateEnteredAt ? ` · since ${minute(stateEnteredAt)}` : '';
@@ -113,8 +121,9 @@ function stepOf(state: State): (typeof SPINE)[number] {
 }
 
 /** `✓ Analysis → **Plan** → Development → …`; a stop is shown at the step it came from. */
-function progress({ state, blockedFromState, prNumber }: StatusCommentInput): string {
-  const current = SPINE.indexOf(stepOf(blockedFromState ?? state));
+function progress(input: StatusCommentInput): string {
+  const { state, blockedFromState, prNumber } = input;
+  const current = SPINE.indexOf(isPlanPending(input) ? 'planning' : stepOf(blockedFromState ?? state));
   const line = SPINE.map((step, index) => {
     if (index < current || state === 'done') return `✓ ${STEP[step]}`;
     return index === current ? `**${STEP[step]}**` : STEP[step];
@@ -157,6 +166,7 @@ function waiting(input: StatusCommentInput): string[] {
         'Answer in a comment below. Answers of the author of the issue and of people with write access count.',
       ];
     case 'human-review-ready':
+      if (input.pendingPlan) return planToApprove(input.pendingPlan);
       return [
         input.prNumber === null
           ? 'There is no pull request to review; a person has to decide how to continue.'
@@ -171,6 +181,21 @@ function waiting(input: StatusCommentInput): string[] {
     default:
       return attempts(input);
   }
+}
+
+/** Number of characters of a plan in the comment; the dashboard shows all of it. */
+const MAX_SHOWN_PLAN = 20_000;
+
+function planToApprove({ version, text }: { version: number; text: string }): string[] {
+  const isCut = Array.from(text).length > MAX_SHOWN_PLAN;
+  return [
+    `Version ${version} of the plan${isCut ? ', of which the dashboard shows the rest' : ''}:`,
+    quoted(text, MAX_SHOWN_PLAN),
+    `Development begins when a person with write access approves it. As a comment:\n\n` +
+      `- \`/approve-plan v${version}\` approves it\n` +
+      `- \`/edit-plan v${version}\`, and the whole text of the plan on the lines below, approves that text instead\n` +
+      `- \`/reject-plan v${version} REASON\` returns it to the planner with the reason`,
+  ];
 }
 
 function checksOf({ checks }: StatusCommentInput): string[] {

@@ -44,6 +44,8 @@ export interface TaskPayload {
   plan: { text: string; plannedFiles: string[] } | null;
   /** Reviewers' requests since the last submission, oldest first. */
   reviewComments: { author: string; body: string; path: string | null; line: number | null }[];
+  /** The reasons for which people rejected the plan, oldest first; empty after its approval. */
+  planRejections?: { author: string; body: string }[] | undefined;
   /** People's answers to the pipeline's question, oldest first. */
   answers: { author: string; body: string }[];
   /** Items about the repo that match the issue, most relevant first. */

@@ -15,6 +15,7 @@ const issue = (state: State, pr: Partial<PullRequestFacts> | null, dismissStale 
   pr: pr && { number: 12, headSha: HEAD, headRef: 'b', approval: null, ...pr },
   dismissStale,
   openBlockers: 0,
+  planStatus: null,
   defaultBranch: 'main',
 });
 const after = (facts: IssueFacts, cause: Cause) => decide(DEFAULT_WORKFLOW, facts, cause);

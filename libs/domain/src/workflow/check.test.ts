@@ -147,6 +147,7 @@ const facts = (state: State) => ({
     blockReason: null,
     pr: null,
     openBlockers: 0,
+    planStatus: null,
     dismissStale: true,
     defaultBranch: 'main',
   },

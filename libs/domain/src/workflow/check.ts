@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { STATES, type State } from '../states.ts';
 import type { WorkTaskType } from '../task-types.ts';
 import { OUTCOMES_OF, type OutcomeName } from './outcomes.ts';
+import { planApprovalErrors } from './plan-approval.ts';
 import { type Trigger, WorkflowSnapshot } from './workflow.ts';
 
 /** Problems of a workflow, a line each. With errors it cannot be stored; warnings need an operator's judgement. */
@@ -52,7 +53,8 @@ export function checkWorkflow(document: unknown): WorkflowCheck {
   const workflow = parsed.data;
   const shape = [...statesWrong(workflow), ...edgesWrong(workflow)];
   // With wrong states the edges are not checked: their errors would only be repeated.
-  const errors = shape.length > 0 ? shape : [...workWrong(workflow), ...waysWrong(workflow)];
+  const errors =
+    shape.length > 0 ? shape : [...workWrong(workflow), ...planApprovalErrors(workflow), ...waysWrong(workflow)];
   return { workflow, errors, warnings: shape.length > 0 ? [] : deadOutcomes(workflow) };
 }
 

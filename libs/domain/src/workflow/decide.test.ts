@@ -14,6 +14,7 @@ const issue = (state: State, over: Partial<IssueFacts> = {}): IssueFacts => ({
   pr: null,
   dismissStale: true,
   openBlockers: 0,
+  planStatus: null,
   defaultBranch: 'main',
   ...over,
 });

@@ -4,6 +4,7 @@ import { branchOf, type WorkTaskType } from '../task-types.ts';
 import { cappedText } from '../text/pattern.ts';
 import type { Approval, Cause, IssueFacts } from './facts.ts';
 import type { Outcome } from './outcomes.ts';
+import { restartState } from './plan-approval.ts';
 import { mayDepend, type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
 
 type Facts = Pick<IssueFacts, 'pr' | 'dismissStale'>;
@@ -70,13 +71,14 @@ export interface Refusal {
   reason: string;
 }
 
-/** Host events and cancellation bypass the workflow's edges. */
+/** Host events, cancellation and the answer to a plan bypass the workflow's edges. */
 const FREE: Partial<Record<Trigger, State>> = {
   cancelled: 'done',
   'host-merged': 'done',
   'host-closed': 'done',
   reopened: 'new',
-  reimplement: 'ready-for-dev',
+  'plan-approved': 'ready-for-dev',
+  'plan-rejected': 'planning',
   'pr-closed': 'failure-blocked',
   'head-moved': 'in-review',
   'checks-failed': 'changes-requested',
@@ -103,7 +105,7 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: 
   }
   const waitsForPr = cause.outcome?.outcome === 'submitted' && !isOn(cause.outcome.result.branch, issue);
   const waitsForMerge = cause.trigger === 'mergeable' && !isMergeRefused(issue, cause);
-  const waitsForBranch = cause.trigger === 'reimplement' && issue.pr !== null;
+  const waitsForBranch = cause.trigger === 'reimplement' && issue.pr !== null && target === 'ready-for-dev';
   return {
     kind: target === issue.state ? 'stay' : 'move',
     from: issue.state,
@@ -125,6 +127,7 @@ const hasWorkOf = (workflow: WorkflowSnapshot, state: State, { outcome }: Cause)
 function targetOf(workflow: WorkflowSnapshot, issue: IssueFacts, origin: State, cause: Cause): State | Refusal {
   const free = FREE[cause.trigger];
   if (free) return cause.trigger === 'head-moved' ? stateAfterPush(issue, origin) : free;
+  if (cause.trigger === 'reimplement') return restartState(issue.planStatus);
   if (cause.trigger === 'operator') return operatorTarget(workflow, issue.state, cause.target);
   const merging = mergeTarget(workflow, issue, origin, cause);
   if (merging) return merging;

@@ -1,5 +1,6 @@
 import type { State } from '../states.ts';
 import type { Outcome } from './outcomes.ts';
+import type { PlanStatus } from './plan-approval.ts';
 import type { Trigger } from './workflow.ts';
 
 /** An approved commit. The approval of a person may outlive a push (setting `review.dismissStale`). */
@@ -30,6 +31,8 @@ export interface IssueFacts {
   dismissStale: boolean;
   /** Open or accepted findings that block progress. */
   openBlockers: number;
+  /** The status of its latest plan; null = plans of its workflow need no approval. */
+  planStatus: PlanStatus | null;
   defaultBranch: string;
 }
 

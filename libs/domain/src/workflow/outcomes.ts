@@ -8,11 +8,14 @@ const text = (max: number) => z.string().min(1).max(max);
 const path = z.string().min(1).max(1_000);
 const sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be a hexadecimal commit id');
 
+/** Maximum number of characters of a plan, from an agent or a person. */
+export const MAX_PLAN = 100_000;
+
 /** The result fields of each outcome. The engine decides the next state; a report never names one. */
 export const OUTCOME_RESULTS = {
   analyzed: z.object({ summary: z.string().max(20_000).optional() }),
   'not-planned': z.object({ reason: text(5_000) }),
-  planned: z.object({ plan: text(100_000), plannedFiles: z.array(path).max(1_000) }),
+  planned: z.object({ plan: text(MAX_PLAN), plannedFiles: z.array(path).max(1_000) }),
   split: z.object({
     subtasks: z
       .array(

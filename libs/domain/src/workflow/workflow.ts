@@ -10,6 +10,8 @@ const EVENT_TRIGGERS = [
   'cancelled',
   'reimplement',
   'clarified',
+  'plan-approved',
+  'plan-rejected',
   'unblocked',
   'dependencies-done',
   'subtasks-done',

@@ -1,4 +1,13 @@
-import { cappedText, compareStamps, type HostComment, type HostEvent, type State } from '@pipeline/domain';
+import {
+  cappedText,
+  compareStamps,
+  type HostComment,
+  type HostEvent,
+  MAX_PLAN,
+  type PlanCommand,
+  parsePlanCommand,
+  type State,
+} from '@pipeline/domain';
 import {
   CLOCKS_DIFFER_MS,
   findIssue,
@@ -13,6 +22,7 @@ import { inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { COMMAND_COLUMN, type IssueAction, performAction } from '../issues/issue-actions.ts';
+import { applyPlanCommand } from '../issues/plan-answers.ts';
 import { moveBy } from '../workflow/move.ts';
 import { factsOf } from './host-facts.ts';
 import type { Intake } from './intake-context.ts';
@@ -34,18 +44,19 @@ const COMMAND = /^\s*\/svc:([a-z-]+)[^\S\n]*(.*)/;
 const MAX_COMMAND = 5_000;
 
 /**
- * Handles a comment: a command (`/svc:retry because …`) of a person with write permission, or the answer to the
- * question an issue waits with, which its author may give too. Each comment is handled once, however often it is
+ * Handles a comment: a command (`/svc:retry because …`, `/approve-plan`) of a person with write permission, or the
+ * answer to the question an issue waits with, which its author may give too. Each comment is handled once, however often it is
  * delivered.
  */
 export async function applyCommentEvent(intake: Intake, event: CommentEvent): Promise<void> {
   const issue = await issueOf(intake, event);
   if (!issue) return;
-  const command = COMMAND.exec(cappedText(event.comment.body, MAX_COMMAND));
-  if (!command && issue.state !== 'needs-clarification') return;
-  const allowed = await mayAct(intake, event, command !== null);
+  const plan = parsePlanCommand(event.comment.body, MAX_PLAN + MAX_COMMAND);
+  const command = plan ? null : COMMAND.exec(cappedText(event.comment.body, MAX_COMMAND));
+  if (!plan && !command && issue.state !== 'needs-clarification') return;
+  const allowed = await mayAct(intake, event, plan !== null || command !== null);
   const done = await inTenant(intake.engine, issue.tenant_id, (unit) =>
-    applyComment(unit, issue.id, { event, command, allowed }),
+    applyComment(unit, issue.id, { event, plan, command, allowed }),
   );
   if (done === 'ignored') return;
   await intake.host.react(event.repo, event.comment.id, done === 'applied' ? '+1' : 'confused');
@@ -75,15 +86,16 @@ const mayAnswer = (issue: IssueRow, comment: HostComment): boolean =>
 async function isOutdated(
   unit: TransactionContext,
   issue: IssueRow,
-  action: IssueAction,
+  column: 'pause_at' | 'command_at',
   comment: HostComment,
 ): Promise<boolean> {
   const facts = await factsOf(unit, issue);
-  return compareStamps(comment.createdAt, facts[COMMAND_COLUMN[action]]) < 0;
+  return compareStamps(comment.createdAt, facts[column]) < 0;
 }
 
 interface CommentInput {
   event: CommentEvent;
+  plan: PlanCommand | null;
   command: RegExpExecArray | null;
   allowed: boolean;
 }
@@ -99,9 +111,13 @@ async function applyComment(
   const first = await takeRemark(unit.tx, unit.tenantId, issue.repo_id, { kind: 'comment', hostId: comment.id });
   if (!first) return 'ignored';
   const actor: Actor = { type: 'operator', id: comment.author, agent: null, reason: said.command?.[2]?.trim() || null };
+  if (said.plan) {
+    if (!said.allowed || (await isOutdated(unit, issue, 'command_at', comment))) return 'refused';
+    return applyPlanCommand(unit, issue, said.plan, { ...actor, at: comment.createdAt });
+  }
   if (said.command) {
     const action = COMMANDS[said.command[1] ?? ''];
-    if (!action || !said.allowed || (await isOutdated(unit, issue, action, comment))) return 'refused';
+    if (!action || !said.allowed || (await isOutdated(unit, issue, COMMAND_COLUMN[action], comment))) return 'refused';
     await performAction(unit, await loadIssueContext(unit, issue), action, { ...actor, at: comment.createdAt });
     return 'applied';
   }

@@ -1,8 +1,8 @@
 import {
+  awaitsPullRequest,
   type HostEvent,
   type HostPullRequest,
   isOpenedBy,
-  isReviewable,
   isWorkBranch,
   linkedIssueNumber,
   revertedBy,
@@ -199,7 +199,7 @@ async function applyPullRequest(
   }
   if (isDone && issue.state !== 'done') {
     await moveBy(unit, await loadIssueContext(unit, issue), { cause: { trigger: 'host-merged' }, actor: actor });
-  } else if (isOwn && now.state === 'closed' && !isDone && isReviewable(issue.state)) {
+  } else if (isOwn && now.state === 'closed' && !isDone && awaitsPullRequest(issue.state, issue.plan_status)) {
     await onClose(unit, issue, now, actor);
   }
 }
@@ -211,7 +211,10 @@ const eventOf = ({ merged, state }: HostPullRequest): 'pr_merged' | 'pr_closed' 
 
 /** Whether the head differs from the known one, in a state whose task depends on the head. */
 const isPushed = (issue: IssueRow, { before, now }: SeenPullRequest): boolean =>
-  now.state === 'open' && before !== undefined && before.head_sha !== now.headSha && isReviewable(issue.state);
+  now.state === 'open' &&
+  before !== undefined &&
+  before.head_sha !== now.headSha &&
+  awaitsPullRequest(issue.state, issue.plan_status);
 
 /** Nobody has approved the new head, so the issue goes back to its review, and tasks for the old one end. */
 async function onPush(

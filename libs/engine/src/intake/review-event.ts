@@ -1,4 +1,4 @@
-import { type HostEvent, type HostReview, isReviewable, isStaleReview } from '@pipeline/domain';
+import { awaitsPullRequest, type HostEvent, type HostReview, isStaleReview } from '@pipeline/domain';
 import { findPullRequest, type IssueRow, insertRemarks, lockIssue, setApproval, takeRemark } from '@pipeline/store';
 import { inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
@@ -46,7 +46,8 @@ async function applyReview(unit: TransactionContext, issue: IssueRow, event: Rev
   const subject = await loadIssueContext(unit, issue);
   if (subject.pr?.number !== prNumber) return;
   if (review.verdict === 'approved') return onApproved(unit, subject, review, actor);
-  if (!isReviewable(issue.state)) return setApproval(unit.tx, unit.tenantId, subject.pr.id, null);
+  if (!awaitsPullRequest(issue.state, issue.plan_status))
+    return setApproval(unit.tx, unit.tenantId, subject.pr.id, null);
   const comment = { kind: 'review' as const, author: review.author ?? 'unknown', body: review.body };
   await insertRemarks(unit.tx, unit.tenantId, issue.id, [comment]);
   await moveBy(unit, subject, { cause: { trigger: 'review-changes-requested' }, actor });
@@ -59,7 +60,8 @@ async function onApproved(
   review: HostReview,
   actor: Actor,
 ): Promise<void> {
-  if (subject.issue.state !== 'human-review-ready') return;
+  const { state, plan_status: planStatus } = subject.issue;
+  if (state !== 'human-review-ready' || !awaitsPullRequest(state, planStatus)) return;
   const cause = { trigger: 'review-approved' as const, headSha: review.commitSha };
   if (isStaleReview(issueFactsOf(subject), cause)) return;
   await moveBy(unit, subject, { cause, actor, reviewId: review.id });

@@ -118,6 +118,7 @@ async function statusCommentOf(
     hold: task?.held ?? null,
     usedUp: isUsedUp(issue.cost_usd, settings.costLimits.perIssueUsd) ? 'issue' : 'day',
     question: issue.question,
+    pendingPlan: issue.plan_status === 'pending' ? { version: issue.plan_version, text: issue.plan ?? '' } : null,
     lastError: issue.last_error,
     prNumber: pr?.number ?? null,
     dependsOn: parents.map((parent) =>

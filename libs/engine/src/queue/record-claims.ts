@@ -105,6 +105,7 @@ async function payloadOf(
     plan: issue?.plan ? { text: issue.plan, plannedFiles: issue.planned_files } : null,
     checks,
     reviewComments: ofKind('review').map(({ author, body, path, line }) => ({ author, body, path, line })),
+    planRejections: ofKind('plan-rejection').map(({ author, body }) => ({ author, body })),
     answers: ofKind('answer').map(({ author, body }) => ({ author, body })),
     snippets: [],
     instructions: prompt?.instructions ?? null,

@@ -1,7 +1,9 @@
-import { type Outcome, parseIssueRef, type Slug } from '@pipeline/domain';
+import { AGENT_OF, type Outcome, parseIssueRef, requiresPlanApproval, type Slug } from '@pipeline/domain';
 import {
+  answerPlan,
   clearReviewRemarks,
   findIssue,
+  insertPlan,
   insertRemarks,
   repoByKey,
   updateIssue,
@@ -40,12 +42,25 @@ export async function applyResult(
   }
 }
 
+/** Where the workflow requires an approval, the plan becomes a version that a person has to approve. */
 async function savePlan(
   unit: TransactionContext,
   subject: IssueContext,
   { plan, plannedFiles }: Result<'planned'>,
 ): Promise<IssueContext> {
-  const change = { plan, planned_files: plannedFiles };
+  const { issue } = subject;
+  const isRequired = requiresPlanApproval(subject.workflow);
+  const version = issue.plan_version + (isRequired ? 1 : 0);
+  const status = isRequired ? ('pending' as const) : null;
+  const change = { plan, planned_files: plannedFiles, plan_version: version, plan_status: status };
+  const key = { tenantId: unit.tenantId, issueId: issue.id };
+  if (issue.plan_status === 'pending') {
+    await answerPlan(unit.tx, key, { status: 'withdrawn', by: AGENT_OF.plan, reason: 'a newer plan was reported' });
+  }
+  if (isRequired) {
+    const origin = { version, editsVersion: null, authorType: 'agent' as const, author: AGENT_OF.plan };
+    await insertPlan(unit.tx, key, { ...origin, body: plan, plannedFiles });
+  }
   await updateIssue(unit.tx, unit.tenantId, subject.issue.id, change);
   return { ...subject, issue: { ...subject.issue, ...change } };
 }

@@ -29,6 +29,7 @@ export function issueFactsOf(subject: IssueContext): IssueFacts {
     pr: pr ? { number: pr.number, headSha: pr.head_sha, headRef: pr.head_ref, approval: approvalOf(pr) } : null,
     dismissStale: subject.dismissStale,
     openBlockers: subject.openBlockers,
+    planStatus: issue.plan_status,
     defaultBranch: subject.repo.default_branch,
   };
 }

@@ -33,6 +33,7 @@ import { recordPipelineEvent, recordTransition } from '../records/records.ts';
 import { enqueueRetrospect } from '../tasks/side-tasks.ts';
 import { lockCurrentWork, replaceWorkTask } from '../tasks/work-tasks.ts';
 import { decideFor } from './decision.ts';
+import { settlePlan } from './settle-plan.ts';
 
 /** The cause of a transition, its actor, and the data it stores on the issue. */
 export interface Move extends TransitionMetadata {
@@ -205,7 +206,8 @@ async function move(
   };
   const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);
   const entered = await enterState(unit.tx, issue, change, liftMs);
-  const moved = { ...subject, issue: { ...issue, ...change, ...entered } };
+  const planStatus = (await settlePlan(unit, issue, decision, actor)) ?? issue.plan_status;
+  const moved = { ...subject, issue: { ...issue, ...change, ...entered, plan_status: planStatus } };
   if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
   if (decision.to === 'done' || issue.state === 'done') {
     const place = { repoId: issue.repo_id, number: issue.issue_number };

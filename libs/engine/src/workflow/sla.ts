@@ -21,16 +21,28 @@ export async function watchSla(engine: Engine): Promise<{ raised: number; resolv
   return { raised, resolved, more: ended.length === BATCH || found.length === BATCH };
 }
 
-const alertOf = ({ fingerprint, owner, name, issue_number, state, minutes, limit_minutes }: SlaBreach) => ({
+const alertOf = ({
+  fingerprint,
+  owner,
+  name,
+  issue_number,
+  state,
+  minutes,
+  limit_minutes,
+  pending_plan,
+}: SlaBreach) => ({
   severity: 'warning' as const,
   detector: 'sla_breach' as const,
   fingerprint,
-  message: `${owner}/${name}#${issue_number} is in ${state} for ${minutes} minutes; the warning threshold is ${limit_minutes}`,
+  message: `${owner}/${name}#${issue_number} is in ${state} for ${minutes} minutes${approvalOf(pending_plan)}; the warning threshold is ${limit_minutes}`,
   repo: `${owner}/${name}`,
   issueNumber: issue_number,
   value: minutes,
   threshold: limit_minutes,
 });
+
+const approvalOf = (version: number | null): string =>
+  version === null ? '' : ` and waits for the approval of version ${version} of its plan`;
 
 /** One transaction for each tenant, in fingerprint order. @returns how often `act` returned true. */
 async function byTenant<T extends { tenant_id: number; fingerprint: string }>(

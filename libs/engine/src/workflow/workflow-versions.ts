@@ -1,4 +1,12 @@
-import { AppError, checkWorkflow, effectOnIssues, type WorkflowCheck, WorkflowSnapshot } from '@pipeline/domain';
+import {
+  AppError,
+  checkWorkflow,
+  effectOnIssues,
+  requiresPlanApproval,
+  type WorkflowCheck,
+  WorkflowSnapshot,
+  withPlanApproval,
+} from '@pipeline/domain';
 import {
   countIssuesByState,
   type Db,
@@ -80,6 +88,21 @@ export async function putWorkflow(admin: Admin, { document, activate, ...choice 
     }
     return { repo: slugOf(repo), version: workflow.version, active: activate, warnings: check.warnings };
   });
+}
+
+/**
+ * Stores and activates a version of the active workflow with or without plan approval. Issues that wait for an approval
+ * keep waiting when it is switched off, and can still be answered.
+ * @throws AppError NOT_FOUND; INVALID_INPUT where the workflow lacks a state that plan approval needs.
+ */
+export async function setPlanApproval(admin: Admin, choice: RepoChoice, mode: 'required' | 'off') {
+  const workflow = await showWorkflow(admin, choice, null);
+  if (requiresPlanApproval(workflow) === (mode === 'required')) {
+    return { repo: choice.repo, version: workflow.version, warnings: [], changed: false };
+  }
+  const document = withPlanApproval(workflow, mode);
+  const { repo, version, warnings } = await putWorkflow(admin, { ...choice, document, activate: true });
+  return { repo, version, warnings, changed: true };
 }
 
 /**

@@ -25,6 +25,7 @@ import type {
   KpiMagnitude,
   Lane,
   OutcomeClassification,
+  PlanStatus,
   ProjectionAction,
   ProjectionStatus,
   ReloadTrigger,
@@ -403,6 +404,21 @@ export interface DB {
     tenant_id: number;
     written_at: string;
   };
+  issue_plans: {
+    answered_at: string | null;
+    answered_by: string | null;
+    author: string;
+    author_type: string;
+    body: string;
+    created_at: Generated<string>;
+    edits_version: number | null;
+    issue_id: number;
+    planned_files: Generated<string[]>;
+    reason: string | null;
+    status: PlanStatus;
+    tenant_id: number;
+    version: number;
+  };
   issues: {
     author: string | null;
     auto_unblock_at: string | null;
@@ -428,6 +444,8 @@ export interface DB {
     parent_issue_number: number | null;
     paused_at: string | null;
     plan: string | null;
+    plan_status: PlanStatus | null;
+    plan_version: Generated<number>;
     planned_files: Generated<string[]>;
     question: string | null;
     quota_waited_ms: Generated<number>;
@@ -1056,7 +1074,8 @@ export const COLUMNS = {
   issue_events: ['actor_id', 'actor_type', 'created_at', 'details', 'id', 'issue_id', 'state', 'status', 'tenant_id'],
   issue_host_facts: ['acted_at', 'acted_event_id', 'assignee', 'assignee_at', 'changed_at', 'changed_body', 'changed_by', 'changed_sha256', 'changed_title', 'command_at', 'issue_id', 'label_times', 'labels_at', 'pause_at', 'seen_at', 'state_at', 'tenant_id', 'text_accepted_by', 'text_at', 'text_sha256'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
-  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'updated_at', 'url'],
+  issue_plans: ['answered_at', 'answered_by', 'author', 'author_type', 'body', 'created_at', 'edits_version', 'issue_id', 'planned_files', 'reason', 'status', 'tenant_id', 'version'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'plan_status', 'plan_version', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'updated_at', 'url'],
   kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
   leaders: ['epoch', 'holder', 'name', 'since'],
   loop_problems: ['error', 'failures', 'loop', 'problem', 'process', 'seen_at', 'since'],

@@ -4,14 +4,14 @@ import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
 interface Remark {
-  kind: 'review' | 'answer';
+  kind: 'review' | 'answer' | 'plan-rejection';
   author: string;
   body: string;
   path?: string | null;
   line?: number | null;
 }
 
-/** Stores a reviewer's request or a person's answer for the agent that works on the issue next. */
+/** Stores a reviewer's request, a person's answer or the reason of a rejected plan for the agent that works on the issue next. */
 export async function insertRemarks(
   tx: Tx,
   tenantId: number,
@@ -51,12 +51,23 @@ const remarks = prepared('remarks-of-issue', (db, p: Params<{ tenantId: number; 
 export const remarksOf = (db: Db, tenantId: number, issueId: number) => remarks.all(db, { tenantId, issueId });
 
 /** Review comments apply to one round: the next submission settles them. */
-export async function clearReviewRemarks(tx: Tx, tenantId: number, issueId: number): Promise<void> {
+export const clearReviewRemarks = (tx: Tx, tenantId: number, issueId: number): Promise<void> =>
+  clearRemarks(tx, { tenantId, issueId }, 'review');
+
+/** The reasons of rejected plans apply until a plan is approved. */
+export const clearPlanRejections = (tx: Tx, tenantId: number, issueId: number): Promise<void> =>
+  clearRemarks(tx, { tenantId, issueId }, 'plan-rejection');
+
+async function clearRemarks(
+  tx: Tx,
+  { tenantId, issueId }: { tenantId: number; issueId: number },
+  kind: 'review' | 'plan-rejection',
+): Promise<void> {
   await tx
     .deleteFrom('review_comments')
     .where('tenant_id', '=', tenantId)
     .where('issue_id', '=', issueId)
-    .where('kind', '=', 'review')
+    .where('kind', '=', kind)
     .execute();
 }
 

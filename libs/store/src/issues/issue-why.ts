@@ -146,7 +146,8 @@ const issueJson = sql`
     i.issue_number as "issueNumber", i.title, i.state, ${wireTime('i.state_entered_at')} as "stateEnteredAt",
     i.is_paused as "isPaused", ${wireTime('i.paused_at')} as "pausedAt", i.is_blocked as "isBlocked",
     i.block_reason as "blockReason", i.block_classification as "blockClassification",
-    i.blocked_from_state as "blockedFromState", i.question, ${wireTime('i.auto_unblock_at')} as "autoUnblockAt",
+    i.blocked_from_state as "blockedFromState", i.question,
+    case when i.plan_status = 'pending' then i.plan_version end as "pendingPlan", ${wireTime('i.auto_unblock_at')} as "autoUnblockAt",
     (select p.number from pull_requests p where p.tenant_id = i.tenant_id and p.issue_id = i.id and p.state = 'open'
       and p.agent_authored
       order by p.number desc limit 1) as "prNumber",

@@ -14,6 +14,8 @@ export interface SlaBreach {
   /** Minutes in state, and the limit. */
   minutes: number;
   limit_minutes: number;
+  /** Version of the plan that waits for an approval. */
+  pending_plan: number | null;
 }
 
 const DETECTOR = 'sla_breach';
@@ -61,7 +63,8 @@ export const slaBreaches = (
 ): RawBuilder<SlaBreach> => sql`
   ${fleetNote('the loop watches the issues of all tenants')}
   select i.tenant_id, ${fingerprint} as fingerprint, r.owner, r.name, i.issue_number, i.state,
-    floor(extract(epoch from svc_now() - i.state_entered_at) / 60)::int as minutes, l.minutes as limit_minutes
+    floor(extract(epoch from svc_now() - i.state_entered_at) / 60)::int as minutes, l.minutes as limit_minutes,
+    case when i.plan_status = 'pending' and i.state = 'human-review-ready' then i.plan_version end as pending_plan
   ${breaching(limits)}
   where i.standing_since_hour <= svc_now() - make_interval(secs => ${shortestMinutes}::float8 * 60) and ${tooLong}
     and not exists (

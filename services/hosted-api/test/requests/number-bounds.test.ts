@@ -96,6 +96,7 @@ const STORED: readonly [RegExp, string | null][] = [
   [/^actOnIssues body\.limit$/, null],
   [/^listAlerts query\.issue$/, 'alerts.issue_number'],
   [/\.cooldown_minutes$/, 'tracks.cooldown_minutes'],
+  [/^(approve|reject)Plan body\.version$/, 'issue_plans.version'],
   [/\.weight$/, 'tracks.weight'],
   [/proposal\[\]\.count$/, null],
   [/ tool\.(limit|offset|budget)$/, null],

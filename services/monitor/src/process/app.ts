@@ -27,6 +27,7 @@ import { type BlockedIssueDeps, blockedIssueHandlers } from '../routes/issues/bl
 import { bulkActionHandlers } from '../routes/issues/bulk-actions.ts';
 import { issueActionHandlers } from '../routes/issues/issue-actions.ts';
 import { issueDetailHandlers } from '../routes/issues/issue-detail.ts';
+import { planHandlers } from '../routes/issues/plans.ts';
 import { findingHandlers } from '../routes/knowledge/findings.ts';
 import { intelligenceHandlers } from '../routes/knowledge/intelligence.ts';
 import { logHandlers } from '../routes/logs.ts';
@@ -101,6 +102,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     ...digestHandlers(connected),
     ...bulkActionHandlers(connected),
     ...issueActionHandlers(connected),
+    ...planHandlers(connected),
     ...findingHandlers(connected),
     ...intelligenceHandlers(connected),
     ...issueDetailHandlers(connected, options.now),

@@ -6,6 +6,7 @@ import {
   activeSnapshotVersion,
   auditEntries,
   ensureTenant,
+  insertPlan,
   inTransaction,
   recordFindings,
   updateIssue,
@@ -53,6 +54,15 @@ beforeEach(async () => {
 const put = (change: Parameters<typeof updateIssue>[3]) =>
   updateIssue(database.db as never, bench.tenantId, issueId, change);
 const onIssue = (action: string) => async () => `/api/issues/acme/shop/${number}/${action}`;
+const onPendingPlan = (answer: string) => async () => {
+  await put({ state: 'human-review-ready', plan: 'Do it.', plan_version: 1, plan_status: 'pending' });
+  const plan = { version: 1, editsVersion: null, authorType: 'agent' as const, author: 'planner' };
+  const key = { tenantId: bench.tenantId, issueId };
+  await inTransaction(database.store.tenant, (tx) =>
+    insertPlan(tx, key, { ...plan, body: 'Do it.', plannedFiles: [] }),
+  );
+  return onIssue(`plan/${answer}`)();
+};
 const projection = async () => {
   const rows = await database.db.selectFrom('projections').select('id').where('issue_id', '=', issueId).execute();
   return rows[0]?.id ?? 0;
@@ -121,6 +131,8 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
   ['cancelIssue', 'cancel', onIssue('cancel')],
   ['acceptIssueText', 'accept-text', onIssue('accept-text')],
   ['allowUncheckedMerge', 'allow-unchecked-merge', onIssue('allow-unchecked-merge')],
+  ['approvePlan', 'plan-approve', onPendingPlan('approve'), { version: 1 }],
+  ['rejectPlan', 'plan-reject', onPendingPlan('reject'), { version: 1 }],
   ['transitionIssue', 'transition', onIssue('transition'), { targetState: 'planning' }],
   ['actOnIssues', 'bulk-pause', async () => '/api/issues/actions', { action: 'pause', dryRun: false }],
   ['retryDeadLetter', 'dead-letter-retry', async () => `/api/dead-letters/${await newLetter()}/retry`],

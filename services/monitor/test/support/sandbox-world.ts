@@ -13,6 +13,9 @@ import { WriteBudget } from '../../src/hosts/write-budget.ts';
 export const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
 export const ANNA = { login: 'anna', token: 'anna-token-1', type: 'User' as const };
 
+/** May read the repos and comment, but not write. */
+export const EVE = { login: 'eve', token: 'eve-token-1', type: 'User' as const };
+
 export interface SentWebhook {
   id: string;
   event: string;
@@ -24,8 +27,8 @@ export interface World {
   host: ConnectedHost;
   /** What the sandbox's webhooks brought, parsed; they go out at `sandbox.flushWebhooks()`. */
   webhooks: SentWebhook[];
-  /** A call of the API as Anna. */
-  api<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** A call of the API, by default as Anna. */
+  api<T>(method: string, path: string, body?: unknown, caller?: { token: string }): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -35,7 +38,7 @@ export async function makeWorld(slugs: string[], now = () => new Date()): Promis
   const webhooks: SentWebhook[] = [];
   const sandbox = await startSandbox({
     dataDir,
-    users: [BOT, ANNA],
+    users: [BOT, ANNA, EVE],
     repos: slugs.map((slug) => ({ slug, collaborators: { [BOT.login]: 'write', [ANNA.login]: 'write' } })),
     webhooks: [{ url: 'http://127.0.0.1:9/webhooks/github', secret: 'hook-secret' }],
     autoDeliver: false,
@@ -60,10 +63,10 @@ export async function makeWorld(slugs: string[], now = () => new Date()): Promis
     sandbox,
     host,
     webhooks,
-    async api(method, path, body) {
+    async api(method, path, body, { token } = ANNA) {
       const response = await fetch(sandbox.url + path, {
         method,
-        headers: { authorization: `Bearer ${ANNA.token}` },
+        headers: { authorization: `Bearer ${token}` },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);

@@ -12,9 +12,9 @@ export interface IssueTarget {
 
 type SimpleAction = 'pauseIssue' | 'resumeIssue' | 'unblockIssue' | 'retryIssue' | 'cancelIssue';
 
-const nameOf = ({ repo, issueNumber }: IssueTarget): string => `${repo}#${issueNumber}`;
+export const nameOf = ({ repo, issueNumber }: IssueTarget): string => `${repo}#${issueNumber}`;
 
-function inputOf({ repo, issueNumber, tenant }: IssueTarget) {
+export function inputOf({ repo, issueNumber, tenant }: IssueTarget) {
   const [owner = '', name = ''] = repo.split('/');
   return {
     params: { owner, repo: name, issue: String(issueNumber) },

@@ -35,6 +35,7 @@ const OF_ISSUE: readonly CallableId[] = [
   'readTimeline',
   'validTransitions',
   'listIssueFindings',
+  'listPlans',
   'issueArtefacts',
   'issueRetrospective',
 ];

@@ -20,6 +20,8 @@ import { IssueHead } from './issue-head.tsx';
 import type { IssueInput } from './issue-input.ts';
 import { Messages } from './messages.tsx';
 import { NotInPipeline } from './not-in-pipeline.tsx';
+import { PlanApproval } from './plan-approval.tsx';
+import { Plans } from './plans.tsx';
 import { Retrospective } from './retrospective.tsx';
 import { TimelineTab } from './timeline-tab.tsx';
 
@@ -27,6 +29,7 @@ const TABS = {
   timeline: 'Timeline',
   events: 'Events',
   findings: 'Findings',
+  plans: 'Plans',
   artefacts: 'Artefacts',
   messages: 'Messages',
   retrospective: 'Retrospective',
@@ -62,6 +65,9 @@ export default function IssuePage() {
             <FailureNote what="The issue could not be read" error={why.error} onRetry={() => void why.refetch()} />
           )}
           {why.data ? <IssueHead why={why.data} input={input} /> : !why.error && <Skeleton height={220} />}
+          {why.data?.state === 'human-review-ready' && (
+            <PlanApproval repo={why.data.repo} issueNumber={why.data.issueNumber} input={input} />
+          )}
           <div className={styles.tabs} role="toolbar" aria-label="Parts of the issue">
             {TAB_NAMES.map((tab) => (
               <Button
@@ -84,6 +90,7 @@ export default function IssuePage() {
 function TabContent({ tab, input }: { tab: Tab; input: IssueInput }) {
   if (tab === 'events') return <Events input={input} />;
   if (tab === 'findings') return <Findings input={input} />;
+  if (tab === 'plans') return <Plans input={input} />;
   if (tab === 'artefacts') return <Artefacts input={input} />;
   if (tab === 'messages') return <Messages input={input} />;
   if (tab === 'retrospective') return <Retrospective input={input} />;
