@@ -38,7 +38,7 @@ import { up as removedRepos } from './0021-0040/0036-removed-repos.ts';
 import { up as checks } from './0021-0040/0037-checks.ts';
 import { up as auditOrder } from './0021-0040/0038-audit-order.ts';
 import { up as mergeTrains } from './0021-0040/0039-merge-trains.ts';
-import { up as unreportedCosts } from './0021-0040/0040-unreported-costs.ts';
+import { up as unreportedCosts } from './0041-0060/0041-unreported-costs.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -87,5 +87,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0037-checks': { up: checks },
   '0038-audit-order': { up: auditOrder },
   '0039-merge-trains': { up: mergeTrains },
-  '0040-unreported-costs': { up: unreportedCosts },
+  '0041-unreported-costs': { up: unreportedCosts },
 };

@@ -24,7 +24,10 @@ export function ReposCostPanel({ query, window }: { query: Summary; window: Wind
         <FiguresTable
           caption="Cost by repository"
           head={['Repository', ...WINDOWS.map((each) => each.label)]}
-          rows={repos.map((repo) => [repo.repo, ...WINDOWS.map((each) => formatSum(repo[each.field], repo[each.unreported]))])}
+          rows={repos.map((repo) => [
+            repo.repo,
+            ...WINDOWS.map((each) => formatSum(repo[each.field], repo[each.unreported])),
+          ])}
         />
       )}
     >

@@ -14,7 +14,12 @@ export function CostPanel({ query }: { query: UseQueryResult<Reply<'pipelineCost
   const midnight = new Date().setUTCHours(0, 0, 0, 0);
   const here = zone === 'utc' ? '' : ` (${formatHourMinute(midnight, zone)} ${zoneName(zone, midnight)})`;
   return (
-    <Panel title="Cost reported by agents" metrics={['cost_today', 'cost', 'unreported_costs']} query={query} height={90}>
+    <Panel
+      title="Cost reported by agents"
+      metrics={['cost_today', 'cost', 'unreported_costs']}
+      query={query}
+      height={90}
+    >
       {() =>
         costs && (
           <>
