@@ -57,8 +57,7 @@ export class UsageMeter {
   /** Cost in USD so far: as reported, else by tokens and price; null = unreported. */
   get costUsd(): number | null {
     if (this.#reportedUsd !== null) return this.#reportedUsd;
-    const price = priceOf(this.#options.prices, this.model);
-    return this.#tokens === null || price === null ? null : callCostUsd(price, this.#tokens);
+    return this.#tokens === null ? null : callCostUsd(priceOf(this.#options.prices, this.model), this.#tokens);
   }
 
   invocation(stopReason: (typeof STOP_REASONS)[number]): Invocation {

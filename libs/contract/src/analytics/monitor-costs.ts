@@ -1,5 +1,6 @@
 import { COST_WINDOWS } from '@pipeline/domain';
 import { z } from 'zod';
+import { UnreportedCosts } from '../costs/by-window.ts';
 import { CostSummary } from '../costs/summary.ts';
 import { Timestamp } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
@@ -24,7 +25,7 @@ const byModel = {
   ...analytics,
   summary: 'Get costs by model',
   description:
-    'Costs are assigned to the time of each cost event, invocations to the time of their first cost event. An invocation reported without a price is priced from the model price table. Sums above 9,007,199,254,740,991 (2^53 - 1) are capped at that value.',
+    'Costs are assigned to the time of each cost event, invocations to the time of their first cost event. An invocation reported without a cost is priced from its tokens by the model price table; without either, its cost is unreported. Sums above 9,007,199,254,740,991 (2^53 - 1) are capped at that value.',
   query: z.object({
     window: z
       .enum(COST_WINDOWS, `must be one of ${COST_WINDOWS.join(', ')}`)
@@ -39,6 +40,7 @@ const byModel = {
         .object({
           window: z.enum(COST_WINDOWS),
           totalUsd: usd,
+          totalUnreportedCosts: UnreportedCosts,
           models: z.array(
             z.object({
               model: z.string(),
@@ -46,6 +48,7 @@ const byModel = {
               usd,
               sharePct: rate.meta({ description: 'Percentage of the total spending in the window.' }),
               invocations: count,
+              unreportedCosts: UnreportedCosts,
               inputTokens: count,
               outputTokens: count,
               cacheReadTokens: count,

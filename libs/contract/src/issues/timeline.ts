@@ -1,5 +1,6 @@
 import { STATES } from '@pipeline/domain';
 import { z } from 'zod';
+import { UnreportedCosts } from '../costs/by-window.ts';
 import { Timestamp } from '../wire/envelopes.ts';
 import { StateTransition } from './why.ts';
 
@@ -28,7 +29,10 @@ const TimelineEntry = z
     runId: z.int().nullable(),
     prNumber: z.int().nullable(),
     durationMs: z.number().nullable(),
-    costUsd: z.number().nullable(),
+    costUsd: z
+      .number()
+      .nullable()
+      .meta({ description: 'Reported cost of a run in USD. Null = unreported, or not a run.' }),
     error: z.string().nullable(),
     details: z.record(z.string(), z.unknown()).nullable(),
   })
@@ -41,7 +45,8 @@ export const IssueTimeline = z
     issueNumber: z.int(),
     title: z.string(),
     entries: z.array(TimelineEntry).meta({ description: 'Oldest first.' }),
-    totalCostUsd: z.number(),
+    totalCostUsd: z.number().meta({ description: 'Sum of the reported costs in USD.' }),
+    unreportedCosts: UnreportedCosts,
     totalDurationMs: z
       .number()
       .meta({ description: 'Time from pipeline entry until completion, or until now, in milliseconds.' }),

@@ -1,5 +1,6 @@
 import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
+import { UnreportedCosts } from '../costs/by-window.ts';
 
 /** History of a completed issue, the input of a retrospective. */
 export const IssueHistory = z
@@ -34,6 +35,7 @@ export const IssueHistory = z
       .meta({ description: 'The latest 50 failures, oldest first.' }),
     costs: z.object({
       totalUsd: z.number(),
+      unreportedCosts: UnreportedCosts,
       byAgent: z.array(z.object({ agent: z.string(), usd: z.number(), runs: z.int().nonnegative() })),
     }),
     timeline: z

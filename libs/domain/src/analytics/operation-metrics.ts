@@ -8,8 +8,8 @@ const COST_METRICS: readonly MetricDefinition[] = [
     label: 'Cost today',
     unit: 'usd',
     window: 'since midnight UTC',
-    formula: 'sum of cost event amounts since midnight UTC',
-    source: 'GET /api/pipeline/cost-summary, todayUsd',
+    formula: 'sum of cost event amounts since midnight UTC; an unreported cost adds nothing and is counted beside it',
+    source: 'GET /api/pipeline/cost-summary, todayUsd, todayUnreportedCosts',
   },
   {
     id: 'cost',
@@ -17,8 +17,18 @@ const COST_METRICS: readonly MetricDefinition[] = [
     label: 'Cost',
     unit: 'usd',
     window: '24 h, 7 d, 30 d or lifetime',
-    formula: 'sum of cost event amounts over the window',
+    formula: 'sum of cost event amounts over the window; an unreported cost adds nothing and is counted beside it',
     source: 'GET /api/pipeline/cost-summary, last24hUsd, last7dUsd, last30dUsd, lifetimeUsd',
+  },
+  {
+    id: 'unreported_costs',
+    group: 'Cost',
+    label: 'Invocations without a cost',
+    unit: 'count',
+    window: 'since midnight UTC, 24 h, 7 d, 30 d or lifetime',
+    formula: 'invocations of the window with neither a reported cost nor tokens that the price table prices',
+    source:
+      'GET /api/pipeline/cost-summary, todayUnreportedCosts, last24hUnreportedCosts, last7dUnreportedCosts, last30dUnreportedCosts, lifetimeUnreportedCosts',
   },
 ];
 

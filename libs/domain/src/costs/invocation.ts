@@ -19,7 +19,7 @@ export const Invocation = z.object({
   turns: z.int().min(0).max(MAX_INTEGER).default(0),
   costUsd: z.number().min(0).max(MAX_CALL_USD).nullable().default(null).meta({
     description:
-      'Cost of this call so far in USD, at most 100,000; null = unknown, then it is computed from the tokens and the table of model prices.',
+      'Cost of this call so far in USD, at most 100,000; null = unknown, then it is computed from the tokens and the table of model prices. Without tokens, or without a price for the model, the cost is unreported, which is not a cost of 0.',
   }),
   stopReason: z.enum(STOP_REASONS).default('completed'),
 });

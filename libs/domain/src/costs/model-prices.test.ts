@@ -27,5 +27,11 @@ describe('the price of a model', () => {
 test('a call costs its tokens, each kind at its own price, to six decimals', () => {
   const tokens = { inputTokens: 1_000_000, outputTokens: 100_000, cacheReadTokens: 10, cacheWriteTokens: 1 };
   expect(callCostUsd(price('*', 3), tokens)).toBe(3 + 1 + 0.000002);
-  expect(callCostUsd(null, tokens)).toBe(0);
+});
+
+test('a cost is unreported when no price applies or no tokens were reported', () => {
+  const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  expect(callCostUsd(null, { ...none, inputTokens: 10 })).toBeNull();
+  expect(callCostUsd(price('*', 3), none)).toBeNull();
+  expect(callCostUsd(price('*', 0), { ...none, inputTokens: 10 })).toBe(0);
 });

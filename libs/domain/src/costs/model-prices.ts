@@ -16,7 +16,7 @@ const fits = (pattern: string, model: string): boolean =>
 
 /**
  * The price of a model: an exact match wins, then the longest prefix. Names are compared case-insensitively.
- * @returns null without a matching row: such calls cost nothing.
+ * @returns null without a matching row: then the tokens of a call give no cost.
  */
 export function priceOf(prices: readonly ModelPrice[], model: string): ModelPrice | null {
   const name = model.toLowerCase();
@@ -25,11 +25,15 @@ export function priceOf(prices: readonly ModelPrice[], model: string): ModelPric
   return fitting.toSorted((a, b) => exactness(b) - exactness(a))[0] ?? null;
 }
 
-type Tokens = Pick<Invocation, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
+const TOKEN_KINDS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
+type Tokens = Pick<Invocation, (typeof TOKEN_KINDS)[number]>;
 
-/** The cost of a call by its tokens, in USD with six decimals; at most MAX_CALL_USD. */
-export function callCostUsd(price: ModelPrice | null, tokens: Tokens): number {
-  if (price === null) return 0;
+/**
+ * The cost of a call by its tokens, in USD with six decimals; at most MAX_CALL_USD.
+ * @returns null = unreported: no tokens were reported, or no price applies to them.
+ */
+export function callCostUsd(price: ModelPrice | null, tokens: Tokens): number | null {
+  if (price === null || TOKEN_KINDS.every((kind) => tokens[kind] === 0)) return null;
   const micros =
     tokens.inputTokens * price.inputUsd +
     tokens.outputTokens * price.outputUsd +

@@ -51,6 +51,7 @@ export interface IssueHistory {
     message: string;
     at: string | null;
   }[];
-  costs: { totalUsd: number; byAgent: { agent: string; usd: number; runs: number }[] };
+  /** Reported costs; `unreportedCosts` is the number of invocations that they do not contain. */
+  costs: { totalUsd: number; unreportedCosts: number; byAgent: { agent: string; usd: number; runs: number }[] };
   timeline: { at: string; from: State | null; to: State; trigger: string; minutes: number | null }[];
 }

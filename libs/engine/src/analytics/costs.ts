@@ -1,6 +1,7 @@
 import { type CostWindow, costWindowStart, percent, sumUsd, utcMidnight } from '@pipeline/domain';
 import {
   type AnalyticsScope,
+  type CostSpan,
   type CostSums,
   type Db,
   type Spent,
@@ -14,17 +15,23 @@ import { slugsOf } from './slugs.ts';
 
 const share = (part: number, whole: number): number => percent(part, whole) ?? 0;
 
-const SPANS = { last24hUsd: '24h', last7dUsd: '7d', last30dUsd: '30d', lifetimeUsd: 'lifetime' } as const;
-type Span = keyof typeof SPANS;
+const SPANS = { last24h: '24h', last7d: '7d', last30d: '30d', lifetime: 'lifetime' } as const;
 
-const spentIn = (rows: readonly Spent[], span: string): number =>
+const spentIn = (rows: readonly Spent[], span: CostSpan): number =>
   sumUsd(rows.filter((row) => row.span === span).map(({ usd }) => usd));
 
-const bySpan = (rows: readonly Spent[]): Record<Span, number> => ({
-  last24hUsd: spentIn(rows, 'last24hUsd'),
-  last7dUsd: spentIn(rows, 'last7dUsd'),
-  last30dUsd: spentIn(rows, 'last30dUsd'),
-  lifetimeUsd: spentIn(rows, 'lifetimeUsd'),
+const unreportedIn = (rows: readonly Spent[], span: CostSpan): number =>
+  rows.reduce((sum, row) => (row.span === span ? sum + row.unreported_costs : sum), 0);
+
+const bySpan = (rows: readonly Spent[]) => ({
+  last24hUsd: spentIn(rows, 'last24h'),
+  last7dUsd: spentIn(rows, 'last7d'),
+  last30dUsd: spentIn(rows, 'last30d'),
+  lifetimeUsd: spentIn(rows, 'lifetime'),
+  last24hUnreportedCosts: unreportedIn(rows, 'last24h'),
+  last7dUnreportedCosts: unreportedIn(rows, 'last7d'),
+  last30dUnreportedCosts: unreportedIn(rows, 'last30d'),
+  lifetimeUnreportedCosts: unreportedIn(rows, 'lifetime'),
 });
 
 /** Costs within a scope in each window, by repo and agent; and the time by the store's clock. */
@@ -32,14 +39,15 @@ export async function readSpending(fleet: Db, scope: AnalyticsScope): Promise<{ 
   const now = await storeNow(fleet);
   const at = new Date(now);
   const spans = Object.entries(SPANS).map(([name, window]) => [name, costWindowStart(window, at)] as const);
-  const starts = { ...Object.fromEntries(spans), todayUsd: utcMidnight(at) };
+  const starts = { ...Object.fromEntries(spans), today: utcMidnight(at) };
   return { rows: await spentByRepoAndAgent(fleet, scope, starts), now };
 }
 
 /** The sum of each window (interface: CostByWindow). */
 export const costByWindow = (rows: readonly Spent[]): CostSums => ({
   ...bySpan(rows),
-  todayUsd: spentIn(rows, 'todayUsd'),
+  todayUsd: spentIn(rows, 'today'),
+  todayUnreportedCosts: unreportedIn(rows, 'today'),
 });
 
 /** Costs within a scope, by window, repo and agent. */
@@ -52,11 +60,12 @@ export async function spendingSummary(engine: Engine, asked: ScopeQuery) {
     repo: slugs.get(id) ?? '',
     ...bySpan(all),
   }));
-  const lifetime = rows.filter(({ span }) => span === 'lifetimeUsd');
+  const lifetime = rows.filter(({ span }) => span === 'lifetime');
   const byAgent = [...Map.groupBy(lifetime, ({ agent }) => agent)].map(([agent, all]) => ({
     agent,
-    usd: spentIn(all, 'lifetimeUsd'),
+    usd: spentIn(all, 'lifetime'),
     invocations: all.reduce((sum, { invocations }) => sum + invocations, 0),
+    unreportedCosts: unreportedIn(all, 'lifetime'),
   }));
   return {
     ...costByWindow(rows),
@@ -76,6 +85,7 @@ export async function costByModel(engine: Engine, asked: ScopeQuery & { window: 
   return {
     window: asked.window,
     totalUsd: total,
+    totalUnreportedCosts: rows.reduce((sum, { unreportedCosts }) => sum + unreportedCosts, 0),
     models: rows.map(({ maxTurns, noProgress, ...row }) => {
       const usd = sumUsd([row.usd]);
       return {

@@ -78,7 +78,7 @@ export async function readLive(engine: Engine): Promise<Live> {
     alerts: await openAlerts(fleet, MAX_ALERTS),
     costs: costByWindow(spent),
     agentSpend: spent
-      .filter(({ span }) => span === 'todayUsd')
+      .filter(({ span }) => span === 'today')
       .map(({ tenant_id: tenantId, agent, usd }) => ({ tenantId, agent, usd })),
     agentsThatRan: agentsAmong([
       ...spent.map(({ agent }) => agent),

@@ -1,6 +1,7 @@
 import { callCostUsd, formatSlug, type Invocation, priceOf } from '@pipeline/domain';
 import {
   addCost,
+  addUnreportedCosts,
   callsOfRun,
   growthOf,
   insertCostEvents,
@@ -33,11 +34,12 @@ export async function bookInvocations(
     const before = recorded.get(item.index);
     // A call keeps the name under which it was first recorded.
     const { model, provider } = before ?? item;
-    const usd = Math.max(0, item.costUsd - (before?.cost_usd ?? 0));
+    const usd = Math.max(0, (item.costUsd ?? 0) - (before?.cost_usd ?? 0));
     return { index: item.index, model, provider, usd, call: growthOf(item, before) };
   });
   for (const { index: _, ...cost } of growth)
     unit.records.costs.push({ repoId: run.repo_id, agent: run.agent, ...cost });
+  await countUnreported(unit, run, growth);
   const grown = growth.filter(({ usd }) => usd > 0);
   if (grown.length === 0) return issue;
   await insertCostEvents(
@@ -71,10 +73,23 @@ export async function bookInvocations(
   return after;
 }
 
-type PricedCall = Invocation & { costUsd: number };
+/** Adds the calls whose cost became or ceased to be unreported to the count of the issue. */
+async function countUnreported(
+  unit: TransactionContext,
+  { issue_id: issueId }: HeldClaim['run'],
+  growth: readonly { call: { unreportedCosts: number } }[],
+): Promise<void> {
+  const more = growth.reduce((sum, { call }) => sum + call.unreportedCosts, 0);
+  if (more === 0 || issueId === null) return;
+  await addUnreportedCosts(unit.tx, unit.tenantId, issueId, more);
+  unit.dirtyIssues.minor.add(issueId);
+}
 
-/** Calls with their cost: the reported one, else computed from the price table, which is read only then. */
-async function priced({ tx }: TransactionContext, calls: readonly Invocation[]): Promise<PricedCall[]> {
+/**
+ * Calls with their cost: the reported one, else computed from the price table, which is read only then; null =
+ * unreported.
+ */
+async function priced({ tx }: TransactionContext, calls: readonly Invocation[]): Promise<Invocation[]> {
   const prices = calls.some(({ costUsd }) => costUsd === null) ? await modelPrices(tx) : [];
   return calls.map((call) => ({ ...call, costUsd: call.costUsd ?? callCostUsd(priceOf(prices, call.model), call) }));
 }

@@ -174,6 +174,41 @@ describe('costs', () => {
     expect(await last('1h')).toMatchObject([{ usd: 2, inputTokens: 0, invocations: 0, maxTurnsRate: 0 }]);
   });
 
+  test('are null and counted in every sum while a call reports neither a cost nor tokens with a price', async () => {
+    const ref = refOf(bench, await take(bench));
+    const silent = (index: number) => call({ index, costUsd: null, inputTokens: 0, outputTokens: 0 });
+    const stored = async () => {
+      const { rows } = await sql`select cost_usd from agent_invocations order by invocation_index`.execute(database.db);
+      return rows;
+    };
+    const counts = async () => {
+      const { todayUsd, todayUnreportedCosts, last24hUnreportedCosts, byRepo, byAgent } = await spendingSummary(
+        bench.engine,
+        {},
+      );
+      const { totalUnreportedCosts, models } = await costByModel(bench.engine, { window: '24h' });
+      return {
+        todayUsd,
+        counted: [
+          ...[todayUnreportedCosts, last24hUnreportedCosts, byRepo[0]?.lifetimeUnreportedCosts, totalUnreportedCosts],
+          ...[byAgent[0]?.unreportedCosts, models[0]?.unreportedCosts],
+        ],
+      };
+    };
+    await progress(bench.engine, ref, said([silent(0), silent(1), call({ index: 2, costUsd: 0 })]));
+    expect(await stored()).toEqual([{ cost_usd: null }, { cost_usd: null }, { cost_usd: 0 }]);
+    expect(await counts()).toEqual({ todayUsd: 0, counted: Array(6).fill(2) });
+    await aggregateDeltas(bench.engine);
+    await progress(bench.engine, ref, said([silent(0), call({ index: 1, costUsd: 3 }), silent(2)]));
+    expect(await stored()).toEqual([{ cost_usd: null }, { cost_usd: 3 }, { cost_usd: 0 }]);
+    expect(await counts()).toEqual({ todayUsd: 3, counted: Array(6).fill(1) });
+    const issue = database.db.selectFrom('issues').select('unreported_costs').where('tenant_id', '=', bench.tenantId);
+    expect(await issue.executeTakeFirst()).toEqual({ unreported_costs: 1 });
+    await aggregateDeltas(bench.engine);
+    expect(await counts()).toEqual({ todayUsd: 3, counted: Array(6).fill(1) });
+    expect(await wrongSums(database)).toEqual({});
+  });
+
   test('are shown per tenant with its budget', async () => {
     await makeBench(database.store, { slug: 'idle/shop' });
     const task = await take(bench);

@@ -53,6 +53,35 @@ const holds = async () => {
 };
 const nothingToClaim = () => expect(take(bench)).rejects.toThrow('nothing to claim');
 
+describe('an unreported cost', () => {
+  /** The next task succeeds with a call that reports neither a cost nor tokens. */
+  async function spendUnreported() {
+    const task = await take(bench);
+    const silent = { ...paid(0), costUsd: null, inputTokens: 0, outputTokens: 0 };
+    const outcome = goodOutcome(task.taskType, task.issueNumber ?? 0);
+    await report(bench.engine, refOf(bench, task), { ...outcome, artefacts: [], findings: [], invocations: [silent] });
+  }
+
+  test('uses up no budget and holds no task, while what is reported beside it still counts', async () => {
+    limits({ dailyUsd: 10, perIssueUsd: 5 });
+    await spendUnreported();
+    expect(await holds()).toEqual({ 1: null, 2: null });
+    expect(await inTransaction(database.db, (tx) => lockToday(tx, bench.tenantId))).toBeUndefined();
+    expect(await bench.issue(1)).toMatchObject({ cost_usd: 0, unreported_costs: 1 });
+    await spend(5);
+    await spend(5);
+    expect(await bench.issue(1)).toMatchObject({ unreported_costs: 1 });
+    expect((await events()).at(-1)).toEqual({ percent: 100, scope: 'day' });
+    await nothingToClaim();
+  });
+
+  test('gives a claim the whole budget that is left by the reported costs', async () => {
+    limits({ perIssueUsd: 5 });
+    await spendUnreported();
+    expect(await take(bench)).toMatchObject({ issueNumber: 1, budgetUsd: 5 });
+  });
+});
+
 describe('the day of a tenant', () => {
   beforeEach(() => limits({ dailyUsd: 10 }));
 

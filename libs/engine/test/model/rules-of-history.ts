@@ -94,5 +94,8 @@ export const HISTORY_RULES: Record<string, Rule> = {
       or r.cost_usd <> coalesce((select sum(cost_usd) from agent_invocations a where a.run_id = r.id), 0)
     union all
     select 'issue ' || i.issue_number from issues i where i.cost_usd <> coalesce(
-      (select sum(amount_usd) from cost_events c where c.issue_id = i.id), 0)`,
+      (select sum(amount_usd) from cost_events c where c.issue_id = i.id), 0)
+      or i.unreported_costs <> (
+        select count(*) from agent_invocations a join runs r on r.id = a.run_id
+        where r.issue_id = i.id and a.cost_usd is null)`,
 };

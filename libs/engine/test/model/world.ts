@@ -140,12 +140,14 @@ export const nextSha = (world: World): string => {
   return `abc${String(world.shas).padStart(5, '0')}`;
 };
 
-/** The only model call of a claim, with its cost so far. */
+/** The only model call of a claim, with its cost so far. A cost of 0 is unreported. */
 export function invocations(world: Pick<World, 'costs'>, held: Held, costUsd: number): Invocation[] {
   const before = world.costs.get(held.task.claimToken) ?? 0;
   world.costs.set(held.task.claimToken, Math.max(before, costUsd));
-  const tokens = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  return [{ index: 0, model: 'm', provider: 'p', ...tokens, turns: 1, costUsd, stopReason: 'completed' }];
+  const used = Math.min(1, costUsd);
+  const tokens = { inputTokens: used, outputTokens: used, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const reported = costUsd === 0 ? null : costUsd;
+  return [{ index: 0, model: 'm', provider: 'p', ...tokens, turns: 1, costUsd: reported, stopReason: 'completed' }];
 }
 
 export interface Seen {

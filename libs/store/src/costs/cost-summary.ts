@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OrgScope } from '../accounts/org-scope.ts';
-import { costsOfRows, moneyOfRows, type Of } from '../analytics/rollups/aggregate.ts';
+import { costsOfRows, costsOfRowsWithoutCalls, type Of } from '../analytics/rollups/aggregate.ts';
 import { firstWhole } from '../analytics/rollups/sums.ts';
 import { type AnalyticsScope, waitingFacts, waitingOf, within } from '../analytics/scope.ts';
 import type { Db } from '../driver/database.ts';
@@ -10,7 +10,8 @@ import { type Params, prepared } from '../driver/prepared.ts';
 /** Column names of a cost source. */
 const COLUMNS = sql`
   x.tenant_id, x.repo_id, x.agent, x.model, x.provider, x.usd, x.invocations, x.input_tokens, x.output_tokens,
-  x.cache_read_tokens, x.cache_write_tokens, x.max_turns, x.no_progress`;
+  x.cache_read_tokens, x.cache_write_tokens, x.max_turns, x.no_progress,
+  x.unreported_costs`;
 
 /** Start of the window; null = the first cost event. */
 export type Start = RawBuilder<unknown> | null;
@@ -19,7 +20,7 @@ export type Start = RawBuilder<unknown> | null;
  * Costs since then, as rows to be summed: days from the daily sums, the rest of the first day from the hourly ones, the
  * rest of the first hour from cost events, and pending deltas. `costs` with the same scope must precede it in the
  * statement, so that all parts belong to one snapshot.
- * @param rows how the rest of the first hour is read: with the calls, or the cost only.
+ * @param rows how the rest of the first hour is read: with the calls, or costs and unreported ones only.
  */
 function spentSince(start: Start, of: Of, rows = costsOfRows): RawBuilder<unknown> {
   if (start === null) {
@@ -38,13 +39,16 @@ function spentSince(start: Start, of: Of, rows = costsOfRows): RawBuilder<unknow
     select ${COLUMNS} from (${rows({ from: start, to: hour }, of)}) x`;
 }
 
-/** USD and model calls by window, tenant, repo and agent: span, tenant_id, repo_id, agent, usd, invocations. */
+/**
+ * USD and model calls by window, tenant, repo and agent: span, tenant_id, repo_id, agent, usd, invocations,
+ * unreported_costs.
+ */
 const spentBySpan = (starts: Readonly<Record<string, Start>>, of: Of, rows = costsOfRows): RawBuilder<unknown> =>
   sql.join(
     Object.entries(starts).map(
       ([span, start]) => sql`
         select ${sql.lit(span)}::text as span, tenant_id, repo_id, agent, sum(usd) as usd,
-          sum(invocations)::bigint as invocations
+          sum(invocations)::bigint as invocations, sum(unreported_costs)::bigint as unreported_costs
         from (${spentSince(start, of, rows)}) p group by 2, 3, 4`,
     ),
     sql` union all `,
@@ -68,6 +72,8 @@ export interface Spent {
   agent: string;
   usd: number;
   invocations: number;
+  /** Model calls without a cost. */
+  unreported_costs: number;
 }
 
 /** USD and model calls by window, repo and agent. Costs a row for each repo, agent, model and day; one statement. */
@@ -94,6 +100,7 @@ interface ModelSpending {
   cacheWriteTokens: number;
   maxTurns: number;
   noProgress: number;
+  unreportedCosts: number;
 }
 
 /** Cost per model since then, highest first. */
@@ -104,42 +111,46 @@ export async function spentByModel(fleet: Db, scope: AnalyticsScope, since: Sinc
     select model, provider, sum(usd) as usd, sum(invocations)::bigint as invocations,
       sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
       sum(cache_read_tokens) as "cacheReadTokens", sum(cache_write_tokens) as "cacheWriteTokens",
-      sum(max_turns)::bigint as "maxTurns", sum(no_progress)::bigint as "noProgress"
+      sum(max_turns)::bigint as "maxTurns", sum(no_progress)::bigint as "noProgress",
+      sum(unreported_costs)::bigint as "unreportedCosts"
     from (${spentSince(startOf(since), ofScope(scope))}) p
     group by model, provider having sum(usd) <> 0 or sum(invocations) <> 0
     order by sum(usd) desc, model, provider`.execute(fleet);
   return rows;
 }
 
-/** USD spent in each window, to four decimals. */
-export interface CostSums {
-  last24hUsd: number;
-  last7dUsd: number;
-  last30dUsd: number;
-  lifetimeUsd: number;
-  todayUsd: number;
-}
+/** The windows of spending that every summary has. */
+const SPANS = ['last24h', 'last7d', 'last30d', 'lifetime', 'today'] as const;
+export type CostSpan = (typeof SPANS)[number];
+
+/** USD spent in each window, to four decimals, and the number of its model calls whose cost is unreported. */
+export type CostSums = Record<`${CostSpan}Usd` | `${CostSpan}UnreportedCosts`, number>;
 
 /** Start of each window. */
-const startsOf = (dayStart: RawBuilder<unknown>): Readonly<Record<keyof CostSums, Start>> => ({
-  last24hUsd: sql`svc_now() - interval '1 day'`,
-  last7dUsd: sql`svc_now() - interval '7 days'`,
-  last30dUsd: sql`svc_now() - interval '30 days'`,
-  lifetimeUsd: null,
-  todayUsd: sql`${dayStart}::timestamptz`,
+const startsOf = (dayStart: RawBuilder<unknown>): Readonly<Record<CostSpan, Start>> => ({
+  last24h: sql`svc_now() - interval '1 day'`,
+  last7d: sql`svc_now() - interval '7 days'`,
+  last30d: sql`svc_now() - interval '30 days'`,
+  lifetime: null,
+  today: sql`${dayStart}::timestamptz`,
 });
 
-const usdOf = (span: keyof CostSums) =>
-  sql`trim_scale(round(coalesce(sum(s.usd) filter (where s.span = ${sql.lit(span)}), 0), 4)) as ${sql.ref(span)}`;
+const sumsOf = (span: CostSpan) => {
+  const sum = (column: string) =>
+    sql`coalesce(sum(${sql.ref(`s.${column}`)}) filter (where s.span = ${sql.lit(span)}), 0)`;
+  return sql`
+    trim_scale(round(${sum('usd')}, 4)) as ${sql.ref(`${span}Usd`)},
+    ${sum('unreported_costs')}::bigint as ${sql.ref(`${span}UnreportedCosts`)}`;
+};
 
-const OF_REPO = sql`${usdOf('last24hUsd')}, ${usdOf('last7dUsd')}, ${usdOf('last30dUsd')}, ${usdOf('lifetimeUsd')}`;
-const WINDOWS = sql`${OF_REPO}, ${usdOf('todayUsd')}`;
+const OF_REPO = sql.join(SPANS.filter((span) => span !== 'today').map(sumsOf));
+const WINDOWS = sql.join(SPANS.map(sumsOf));
 
 /**
  * Call counts are reported for the all-time window only, which reads months: the first hour of a window needs only the
- * cost.
+ * cost and the calls without one.
  */
-const spent = (dayStart: RawBuilder<unknown>, of: Of) => spentBySpan(startsOf(dayStart), of, moneyOfRows);
+const spent = (dayStart: RawBuilder<unknown>, of: Of) => spentBySpan(startsOf(dayStart), of, costsOfRowsWithoutCalls);
 
 /** One JSON object: costs within a scope. Costs its sums of thirty days and of every month. */
 export const costSums = (of: Of, dayStart: RawBuilder<unknown>): RawBuilder<CostSums> => sql`
@@ -149,8 +160,8 @@ export const costSums = (of: Of, dayStart: RawBuilder<unknown>): RawBuilder<Cost
 
 export interface CostSummary {
   total: CostSums;
-  byRepo: (Omit<CostSums, 'todayUsd'> & { repo: string })[];
-  byAgent: { agent: string; usd: number; invocations: number }[];
+  byRepo: (Omit<CostSums, 'todayUsd' | 'todayUnreportedCosts'> & { repo: string })[];
+  byAgent: { agent: string; usd: number; invocations: number; unreportedCosts: number }[];
   now: string;
 }
 
@@ -183,8 +194,9 @@ const summary = prepared(
       )} as "byRepo",
       ${jsonList(
         sql`
-        select s.agent, trim_scale(round(sum(s.usd), 4)) as usd, sum(s.invocations) as invocations
-        from spent s where s.span = 'lifetimeUsd'
+        select s.agent, trim_scale(round(sum(s.usd), 4)) as usd, sum(s.invocations) as invocations,
+          sum(s.unreported_costs) as "unreportedCosts"
+        from spent s where s.span = 'lifetime'
         group by s.agent having sum(s.usd) <> 0 or sum(s.invocations) <> 0 order by sum(s.usd) desc, s.agent`,
         100,
       )} as "byAgent"`,

@@ -16,12 +16,15 @@ export async function callsOfRun(tx: Tx, tenantId: number, runId: number): Promi
   return new Map(rows.map(({ invocation_index, ...call }) => [invocation_index, call]));
 }
 
-/** Writes the newest report of a run on its model calls. Numbers only grow: of two reports the higher value is kept. */
+/**
+ * Writes the newest report of a run on its model calls. Numbers only grow: of two reports the higher value is kept, and a
+ * known cost replaces an unreported one, which is null.
+ */
 export async function upsertInvocations(
   tx: Tx,
   tenantId: number,
   runId: number,
-  items: readonly (Invocation & { costUsd: number })[],
+  items: readonly Invocation[],
 ): Promise<void> {
   if (items.length === 0) return;
   await tx
@@ -56,6 +59,7 @@ export async function upsertInvocations(
     .execute();
 }
 
+/** The higher value; a null is ignored beside a number. */
 const greatest = (column: string) =>
   sql<number>`greatest(agent_invocations.${sql.ref(column)}, excluded.${sql.ref(column)})`;
 
@@ -85,4 +89,14 @@ export async function addCost(
     .returning('cost_usd')
     .executeTakeFirstOrThrow();
   return row.cost_usd;
+}
+
+/** Adds to the number of an issue's model calls whose cost is unreported. The caller has locked the issue. */
+export async function addUnreportedCosts(tx: Tx, tenantId: number, issueId: number, more: number): Promise<void> {
+  await tx
+    .updateTable('issues')
+    .set((eb) => ({ unreported_costs: eb('unreported_costs', '+', more) }))
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', issueId)
+    .execute();
 }

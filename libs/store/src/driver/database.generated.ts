@@ -53,7 +53,7 @@ export interface DB {
   agent_invocations: {
     cache_read_tokens: number;
     cache_write_tokens: number;
-    cost_usd: number;
+    cost_usd: number | null;
     created_at: Generated<string>;
     input_tokens: number;
     invocation_index: number;
@@ -194,6 +194,7 @@ export interface DB {
     provider: string;
     repo_id: number;
     tenant_id: number;
+    unreported_costs: Generated<number>;
     usd: number;
   };
   daily_spend: {
@@ -461,6 +462,7 @@ export interface DB {
     text_changed_by: string | null;
     title: string;
     told_budget_percent: BudgetPercent | null;
+    unreported_costs: Generated<number>;
     updated_at: Generated<string>;
     url: string;
   };
@@ -1058,7 +1060,7 @@ export const COLUMNS = {
   commit_checks: ['conclusion', 'host_id', 'kind', 'log_tail', 'name', 'repo_id', 'reported_at', 'sha', 'state', 'tenant_id', 'url'],
   config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
-  cost_sums: ['agent', 'at', 'cache_read_tokens', 'cache_write_tokens', 'grain', 'input_tokens', 'invocations', 'max_turns', 'model', 'no_progress', 'output_tokens', 'provider', 'repo_id', 'tenant_id', 'usd'],
+  cost_sums: ['agent', 'at', 'cache_read_tokens', 'cache_write_tokens', 'grain', 'input_tokens', 'invocations', 'max_turns', 'model', 'no_progress', 'output_tokens', 'provider', 'repo_id', 'tenant_id', 'unreported_costs', 'usd'],
   daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
   event_counts: ['at', 'event_type', 'grain', 'n', 'repo_id', 'tenant_id'],
@@ -1075,7 +1077,7 @@ export const COLUMNS = {
   issue_host_facts: ['acted_at', 'acted_event_id', 'assignee', 'assignee_at', 'changed_at', 'changed_body', 'changed_by', 'changed_sha256', 'changed_title', 'command_at', 'issue_id', 'label_times', 'labels_at', 'pause_at', 'seen_at', 'state_at', 'tenant_id', 'text_accepted_by', 'text_at', 'text_sha256'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
   issue_plans: ['answered_at', 'answered_by', 'author', 'author_type', 'body', 'created_at', 'edits_version', 'issue_id', 'planned_files', 'reason', 'status', 'tenant_id', 'version'],
-  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'plan_status', 'plan_version', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'updated_at', 'url'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'plan_status', 'plan_version', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'unreported_costs', 'updated_at', 'url'],
   kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
   leaders: ['epoch', 'holder', 'name', 'since'],
   loop_problems: ['error', 'failures', 'loop', 'problem', 'process', 'seen_at', 'since'],

@@ -12,6 +12,7 @@ interface Past {
   id: number;
   submitted_files: string[];
   cost_usd: number;
+  unreported_costs: number;
   created_at: string;
 }
 
@@ -36,7 +37,7 @@ export async function historyOf(db: Db, tenantId: number, issue: Past): Promise<
     pullRequests: prs.map(({ number, url, merged, merge_sha }) => ({ number, url, merged, mergeSha: merge_sha })),
     reviewCycles: cycles,
     failures,
-    costs: { totalUsd: issue.cost_usd, byAgent: costs },
+    costs: { totalUsd: issue.cost_usd, unreportedCosts: issue.unreported_costs, byAgent: costs },
     timeline: moves.map(({ at, from_state, to_state, trigger, duration_in_from_ms: ms }) => ({
       at,
       from: from_state,

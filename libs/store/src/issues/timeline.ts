@@ -64,6 +64,13 @@ const ofIssue = (alias: string) => sql`
   ${sql.ref(`${alias}.tenant_id`)} = i.tenant_id and ${sql.ref(`${alias}.issue_id`)} = i.id`;
 const ms = (from: string, to: string) => sql`extract(epoch from ${sql.ref(to)} - ${sql.ref(from)}) * 1000`;
 
+/** The cost of the run `r`; null when none of its calls has a known cost. One probe for a run without cost events. */
+const RUN_COST = sql`
+  case when r.cost_usd > 0 or exists (
+    select from agent_invocations a
+    where a.tenant_id = r.tenant_id and a.run_id = r.id and a.cost_usd is not null
+  ) then r.cost_usd end`;
+
 /** Every source by an index that begins with the tenant and the issue. */
 const SOURCES: Source[] = [
   {
@@ -101,7 +108,7 @@ const SOURCES: Source[] = [
         status: sql`coalesce(r.outcome, r.status)`,
       },
       ...{ task_id: sql`r.task_id`, run_id: sql`r.id`, duration_ms: ms('r.claimed_at', 'r.finished_at') },
-      ...{ cost_usd: sql`r.cost_usd`, error: sql`left(r.error_message, 2000)` },
+      ...{ cost_usd: RUN_COST, error: sql`left(r.error_message, 2000)` },
     },
     from: sql`runs r where ${ofIssue('r')}`,
     newestFirst: sql`r.id desc`,
@@ -198,6 +205,7 @@ function entryJson(isShort: boolean): RawBuilder<unknown> {
 const timelineHead = (maxTransitions: number, isShort: boolean): RawBuilder<unknown> => sql`
   i.issue_number as "issueNumber", i.title, i.state as "currentState", i.is_paused as "isPaused",
   i.is_blocked as "isBlocked", trim_scale(round(i.cost_usd, 4)) as "totalCostUsd",
+  i.unreported_costs as "unreportedCosts",
   (extract(epoch from case i.state when 'done' then i.state_entered_at else svc_now() end - i.created_at) * 1000)::bigint
     as "totalDurationMs",
   ${newestTransitions(maxTransitions, isShort)} as "stateTransitions"`;
@@ -227,6 +235,8 @@ export interface TimelineRow {
     isPaused: boolean;
     isBlocked: boolean;
     totalCostUsd: number;
+    /** Number of model calls whose cost is unreported. */
+    unreportedCosts: number;
     totalDurationMs: number;
     stateTransitions: StateTransition[];
     /** One page of entries, oldest first. */

@@ -85,6 +85,8 @@ interface CallGrowth {
   /** 1 when it now has this result, -1 when it was recorded with it and no longer has it. */
   maxTurns: number;
   noProgress: number;
+  /** 1 when its cost is now unreported, -1 when it no longer is. */
+  unreportedCosts: number;
 }
 
 /** An admitted issue. */
@@ -103,7 +105,8 @@ export interface BookedCall {
   output_tokens: number;
   cache_read_tokens: number;
   cache_write_tokens: number;
-  cost_usd: number;
+  /** Null = unreported. */
+  cost_usd: number | null;
   stop_reason: Invocation['stopReason'];
   created_at: string;
 }
@@ -113,6 +116,7 @@ export function growthOf(item: Invocation, before: BookedCall | undefined): Call
   const more = (now: number, then: number | undefined) => Math.max(0, now - (then ?? 0));
   const turned = (reason: Invocation['stopReason']) =>
     ended(item.stopReason, reason) - ended(before?.stop_reason, reason);
+  const isUnreported = item.costUsd === null && (before?.cost_usd ?? null) === null;
   return {
     at: before?.created_at ?? null,
     invocations: before ? 0 : 1,
@@ -122,6 +126,7 @@ export function growthOf(item: Invocation, before: BookedCall | undefined): Call
     cacheWriteTokens: more(item.cacheWriteTokens, before?.cache_write_tokens),
     maxTurns: turned('max_turns'),
     noProgress: turned('no_progress'),
+    unreportedCosts: Number(isUnreported) - Number(before?.cost_usd === null),
   };
 }
 

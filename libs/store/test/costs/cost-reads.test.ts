@@ -46,23 +46,33 @@ interface Booking {
   call: string;
   usd: number;
   at: number;
+  /** Not a booking but a call without a cost. */
+  isUnreported: boolean;
 }
 
-/** Every cost event in scope, one by one. */
+/** Every cost event in scope, one by one, and every call whose cost is unreported. */
 async function bookingsOf({ tenantId, repoIds }: OrgScope): Promise<Booking[]> {
   const { rows } = await sql<Booking>`
     select c.repo_id as "repoId", r.owner || '/' || r.name as repo, c.agent, c.run_id || '/' || c.invocation_index as call,
-      c.amount_usd as usd, (extract(epoch from c.created_at) * 1000)::float8 as at
-    from cost_events c join repos r on r.id = c.repo_id
+      c.usd, (extract(epoch from c.created_at) * 1000)::float8 as at, c.is_unreported as "isUnreported"
+    from (
+      select tenant_id, repo_id, agent, run_id, invocation_index, amount_usd as usd, created_at, false as is_unreported
+      from cost_events
+      union all
+      select a.tenant_id, u.repo_id, u.agent, a.run_id, a.invocation_index, 0, a.created_at, true
+      from agent_invocations a join runs u on u.id = a.run_id where a.cost_usd is null
+    ) c join repos r on r.id = c.repo_id
     where c.tenant_id = ${tenantId} and r.enabled and (${repoIds}::bigint[] is null or r.id = any(${repoIds}::bigint[]))`.execute(
     database.db,
   );
   return rows;
 }
 
-const round = (usd: number) => Math.round(usd * 10_000) / 10_000;
 const sumOf = (bookings: readonly Booking[], from = 0) =>
-  round(bookings.filter(({ at }) => at >= from).reduce((sum, { usd }) => sum + Number(usd), 0));
+  Math.round(bookings.reduce((sum, { at, usd }) => (at >= from ? sum + Math.round(usd * 1e6) : sum), 0) / 100) / 1e4;
+
+const unreported = (bookings: readonly Booking[], from = 0) =>
+  bookings.filter(({ at, isUnreported }) => isUnreported && at >= from).length;
 
 const naive = (bookings: readonly Booking[]): CostSums => ({
   last24hUsd: sumOf(bookings, END.getTime() - DAY_MS),
@@ -70,6 +80,11 @@ const naive = (bookings: readonly Booking[]): CostSums => ({
   last30dUsd: sumOf(bookings, END.getTime() - 30 * DAY_MS),
   lifetimeUsd: sumOf(bookings),
   todayUsd: sumOf(bookings, utcMidnight(END).getTime()),
+  last24hUnreportedCosts: unreported(bookings, END.getTime() - DAY_MS),
+  last7dUnreportedCosts: unreported(bookings, END.getTime() - 7 * DAY_MS),
+  last30dUnreportedCosts: unreported(bookings, END.getTime() - 30 * DAY_MS),
+  lifetimeUnreportedCosts: unreported(bookings),
+  todayUnreportedCosts: unreported(bookings, utcMidnight(END).getTime()),
 });
 
 /** A member, an owner, and a member with a grant for a disabled repo. */
@@ -88,12 +103,13 @@ async function agrees(scope: OrgScope): Promise<void> {
   const { total, byRepo, byAgent } = await costSummary(database.store.read, scope, { dayStart: DAY_START });
   expect(total).toEqual(naive(bookings));
   for (const { repo, ...usd } of byRepo) {
-    const { todayUsd: _, ...expected } = naive(bookings.filter((one) => one.repo === repo));
+    const { todayUsd: _, todayUnreportedCosts: __, ...expected } = naive(bookings.filter((one) => one.repo === repo));
     expect([repo, usd]).toEqual([repo, expected]);
   }
   const agents = [...Map.groupBy(bookings, ({ agent }) => agent)].map(([agent, all]) => ({
     agent,
     usd: sumOf(all),
+    unreportedCosts: unreported(all),
     invocations: new Set(all.map(({ call }) => call)).size,
   }));
   expect(byAgent.toSorted((a, b) => a.agent.localeCompare(b.agent))).toEqual(
@@ -117,7 +133,8 @@ test.each([
   await fold();
   expect((await unfoldedDeltas(database.store.fleet)) / before).toBeCloseTo(waiting, 2);
   for (const scope of await scopesOf(history)) {
-    expect(naive(await bookingsOf(scope)).last24hUsd).toBeGreaterThan(0);
+    const { last24hUsd, last24hUnreportedCosts } = naive(await bookingsOf(scope));
+    expect(Math.min(last24hUsd, last24hUnreportedCosts)).toBeGreaterThan(0);
     await agrees(scope);
   }
 });

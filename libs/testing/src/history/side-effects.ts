@@ -102,13 +102,18 @@ export function lookBack(story: Story, { at, merged }: { at: number; merged: boo
   if (!merged && !story.planned) return;
   // One of each kind is alive at most: an issue that comes back would ask for a second one.
   if (rows.tasks.at(-1)?.issue_id === story.issueId) return;
-  const costBefore = story.costMicros;
+  const callsBefore = rows.agent_invocations.length;
   const error = story.lastError;
   const worked = work(story, { taskType: 'retrospect', outcome: draw.chance(0.97) ? 'retrospective' : null, from: at });
   story.lastError = error;
   if (!('task' in worked) && rows.runs.at(-1)?.outcome === null)
     tell(story, worked.at, { type: 'task_given_up', agent: AGENT_OF.retrospect, payload: { taskType: 'retrospect' } });
-  if ('task' in worked || rows.runs.at(-1)?.outcome !== 'retrospective' || story.costMicros === costBefore) return;
+  if (
+    'task' in worked ||
+    rows.runs.at(-1)?.outcome !== 'retrospective' ||
+    rows.agent_invocations.length === callsBefore
+  )
+    return;
   const files = ['src/index.ts', 'src/a.ts', 'src/b.ts', 'src/c.ts'];
   const some = (state: State) => ({ files: files.filter(() => draw.chance(state === 'done' ? 0.8 : 0.6)) });
   rows.retrospectives.push({

@@ -80,6 +80,7 @@ export interface Story extends Chronicle {
   planned: boolean;
   submitted: boolean;
   costMicros: number;
+  unreportedCosts: number;
   lastError: string | null;
   blockReason: string | null;
   blockClass: 'transient' | 'permanent' | 'quota' | 'unknown' | null;

@@ -12,7 +12,7 @@ export function dashboardOf(rows: Rows, days: 7 | 30, now: number) {
   const open = rows.issues.filter(({ state }) => state !== 'done');
   return {
     costTotalUsd: usdOf(rows.costs),
-    costByWindow: costByWindowOf(rows.costs, now),
+    costByWindow: costByWindowOf(rows, now),
     tenants: tenantsOf(rows, now),
     metrics: metricsByRepo(rows, days, now),
     workerPool: workerPoolsOf(rows, now),

@@ -12,6 +12,7 @@ export function ofIssue(rows: Rows, issue: Issue): Rows {
     issues: [issue],
     transitions: own(rows.transitions),
     runs: own(rows.runs),
+    invocations: own(rows.invocations),
     tasks: own(rows.tasks),
     deadLetters: own(rows.deadLetters),
     findings: own(rows.findings),
@@ -30,6 +31,7 @@ export function timelineOf(own: Rows, now: number) {
     currentState: issue.state,
     ...{ isPaused: issue.isPaused, isBlocked: issue.isBlocked },
     totalCostUsd: round(issue.costUsd, 4),
+    unreportedCosts: own.invocations.filter(({ isReported }) => !isReported).length,
     totalDurationMs: end - issue.enteredAt,
     stateTransitions: own.transitions.map(({ from, to, at, ms }) => ({ from, to, at: iso(at), durationInFromMs: ms })),
     kinds: {

@@ -121,6 +121,8 @@ interface Invocation {
   tokens: number[];
   turns: number;
   stop: string;
+  /** Whether it has a cost. */
+  isReported: boolean;
   at: number;
   claimedAt: number;
 }
@@ -212,6 +214,7 @@ const QUERIES: Record<keyof Rows, string> = {
     ${MS('c.created_at')} as at
     from cost_events c join agent_invocations a on a.run_id = c.run_id and a.invocation_index = c.invocation_index`,
   invocations: `select r.repo_id as "repoId", r.issue_id as "issueId", r.agent, a.model, a.provider, a.stop_reason as stop,
+    a.cost_usd is not null as "isReported",
     a.turns, ${MS('a.created_at')} as at, ${MS('r.claimed_at')} as "claimedAt",
     array[input_tokens, output_tokens, cache_read_tokens, cache_write_tokens] as tokens
     from agent_invocations a join runs r on r.id = a.run_id`,

@@ -1,3 +1,5 @@
+import { formatCount } from './number.ts';
+
 const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const fractions = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 4 });
 const whole = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
@@ -10,6 +12,13 @@ export function formatUsd(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return UNREPORTED;
   if (usd !== 0 && Math.abs(usd) < 0.01) return fractions.format(usd);
   return Math.abs(usd) >= 10_000 ? whole.format(usd) : cents.format(usd);
+}
+
+/** Returns a sum of costs in USD beside the number of invocations that it does not contain. */
+export function formatSum(usd: number, unreportedCosts: number): string {
+  if (unreportedCosts === 0) return formatUsd(usd);
+  const missing = `${formatCount(unreportedCosts)} ${UNREPORTED}`;
+  return usd === 0 ? missing : `${formatUsd(usd)} + ${missing}`;
 }
 
 /**

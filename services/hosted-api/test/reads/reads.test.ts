@@ -202,7 +202,18 @@ test('the overview counts what is open, queued, claimed, blocked and failed', as
   expect(body.queueDepth.byTaskType).toMatchObject({ analyze: body.queueDepth.total, develop: 0 });
   expect(body.recentFailures[0]).toMatchObject({ agentName: 'analyzer', errorPattern: 'permission denied' });
   expect(body.workerPool).toMatchObject({ total: 1, idle: 1, offline: 0, utilizationPct: 0 });
-  expect(body.cost).toEqual({ last24hUsd: 0, last7dUsd: 0, last30dUsd: 0, lifetimeUsd: 0, todayUsd: 0 });
+  expect(body.cost).toEqual({
+    last24hUsd: 0,
+    last7dUsd: 0,
+    last30dUsd: 0,
+    lifetimeUsd: 0,
+    todayUsd: 0,
+    last24hUnreportedCosts: 0,
+    last7dUnreportedCosts: 0,
+    last30dUnreportedCosts: 0,
+    lifetimeUnreportedCosts: 0,
+    todayUnreportedCosts: 0,
+  });
   expect(body.vcsWriteQueueDepth).toBeGreaterThan(0);
   expect(body.truncated).toBe(false);
 });

@@ -220,6 +220,8 @@ describe('GET /dashboard', () => {
       last7dUsd: 10.5,
       last30dUsd: 13.5,
       lifetimeUsd: 13.5,
+      ...{ todayUnreportedCosts: 0, last24hUnreportedCosts: 0, last7dUnreportedCosts: 0 },
+      ...{ last30dUnreportedCosts: 0, lifetimeUnreportedCosts: 0 },
     });
     expect(tenants).toEqual({
       tenants: [

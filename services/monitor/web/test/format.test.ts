@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { formatAge, formatDuration } from '@pipeline/web/format/duration.ts';
-import { formatIssueCost, formatUsd } from '@pipeline/web/format/money.ts';
+import { formatIssueCost, formatSum, formatUsd } from '@pipeline/web/format/money.ts';
 import { formatSigned, plural } from '@pipeline/web/format/number.ts';
 import { formatFull, formatHourMinute } from '@pipeline/web/format/time.ts';
 import fc from 'fast-check';
@@ -53,6 +53,15 @@ describe('money', () => {
       '$2.00',
     ]);
   });
+
+  test.each([
+    [2, 0, '$2.00'],
+    [2, 1, '$2.00 + 1 unreported'],
+    [0, 1_200, '1,200 unreported'],
+    [0, 0, '$0.00'],
+  ])('a sum of %s beside %s unreported costs is %s', (usd, unreported, text) =>
+    expect(formatSum(usd, unreported)).toBe(text),
+  );
 });
 
 test('counts have their noun, differences their sign', () => {

@@ -20,16 +20,19 @@ const movesOfDeltas = sql`
 /** Costs belong to the time of their recording, the call to the time of its first recording. */
 const costsOfDeltas = sql`
   select d.tenant_id, d.repo_id, c.agent, c.model, c.provider, part.at, part.usd, part.invocations, part.input_tokens,
-    part.output_tokens, part.cache_read_tokens, part.cache_write_tokens, part.max_turns, part.no_progress
+    part.output_tokens, part.cache_read_tokens, part.cache_write_tokens, part.max_turns, part.no_progress,
+    part.unreported_costs
   from d cross join lateral jsonb_to_recordset(d.body -> 'costs')
     as c (agent text, model text, provider text, usd numeric, call jsonb)
   cross join lateral (
     select d.at, c.usd, 0::bigint as invocations, 0::bigint as input_tokens, 0::bigint as output_tokens,
-      0::bigint as cache_read_tokens, 0::bigint as cache_write_tokens, 0::bigint as max_turns, 0::bigint as no_progress
+      0::bigint as cache_read_tokens, 0::bigint as cache_write_tokens, 0::bigint as max_turns, 0::bigint as no_progress,
+      0::bigint as unreported_costs
     union all
     select coalesce((c.call ->> 'at')::timestamptz, d.at), 0, (c.call ->> 'invocations')::bigint,
       (c.call ->> 'inputTokens')::bigint, (c.call ->> 'outputTokens')::bigint, (c.call ->> 'cacheReadTokens')::bigint,
-      (c.call ->> 'cacheWriteTokens')::bigint, (c.call ->> 'maxTurns')::bigint, (c.call ->> 'noProgress')::bigint
+      (c.call ->> 'cacheWriteTokens')::bigint, (c.call ->> 'maxTurns')::bigint, (c.call ->> 'noProgress')::bigint,
+      coalesce((c.call ->> 'unreportedCosts')::bigint, 0)
   ) part`;
 
 const eventsOfDeltas = sql`
@@ -78,20 +81,32 @@ export type Of = (alias: string) => RawBuilder<unknown>;
 const OF_ALL: Of = () => sql`true`;
 
 /** Costs recorded in a stretch, without the calls. */
-export const moneyOfRows = (stretch: Stretch | Between, of = OF_ALL) => sql`
+const moneyOfRows = (stretch: Stretch | Between, of = OF_ALL) => sql`
   select c.tenant_id, c.repo_id, c.agent, c.model, a.provider, c.created_at as at, c.amount_usd as usd,
     0::bigint as invocations, 0::bigint as input_tokens, 0::bigint as output_tokens, 0::bigint as cache_read_tokens,
-    0::bigint as cache_write_tokens, 0::bigint as max_turns, 0::bigint as no_progress
+    0::bigint as cache_write_tokens, 0::bigint as max_turns, 0::bigint as no_progress, 0::bigint as unreported_costs
   from tenants x
   join cost_events c on c.tenant_id = x.id
   join agent_invocations a on a.tenant_id = c.tenant_id and a.run_id = c.run_id and a.invocation_index = c.invocation_index
   where ${during(sql`c.created_at`, stretch)} and ${of('c')}`;
 
+/** Costs recorded in a stretch, and the calls whose cost is unreported (agent_invocations_unreported). */
+export const costsOfRowsWithoutCalls = (stretch: Stretch | Between, of = OF_ALL) => sql`
+  ${moneyOfRows(stretch, of)}
+  union all
+  select a.tenant_id, r.repo_id, r.agent, a.model, a.provider, a.created_at, 0, 0, 0, 0, 0, 0, 0, 0, 1
+  from tenants x
+  join agent_invocations a on a.tenant_id = x.id
+  join runs r on r.tenant_id = a.tenant_id and r.id = a.run_id
+  where a.cost_usd is null and ${during(sql`a.created_at`, stretch)} and ${of('r')}`;
+
+/** Costs recorded in a stretch, and the calls. */
 export const costsOfRows = (stretch: Stretch | Between, of = OF_ALL) => sql`
   ${moneyOfRows(stretch, of)}
   union all
   select a.tenant_id, r.repo_id, r.agent, a.model, a.provider, a.created_at, 0, 1, a.input_tokens, a.output_tokens,
-    a.cache_read_tokens, a.cache_write_tokens, (a.stop_reason = 'max_turns')::int, (a.stop_reason = 'no_progress')::int
+    a.cache_read_tokens, a.cache_write_tokens, (a.stop_reason = 'max_turns')::int, (a.stop_reason = 'no_progress')::int,
+    (a.cost_usd is null)::int
   from tenants x
   join agent_invocations a on a.tenant_id = x.id
   join runs r on r.tenant_id = a.tenant_id and r.id = a.run_id

@@ -122,6 +122,7 @@ const MEASURES = [
   'cache_write_tokens',
   'max_turns',
   'no_progress',
+  'unreported_costs',
 ] as const;
 
 const costSums: Sums = {

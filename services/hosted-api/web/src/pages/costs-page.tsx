@@ -1,5 +1,5 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
-import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { Facts } from '@pipeline/web/page/facts.tsx';
@@ -23,11 +23,11 @@ export default function CostsPage() {
             costs && (
               <Facts
                 facts={[
-                  { name: 'Since 00:00 UTC', value: formatUsd(costs.todayUsd) },
-                  { name: '24 hours', value: formatUsd(costs.last24hUsd) },
-                  { name: '7 days', value: formatUsd(costs.last7dUsd) },
-                  { name: '30 days', value: formatUsd(costs.last30dUsd) },
-                  { name: 'All time', value: formatUsd(costs.lifetimeUsd) },
+                  { name: 'Since 00:00 UTC', value: formatSum(costs.todayUsd, costs.todayUnreportedCosts) },
+                  { name: '24 hours', value: formatSum(costs.last24hUsd, costs.last24hUnreportedCosts) },
+                  { name: '7 days', value: formatSum(costs.last7dUsd, costs.last7dUnreportedCosts) },
+                  { name: '30 days', value: formatSum(costs.last30dUsd, costs.last30dUnreportedCosts) },
+                  { name: 'All time', value: formatSum(costs.lifetimeUsd, costs.lifetimeUnreportedCosts) },
                 ]}
               />
             )
@@ -39,9 +39,12 @@ export default function CostsPage() {
               <FiguresTable
                 caption="Cost by repository in USD"
                 head={['Repository', '24 hours', '7 days', '30 days', 'All time']}
-                rows={costs.byRepo.map(({ repo, last24hUsd, last7dUsd, last30dUsd, lifetimeUsd }) => [
-                  repo,
-                  ...[last24hUsd, last7dUsd, last30dUsd, lifetimeUsd].map((usd) => formatUsd(usd)),
+                rows={costs.byRepo.map((each) => [
+                  each.repo,
+                  formatSum(each.last24hUsd, each.last24hUnreportedCosts),
+                  formatSum(each.last7dUsd, each.last7dUnreportedCosts),
+                  formatSum(each.last30dUsd, each.last30dUnreportedCosts),
+                  formatSum(each.lifetimeUsd, each.lifetimeUnreportedCosts),
                 ])}
               />
             )
@@ -56,10 +59,10 @@ export default function CostsPage() {
               <FiguresTable
                 caption="Cost by agent in USD, all time"
                 head={['Agent', 'Invocations', 'Cost']}
-                rows={costs.byAgent.map(({ agent, usd, invocations }) => [
+                rows={costs.byAgent.map(({ agent, usd, invocations, unreportedCosts }) => [
                   agent,
                   formatCount(invocations),
-                  formatUsd(usd),
+                  formatSum(usd, unreportedCosts),
                 ])}
               />
             ))

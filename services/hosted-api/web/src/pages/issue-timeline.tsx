@@ -68,7 +68,7 @@ function TimelineItem({ entry }: { entry: Entry }) {
         {entry.toState && <StateChip state={entry.toState} />}
         {entry.agent && <span className={layout.muted}>{entry.agent}</span>}
         {entry.durationMs !== null && <span className={layout.muted}>{formatDuration(entry.durationMs)}</span>}
-        {entry.costUsd !== null && <span className={layout.muted}>{formatUsd(entry.costUsd)}</span>}
+        {entry.kind === 'agent-run' && <span className={layout.muted}>{formatUsd(entry.costUsd)}</span>}
       </span>
       {entry.error && <pre className={layout.code}>{entry.error}</pre>}
     </li>

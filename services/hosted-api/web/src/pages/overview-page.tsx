@@ -1,7 +1,7 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
-import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
@@ -50,7 +50,7 @@ const factsOf = ({ openIssues, inFlightTasks, queueDepth, workerPool, cost }: Ov
   { name: 'Tasks running', value: formatCount(inFlightTasks.length) },
   { name: 'Tasks waiting', value: formatCount(queueDepth.total) },
   { name: 'Workers', value: formatCount(workerPool.total) },
-  { name: 'Cost, 24 hours', value: formatUsd(cost.last24hUsd) },
+  { name: 'Cost, 24 hours', value: formatSum(cost.last24hUsd, cost.last24hUnreportedCosts) },
 ];
 
 function Blocked({ issues }: { issues: Overview['blockedIssues'] }) {

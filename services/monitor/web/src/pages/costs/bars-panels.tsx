@@ -1,5 +1,5 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
-import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatSum, formatUsd } from '@pipeline/web/format/money.ts';
 import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import type { UseQueryResult } from '@tanstack/react-query';
@@ -12,7 +12,7 @@ type Summary = UseQueryResult<Reply<'pipelineCostSummary'>>;
 
 /** Cost of each repo in the chosen window, the highest first. */
 export function ReposCostPanel({ query, window }: { query: Summary; window: Window }) {
-  const { field, label } = windowOf(window);
+  const { field, unreported, label } = windowOf(window);
   const repos = (query.data?.byRepo ?? []).toSorted((a, b) => b[field] - a[field]);
   return (
     <Panel
@@ -24,12 +24,15 @@ export function ReposCostPanel({ query, window }: { query: Summary; window: Wind
         <FiguresTable
           caption="Cost by repository"
           head={['Repository', ...WINDOWS.map((each) => each.label)]}
-          rows={repos.map((repo) => [repo.repo, ...WINDOWS.map((each) => formatUsd(repo[each.field]))])}
+          rows={repos.map((repo) => [
+            repo.repo,
+            ...WINDOWS.map((each) => formatSum(repo[each.field], repo[each.unreported])),
+          ])}
         />
       )}
     >
       {() =>
-        repos.every((repo) => repo[field] === 0) ? (
+        repos.every((repo) => repo[field] === 0 && repo[unreported] === 0) ? (
           <EmptyNote title="No cost was reported in this window." />
         ) : (
           <Bars
@@ -38,7 +41,7 @@ export function ReposCostPanel({ query, window }: { query: Summary; window: Wind
               key: repo.repo,
               label: repo.repo,
               parts: [{ name: 'USD', value: repo[field], colour: '--accent' }],
-              figure: formatUsd(repo[field]),
+              figure: formatSum(repo[field], repo[unreported]),
             }))}
           />
         )
@@ -58,12 +61,12 @@ export function AgentsCostPanel({ query }: { query: Summary }) {
       table={() => (
         <FiguresTable
           caption="Cost by agent"
-          head={['Agent', 'Cost', 'Invocations', 'Per invocation']}
-          rows={agents.map(({ agent, usd, invocations }) => [
+          head={['Agent', 'Cost', 'Invocations', 'Per reported invocation']}
+          rows={agents.map(({ agent, usd, invocations, unreportedCosts }) => [
             agent,
-            formatUsd(usd),
+            formatSum(usd, unreportedCosts),
             formatCount(invocations),
-            invocations === 0 ? '–' : formatUsd(usd / invocations),
+            invocations === unreportedCosts ? '–' : formatUsd(usd / (invocations - unreportedCosts)),
           ])}
         />
       )}
@@ -74,11 +77,11 @@ export function AgentsCostPanel({ query }: { query: Summary }) {
         ) : (
           <Bars
             label="Cost by agent, all time"
-            bars={agents.map(({ agent, usd, invocations }) => ({
+            bars={agents.map(({ agent, usd, invocations, unreportedCosts }) => ({
               key: agent,
               label: agent,
               parts: [{ name: 'USD', value: usd, colour: '--accent' }],
-              figure: `${formatUsd(usd)} · ${plural(invocations, 'run')}`,
+              figure: `${formatSum(usd, unreportedCosts)} · ${plural(invocations, 'run')}`,
             }))}
           />
         )

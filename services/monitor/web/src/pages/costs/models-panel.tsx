@@ -1,5 +1,5 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
-import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatCompact, formatCount, formatPercent } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
@@ -39,19 +39,19 @@ export function ModelsPanel({ query, window }: { query: UseQueryResult<Reply<'co
           <div className={layout.stack}>
             <Bars
               label="Cost by model"
-              bars={models.map(({ model, provider, usd, sharePct }) => ({
+              bars={models.map(({ model, provider, usd, unreportedCosts, sharePct }) => ({
                 key: `${provider} ${model}`,
                 label: <span title={provider}>{model}</span>,
                 parts: [{ name: 'USD', value: usd, colour: '--accent' }],
-                figure: `${formatUsd(usd)} · ${formatPercent(sharePct)}`,
+                figure: `${formatSum(usd, unreportedCosts)} · ${formatPercent(sharePct)}`,
               }))}
             />
             <FiguresTable
-              caption={`Models, in total ${formatUsd(query.data?.totalUsd)}`}
+              caption={`Models, in total ${formatSum(query.data?.totalUsd ?? 0, query.data?.totalUnreportedCosts ?? 0)}`}
               head={HEAD}
               rows={models.map((each) => [
                 `${each.model} (${each.provider})`,
-                formatUsd(each.usd),
+                formatSum(each.usd, each.unreportedCosts),
                 formatPercent(each.sharePct),
                 formatCount(each.invocations),
                 formatPercent(each.maxTurnsRate),

@@ -1,15 +1,16 @@
 import type { Reply } from '../../api/types.ts';
 
-/** Windows of spending, with their field in the cost summary. */
+/** Windows of spending, with their fields in the cost summary. */
 export const WINDOWS = [
-  { id: '24h', label: '24 hours', field: 'last24hUsd' },
-  { id: '7d', label: '7 days', field: 'last7dUsd' },
-  { id: '30d', label: '30 days', field: 'last30dUsd' },
-  { id: 'lifetime', label: 'All time', field: 'lifetimeUsd' },
+  { id: '24h', label: '24 hours', field: 'last24hUsd', unreported: 'last24hUnreportedCosts' },
+  { id: '7d', label: '7 days', field: 'last7dUsd', unreported: 'last7dUnreportedCosts' },
+  { id: '30d', label: '30 days', field: 'last30dUsd', unreported: 'last30dUnreportedCosts' },
+  { id: 'lifetime', label: 'All time', field: 'lifetimeUsd', unreported: 'lifetimeUnreportedCosts' },
 ] as const satisfies readonly {
   id: Reply<'costByModel'>['window'];
   label: string;
   field: keyof Reply<'pipelineCostSummary'>['byRepo'][number];
+  unreported: keyof Reply<'pipelineCostSummary'>['byRepo'][number];
 }[];
 
 export type Window = (typeof WINDOWS)[number]['id'];

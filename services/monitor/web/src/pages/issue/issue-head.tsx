@@ -1,6 +1,6 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
-import { formatIssueCost } from '@pipeline/web/format/money.ts';
+import { formatIssueCost, formatSum } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { useQuery } from '@tanstack/react-query';
 import { IssueAction } from '../../actions/issue-action.tsx';
@@ -11,6 +11,13 @@ import { IssueActions } from '../../peek/issue-actions.tsx';
 import { Checks } from './checks.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
+
+/** Cost of an issue: 0 only when a run reported it. */
+function costOf({ totalCostUsd, unreportedCosts, entries }: Reply<'readTimeline'>): string {
+  const runs = entries.filter(({ kind }) => kind === 'agent-run');
+  const isReported = unreportedCosts > 0 || runs.some(({ costUsd }) => costUsd !== null);
+  return isReported ? formatSum(totalCostUsd, unreportedCosts) : formatIssueCost(totalCostUsd, runs.length > 0);
+}
 
 /** State, flags, cost, the reason in one sentence, and what can be done. */
 export function IssueHead({ why, input }: { why: Reply<'explainIssueTo'>; input: IssueInput }) {
@@ -27,15 +34,7 @@ export function IssueHead({ why, input }: { why: Reply<'explainIssueTo'>; input:
             <span>
               for <When at={why.stateEnteredAt} as="since" />
             </span>
-            {timeline.data && (
-              <span>
-                cost{' '}
-                {formatIssueCost(
-                  timeline.data.totalCostUsd,
-                  timeline.data.entries.some(({ kind }) => kind === 'agent-run'),
-                )}
-              </span>
-            )}
+            {timeline.data && <span>cost {costOf(timeline.data)}</span>}
             {why.blockReason && (
               <span>
                 {inWords(why.blockReason)}

@@ -1,4 +1,4 @@
-import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatHourMinute, zoneName } from '@pipeline/web/format/time.ts';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
@@ -14,18 +14,27 @@ export function CostPanel({ query }: { query: UseQueryResult<Reply<'pipelineCost
   const midnight = new Date().setUTCHours(0, 0, 0, 0);
   const here = zone === 'utc' ? '' : ` (${formatHourMinute(midnight, zone)} ${zoneName(zone, midnight)})`;
   return (
-    <Panel title="Cost reported by agents" metrics={['cost_today', 'cost']} query={query} height={90}>
+    <Panel
+      title="Cost reported by agents"
+      metrics={['cost_today', 'cost', 'unreported_costs']}
+      query={query}
+      height={90}
+    >
       {() =>
         costs && (
           <>
             <dl className={styles.facts}>
-              <Fact name="Today" value={costs.todayUsd} />
-              <Fact name="24 hours" value={costs.last24hUsd} />
-              <Fact name="7 days" value={costs.last7dUsd} />
-              <Fact name="30 days" value={costs.last30dUsd} />
-              <Fact name="All time" value={costs.lifetimeUsd} />
+              <Fact name="Today" usd={costs.todayUsd} unreported={costs.todayUnreportedCosts} />
+              <Fact name="24 hours" usd={costs.last24hUsd} unreported={costs.last24hUnreportedCosts} />
+              <Fact name="7 days" usd={costs.last7dUsd} unreported={costs.last7dUnreportedCosts} />
+              <Fact name="30 days" usd={costs.last30dUsd} unreported={costs.last30dUnreportedCosts} />
+              <Fact name="All time" usd={costs.lifetimeUsd} unreported={costs.lifetimeUnreportedCosts} />
             </dl>
-            <p className={styles.muted}>Today is since 00:00 UTC{here}.</p>
+            <p className={styles.muted}>
+              Today is since 00:00 UTC{here}.
+              {costs.lifetimeUnreportedCosts > 0 &&
+                ' Unreported: invocations with neither a cost nor tokens with a price; budgets do not see them.'}
+            </p>
           </>
         )
       }
@@ -33,11 +42,11 @@ export function CostPanel({ query }: { query: UseQueryResult<Reply<'pipelineCost
   );
 }
 
-function Fact({ name, value }: { name: string; value: number }) {
+function Fact({ name, usd, unreported }: { name: string; usd: number; unreported: number }) {
   return (
     <div className={styles.fact}>
       <dt>{name}</dt>
-      <dd>{formatUsd(value)}</dd>
+      <dd>{formatSum(usd, unreported)}</dd>
     </div>
   );
 }
