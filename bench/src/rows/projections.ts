@@ -19,7 +19,7 @@ const DRAINED_WITHIN_MS = 120_000;
 
 /**
  * Goal 17: comments from the outbox to a host, drained by the built monitor: each is marked as being sent, sent, and
- * settled. Over fifty issues of one repo, eight at a time. Its anchor: the same number of comments by bare Octokit, eight
+ * settled with the context of its issue. Over fifty issues of one repo, eight at a time. Its anchor: the same number of comments by bare Octokit, eight
  * calls at a time, from this process to the same host. A sandbox host asks for no restraint.
  * Checked: every comment stands on the host once, and nothing is left in the outbox.
  */
@@ -33,6 +33,7 @@ export const projectionsRow: Row = {
     const ours = await openOurStore(bench, 'bench_projections');
     // The host has one repo; the others would be asked for again and again.
     await ours.admin.query('update repos set enabled = false where id <> $1', [ours.repoIds[0]]);
+    await admitIssues(ours);
     await startMonitor(bench, ours, host);
     const notifications = createNotifications({ directUrl: ours.url, applicationName: 'bench', log: silentLogger });
     notifications.start();
@@ -63,6 +64,15 @@ export const projectionsRow: Row = {
 };
 
 const at = ({ slug }: SandboxHost) => ({ owner: slug.split('/')[0] ?? '', repo: slug.split('/')[1] ?? '' });
+
+/** The issues of the host, as the intake would have stored them. */
+async function admitIssues({ admin, tenantId, repoIds }: OurStore): Promise<void> {
+  await admin.query(
+    `insert into issues (tenant_id, repo_id, issue_number, title, body, url, labels, state, host_created_at, host_updated_at)
+     select $1, $2, n, 'Issue ' || n, '', '', '{}', 'planning', now(), now() from generate_series(1, $3::int) n`,
+    [tenantId, repoIds[0], ISSUES],
+  );
+}
 
 async function startMonitor(bench: Bench, { url }: OurStore, host: SandboxHost): Promise<void> {
   const child = await startChild({
@@ -95,10 +105,11 @@ async function counted(
 /** The clock starts when the entries are committed, and ends when none is open. */
 async function drain(ours: OurStore, notifications: Notifications, comments: number): Promise<Sample> {
   await ours.admin.query(
-    `insert into projections (tenant_id, repo_id, issue_number, lane, action, max_attempts, client_type, idempotency_key)
-     select $1, $2, 1 + n % $3, 'talk', jsonb_build_object('type', 'postComment', 'body', 'Hello',
+    `insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, max_attempts, client_type, idempotency_key)
+     select $1, $2, i.id, i.issue_number, 'talk', jsonb_build_object('type', 'postComment', 'body', 'Hello',
        'marker', $4 || '-' || n), 10, 'sandbox', $4 || '-' || n
-     from generate_series(0, $5::int - 1) n`,
+     from generate_series(0, $5::int - 1) n
+     join issues i on i.tenant_id = $1 and i.repo_id = $2 and i.issue_number = 1 + n % $3`,
     [ours.tenantId, ours.repoIds[0], ISSUES, randomUUID(), comments],
   );
   const watch = new Stopwatch(ours.pid);
