@@ -28,8 +28,11 @@ export async function bookInvocations(
   if (invocations.length === 0) return issue;
   const { tx, tenantId } = unit;
   const newest = await priced(unit, [...new Map(invocations.map((item) => [item.index, item])).values()]);
-  const recorded = await callsOfRun(tx, tenantId, run.id);
-  await upsertInvocations(tx, tenantId, run.id, newest);
+  const [recorded, repo] = await Promise.all([
+    callsOfRun(tx, tenantId, run.id),
+    run.issue_id === null ? null : repoById(tx, tenantId, run.repo_id),
+  ]);
+  unit.send(upsertInvocations(tx, tenantId, run.id, newest));
   const growth = newest.map((item) => {
     const before = recorded.get(item.index);
     // A call keeps the name under which it was first recorded.
@@ -39,31 +42,20 @@ export async function bookInvocations(
   });
   for (const { index: _, ...cost } of growth)
     unit.records.costs.push({ repoId: run.repo_id, agent: run.agent, ...cost });
-  await countUnreported(unit, run, growth);
+  countUnreported(unit, run, growth);
   const grown = growth.filter(({ usd }) => usd > 0);
   if (grown.length === 0) return issue;
-  await insertCostEvents(
-    tx,
-    grown.map(({ index, model, usd }) => ({
-      tenant_id: tenantId,
-      repo_id: run.repo_id,
-      issue_id: run.issue_id,
-      run_id: run.id,
-      invocation_index: index,
-      agent: run.agent,
-      model,
-      amount_usd: usd,
-    })),
-  );
+  const owner = { tenant_id: tenantId, repo_id: run.repo_id, issue_id: run.issue_id, run_id: run.id, agent: run.agent };
+  const events = grown.map(({ index, model, usd }) => ({ ...owner, invocation_index: index, model, amount_usd: usd }));
+  unit.send(insertCostEvents(tx, events));
   const added = grown.reduce((sum, { usd }) => sum + usd, 0);
   const total = await addCost(tx, tenantId, { runId: run.id, issueId: run.issue_id }, added);
   unit.bookedUsd += added;
   const after = issue && total !== null ? { ...issue, cost_usd: total } : issue;
   if (after) unit.atEnd(() => reportIssueThresholds(unit, after));
   unit.atEnd(() => addToDay(unit, { repoId: run.repo_id, usd: added }));
-  if (total === null || run.issue_id === null) return after;
+  if (total === null || run.issue_id === null || repo === null) return after;
   unit.dirtyIssues.minor.add(run.issue_id);
-  const repo = await repoById(tx, tenantId, run.repo_id);
   emit(unit, 'cost-update', {
     issueNumber: run.issue_number,
     repo: formatSlug(repo),
@@ -74,14 +66,14 @@ export async function bookInvocations(
 }
 
 /** Adds the calls whose cost became or ceased to be unreported to the count of the issue. */
-async function countUnreported(
+function countUnreported(
   unit: TransactionContext,
   { issue_id: issueId }: HeldClaim['run'],
   growth: readonly { call: { unreportedCosts: number } }[],
-): Promise<void> {
+): void {
   const more = growth.reduce((sum, { call }) => sum + call.unreportedCosts, 0);
   if (more === 0 || issueId === null) return;
-  await addUnreportedCosts(unit.tx, unit.tenantId, issueId, more);
+  unit.send(addUnreportedCosts(unit.tx, unit.tenantId, issueId, more));
   unit.dirtyIssues.minor.add(issueId);
 }
 

@@ -7,7 +7,7 @@ import { withClaim } from './with-claim.ts';
 /** Reports that work has begun: ends the claim-to-start deadline. Idempotent. @returns the end of the lease. */
 export async function start(engine: Engine, token: ClaimToken): Promise<string> {
   return withClaim(engine, token, async (unit, { run }) => {
-    await updateTask(unit.tx, unit.tenantId, run.task_id, 'started');
+    unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'started'));
     return run.lease_expires_at;
   });
 }

@@ -15,14 +15,14 @@ export interface Progress {
 /** Records the progress of a task: the issue's current status, a timeline entry, and its cost so far. */
 export function progress(engine: Engine, token: ClaimToken, said: Progress): Promise<void> {
   return withClaim(engine, token, async (unit, { run, issue }) => {
-    await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
+    unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'progress'));
     await bookInvocations(unit, { run, issue }, said.invocations);
     if (!issue) return;
     const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
     recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
     // Only tasks that move the issue set its status.
     if (isSideTask(run.task_type)) return;
-    await updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status });
+    unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status }));
     unit.dirtyIssues.minor.add(issue.id);
     const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
     emit(unit, 'issue-status', {
@@ -45,7 +45,7 @@ export function recordMessages(
   items: readonly Omit<MessageInput, 'truncated'>[],
 ): Promise<number> {
   return withClaim(engine, token, async (unit, { run }) => {
-    await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
+    unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'progress'));
     await insertMessages(unit.tx, unit.tenantId, run, items.map(cut));
     return items.length;
   });

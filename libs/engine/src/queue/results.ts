@@ -29,11 +29,11 @@ export async function applyResult(
 ): Promise<{ subject: IssueContext; outcome: Outcome }> {
   switch (reported.outcome) {
     case 'planned':
-      return { subject: await savePlan(unit, subject, reported.result), outcome: reported };
+      return { subject: savePlan(unit, subject, reported.result), outcome: reported };
     case 'submitted':
-      return { subject: await saveSubmission(unit, subject, reported.result, claimedHead), outcome: reported };
+      return { subject: saveSubmission(unit, subject, reported.result, claimedHead), outcome: reported };
     case 'changes-requested':
-      await saveReview(unit, subject, reported.result);
+      saveReview(unit, subject, reported.result);
       return { subject, outcome: reported };
     case 'depends':
       return { subject, outcome: await saveDependencies(unit, subject, reported) };
@@ -43,11 +43,11 @@ export async function applyResult(
 }
 
 /** Where the workflow requires an approval, the plan becomes a version that a person has to approve. */
-async function savePlan(
+function savePlan(
   unit: TransactionContext,
   subject: IssueContext,
   { plan, plannedFiles }: Result<'planned'>,
-): Promise<IssueContext> {
+): IssueContext {
   const { issue } = subject;
   const isRequired = requiresPlanApproval(subject.workflow);
   const version = issue.plan_version + (isRequired ? 1 : 0);
@@ -55,13 +55,14 @@ async function savePlan(
   const change = { plan, planned_files: plannedFiles, plan_version: version, plan_status: status };
   const key = { tenantId: unit.tenantId, issueId: issue.id };
   if (issue.plan_status === 'pending') {
-    await answerPlan(unit.tx, key, { status: 'withdrawn', by: AGENT_OF.plan, reason: 'a newer plan was reported' });
+    const withdrawn = { status: 'withdrawn', by: AGENT_OF.plan, reason: 'a newer plan was reported' } as const;
+    unit.send(answerPlan(unit.tx, key, withdrawn));
   }
   if (isRequired) {
     const origin = { version, editsVersion: null, authorType: 'agent' as const, author: AGENT_OF.plan };
-    await insertPlan(unit.tx, key, { ...origin, body: plan, plannedFiles });
+    unit.send(insertPlan(unit.tx, key, { ...origin, body: plan, plannedFiles }));
   }
-  await updateIssue(unit.tx, unit.tenantId, subject.issue.id, change);
+  unit.send(updateIssue(unit.tx, unit.tenantId, subject.issue.id, change));
   return { ...subject, issue: { ...subject.issue, ...change } };
 }
 
@@ -69,34 +70,31 @@ async function savePlan(
  * A new submission settles the last round of review, and updates the head of the open pull request. A head that the
  * host has reported since the claim is newer than the worker's, so it stays.
  */
-async function saveSubmission(
+function saveSubmission(
   unit: TransactionContext,
   subject: IssueContext,
   result: Result<'submitted'>,
   claimedHead: string | null,
-): Promise<IssueContext> {
-  await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
+): IssueContext {
+  unit.send(clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id));
   const submitted = { submitted_files: result.changedFiles };
-  await updateIssue(unit.tx, unit.tenantId, subject.issue.id, submitted);
+  unit.send(updateIssue(unit.tx, unit.tenantId, subject.issue.id, submitted));
   const issue = { ...subject.issue, ...submitted };
   if (subject.pr?.head_ref !== result.branch) return { ...subject, issue };
   const isReported = claimedHead !== null && subject.pr.head_sha !== claimedHead;
   const headSha = isReported ? subject.pr.head_sha : result.headSha;
   const change = { head_sha: headSha, changed_files: result.changedFiles };
-  await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, change);
+  unit.send(updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, change));
   return { ...subject, issue, pr: { ...subject.pr, ...change } };
 }
 
-async function saveReview(
-  unit: TransactionContext,
-  subject: IssueContext,
-  result: Result<'changes-requested'>,
-): Promise<void> {
+function saveReview(unit: TransactionContext, subject: IssueContext, result: Result<'changes-requested'>): void {
   const author = 'reviewer';
-  await insertRemarks(unit.tx, unit.tenantId, subject.issue.id, [
-    { kind: 'review', author, body: result.body },
+  const remarks = [
+    { kind: 'review' as const, author, body: result.body },
     ...result.comments.map((comment) => ({ kind: 'review' as const, author, ...comment })),
-  ]);
+  ];
+  unit.send(insertRemarks(unit.tx, unit.tenantId, subject.issue.id, remarks));
 }
 
 async function saveDependencies(

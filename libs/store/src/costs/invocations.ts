@@ -2,17 +2,26 @@ import type { Invocation } from '@pipeline/domain';
 import { type Insertable, sql } from 'kysely';
 import type { DB } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import type { BookedCall } from '../records/records.ts';
 
-/** Recorded values of each model call of a run, by index. The caller has locked the run. */
-export async function callsOfRun(tx: Tx, tenantId: number, runId: number): Promise<Map<number, BookedCall>> {
-  const rows = await tx
+interface OfRun {
+  tenantId: number;
+  runId: number;
+}
+
+const recordedCalls = prepared('calls-of-run', (db, p: Params<OfRun>) =>
+  db
     .selectFrom('agent_invocations')
     .select(['invocation_index', 'model', 'provider', 'cost_usd', 'stop_reason', 'created_at'])
     .select(['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'])
-    .where('tenant_id', '=', tenantId)
-    .where('run_id', '=', runId)
-    .execute();
+    .where('tenant_id', '=', p('tenantId'))
+    .where('run_id', '=', p('runId')),
+);
+
+/** Recorded values of each model call of a run, by index. The caller has locked the run. */
+export async function callsOfRun(tx: Tx, tenantId: number, runId: number): Promise<Map<number, BookedCall>> {
+  const rows = await recordedCalls.all(tx, { tenantId, runId });
   return new Map(rows.map(({ invocation_index, ...call }) => [invocation_index, call]));
 }
 
@@ -67,28 +76,38 @@ export async function insertCostEvents(tx: Tx, rows: Insertable<DB['cost_events'
   if (rows.length > 0) await tx.insertInto('cost_events').values(rows).execute();
 }
 
-/** Adds to the running totals of a run and of its issue; returns the issue's new total in USD, null without an issue. */
+const addToRun = prepared('add-run-cost', (db, p: Params<OfRun & { usd: number }>) =>
+  db
+    .updateTable('runs')
+    .set({ cost_usd: sql`cost_usd + ${p('usd')}` })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('runId')),
+);
+
+const addToIssue = prepared('add-issue-cost', (db, p: Params<{ tenantId: number; issueId: number; usd: number }>) =>
+  db
+    .updateTable('issues')
+    .set({ cost_usd: sql`cost_usd + ${p('usd')}` })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('issueId'))
+    .returning('cost_usd'),
+);
+
+/**
+ * Adds to the running totals of a run and of its issue, in one round trip. The caller has locked both.
+ * @returns the issue's new total in USD, null without an issue.
+ */
 export async function addCost(
   tx: Tx,
   tenantId: number,
-  of: { runId: number; issueId: number | null },
+  { runId, issueId }: { runId: number; issueId: number | null },
   usd: number,
 ): Promise<number | null> {
-  await tx
-    .updateTable('runs')
-    .set((eb) => ({ cost_usd: eb('cost_usd', '+', usd) }))
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', of.runId)
-    .execute();
-  if (of.issueId === null) return null;
-  const row = await tx
-    .updateTable('issues')
-    .set((eb) => ({ cost_usd: eb('cost_usd', '+', usd) }))
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', of.issueId)
-    .returning('cost_usd')
-    .executeTakeFirstOrThrow();
-  return row.cost_usd;
+  const [, row] = await Promise.all([
+    addToRun.run(tx, { tenantId, runId, usd }),
+    issueId === null ? undefined : addToIssue.first(tx, { tenantId, issueId, usd }),
+  ]);
+  return row?.cost_usd ?? null;
 }
 
 /** Adds to the number of an issue's model calls whose cost is unreported. The caller has locked the issue. */

@@ -70,6 +70,19 @@ export const dueHeldTasks = (fleet: Db, limit: number): Promise<TaskRef[]> =>
 export const taskById = (db: Db, tenantId: number, taskId: string): Promise<TaskRow | undefined> =>
   db.selectFrom('tasks').selectAll().where('tenant_id', '=', tenantId).where('id', '=', taskId).executeTakeFirst();
 
+const recordSign = prepared(
+  'record-task-sign',
+  (db, p: Params<{ tenantId: number; taskId: string; started: boolean }>) =>
+    db
+      .updateTable('tasks')
+      .set({
+        progress_at: svcNow,
+        started_at: sql`case when ${p('started')}::boolean then coalesce(started_at, svc_now()) else started_at end`,
+      })
+      .where('tenant_id', '=', p('tenantId'))
+      .where('id', '=', p('taskId')),
+);
+
 /** Records on a claimed task, whose run the caller has locked, that work has started or made progress. */
 export async function updateTask(
   tx: Tx,
@@ -77,15 +90,7 @@ export async function updateTask(
   taskId: string,
   sign: 'started' | 'progress',
 ): Promise<void> {
-  await tx
-    .updateTable('tasks')
-    .set((eb) => ({
-      progress_at: svcNow,
-      ...(sign === 'started' && { started_at: eb.fn.coalesce('started_at', svcNow) }),
-    }))
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', taskId)
-    .execute();
+  await recordSign.run(tx, { tenantId, taskId, started: sign === 'started' });
 }
 
 /**

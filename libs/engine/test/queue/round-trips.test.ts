@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { report, start } from '@pipeline/engine';
+import { testDatabase } from '@pipeline/testing';
+import { applyHostIssue, claimNext, drain, goodOutcome, hostIssue, makeBench, paid, refOf } from '../harness.ts';
+import { countingStore } from '../statement-cost.ts';
+
+const database = testDatabase();
+
+/** Grows only with a reason: each round trip holds the locks of the issue and its run for longer. */
+const MOST = {
+  claim: { statements: 17, packets: 4 },
+  start: { statements: 5, packets: 2 },
+  report: { statements: 26, packets: 8 },
+};
+
+test('a claim, its start and a report with a cost stay within their statements and round trips', async () => {
+  const { store, costOf } = countingStore(database);
+  const bench = await makeBench(store);
+  await applyHostIssue(bench, hostIssue(1));
+  for (;;) {
+    await drain(bench);
+    const claimed = await costOf(claimNext(bench));
+    const { result: task, ...ofClaim } = claimed;
+    if (!task) break;
+    const of = (name: string, cost: { statements: number; packets: number }) => ({
+      name: `${name} ${task.taskType}`,
+      cost,
+    });
+    const { result: _lease, ...ofStart } = await costOf(start(bench.engine, refOf(bench, task)));
+    const outcome = { ...goodOutcome(task.taskType, 1), artefacts: [], findings: [], invocations: [paid(0.1)] };
+    const { result: _answer, ...ofReport } = await costOf(report(bench.engine, refOf(bench, task), outcome));
+    const costs = { claim: ofClaim, start: ofStart, report: ofReport };
+    const over = Object.entries(costs)
+      .filter(([name, { statements, packets }]) => {
+        const most = MOST[name as keyof typeof MOST];
+        return statements > most.statements || packets > most.packets;
+      })
+      .map(([name, cost]) => of(name, cost));
+    expect(over).toEqual([]);
+  }
+  await store.close();
+});
