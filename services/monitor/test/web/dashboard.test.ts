@@ -49,6 +49,8 @@ inBrowser('the dashboard', () => {
       const { page, complaints } = await open(width, theme);
       await page.goto(address());
       await logIn(page);
+      // The login has a heading as well; only the pages behind it have this button.
+      await page.getByRole('button', { name: /^Live/ }).waitFor();
       for (const path of [...PAGES, ...TROUBLE, ...OTHERS]) {
         await page.goto(`${address()}/#${path}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
