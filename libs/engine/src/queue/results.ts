@@ -90,11 +90,11 @@ function saveSubmission(
 
 function saveReview(unit: TransactionContext, subject: IssueContext, result: Result<'changes-requested'>): void {
   const author = 'reviewer';
-  const remarks = [
+  const comments = [
     { kind: 'review' as const, author, body: result.body },
     ...result.comments.map((comment) => ({ kind: 'review' as const, author, ...comment })),
   ];
-  unit.send(insertRemarks(unit.tx, unit.tenantId, subject.issue.id, remarks));
+  unit.send(insertRemarks(unit.tx, unit.tenantId, subject.issue.id, comments));
 }
 
 async function saveDependencies(
