@@ -48,6 +48,7 @@ describe('/prometheus', () => {
     expect(all).toContain('svc_pipeline_issues{repo="acme/shop",state="done"} 0');
     expect(all.match(/^svc_pipeline_issues\{.*\} \d+$/gm)).toHaveLength(STATES.length);
     expect(all).toContain('svc_pipeline_issues_paused{repo="acme/shop"} 0');
+    expect(all).toContain('svc_pipeline_issues_blocked{repo="acme/shop"} 0');
     // As a label or a part of one; a figure may contain the digits.
     expect(all).not.toMatch(/"[^"]*471[12][^"]*"/);
     await until('tasks are read', async () =>
