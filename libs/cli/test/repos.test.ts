@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { hashToken } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import { createNotifications, findWorkerScope, repoById } from '@pipeline/store';
+import { createNotifications, findWorkerScope, recordTokenUse, repoById } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { cliOn } from './cli.ts';
 import { addRepo, deedsOn } from './rows.ts';
@@ -71,6 +71,9 @@ test('worker tokens are made for an organisation or some of its repos, listed wi
     { repos: null },
   ]);
   expect(listed.stdout).not.toContain('wrk_at_');
+  await recordTokenUse(database.store.tenant, some.id);
+  const used = (await cli.json<{ id: string; lastUsedAt: string | null }[]>(list)).find(({ id }) => id === some.id);
+  expect(Math.abs(Date.parse(used?.lastUsedAt ?? '') - Date.now())).toBeLessThan(60_000);
 
   expect(await cli.json(['admin', 'worker-token', 'revoke', some.id])).toEqual({ revoked: 1 });
   expect(await scopeOf(some.token)).toBeNull();
