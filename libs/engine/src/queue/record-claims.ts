@@ -50,6 +50,12 @@ export async function recordClaims(
     ),
     updateWorkerStatuses(unit, [...new Set(claims.map(({ workerId }) => workerId))], { alive: true }),
   ]);
+  // After all reads, so that these statements and the records share one round trip.
+  for (const [at, { row }] of claims.entries()) {
+    const headSha = payloads[at]?.payload.pr?.headSha;
+    // The worker's report on the pull request applies to this commit, whatever is pushed meanwhile.
+    if (headSha) unit.send(setHeadOfRun(tx, tenantId, { runId: row.run_id, headSha }));
+  }
   return payloads.map((each, at) => ({ ...each, worker: workers.get(claims[at]?.workerId ?? '') }));
 }
 
@@ -117,8 +123,6 @@ async function payloadOf(
     state: issue ? (issue.state as State) : null,
     history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
   };
-  // The worker's report on the pull request applies to this commit, whatever is pushed meanwhile.
-  if (pr) unit.send(setHeadOfRun(tx, tenantId, { runId: task.run_id, headSha: pr.head_sha }));
   return { payload, promptVersion: prompt?.version ?? null, costUsd: issue?.cost_usd ?? 0, mayHaveSnippets };
 }
 
