@@ -67,6 +67,9 @@ export const AGENTS = {
   },
 } as const satisfies Record<string, AgentPreset>;
 
+/** Provider of an agent that is given as a command line. */
+export const UNKNOWN_PROVIDER = 'unknown';
+
 const isPreset = (name: string): name is keyof typeof AGENTS => Object.hasOwn(AGENTS, name);
 
 /**
@@ -84,7 +87,7 @@ export function agentOf(text: string): AgentPreset {
     install: null,
     keys: [],
     variables,
-    provider: 'unknown',
+    provider: UNKNOWN_PROVIDER,
     mode: null,
   };
 }
