@@ -38,6 +38,8 @@ export interface VcsHost {
   listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
   /** The permission that decides whose commands and answers are accepted; cached by the adapter for 5 minutes. */
   permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
+  /** Creates the labels of a repo that it does not have, by name, with their descriptions. @returns the created ones. */
+  createLabels(repo: RepoRef, descriptions: Readonly<Record<string, string>>): Promise<string[]>;
   /** The rules that restrict direct pushes to a branch. */
   pushProtectionOf(repo: RepoRef, branch: string): Promise<PushProtection>;
   /** Check runs and commit statuses of a commit, the newest of each name. */
