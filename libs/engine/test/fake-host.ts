@@ -24,6 +24,7 @@ export class FakeHost implements VcsHost {
   #number = 1_000;
 
   login = async () => 'pipeline-bot';
+  isPerson = async () => false;
   getRepo: VcsHost['getRepo'] = async ({ owner, name }) => ({
     owner,
     name,

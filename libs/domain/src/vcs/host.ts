@@ -9,8 +9,10 @@ export interface VcsHost {
   /** The kind of host; stored as `clientType` of projections. */
   readonly clientType: 'github' | 'sandbox';
 
-  /** Login of the identity that writes; events sent by it never trigger a use case. */
+  /** Login of the identity that writes. What it does is the pipeline's own, unless `isPerson` and no marker says so. */
   login(): Promise<string>;
+  /** Whether that identity is a person's account, which the person uses too; false for an app and for a bot. */
+  isPerson(): Promise<boolean>;
 
   /** null when the host has no such repository, or hides it from this identity. A renamed one has its new name. */
   getRepo(repo: RepoRef): Promise<HostRepo | null>;

@@ -64,6 +64,7 @@ function delegate(
   return {
     clientType,
     login,
+    isPerson: async () => false,
     getRepo: async (repo) => {
       try {
         return await hostOf(repo).getRepo(repo);
