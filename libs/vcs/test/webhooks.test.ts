@@ -25,6 +25,7 @@ describe('real deliveries', () => {
       'check_run.created',
       'check_run.rerequested',
       'check_suite.completed',
+      'installation.created',
       'installation_repositories.added',
       'installation_repositories.removed',
       'issue_comment.created',
@@ -43,6 +44,18 @@ describe('real deliveries', () => {
       'pull_request_review.submitted',
       // It has no action.
       'status.undefined',
+    ]);
+  });
+
+  test('an installation names its account, its host and its repositories', () => {
+    expect(parseWebhook('installation', examplesOf('installation', 'created')[0])).toMatchObject([
+      {
+        kind: 'repositories',
+        account: { id: expect.any(Number), login: expect.any(String) },
+        webUrl: 'https://github.com',
+        added: expect.arrayContaining([{ owner: expect.any(String), name: expect.any(String) }]),
+        removed: [],
+      },
     ]);
   });
 

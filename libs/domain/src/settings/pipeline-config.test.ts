@@ -121,6 +121,7 @@ describe('the pipeline configuration', () => {
       retention: { eventsDays: 10, messagesDays: 2, runsDays: 11, projectionsDays: 3 },
       review: { dismissStale: false, workerLogins: ['shop-worker[bot]'] },
       checks: { timeoutMinutes: 30, pollSeconds: 5 },
+      installations: 'organisation',
     };
     const settings = settingsOf(parsePipelineConfig(changed));
     expect(settings).toMatchObject(changed);

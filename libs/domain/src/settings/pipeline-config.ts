@@ -10,6 +10,7 @@ import {
   CostLimits,
   EnvName,
   HttpAddress,
+  Installations,
   PollIntervals,
   Retention,
   Retrieval,
@@ -132,6 +133,7 @@ export const PipelineConfig = section({
     .prefault({})
     .describe('Which pull requests count as work of the pipeline, and when approvals are dismissed.'),
   checks: section(Checks.shape).prefault({}).describe('Waiting for the checks of a pull request before its merge.'),
+  installations: Installations,
 });
 export type PipelineConfig = z.output<typeof PipelineConfig>;
 
@@ -148,6 +150,7 @@ export const RELOADABLE_KEYS = [
   'retention',
   'review',
   'checks',
+  'installations',
 ] as const satisfies readonly (keyof PipelineConfig & keyof Settings)[];
 
 /** Keys that are read at process start; a change waits for a restart. */

@@ -172,6 +172,13 @@ export const Retention = z.object({
   projectionsDays: days(90).describe('Days that settled entries of the outbox are kept.'),
 });
 
+export const Installations = z
+  .enum(['default', 'organisation'])
+  .default('default')
+  .describe(
+    'Organisation of the repositories that an installation of the GitHub App adds: `default`, or `organisation` = one for each account that the app is installed on, created when it is needed.',
+  );
+
 /** The host's published limits for content writes. */
 const HostBudget = z.object({
   contentWritesPerMinute: z.int().positive().default(80),
@@ -208,6 +215,7 @@ export const Settings = z.object({
   retention: Retention.prefault({}),
   review: Review.prefault({}),
   checks: Checks.prefault({}),
+  installations: Installations,
 });
 export type Settings = z.output<typeof Settings>;
 

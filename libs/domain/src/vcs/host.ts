@@ -236,7 +236,17 @@ export type HostEvent =
       checks: HostCheck[];
       sender: string | null;
     }
-  | { kind: 'repositories'; installationId: number; added: RepoRef[]; removed: RepoRef[]; sender: string | null };
+  | {
+      kind: 'repositories';
+      installationId: number;
+      /** The account that the app is installed on; its id stays when its login changes. */
+      account: { id: number; login: string };
+      /** Where people see the host, such as https://github.com. */
+      webUrl: string;
+      added: RepoRef[];
+      removed: RepoRef[];
+      sender: string | null;
+    };
 
 export type IssueAction =
   | 'opened'

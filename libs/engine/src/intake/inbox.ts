@@ -1,4 +1,11 @@
-import { DEFAULT_WORKFLOW, type HostEvent, projectionDelayMs, type RepoRef, slugKey } from '@pipeline/domain';
+import {
+  DEFAULT_TENANT,
+  DEFAULT_WORKFLOW,
+  formatSlug,
+  type HostEvent,
+  projectionDelayMs,
+  slugKey,
+} from '@pipeline/domain';
 import {
   announceRepo,
   closeDelivery,
@@ -9,6 +16,7 @@ import {
   isLeadershipLost,
   openDeliveries,
   postponeDelivery,
+  reposOfAll,
   seedWorkflow,
 } from '@pipeline/store';
 import { type Engine, inFencedTransaction } from '../context/context.ts';
@@ -170,20 +178,35 @@ function numberOf(event: Exclude<HostEvent, { kind: 'repositories' }>): number |
 }
 
 async function applyEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Promise<void> {
-  if (event.kind === 'repositories') return addRepos(engine, event.added, event.installationId);
+  if (event.kind === 'repositories') return addRepos(engine, event);
   for (const repo of await findReposBySlug(engine.store.fleet, event.repo)) {
     const host = hostOf(repo);
     if (host) await applyHostEvent({ engine, repo, host }, event);
   }
 }
 
-/** Repos that were added to the host's app are created disabled; an operator enables them. */
-async function addRepos(engine: Engine, added: readonly RepoRef[], installationId: number): Promise<void> {
-  const tenantId = await ensureTenant(engine.store.tenant, 'default');
-  for (const { owner, name } of added) {
-    await inFencedTransaction(engine, async (tx) => {
-      const repoId = await announceRepo(tx, tenantId, { slug: { owner, name }, installationId });
-      await seedWorkflow(tx, tenantId, repoId, DEFAULT_WORKFLOW);
-    });
+type RepositoriesEvent = Extract<HostEvent, { kind: 'repositories' }>;
+
+/**
+ * Repos that were added to the host's app are created disabled; an operator enables them. One that an organisation has
+ * already stays there. Repos that were removed stay, and need no access while they are disabled.
+ */
+async function addRepos(engine: Engine, { added, installationId, account, webUrl }: RepositoriesEvent): Promise<void> {
+  for (const slug of added) {
+    const cloneUrl = `${webUrl}/${formatSlug(slug)}.git`;
+    const known = await reposOfAll(engine.store.fleet, slug);
+    const tenants = known.length > 0 ? known.map(({ tenant_id }) => tenant_id) : [await tenantOf(engine, account)];
+    for (const tenantId of tenants)
+      await inFencedTransaction(engine, async (tx) => {
+        const repoId = await announceRepo(tx, tenantId, { slug, installationId, cloneUrl });
+        await seedWorkflow(tx, tenantId, repoId, DEFAULT_WORKFLOW);
+      });
   }
+}
+
+/** By the id of the account: a login may be given up and taken by somebody else. */
+function tenantOf(engine: Engine, { id, login }: RepositoriesEvent['account']): Promise<number> {
+  const { installations } = engine.settings();
+  if (installations === 'default') return ensureTenant(engine.store.tenant, DEFAULT_TENANT);
+  return ensureTenant(engine.store.tenant, `github-${id}`, login);
 }

@@ -72,7 +72,7 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
 export async function announceRepo(
   tx: Tx,
   tenantId: number,
-  { slug, installationId }: { slug: Slug; installationId: number },
+  { slug, installationId, cloneUrl }: { slug: Slug; installationId: number; cloneUrl: string },
 ): Promise<number> {
   const row = await tx
     .insertInto('repos')
@@ -82,7 +82,7 @@ export async function announceRepo(
       name: slug.name,
       slug_key: slugKey(slug),
       vcs_host: 'github',
-      clone_url: `https://github.com/${slug.owner}/${slug.name}.git`,
+      clone_url: cloneUrl,
       installation_id: installationId,
     })
     .onConflict((c) =>

@@ -8,6 +8,7 @@ import {
   checkSuitePayload,
   commentPayload,
   ISSUE_ACTIONS,
+  installationPayload,
   issuesPayload,
   pullRequestPayload,
   repositoriesPayload,
@@ -24,6 +25,7 @@ const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => H
   check_suite: { actions: ['completed'], read: readCheckSuite },
   check_run: { actions: ['created', 'completed', 'rerequested'], read: readCheckRun },
   status: { actions: [], read: readStatus },
+  installation: { actions: ['created'], read: readInstallation },
   installation_repositories: { actions: ['added', 'removed'], read: readRepositories },
 };
 
@@ -134,16 +136,30 @@ function readStatus(payload: unknown): HostEvent[] {
   return [{ kind: 'checks', repo: repoOf(repository), headSha: sha, prNumbers: [], checks, sender: loginOf(sender) }];
 }
 
+/** An installation names the repositories that it was made with; later ones come in events of their own. */
+function readInstallation(payload: unknown): HostEvent[] {
+  const { repositories, ...rest } = parse(installationPayload, payload);
+  return [repositoriesEvent(rest, repositories, [])];
+}
+
 function readRepositories(payload: unknown): HostEvent[] {
-  const { installation, repositories_added, repositories_removed, sender } = parse(repositoriesPayload, payload);
-  const slugs = (list: { full_name: string }[]) => list.flatMap(({ full_name }) => parseSlug(full_name) ?? []);
-  return [
-    {
-      kind: 'repositories',
-      installationId: installation.id,
-      added: slugs(repositories_added),
-      removed: slugs(repositories_removed),
-      sender: loginOf(sender),
-    },
-  ];
+  const { repositories_added: added, repositories_removed: removed, ...rest } = parse(repositoriesPayload, payload);
+  return [repositoriesEvent(rest, added, removed)];
+}
+
+type Around = Pick<z.output<typeof installationPayload>, 'installation' | 'sender'>;
+type Named = z.output<typeof installationPayload>['repositories'];
+
+function repositoriesEvent({ installation, sender }: Around, added: Named, removed: Named): HostEvent {
+  const slugs = (list: Named) => list.flatMap(({ full_name }) => parseSlug(full_name) ?? []);
+  const { id, login } = installation.account;
+  return {
+    kind: 'repositories',
+    installationId: installation.id,
+    account: { id, login },
+    webUrl: new URL(installation.html_url).origin,
+    added: slugs(added),
+    removed: slugs(removed),
+    sender: loginOf(sender),
+  };
 }

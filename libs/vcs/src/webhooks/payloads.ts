@@ -127,8 +127,14 @@ export const statusPayload = z.looseObject({
   repository,
   sender,
 });
+const installation = z.looseObject({
+  id: z.int(),
+  html_url: z.url(),
+  account: z.looseObject({ id: z.int(), login: z.string() }),
+});
+export const installationPayload = z.looseObject({ installation, repositories: named, sender });
 export const repositoriesPayload = z.looseObject({
-  installation: z.looseObject({ id: z.int() }),
+  installation,
   repositories_added: named,
   repositories_removed: named,
   sender,

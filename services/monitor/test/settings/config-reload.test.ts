@@ -89,6 +89,7 @@ describe('a reload', () => {
     tracks: 'tracks: {weight: 4}',
     retention: 'retention: {messagesDays: 7}',
     review: 'review: {dismissStale: false}',
+    installations: 'installations: organisation',
   };
 
   test.each(Object.entries(CHANGES))('applies %s at once, here and in the store', async (key, line) => {
