@@ -168,7 +168,7 @@ describe('cost', () => {
   const prices = [{ pattern: 'm*', inputUsd: 1, outputUsd: 2, cacheReadUsd: 0, cacheWriteUsd: 0 }];
 
   test('is the reported one, else by tokens and price, else unreported', () => {
-    const meter = new UsageMeter({ model: 'm-1', provider: 'p', prices });
+    const meter = new UsageMeter({ model: 'm-1', provider: 'p', agent: 'a', prices });
     expect(meter.invocation('completed').costUsd).toBeNull();
     meter.used(tokens);
     expect(meter.costUsd).toBe(3);
@@ -176,7 +176,7 @@ describe('cost', () => {
     expect(meter.costUsd).toBe(3);
     meter.update({ sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 5, currency: 'USD' } });
     expect(meter.costUsd).toBe(5);
-    const other = new UsageMeter({ model: 'x', provider: 'p', prices });
+    const other = new UsageMeter({ model: 'x', provider: 'p', agent: 'a', prices });
     other.used(tokens);
     expect(other.invocation('completed')).toMatchObject({ inputTokens: 1_000_000, costUsd: null });
   });

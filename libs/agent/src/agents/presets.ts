@@ -67,6 +67,10 @@ export const AGENTS = {
   },
 } as const satisfies Record<string, AgentPreset>;
 
+/** The name of an agent in reports and comparisons, at most 100 characters: a preset, or the beginning of a command. */
+export const reportedName = ({ name }: AgentPreset): string =>
+  [...name.trim().replaceAll(/[\s\p{C}]+/gu, ' ')].slice(0, 50).join('').trim();
+
 const isPreset = (name: string): name is keyof typeof AGENTS => Object.hasOwn(AGENTS, name);
 
 /**

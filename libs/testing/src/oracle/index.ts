@@ -13,6 +13,7 @@ export { samplesOf } from './prometheus.ts';
 export { queueDepthOf, taskQueueOf } from './queue.ts';
 export { retrospectivesOf, weeklyReliabilityOf } from './reliability.ts';
 export { byRepo, ofRepos, type Rows, readRows } from './rows.ts';
+export { scoreboardOf } from './scoreboard.ts';
 export { foundOf, type Search } from './search.ts';
 export { cohortFunnelOf, funnelOf, stateTimeseriesOf, throughputOf } from './states.ts';
 export { floorOf, workersOf } from './workers.ts';
