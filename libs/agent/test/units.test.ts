@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TASK_TYPES } from '@pipeline/domain';
+import { AgentName, TASK_TYPES } from '@pipeline/domain';
 import fc from 'fast-check';
-import { agentOf } from '../src/agents/presets.ts';
+import { agentOf, reportedName } from '../src/agents/presets.ts';
 import { findProgram, missingKey, missingProgram } from '../src/agents/problems.ts';
 import { readConfig } from '../src/config.ts';
 import { AGENT_TASKS, packageTemplate, renderPrompt } from '../src/prompts/prompt.ts';
@@ -155,6 +155,24 @@ describe('agents', () => {
       issue: { number: 1, title: '', body: '', url: '', labels: ['small'], author: null },
     });
     expect(route(small)).toMatchObject({ agent: { name: 'claude' }, model: 'haiku' });
+  });
+
+  test('a task goes to the agent that it names, with the model of its route', () => {
+    const byDefault = { agent: agentOf('claude'), model: 'opus', mode: null };
+    const route = router([{ taskTypes: ['review'], agent: 'codex', model: 'gpt-5' }], byDefault);
+    const named = (agent: string | null, type: 'develop' | 'review' = 'develop') => ({ ...bench.task(type), agent });
+    expect(route(named('codex'))).toMatchObject({ agent: { name: 'codex' }, model: 'gpt-5' });
+    expect(route(named('claude', 'review'))).toEqual(byDefault);
+    expect(route(named('gemini', 'review'))).toMatchObject({ agent: { name: 'codex' } });
+    expect(route(named(null))).toEqual(byDefault);
+  });
+
+  test('the name of an agent in reports is its preset, or the beginning of its command', () => {
+    expect(reportedName(agentOf('claude'))).toBe('claude');
+    expect(reportedName(agentOf(' node  my-agent.js '))).toBe('node my-agent.js');
+    const long = reportedName(agentOf(`node ${'x'.repeat(200)}`));
+    expect(long).toHaveLength(50);
+    expect(AgentName.safeParse(long).success).toBe(true);
   });
 
   test('an invalid configuration is an error with the file and the field', () => {

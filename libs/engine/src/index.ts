@@ -88,6 +88,7 @@ export { type Heartbeat, type HeartbeatAnswer, heartbeat } from './queue/heartbe
 export { extend, start } from './queue/lease.ts';
 export { type Progress, progress, recordMessages } from './queue/progress.ts';
 export { reclaimExpired, reclaimStalled, releaseDue } from './queue/reclaim.ts';
+export { releaseStranded } from './queue/release-stranded.ts';
 export { type Report, type ReportAnswer, report } from './queue/report.ts';
 export { returnClaim } from './queue/return-claim.ts';
 export { accessForTask, type IssuerOf } from './queue/task-access.ts';

@@ -103,6 +103,7 @@ export * from './outbox/open-issues.ts';
 export * from './outbox/projections.ts';
 export * from './queue/claim-tasks.ts';
 export * from './queue/claimed-tasks.ts';
+export * from './queue/compared-tasks.ts';
 export * from './queue/duration-estimates.ts';
 export * from './queue/enqueue-tasks.ts';
 export * from './queue/queue-depth.ts';

@@ -29,9 +29,10 @@ function taskOf(taskType: TaskType, repoId = repoIds[0] ?? 0): NewTask {
 }
 
 const enqueue = (...tasks: NewTask[]) => enqueueTasks(database.store.tenant, tenantId, tasks);
-const claim = (taskTypes: readonly TaskType[], repos: number[] | null = null, limit = 1) =>
+const claim = (taskTypes: readonly TaskType[], repos: number[] | null = null, limit = 1, agents: string[] = []) =>
   claimTasks(database.store.tenant, tenantId, {
     taskTypes,
+    agents,
     repoIds: repos,
     claimers: Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() })),
     leaseMs: 60_000,
@@ -62,6 +63,35 @@ describe('a claim', () => {
     expect(await claim(['review'])).toEqual([]);
     expect(await claim(['plan'], [till])).toEqual([]);
     expect(await claim(['plan', 'develop'], [till])).toMatchObject([{ task_type: 'develop', repo_id: till }]);
+  });
+
+  test.each([
+    ['one of the whole tenant', false, 1],
+    ['one of some repos', true, 1],
+    ['many of the whole tenant', false, 5],
+    ['many of some repos', true, 5],
+  ])('claims the tasks of its agents and of any agent when agents are compared (%s)', async (_, restricted, limit) => {
+    const repos = restricted ? repoIds : null;
+    await enqueue(
+      { ...taskOf('develop'), comparedAgent: 'claude' },
+      { ...taskOf('develop'), comparedAgent: 'codex' },
+      taskOf('develop'),
+      { ...taskOf('review', repoIds[1]), comparedAgent: 'codex' },
+    );
+    const agentsOf = async (agents: string[]) => {
+      const all: string[] = [];
+      for (;;) {
+        const claimed = await claim(['develop', 'review'], repos, limit, agents);
+        if (claimed.length === 0) return all.sort();
+        all.push(...claimed.map((task) => `${task.task_type} ${task.compared_agent}`));
+      }
+    };
+    expect(await agentsOf(['gemini'])).toEqual(['develop ']);
+    expect(await agentsOf([])).toEqual([]);
+    expect(await agentsOf(['gemini', 'codex'])).toEqual(['develop codex', 'review codex']);
+    expect(await agentsOf(['claude'])).toEqual(['develop claude']);
+    const runs = database.db.selectFrom('runs').select('compared_agent').where('tenant_id', '=', tenantId);
+    expect((await runs.execute()).map((run) => run.compared_agent).sort()).toEqual(['', 'claude', 'codex', 'codex']);
   });
 
   test('skips held tasks', async () => {
