@@ -1,5 +1,6 @@
 export * from './accounts/audit-query.ts';
 export * from './accounts/members.ts';
+export * from './agent-comparison.ts';
 export * from './alerts/alert.ts';
 export * from './alerts/digest.ts';
 export * from './alerts/regression-guard.ts';
@@ -47,7 +48,6 @@ export * from './outbox/projections.ts';
 export * from './outbox/status-comment.ts';
 export * from './paging.ts';
 export * from './queue/after-failure.ts';
-export * from './queue/comparison.ts';
 export * from './queue/delays.ts';
 export * from './queue/error-classification.ts';
 export * from './queue/error-fingerprint.ts';

@@ -47,7 +47,7 @@ describe('a compared task', () => {
     await compareFromNow(COMPARE);
   });
 
-  test('is claimed by a worker with its agent only, which is told the agent', async () => {
+  test('is claimed by a worker with its agent only, and names the agent', async () => {
     expect(await claimBy([])).toBeNull();
     expect(await claimBy([other])).toBeNull();
     expect(await claimBy([other, agent])).toMatchObject({ taskType: 'analyze', agent });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { MINUTE_MS } from '../windows.ts';
+import { MINUTE_MS } from './windows.ts';
 
 /** Task types whose agents can be compared: those that move an issue and that an agent does. */
 export const COMPARED_TASK_TYPES = ['analyze', 'plan', 'develop', 'review'] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ANY_AGENT, Comparison, comparedAgentOf } from './comparison.ts';
+import { ANY_AGENT, Comparison, comparedAgentOf } from './agent-comparison.ts';
 
 const task = (issueNumber: number, taskType = 'develop') => ({ repoId: 7, issueNumber, taskType });
 const names = fc.stringMatching(/^[a-z]{1,8}$/);
