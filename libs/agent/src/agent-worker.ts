@@ -27,7 +27,8 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
   try {
     const { routes, permissions, prices, identity } = readConfig(options.config);
     const { model = null, mode = null } = options;
-    const byDefault = { agent: agentOf(options.agent ?? ''), model, mode };
+    const agent = { ...agentOf(options.agent ?? ''), label: options.agentName };
+    const byDefault = { agent, model, mode };
     const home = user?.home ?? env.HOME ?? homedir();
     const agentHome = AGENT_FOLDERS.map((folder) => join(home, folder));
     const sandbox = chooseSandbox(options.sandbox, {
@@ -37,9 +38,9 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
     const settings = { env, passedEnv: options.env, user, sandbox, graceMs: options.killGrace };
     const agents = agentsOf(routes, byDefault);
     if (options.check)
-      for (const agent of agents) {
-        const found = await checkAgent(agent, settings);
-        log.info('agent started', { agent: agent.name, reported: found, sandbox: sandbox.name });
+      for (const each of agents) {
+        const found = await checkAgent(each, settings);
+        log.info('agent started', { agent: each.name, reported: found, sandbox: sandbox.name });
       }
     const [gitToken = ''] = secrets;
     const handler = agentHandler({

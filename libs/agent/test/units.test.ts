@@ -170,6 +170,7 @@ describe('agents', () => {
   test('the name of an agent in reports is its preset, or the beginning of its command', () => {
     expect(reportedName(agentOf('claude'))).toBe('claude');
     expect(reportedName(agentOf(' node  my-agent.js '))).toBe('node my-agent.js');
+    expect(reportedName({ ...agentOf('node x'), label: 'house' })).toBe('house');
     const long = reportedName(agentOf(`node ${'x'.repeat(200)}`));
     expect(long).toHaveLength(50);
     expect(AgentName.safeParse(long).success).toBe(true);

@@ -3,6 +3,8 @@ import { parseArgsStringToArgv } from 'string-argv';
 /** An agent of the Agent Client Protocol: how it is started, installed and authenticated. */
 export interface AgentPreset {
   name: string;
+  /** Name in reports and comparisons; absent = derived from `name`. */
+  label?: string | undefined;
   /** Program and arguments. */
   command: readonly [string, ...string[]];
   /** How to install the program; null for a command of the user. */
@@ -67,9 +69,9 @@ export const AGENTS = {
   },
 } as const satisfies Record<string, AgentPreset>;
 
-/** The name of an agent in reports and comparisons, at most 100 characters: a preset, or the beginning of a command. */
-export const reportedName = ({ name }: AgentPreset): string =>
-  [...name.trim().replaceAll(/[\s\p{C}]+/gu, ' ')].slice(0, 50).join('').trim();
+/** The name of an agent in reports and comparisons: its label, a preset, or the first 50 characters of a command. */
+export const reportedName = ({ name, label }: AgentPreset): string =>
+  label ?? [...name.trim().replaceAll(/[\s\p{C}]+/gu, ' ')].slice(0, 50).join('').trim();
 
 const isPreset = (name: string): name is keyof typeof AGENTS => Object.hasOwn(AGENTS, name);
 

@@ -63,7 +63,7 @@ export async function runAgent(run: AgentRun): Promise<Verdict> {
   const redact = redactor(settings.env, names);
   const transcript = new Transcript({ record: context.record, redact });
   const meter = new UsageMeter({
-    model: wanted.model ?? agent.name.slice(0, 200),
+    model: wanted.model ?? reportedName(agent),
     provider: agent.provider,
     agent: reportedName(agent),
     prices: settings.prices,

@@ -32,7 +32,7 @@ export default function AgentsPage() {
       title="Agents"
       rejected={rejected}
       actions={
-        <>
+        <div className={layout.group}>
           <Choice
             label="Tasks"
             options={TASKS}
@@ -45,7 +45,7 @@ export default function AgentsPage() {
             value={values.window}
             onChoose={(window) => set({ window }, { push: true })}
           />
-        </>
+        </div>
       }
     >
       <ScoreboardPanel query={query} tasks={values.tasks} />

@@ -17,8 +17,7 @@ const METRICS = [
   'agent_cost_per_merge',
 ];
 const HEAD = [
-  'Agent',
-  'Model',
+  'Agent and model',
   'Issues merged',
   'First-pass review',
   'First-pass CI',
@@ -31,6 +30,9 @@ const NOTHING = {
   all: 'No issue was merged in this window after work of an agent.',
   compared: 'No compared task led to a merge in this window. The setting compare of a repository divides its tasks.',
 };
+
+const nameOf = ({ agent, model }: Reply<'agentScoreboard'>['items'][number]): string =>
+  `${agent ?? 'agent not reported'}, ${model ?? 'model not reported'}`;
 
 interface ScoreboardPanelProps {
   query: UseQueryResult<Reply<'agentScoreboard'>>;
@@ -51,8 +53,7 @@ export function ScoreboardPanel({ query, tasks }: ScoreboardPanelProps) {
               caption="Agents and models by merged issues"
               head={HEAD}
               rows={items.map((item) => [
-                item.agent ?? 'not reported',
-                item.model ?? 'not reported',
+                nameOf(item),
                 formatCount(item.mergedIssues),
                 formatPercent(item.firstPassReviewPct),
                 `${formatPercent(item.firstPassCiPct)} of ${formatCount(item.checkedIssues)}`,
