@@ -92,17 +92,13 @@ export class AgentBench {
     const repo = { slug: 'acme/shop', cloneUrl: this.host, defaultBranch: 'main', setupCommand: null };
     const issue = { number: 7, title: 'Add a list', body: 'Please.', url: '', labels: [], author: 'anna' };
     return {
+      ...{ id: 't-1', taskType, repo: 'acme/shop', issueNumber: 7, priority: 30, attempt: 0, maxAttempts: 3 },
       ...{
-        id: 't-1',
-        taskType,
-        repo: 'acme/shop',
-        issueNumber: 7,
-        priority: 30,
-        attempt: 0,
-        maxAttempts: 3,
+        claimToken: '0198c5a4-7c1e-7000-8000-000000000001',
+        traceparent: '',
         agent: null,
+        leaseExpiresAt: '2026-01-01T00:00:00.000Z',
       },
-      ...{ claimToken: '0198c5a4-7c1e-7000-8000-000000000001', leaseExpiresAt: '2026-01-01T00:00:00.000Z' },
       payload: {
         ...{ issue, repo, branch: 'svc/issue-7', pr: null, plan: null, reviewComments: [], answers: [], snippets: [] },
         ...{ instructions: null, previousAttempts: [], state: null, history: null },

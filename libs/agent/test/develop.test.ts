@@ -36,7 +36,15 @@ describe('a develop task', () => {
     expect(await bench.hostFile(headSha, 'docs/new.md')).toBe('# New\n');
     expect(records).toContainEqual(expect.objectContaining({ type: 'progress', status: 'Plan: 0 of 1 done; Write' }));
     expect(records.at(-1)).toMatchObject({
-      ...{ type: 'invocation', inputTokens: 100, outputTokens: 20, costUsd: 0.25, turns: 1, stopReason: 'completed' },
+      ...{
+        type: 'invocation',
+        model: 'scripted-agent',
+        inputTokens: 100,
+        outputTokens: 20,
+        costUsd: 0.25,
+        turns: 1,
+        stopReason: 'completed',
+      },
     });
   });
 

@@ -128,6 +128,7 @@ export * from './strategy/strategy-findings.ts';
 export * from './strategy/strategy-kpis.ts';
 export * from './strategy/strategy-snapshots.ts';
 export * from './stream/stream.ts';
+export * from './tracing/finished-runs.ts';
 export * from './tracks/si-issues.ts';
 export * from './tracks/track-prompts.ts';
 export * from './tracks/tracks.ts';

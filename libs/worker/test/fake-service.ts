@@ -73,7 +73,12 @@ export class FakeService {
         ...{ branch: null, pr: null, plan: null, reviewComments: [], answers: [], snippets: [], instructions: null },
         ...{ previousAttempts: [], state: null, history: null },
       },
-      ...{ promptVersion: null, maxTurns: null, budgetUsd: null },
+      ...{
+        promptVersion: null,
+        maxTurns: null,
+        budgetUsd: null,
+        traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+      },
       ...more,
     };
     const waiting = this.#waitingClaims.shift();

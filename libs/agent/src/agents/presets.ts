@@ -73,6 +73,9 @@ export const AGENTS = {
 export const reportedName = ({ name, label }: AgentPreset): string =>
   label ?? [...name.trim().replaceAll(/[\s\p{C}]+/gu, ' ')].slice(0, 50).join('').trim();
 
+/** Provider of an agent that is given as a command line. */
+export const UNKNOWN_PROVIDER = 'unknown';
+
 const isPreset = (name: string): name is keyof typeof AGENTS => Object.hasOwn(AGENTS, name);
 
 /**
@@ -90,7 +93,7 @@ export function agentOf(text: string): AgentPreset {
     install: null,
     keys: [],
     variables,
-    provider: 'unknown',
+    provider: UNKNOWN_PROVIDER,
     mode: null,
   };
 }

@@ -4,7 +4,7 @@ import type { ModelPrice, STOP_REASONS } from '@pipeline/domain';
 import { envOf, failure, type RunAs, type TaskContext, type Verdict } from '@pipeline/worker';
 import { agentEnv, redactor, toolEnv } from '../agents/environment.ts';
 import { AgentFailure } from '../agents/failures.ts';
-import { type AgentPreset, reportedName } from '../agents/presets.ts';
+import { type AgentPreset, reportedName, UNKNOWN_PROVIDER } from '../agents/presets.ts';
 import { findProgram, missingProgram } from '../agents/problems.ts';
 import { type AgentVerdict, parseVerdict, repeatedRequest } from '../prompts/verdict.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -116,7 +116,7 @@ class Attempt {
     const wrap = (command: readonly [string, ...string[]], cwd = dir) =>
       sandbox.wrap(command, { tree: dir, readable, cwd });
     // Git of the agent must not find a repository above the work tree.
-    const own = { ...envOf(user), GIT_CEILING_DIRECTORIES: dirname(dir) };
+    const own = { ...envOf(user), GIT_CEILING_DIRECTORIES: dirname(dir), TRACEPARENT: run.task.traceparent };
     this.#run = run;
     this.#state = state;
     this.#terminals = new Terminals({ root: dir, env: { ...toolEnv(settings.env), ...own }, user, wrap });
@@ -154,7 +154,7 @@ class Attempt {
   }
 
   async #open(): Promise<void> {
-    const { dir, settings, session: wanted } = this.#run;
+    const { agent, dir, settings, session: wanted } = this.#run;
     const { transcript, meter, watch } = this.#state;
     const files = new WorkTreeFiles(dir, settings.user);
     const opening = this.#converted(async () => {
@@ -173,7 +173,9 @@ class Attempt {
       });
       this.#session = session;
       await session.open(dir, wanted);
-      meter.model = (session.model ?? meter.model).slice(0, 200);
+      // The name of an agent given as a command line is that line, which may contain paths of this machine.
+      const own = agent.provider === UNKNOWN_PROVIDER ? session.initialized.agentInfo?.name : undefined;
+      meter.model = (session.model ?? own ?? meter.model).slice(0, 200);
     });
     await unlessAborted(opening, watch.signal);
   }

@@ -70,6 +70,7 @@ const whyExample = {
   recommendations: ['Start a worker for this task type if none becomes free.'],
   checks: [{ name: 'build', state: 'success', conclusion: 'success', url: 'https://ci.example.org/1' }],
   textChange: null,
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
   serverTimestamp: NOW,
 };
 

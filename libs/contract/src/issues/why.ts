@@ -1,6 +1,7 @@
 import { CHECK_STATES, ERROR_CLASSES, STATES, TASK_TYPES, WAIT_KINDS } from '@pipeline/domain';
 import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
+import { TraceId } from '../wire/trace-id.ts';
 
 /** A change of an issue's state. */
 export const StateTransition = z
@@ -108,6 +109,7 @@ export const IssueWhy = z
       description:
         'Set when a user without write permission changed the title or body on the host after the issue was enqueued. Agents use the enqueued text until an operator accepts the change.',
     }),
+    traceId: TraceId.meta({ description: 'Trace that the runs of the issue are exported to (W3C Trace Context).' }),
     serverTimestamp: Timestamp,
   })
   .meta({ id: 'IssueWhy', description: 'Explains the current state of an issue.' });

@@ -2,6 +2,7 @@ import { AgentName, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Ok, Timestamp } from '../wire/envelopes.ts';
 import { type DeclaredError, route } from '../wire/route.ts';
+import { Traceparent } from '../wire/trace-id.ts';
 import { AgentMessageInput, CompleteReport, claimToken, FailReport, invocations } from './report.ts';
 import { TaskPayload } from './task-payload.ts';
 
@@ -38,6 +39,9 @@ export const ClaimedTask = z
     promptVersion: z.int().nullable(),
     maxTurns: z.int().nullable(),
     budgetUsd: z.number().nullable().meta({ description: 'Remaining budget of the issue in USD. Null = no limit.' }),
+    traceparent: Traceparent.meta({
+      description: 'Trace of the issue, or of the task when it has none, and span of the run (W3C Trace Context).',
+    }),
   })
   .meta({ id: 'ClaimedTask' });
 export type ClaimedTask = z.output<typeof ClaimedTask>;

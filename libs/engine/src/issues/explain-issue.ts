@@ -1,4 +1,11 @@
-import { AppError, type Explanation, explainWait, MAX_ISSUE_NUMBER, normalizeError } from '@pipeline/domain';
+import {
+  AppError,
+  type Explanation,
+  explainWait,
+  MAX_ISSUE_NUMBER,
+  normalizeError,
+  traceIdOfIssue,
+} from '@pipeline/domain';
 import {
   type ActiveTask,
   issueWhy,
@@ -32,6 +39,7 @@ export interface IssueWhy
   activeTasks: ActiveTask[];
   textChange: Found['textChange'];
   checks: Found['headChecks'];
+  traceId: string;
   serverTimestamp: string;
 }
 
@@ -55,7 +63,7 @@ const ACCEPT_TEXT =
   'Read the changed text on the host, then add the label svc:enqueue again or accept the text to have agents work on it.';
 
 function whyOf({ repo, now }: WhyRow, issue: Found): IssueWhy {
-  const { tasks, transitions, lastError, textChange, headChecks, ...facts } = issue;
+  const { tasks, transitions, lastError, textChange, headChecks, traced, ...facts } = issue;
   const explained = explainWait({
     ...facts,
     repo,
@@ -80,6 +88,7 @@ function whyOf({ repo, now }: WhyRow, issue: Found): IssueWhy {
     recentTransitions: transitions.map(({ trigger: _, ...transition }) => transition),
     lastError: lastError && { ...lastError, errorPattern: normalizeError(lastError.message) || null },
     activeTasks: tasks.map(({ type, status, claimedBy }) => ({ taskType: type, status, claimedBy })),
+    traceId: traceIdOfIssue(traced),
     serverTimestamp: now,
   };
 }

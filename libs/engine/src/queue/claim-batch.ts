@@ -215,7 +215,7 @@ function conclude(engine: Engine, claims: readonly NewClaim[]): Promise<Conclusi
 async function concludeOne(
   engine: Engine,
   { request, claimToken, row }: NewClaim,
-  { worker, costUsd, promptVersion, payload, mayHaveSnippets }: RecordedClaim,
+  { worker, costUsd, promptVersion, payload, traceparent, mayHaveSnippets }: RecordedClaim,
 ): Promise<Conclusion> {
   const back = () => returnClaim(engine, { tenantId: request.tenantId, taskId: row.id, claimToken });
   if (worker?.draining) {
@@ -227,14 +227,18 @@ async function concludeOne(
     await back();
     return 'held';
   }
-  const task = { ...taskOf(row, payload), promptVersion, claimToken, budgetUsd: leftOf(perIssueUsd, costUsd) };
+  const budgetUsd = leftOf(perIssueUsd, costUsd);
+  const task = { ...taskOf(row, payload), promptVersion, claimToken, budgetUsd, traceparent };
   return { task, row, mayHaveSnippets };
 }
 
 const leftOf = (limitUsd: number | null, spentUsd: number): number | null =>
   limitUsd === null ? null : Math.round((limitUsd - spentUsd) * 1_000_000) / 1_000_000;
 
-function taskOf(row: Claimed, payload: TaskPayload): Omit<ClaimedTask, 'claimToken' | 'budgetUsd' | 'promptVersion'> {
+function taskOf(
+  row: Claimed,
+  payload: TaskPayload,
+): Omit<ClaimedTask, 'claimToken' | 'budgetUsd' | 'promptVersion' | 'traceparent'> {
   return {
     id: row.id,
     taskType: row.task_type,

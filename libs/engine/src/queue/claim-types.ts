@@ -35,6 +35,8 @@ export interface ClaimedTask {
   maxTurns: number | null;
   /** The remaining budget of the issue; null = there is none. */
   budgetUsd: number | null;
+  /** Trace of the issue, or of the task when it has none, and span of the run (W3C Trace Context). */
+  traceparent: string;
 }
 
 /** The right to a claimed task: who presents the fencing token holds the claim. */

@@ -1,4 +1,13 @@
-import { branchOf, formatSlug, type State, type TaskPayload } from '@pipeline/domain';
+import {
+  branchOf,
+  formatSlug,
+  type State,
+  spanIdOfRun,
+  type TaskPayload,
+  traceIdOfIssue,
+  traceIdOfTask,
+  traceparentOf,
+} from '@pipeline/domain';
 import {
   type Claimed,
   checksOfIssue,
@@ -61,6 +70,7 @@ export async function recordClaims(
 
 interface PayloadFacts {
   payload: TaskPayload;
+  traceparent: string;
   promptVersion: number | null;
   costUsd: number;
   mayHaveSnippets: boolean;
@@ -123,7 +133,17 @@ async function payloadOf(
     state: issue ? (issue.state as State) : null,
     history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
   };
-  return { payload, promptVersion: prompt?.version ?? null, costUsd: issue?.cost_usd ?? 0, mayHaveSnippets };
+  const traceId = issue
+    ? traceIdOfIssue({ tenantId, issueId: issue.id, createdAt: issue.created_at })
+    : traceIdOfTask(task.id);
+  const traceparent = traceparentOf(traceId, spanIdOfRun(task.id, task.run_id));
+  return {
+    payload,
+    traceparent,
+    promptVersion: prompt?.version ?? null,
+    costUsd: issue?.cost_usd ?? 0,
+    mayHaveSnippets,
+  };
 }
 
 type Work = {

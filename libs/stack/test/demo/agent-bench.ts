@@ -93,6 +93,7 @@ export class AgentBench {
         promptVersion: null,
         maxTurns: null,
         budgetUsd: null,
+        traceparent: '',
       },
       payload: {
         issue: { title: 'An issue', body: '', url: '', labels: [], author: null, ...issue, number },

@@ -921,6 +921,12 @@ export interface DB {
     id: Generated<number>;
     name: string;
   };
+  trace_cursor: {
+    finished_at: string;
+    id: Generated<number>;
+    run_id: number;
+    run_tenant_id: number;
+  };
   track_prompts: {
     created_at: Generated<string>;
     created_by: string | null;
@@ -1123,6 +1129,7 @@ export const COLUMNS = {
   task_counts: ['at', 'event_type', 'grain', 'n', 'repo_id', 'task_type', 'tenant_id'],
   tasks: ['attempt', 'claimed_at', 'claimed_by', 'compared_agent', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'ready_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
   tenants: ['created_at', 'external_id', 'id', 'name'],
+  trace_cursor: ['finished_at', 'id', 'run_id', 'run_tenant_id'],
   track_prompts: ['created_at', 'created_by', 'instructions', 'notes', 'seed_body', 'seed_title', 'tenant_id', 'track_id', 'version'],
   tracks: ['active_version', 'cadence_kind', 'cooldown_minutes', 'created_at', 'cron_expr', 'deleted_at', 'enabled', 'id', 'label', 'last_run_at', 'latest_version', 'name', 'next_run_at', 'proposal', 'repo_id', 'schedule_since', 'tenant_id', 'updated_at', 'weight'],
   transition_counts: ['at', 'from_state', 'grain', 'n', 'repo_id', 'tenant_id', 'to_state'],

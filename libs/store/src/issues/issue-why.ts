@@ -1,4 +1,4 @@
-import type { CheckState, ErrorClass, State, TaskType, WhyFacts, WhyTask } from '@pipeline/domain';
+import type { CheckState, ErrorClass, State, TaskType, TracedIssue, WhyFacts, WhyTask } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import { type Reach, type ReadScope, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import type { Db } from '../driver/database.ts';
@@ -35,6 +35,8 @@ interface LastError {
 }
 
 type OfIssue = Omit<WhyFacts, 'repo' | 'task' | 'lastTrigger'> & {
+  /** What its trace id is computed from. */
+  traced: TracedIssue;
   title: string;
   isBlocked: boolean;
   blockClassification: ErrorClass | null;
@@ -143,7 +145,8 @@ const checksWait = sql`(
 
 const issueJson = sql`
   select row_to_json(f) as issue from (select
-    i.issue_number as "issueNumber", i.title, i.state, ${wireTime('i.state_entered_at')} as "stateEnteredAt",
+    i.issue_number as "issueNumber", json_build_object('tenantId', i.tenant_id, 'issueId', i.id,
+      'createdAt', ${wireTime('i.created_at')}) as traced, i.title, i.state, ${wireTime('i.state_entered_at')} as "stateEnteredAt",
     i.is_paused as "isPaused", ${wireTime('i.paused_at')} as "pausedAt", i.is_blocked as "isBlocked",
     i.block_reason as "blockReason", i.block_classification as "blockClassification",
     i.blocked_from_state as "blockedFromState", i.question,

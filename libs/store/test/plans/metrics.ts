@@ -10,6 +10,7 @@ import {
   finishedEpics,
   kpiWeeks,
   latestKpis,
+  nextFinishedRuns,
   recentErrors,
   releasableIssues,
   repoFigures,
@@ -34,6 +35,14 @@ const AGENTS = [...new Set(Object.values(AGENT_OF))];
 const minuteAgo = () => new Date(Date.now() - 60_000).toISOString();
 const dayStart = () => `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
 
+/** The first read sets the cursor, the second one reads runs. */
+async function finishedRuns(store: Store): Promise<void> {
+  const page = { settledMs: 0, limit: 100 };
+  await nextFinishedRuns(store.fleet, page);
+  await store.fleet.updateTable('trace_cursor').set({ finished_at: '2020-01-01T00:00:00.000Z' }).execute();
+  expect(await nextFinishedRuns(store.fleet, page)).toHaveLength(100);
+}
+
 describe('with 100,000 issues, 200,000 runs and as many costs', () => {
   test.each<[string, (store: Store) => Promise<unknown>]>([
     ['blocked issues', (store) => blockedIssues(store.fleet, 5_000)],
@@ -54,6 +63,7 @@ describe('with 100,000 issues, 200,000 runs and as many costs', () => {
     ['waits of new claims', (store) => claimsSince(store.fleet, { from: minuteAgo(), agents: AGENTS })],
     ['what went wrong in a repo', (store) => troublesOf(store.tenant, repo)],
     ['issues with nothing left to wait for', (store) => releasableIssues(store.fleet, 500)],
+    ['runs to export as traces', finishedRuns],
     ['epics whose parts have ended', (store) => finishedEpics(store.fleet, 500)],
   ])('%s: no table of the history is read from end to end', async (_what, read) => {
     expect(await scannedBy(database, read)).toEqual([]);

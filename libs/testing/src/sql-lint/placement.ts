@@ -32,6 +32,7 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   stream_counter: 'local',
   stream_events: 'local',
   stream_outbox: 'local',
+  trace_cursor: 'local',
   user_sessions: 'local',
   webhook_deliveries: 'local',
   worker_tokens: 'local',

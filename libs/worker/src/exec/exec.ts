@@ -102,5 +102,6 @@ function taskEnv(task: ClaimedTask, workDir: string): Record<string, string> {
     PIPELINE_ATTEMPT: String(task.attempt),
     PIPELINE_BRANCH: branch,
     PIPELINE_WORK_DIR: workDir,
+    TRACEPARENT: task.traceparent,
   };
 }

@@ -177,7 +177,10 @@ class ClaimLoops implements Worker {
 
   async #runTask(task: ClaimedTask, slot: number): Promise<void> {
     const { client, handler, now, log } = this.#options;
-    const fields = { taskId: task.id, taskType: task.taskType, repo: task.repo, issue: task.issueNumber };
+    const { id: taskId, taskType, repo, issueNumber: issue } = task;
+    // An older service sends none.
+    const traceId = (task.traceparent as string | undefined)?.split('-')[1];
+    const fields = { taskId, taskType, repo, issue, traceId };
     const leaseEndsAt = now().getTime() + this.#leaseMs;
     const taskLog = log.child(fields);
     taskLog.info('task claimed', { attempt: task.attempt });

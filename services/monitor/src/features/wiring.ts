@@ -12,6 +12,7 @@ import type { ConnectedHost } from '../hosts/hosts.ts';
 import { LoopSet, type Pace } from '../loops/loop-set.ts';
 import type { LoadedConfig } from '../settings/config.ts';
 import type { ConfigInForce } from '../settings/config-in-force.ts';
+import type { TraceEndpoint } from '../tracing/trace-endpoint.ts';
 
 export interface PipelineOptions {
   databaseUrl: string;
@@ -26,6 +27,8 @@ export interface PipelineOptions {
   variables: Readonly<Record<string, string | undefined>>;
   /** Where the Docker engine listens, as DOCKER_HOST has it. */
   dockerHost: string;
+  /** Null or absent = runs are not exported as traces. */
+  traceEndpoint?: TraceEndpoint | null;
   log: Logger;
   metrics: Metrics;
   now: () => Date;

@@ -46,6 +46,19 @@ export const monitorEnv = {
     })
     .default('unix:///var/run/docker.sock')
     .describe('URL of the Docker engine for the restart strategy docker.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: http
+    .optional()
+    .describe(
+      'Base URL of an OpenTelemetry collector; finished runs are exported to /v1/traces below it. Default: off.',
+    ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: http
+    .optional()
+    .describe('URL that takes OTLP traces over HTTP; has precedence over OTEL_EXPORTER_OTLP_ENDPOINT.'),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .optional()
+    .describe('Headers of each export, name=value separated by commas, such as a key of the tracing backend.'),
+  OTEL_SERVICE_NAME: z.string().min(1).default('pipeline').describe('service.name of the exported spans.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on; the container images set 0.0.0.0.'),
   PORT: envPort().default(8090).describe('Port to listen on; 0 = any free port.'),
   REQUESTS_PER_MINUTE: envInt(0, 1_000_000)

@@ -18,6 +18,7 @@ import { addRollups } from '../features/rollups.ts';
 import { addSettings } from '../features/settings.ts';
 import { addStrategy } from '../features/strategy.ts';
 import { addStream } from '../features/stream.ts';
+import { addTracing } from '../features/tracing.ts';
 import { addTracks } from '../features/tracks.ts';
 import { addUpkeep } from '../features/upkeep.ts';
 import { type PipelineOptions, wire } from '../features/wiring.ts';
@@ -68,6 +69,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   addRollups(wiring);
   addStrategy(wiring);
   addTracks(wiring);
+  const tracing = addTracing(wiring);
   const agents = addAgents(wiring);
   const { dashboard, polled, loops: dashboardLoops } = addDashboard(wiring, agents.configured);
   addPrometheus(wiring, { polled, agents: agents.snapshots });
@@ -107,7 +109,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     },
     async stop() {
       await loops.stop();
-      await Promise.all([intake.stop(), outbox.stop(), agents.restarter.stop()]);
+      await Promise.all([intake.stop(), outbox.stop(), agents.restarter.stop(), tracing.stop()]);
       await notifications.close();
       await store.close();
     },

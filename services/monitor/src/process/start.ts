@@ -15,6 +15,7 @@ import type { ConfigRouteDeps } from '../routes/settings.ts';
 import { type LoadedConfig, loadConfig, type Variables } from '../settings/config.ts';
 import { ConfigInForce } from '../settings/config-in-force.ts';
 import { placeOf } from '../settings/config-summary.ts';
+import { traceEndpoint } from '../tracing/trace-endpoint.ts';
 import { watchAgentsWithoutStore } from '../workers/agents-without-store.ts';
 import { createMonitorApp } from './app.ts';
 import type { MonitorEnv } from './env.ts';
@@ -172,6 +173,7 @@ async function pipelineOf(context: Context, config: ConfigInForce, variables: Va
     instance: `${hostname()}:${env.PORT}`,
     variables,
     dockerHost: env.DOCKER_HOST,
+    traceEndpoint: traceEndpoint(env),
     log,
     metrics,
     now,

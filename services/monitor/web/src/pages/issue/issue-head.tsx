@@ -80,6 +80,9 @@ export function IssueHead({ why, input }: { why: Reply<'explainIssueTo'>; input:
               Unblocked automatically {digest.data.autoUnblockCount} of {digest.data.maxAutoUnblocks} times
             </p>
           )}
+          <p className={styles.status}>
+            Trace <code>{why.traceId}</code>
+          </p>
           <IssueActions why={why} tenant={input.query.tenant} />
         </div>
       )}
