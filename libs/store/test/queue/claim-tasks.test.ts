@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { priorityOf, TASK_TYPES, type TaskType } from '@pipeline/domain';
 import { claimTasks, enqueueTasks, ensureTenant, inTransaction, type NewTask, upsertRepo } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { aRepo } from '../a-repo.ts';
 
 const database = testDatabase();
@@ -92,6 +93,30 @@ describe('a claim', () => {
     expect(await agentsOf(['claude'])).toEqual(['develop claude']);
     const runs = database.db.selectFrom('runs').select('compared_agent').where('tenant_id', '=', tenantId);
     expect((await runs.execute()).map((run) => run.compared_agent).sort()).toEqual(['', 'claude', 'codex', 'codex']);
+  });
+
+  test.each([
+    ['one of the whole tenant', false, 1],
+    ['one of some repos', true, 1],
+    ['three of the whole tenant', false, 3],
+    ['three of some repos', true, 3],
+  ])('reads past no task of other agents (%s)', async (_, restricted, limit) => {
+    const backlog = Array.from({ length: 3_000 }, () => ({ ...taskOf('develop'), comparedAgent: 'codex' }));
+    await enqueue(...backlog, { ...taskOf('develop'), comparedAgent: 'claude' }, taskOf('develop'));
+    await sql`analyze tasks`.execute(database.db);
+    const claimers = Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() }));
+    const input = { taskTypes: ['develop'], agents: ['claude'], repoIds: restricted ? repoIds : null, claimers };
+    const read = await inTransaction(database.db, async (tx) => {
+      // The table of a test is so small that a scan of it costs less than an index.
+      await sql`set local enable_seqscan = off`.execute(tx);
+      expect(await claimTasks(tx, tenantId, { ...input, leaseMs: 60_000 })).toHaveLength(Math.min(limit, 2));
+      const { rows } = await sql<{ n: number }>`
+        select pg_stat_get_xact_tuples_fetched('tasks'::regclass) + pg_stat_get_xact_tuples_returned('tasks'::regclass) as n`.execute(
+        tx,
+      );
+      return rows[0]?.n ?? 0;
+    });
+    expect(read).toBeLessThan(100);
   });
 
   test('skips held tasks', async () => {
