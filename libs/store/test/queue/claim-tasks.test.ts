@@ -107,8 +107,9 @@ describe('a claim', () => {
     const claimers = Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() }));
     const input = { taskTypes: ['develop'], agents: ['claude'], repoIds: restricted ? repoIds : null, claimers };
     const read = await inTransaction(database.db, async (tx) => {
-      // The table of a test is so small that a scan of it costs less than an index.
-      await sql`set local enable_seqscan = off`.execute(tx);
+      // The table of a test is so small that reading all of it costs less than an index.
+      for (const plan of ['seqscan', 'hashjoin', 'mergejoin'])
+        await sql.raw(`set local enable_${plan} = off`).execute(tx);
       expect(await claimTasks(tx, tenantId, { ...input, leaseMs: 60_000 })).toHaveLength(Math.min(limit, 2));
       const { rows } = await sql<{ n: number }>`
         select pg_stat_get_xact_tuples_fetched('tasks'::regclass) + pg_stat_get_xact_tuples_returned('tasks'::regclass) as n`.execute(
