@@ -3,6 +3,7 @@ import { type Comparison, comparedAgentOf } from '@pipeline/domain';
 import {
   actOnIssue,
   claim,
+  drainWorker,
   fail,
   heartbeat,
   reclaimExpired,
@@ -102,6 +103,12 @@ describe('a compared task', () => {
     const workerId = await register('busy');
     expect(await releaseStranded(bench.engine)).toBe(0);
     await heartbeat(bench.engine, { tenantId: bench.tenantId, workerId, status: 'leaving', tasks: [] });
+    expect(await releaseStranded(bench.engine)).toBe(1);
+  });
+
+  test('does not wait for a worker that is draining', async () => {
+    bench.pass(16 * 60);
+    await drainWorker(bench.engine, await register('draining'), true, OLGA);
     expect(await releaseStranded(bench.engine)).toBe(1);
   });
 

@@ -21,12 +21,14 @@ afterEach(() => clearHistory(database.db));
 const scoreboard = (query: string) => call('GET', `/api/agents/scoreboard?${query}`);
 const run = (statement: string) => sql.raw(statement).execute(database.db);
 
-/** Failed checks, checks of two heads in three, runs without calls, and calls without a cost. */
+/** Late reverts, failed checks, checks of two heads in three, runs without calls, and calls without a cost. */
 async function vary(): Promise<void> {
   await run(`update transitions set trigger = 'checks-failed' where trigger = 'conflict' and issue_id % 2 = 0`);
   await run(`insert into commit_checks (tenant_id, repo_id, sha, kind, name, state, host_id, reported_at)
     select tenant_id, repo_id, head_sha, 'check-run', name, 'success', 1, merged_at
     from pull_requests, unnest(array['build', 'test']) name where merged and number % 3 > 0`);
+  await run(`update pull_requests v set merged_at = v.merged_at + interval '15 days' from pull_requests p
+    where p.repo_id = v.repo_id and p.reverted_by = v.number and v.number % 2 = 0`);
   await run(`delete from agent_invocations where run_id % 11 = 0`);
   await run(`update runs r set cost_usd = coalesce((select sum(cost_usd) from agent_invocations i
     where i.tenant_id = r.tenant_id and i.run_id = r.id), 0)`);
