@@ -19,6 +19,8 @@ if (folder === undefined || rest.length > 0) {
 } else {
   const users = pipeline('user', 'list');
   if (!users.some(({ email }) => email === MEMBER)) pipeline('user', 'create', MEMBER, '--no-password');
+  // The first repository or worker token of a deployment creates it as well.
+  if (!pipeline('org', 'list').some(({ id }) => id === ORG)) pipeline('org', 'create', ORG);
   const { members } = pipeline('org', 'show', ORG);
   if (!members.some(({ email }) => email === MEMBER)) pipeline('member', 'add', ORG, MEMBER, '--role', 'admin');
   const create = ['connections', 'create', 'contract-tests', '--org', ORG, '--user', MEMBER, '--expires', EXPIRES];

@@ -5,10 +5,9 @@
  *   node scripts/e2e-containers.ts
  */
 import { spawnSync } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { freePort } from './free-port.ts';
 
 const root = join(import.meta.dirname, '..');
 const BASE = 'node:24-bookworm-slim';
@@ -58,13 +57,13 @@ async function everything(): Promise<void> {
   check('a service reads its own secrets alone', secretsApart);
   await checkAsync('both services answer', answers);
   await checkAsync('operators log in, and nobody else', logins);
+  check('the contract tests find nothing', contractTests);
   const token = must(worker(['--name', 'e2e'])).trim();
   const first = await checkAsync('a worker registers with a token made by the command', () => register(token));
   check('processes are confined', confined);
   check('services log in to the database with data rights alone', databaseRights);
   check('the command for operators works in both', administration);
   check('logs of both lie in the volume', logFiles);
-  check('the contract tests find nothing', contractTests);
   check('a wrong DATABASE_URL is told', wrongAddresses);
   check(`services stop within ${STOP_WITHIN_S} s, with 0`, stop);
   check('everything starts again', () => must(compose(['up', '--detach', '--wait'])));
@@ -328,12 +327,4 @@ function told<T>(what: string, began: number, result: T): T {
     ),
   );
   return result;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

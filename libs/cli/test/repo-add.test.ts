@@ -7,6 +7,7 @@ import { testDatabase } from '@pipeline/testing';
 import { cliOn } from './cli.ts';
 
 const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
+const READER = { login: 'reader', token: 'reader-token-1' };
 const database = testDatabase();
 const env: Record<string, string> = {};
 const cli = cliOn(() => database.url, env);
@@ -18,8 +19,8 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'cli-sandbox-'));
   sandbox = await startSandbox({
     dataDir,
-    users: [BOT],
-    repos: [{ slug: 'acme/shop', collaborators: { [BOT.login]: 'write' } }],
+    users: [BOT, READER],
+    repos: [{ slug: 'acme/shop', collaborators: { [BOT.login]: 'write' } }, { slug: 'acme/docs' }],
   });
   Object.assign(env, { SANDBOX_URL: sandbox.url, SANDBOX_TOKEN: BOT.token });
 });
@@ -27,6 +28,12 @@ afterAll(async () => {
   await sandbox.stop();
   await rm(dataDir, { recursive: true, force: true });
 });
+
+const labels = async () => {
+  const headers = { authorization: `Bearer ${BOT.token}` };
+  const response = await fetch(`${sandbox.url}/repos/acme/shop/labels`, { headers });
+  return ((await response.json()) as { name: string; description: string }[]).map(({ name }) => name).sort();
+};
 
 test('adds a repo to a new database, with warnings of its settings on the host', async () => {
   expect((await cli.run(['repo', 'list'])).stdout).toContain('no repos; pipeline repo add owner/name adds one');
@@ -44,6 +51,13 @@ test('adds a repo to a new database, with warnings of its settings on the host',
   const compare = { develop: { claude: 50, codex: 50 }, plan: { a: 1, b: 2 } };
   const ended = await cli.json(['repo', 'add', 'acme/shop', '--compare', 'none']);
   expect([command, compared, ended]).toMatchObject([{ compare: null }, { compare }, { compare: null }]);
+});
+
+test('creates the labels that people set when the identity may, and adds the repo when it may not', async () => {
+  expect(await labels()).toEqual(['svc:enqueue', 'svc:urgent']);
+  const reader = cliOn(() => database.url, { SANDBOX_URL: sandbox.url, SANDBOX_TOKEN: READER.token });
+  expect(await reader.json(['repo', 'add', 'acme/docs'])).toMatchObject({ repo: 'acme/docs', added: true });
+  expect((await reader.run(['repo', 'remove', 'acme/docs'])).code).toBe(0);
 });
 
 test('needs the branch when no credentials are set', async () => {

@@ -82,6 +82,7 @@ export * from './tracks/track.ts';
 export * from './vcs/app.ts';
 export * from './vcs/diagnostics.ts';
 export * from './vcs/host.ts';
+export * from './vcs/marker.ts';
 export * from './windows.ts';
 export * from './workers/agent-health.ts';
 export * from './workers/status.ts';

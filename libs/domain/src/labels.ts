@@ -26,8 +26,13 @@ export function outputLabels(issue: Shown): string[] {
   return labels.filter((label): label is string => typeof label === 'string').sort();
 }
 
-/** Labels that people set and the pipeline reads. */
-export const INBOUND_LABELS: readonly string[] = [ENQUEUE_LABEL, URGENT_LABEL];
+/** Labels that people set and the pipeline reads, with the descriptions that hosts show where a label is selected. */
+export const INBOUND_LABEL_TEXTS: Readonly<Record<string, string>> = {
+  [ENQUEUE_LABEL]: 'Hand this issue to the pipeline',
+  [URGENT_LABEL]: 'The pipeline works on this issue before others',
+};
+
+export const INBOUND_LABELS: readonly string[] = Object.keys(INBOUND_LABEL_TEXTS);
 
 /** True for labels that the pipeline writes. People's labels, and those with inbound meaning only, are not changed. */
 export const isOutputLabel = (label: string): boolean =>

@@ -24,6 +24,7 @@ export class FakeHost implements VcsHost {
   #number = 1_000;
 
   login = async () => 'pipeline-bot';
+  isPerson = async () => false;
   getRepo: VcsHost['getRepo'] = async ({ owner, name }) => ({
     owner,
     name,
@@ -94,6 +95,7 @@ export class FakeHost implements VcsHost {
   isBehind: VcsHost['isBehind'] = async (_repo, _branch, sha) => this.behind.has(sha);
   logTailOf: VcsHost['logTailOf'] = async (_repo, { name }) => this.logs.get(name) ?? null;
   permissionOf: VcsHost['permissionOf'] = async () => this.permission;
+  createLabels: VcsHost['createLabels'] = async () => [];
   react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);
 
   execute: VcsHost['execute'] = async (_repo, issueNumber, action) => {

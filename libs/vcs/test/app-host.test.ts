@@ -51,6 +51,7 @@ describe('a host accessed as a GitHub App', () => {
     const [posted] = await host.listComments(REPO, issue);
     expect(posted?.author).toBe('pipeline[bot]');
     expect(await host.login()).toBe('pipeline[bot]');
+    expect(await host.isPerson()).toBe(false);
   });
 
   test('reads issues, their history and permissions when the repo is private', async () => {

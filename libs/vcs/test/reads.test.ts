@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BOT, createSandboxEnvironment, openIssue, REPO, type SandboxEnvironment } from '@pipeline/testing/sandbox';
+import {
+  ANNA,
+  BOT,
+  createSandboxEnvironment,
+  openIssue,
+  REPO,
+  type SandboxEnvironment,
+} from '@pipeline/testing/sandbox';
 import { createGitHubHost, HostError } from '../src/index.ts';
 
 let environment: SandboxEnvironment;
@@ -8,6 +15,11 @@ beforeAll(async () => {
   for (let n = 1; n <= 105; n += 1) await openIssue(environment, `Issue ${n}`);
 });
 afterAll(() => environment.end());
+
+test('an identity is a person when the account of its token is one', async () => {
+  expect(await environment.as(ANNA.token).isPerson()).toBe(true);
+  expect(await environment.as(BOT.token).isPerson()).toBe(false);
+});
 
 describe('polling', () => {
   test('reads every page, oldest change first, and pull requests apart', async () => {

@@ -17,7 +17,7 @@ export interface ActedOn {
  * when it was made.
  * @param self login of the pipeline's own identity, whose entries are never requests.
  */
-export function findRequest(events: readonly HistoryEvent[], self: string, acted: ActedOn): HistoryEvent | null {
+export function findRequest(events: readonly HistoryEvent[], self: string | null, acted: ActedOn): HistoryEvent | null {
   let isClosed = false;
   let found: HistoryEvent | null = null;
   for (const event of events) {
@@ -32,8 +32,8 @@ export function findRequest(events: readonly HistoryEvent[], self: string, acted
 const isRequest = ({ kind, label }: HistoryEvent): boolean =>
   kind === 'reopened' || (kind === 'labeled' && label === ENQUEUE_LABEL);
 
-const isPerson = (actor: string | null, self: string): boolean =>
-  actor !== null && actor.toLowerCase() !== self.toLowerCase();
+const isPerson = (actor: string | null, self: string | null): boolean =>
+  actor !== null && actor.toLowerCase() !== self?.toLowerCase();
 
 function isAfter(at: string, acted: string | null, orEqual: boolean): boolean {
   const order = compareStamps(at, acted);

@@ -14,7 +14,7 @@ export function judgeCredentials(identity: HostIdentity | null): DoctorCheck {
   }
   const { kind, login } = identity;
   if (kind === 'app') return { check, status: 'ok', message: `acts as the GitHub App ${login}` };
-  const message = `acts with a token of ${login}, whose permissions and rate limit it shares. Use a GitHub App except for trying the service`;
+  const message = `acts with a token of ${login}, whose permissions and rate limit it shares. What agents write with it counts as ${login}'s own. Use a GitHub App except for trying the service`;
   return { check, status: 'warning', message };
 }
 

@@ -9,8 +9,10 @@ export interface VcsHost {
   /** The kind of host; stored as `clientType` of projections. */
   readonly clientType: 'github' | 'sandbox';
 
-  /** Login of the identity that writes; events sent by it never trigger a use case. */
+  /** Login of the identity that writes. What it does is the pipeline's own, unless `isPerson` and no marker says so. */
   login(): Promise<string>;
+  /** Whether that identity is a person's account, which the person uses too; false for an app and for a bot. */
+  isPerson(): Promise<boolean>;
 
   /** null when the host has no such repository, or hides it from this identity. A renamed one has its new name. */
   getRepo(repo: RepoRef): Promise<HostRepo | null>;
@@ -38,6 +40,8 @@ export interface VcsHost {
   listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
   /** The permission that decides whose commands and answers are accepted; cached by the adapter for 5 minutes. */
   permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
+  /** Creates the labels of a repo that it does not have, by name, with their descriptions. @returns the created ones. */
+  createLabels(repo: RepoRef, descriptions: Readonly<Record<string, string>>): Promise<string[]>;
   /** The rules that restrict direct pushes to a branch. */
   pushProtectionOf(repo: RepoRef, branch: string): Promise<PushProtection>;
   /** Check runs and commit statuses of a commit, the newest of each name. */

@@ -20,6 +20,8 @@ import type { TextVerdict } from './text-changes.ts';
 export interface Evidence {
   /** Login of the pipeline's own identity. */
   self: string;
+  /** Whether a person uses that identity too. */
+  isPerson: boolean;
   /** null = not needed, as far as was known before the transaction. */
   history: HostHistory | null;
   /** null = the current text is the stored one. */
@@ -36,9 +38,9 @@ type Known = NonNullable<Awaited<ReturnType<typeof findIssue>>>;
 export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Evidence> {
   const { engine, repo, host } = intake;
   const { issue } = event;
-  const self = await host.login();
+  const [self, isPerson] = await Promise.all([host.login(), host.isPerson()]);
   const known = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
-  if (!known) return admissionEvidence(intake, event, self);
+  if (!known) return { isPerson, ...(await admissionEvidence(intake, event, self)) };
   const facts = (await hostFactsOf(engine.store.tenant, repo.tenant_id, known.id)) ?? firstFacts(known);
   const differs = !sameText(issue, known);
   const needed = known.state === 'done' ? mayBeRequest(event, facts) : differs && needsEditor(event, facts);
@@ -48,10 +50,10 @@ export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Ev
   const hostStates = counts
     ? await readHostStates(intake, issue, known.state === 'done' ? null : known.body)
     : NO_HOST_STATES;
-  return { self, history, text, hostStates };
+  return { self, isPerson, history, text, hostStates };
 }
 
-async function admissionEvidence(intake: Intake, event: IssueEvent, self: string): Promise<Evidence> {
+async function admissionEvidence(intake: Intake, event: IssueEvent, self: string): Promise<Omit<Evidence, 'isPerson'>> {
   if (!wantsIn(event.issue)) return { self, history: null, text: null, hostStates: NO_HOST_STATES };
   const text = await verdictOnNew(intake, event, self);
   const hostStates = text.title && text.body ? await readHostStates(intake, event.issue, null) : NO_HOST_STATES;

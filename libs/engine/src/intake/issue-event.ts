@@ -81,7 +81,8 @@ async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): P
   const { engine, repo } = intake;
   const { issue } = event;
   const evidence = await evidenceFor(intake, event);
-  const own = [evidence.self, ...engine.settings().review.workerLogins];
+  const { workerLogins } = engine.settings().review;
+  const own = evidence.isPerson ? workerLogins : [evidence.self, ...workerLogins];
   return inTenant(engine, repo.tenant_id, async (unit) => {
     const row = await lockIssueByNumber(unit.tx, unit.tenantId, repo.id, issue.number);
     if (row) return applyToIssue(unit, await loadIssueContext(unit, row), { event, evidence, applied, own });
@@ -98,7 +99,7 @@ async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): P
 }
 
 /** The current issue on the host, in the form of a poll. null when the host has none. */
-async function readNow({ engine, repo, host }: Intake, event: IssueEvent): Promise<IssueEvent | null> {
+export async function readNow({ engine, repo, host }: Intake, event: IssueEvent): Promise<IssueEvent | null> {
   const readAt = await storeNow(engine.store.tenant);
   const issue = await host.getIssue(repo, event.issue.number);
   return issue && { kind: 'issue', action: 'seen', repo: event.repo, issue, sender: null, label: null, readAt };
@@ -254,9 +255,10 @@ async function restart(
   subject: IssueContext,
   { event, evidence, facts }: OrderedFact,
 ): Promise<void> {
-  const { history, self } = evidence;
+  const { history, self, isPerson } = evidence;
   const acted: ActedOn = { at: facts.acted_at, eventId: facts.acted_event_id };
-  const request = history && mayBeRequest(event, facts) ? findRequest(history.events, self, acted) : null;
+  const request =
+    history && mayBeRequest(event, facts) ? findRequest(history.events, isPerson ? null : self, acted) : null;
   // Nothing else changes a finished issue; other labels that people add are removed.
   if (!request) return projectIssue(unit, subject);
   const stored = await factsOf(unit, subject.issue);

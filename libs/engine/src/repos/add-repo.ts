@@ -5,6 +5,7 @@ import {
   DEFAULT_TENANT,
   DEFAULT_WORKFLOW,
   type HostRepo,
+  INBOUND_LABEL_TEXTS,
   type MergeMethod,
   type MergeTrain,
   requireSlug,
@@ -46,7 +47,7 @@ export interface NewRepo {
 
 /**
  * Adds a repo to the pipeline, or changes the settings of one that was added before. The host must have the repo; a
- * renamed one is added under its new name. `added` = the pipeline did not list it before.
+ * renamed one is added under its new name. An enabled one gets the labels that people set, if it does not have them. `added` = the pipeline did not list it before.
  * @throws AppError INVALID_INPUT for an invalid slug, a repo that the host does not have, or a missing branch or host;
  * NOT_FOUND for an unknown organisation; HOST_UNAVAILABLE when the host does not respond.
  */
@@ -60,6 +61,8 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
   const slug: Slug = found ? { owner: found.owner, name: found.name } : asked;
   const known = (await reposOfAll(engine.store.fleet, slug)).find(({ tenant_id }) => tenant_id === tenantId);
   const org = input.org ?? DEFAULT_TENANT;
+  // Not needed to add a repo: without the permission people create the labels, which the examination of the repo says.
+  if (host && input.enabled) await host.createLabels(slug, INBOUND_LABEL_TEXTS).catch(() => []);
   return inTenant(engine, tenantId, async (unit) => {
     const row = await upsertRepo(unit.tx, tenantId, {
       slug,

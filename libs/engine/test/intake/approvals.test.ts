@@ -267,3 +267,22 @@ describe('a submission', () => {
     expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
   });
 });
+
+describe('a review with the account of the pipeline', () => {
+  const SELF = 'pipeline-bot';
+
+  test('counts as that of the person who uses the account, unless it ends with a marker', async () => {
+    stage.host.isPerson = async () => true;
+    await toHumanReview();
+    await reportReview(stage, OWN, { author: SELF, body: 'Good.\n\n<!-- svc:review-1 -->' });
+    expect((await stage.issue()).state).toBe('human-review-ready');
+    await reportReview(stage, OWN, { author: SELF, body: '> <!-- svc:review-1 -->\nGood.' });
+    expect(await last()).toBe('human-review-ready -> merge-pending (review-approved)');
+  });
+
+  test('counts for nothing when the account is an app', async () => {
+    await toHumanReview();
+    await reportReview(stage, OWN, { author: SELF });
+    expect((await stage.issue()).state).toBe('human-review-ready');
+  });
+});

@@ -19,6 +19,7 @@ export class ModelHost implements VcsHost {
   }
 
   login = async () => BOT;
+  isPerson = async () => false;
   getRepo: VcsHost['getRepo'] = async (repo) => ({ ...repo, defaultBranch: 'main', cloneUrl: '', private: false });
   getIssue: VcsHost['getIssue'] = async (_repo, number) => structuredClone(this.state.issues.get(number) ?? null);
   historyOf: VcsHost['historyOf'] = async (_repo, number) => {
@@ -41,6 +42,7 @@ export class ModelHost implements VcsHost {
   mergeRulesOf: VcsHost['mergeRulesOf'] = async () => ({ requiredChecks: [], methods: ['squash'] });
   logTailOf: VcsHost['logTailOf'] = async () => null;
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
+  createLabels: VcsHost['createLabels'] = async () => [];
   react: VcsHost['react'] = async () => undefined;
 
   listIssues: VcsHost['listIssues'] = (_repo, query) => this.#heardLater('listIssues', this.#issuesOf(query));

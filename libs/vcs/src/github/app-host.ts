@@ -64,6 +64,7 @@ function delegate(
   return {
     clientType,
     login,
+    isPerson: async () => false,
     getRepo: async (repo) => {
       try {
         return await hostOf(repo).getRepo(repo);
@@ -86,6 +87,7 @@ function delegate(
     mergeRulesOf: (repo, branch) => hostOf(repo).mergeRulesOf(repo, branch),
     isBehind: (repo, branch, sha) => hostOf(repo).isBehind(repo, branch, sha),
     logTailOf: (repo, check) => hostOf(repo).logTailOf(repo, check),
+    createLabels: (repo, descriptions) => hostOf(repo).createLabels(repo, descriptions),
     react: (repo, commentId, content) => hostOf(repo).react(repo, commentId, content),
     execute: (repo, number, action, context) => hostOf(repo).execute(repo, number, action, context),
   };

@@ -4,6 +4,7 @@ import { type Client, type ClientOptions, createClient } from './client.ts';
 import { answered, HostError, withHostErrors } from './errors.ts';
 import { installationAuth } from './installation-auth.ts';
 import { InstallationTokens } from './installation-tokens.ts';
+import { readLabels } from './repo-labels.ts';
 
 export interface DiagnosticsOptions extends Omit<ClientOptions, 'auth' | 'authStrategy'> {
   /** Id and PEM key of a GitHub App, in place of `token`. */
@@ -33,7 +34,7 @@ function tokenReads(client: Client): HostDiagnostics {
     },
     installation: async () => null,
     webhooks: (repo) => repoWebhooks(client, repo),
-    labels: (repo) => readLabels(client, repo),
+    labels: (repo) => readLabels(client, at(repo)),
   };
 }
 
@@ -51,7 +52,7 @@ function appReads(
     webhooks: () => appWebhooks(client),
     labels: (repo) => {
       const target = { repo, id: null };
-      return readLabels(createClient({ ...rest, authStrategy: installationAuth, auth: { tokens, target } }), repo);
+      return readLabels(createClient({ ...rest, authStrategy: installationAuth, auth: { tokens, target } }), at(repo));
     },
   };
 }
@@ -104,11 +105,6 @@ async function repoWebhooks(client: Client, repo: RepoRef): Promise<HostWebhook[
   return data.flatMap(({ config, active, events, last_response: last }) =>
     config.url === undefined ? [] : [{ url: withoutSecrets(config.url), active, events, lastStatus: last.code }],
   );
-}
-
-async function readLabels(client: Client, repo: RepoRef): Promise<string[]> {
-  const labels = await client.paginate(client.rest.issues.listLabelsForRepo, { ...at(repo), per_page: 100 });
-  return labels.map(({ name }) => name);
 }
 
 const withoutSecrets = (address: string): string => {

@@ -20,19 +20,23 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
   const client = createClient(options);
   const permissionOf = createPermissions(client, now);
   const send = fetchOf(options);
-  let known: string | undefined;
+  let known: { login: string; isPerson: boolean } | undefined;
 
-  const login =
-    options.login ??
-    (async () => {
-      known ??= (await client.rest.users.getAuthenticated()).data.login;
-      return known;
-    });
+  const identity = async () => {
+    if (options.login) return { login: await options.login(), isPerson: false };
+    if (!known) {
+      const { data } = await client.rest.users.getAuthenticated();
+      known = { login: data.login, isPerson: data.type === 'User' };
+    }
+    return known;
+  };
+  const login = async () => (await identity()).login;
 
   return {
     clientType: options.clientType,
     ...createReads(client, now),
     login: () => withHostErrors(login(), now),
+    isPerson: async () => (await withHostErrors(identity(), now)).isPerson,
     permissionOf: (repo, person) => withHostErrors(permissionOf(repo, person), now),
     execute: (repo, issueNumber, action, context) => {
       const at = { owner: repo.owner, repo: repo.name, request: requestOf(context, send) };

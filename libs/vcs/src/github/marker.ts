@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
+import { hiddenMarker } from '@pipeline/domain';
 
 /** The host's limit for the text of an issue, a comment or a review. */
 const MAX_BODY = 65_536;
 
-/** A comment that no reader sees. `--` and `>` would end it early, so they are spelled out. */
-const hidden = (marker: string): string => `<!-- svc:${marker.replace(/[<>%]|--/g, encodeURIComponent)} -->`;
-
 export const hasMarker = (text: string | null | undefined, marker: string): boolean =>
-  text?.includes(hidden(marker)) ?? false;
+  text?.includes(hiddenMarker(marker)) ?? false;
 
 /** The text with its marker at the end; text beyond the host's limit is cut, the marker never is. */
 export function withMarker(text: string, marker: string): string {
-  const tail = `\n\n${hidden(marker)}`;
+  const tail = `\n\n${hiddenMarker(marker)}`;
   const room = MAX_BODY - tail.length;
   const kept = text.length <= room ? text : `${text.slice(0, room - 2)}\n…`;
   return kept + tail;

@@ -15,6 +15,7 @@ import { listComments } from './comments.ts';
 import { toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, withHostErrors } from './errors.ts';
 import { historyOf } from './history.ts';
+import { createLabels } from './repo-labels.ts';
 
 type Reads = Pick<
   VcsHost,
@@ -33,6 +34,7 @@ type Reads = Pick<
   | 'isBehind'
   | 'logTailOf'
   | 'react'
+  | 'createLabels'
 >;
 
 const at = (repo: RepoRef) => ({ owner: repo.owner, repo: repo.name });
@@ -75,6 +77,7 @@ export function createReads(client: Client, now: () => Date): Reads {
     mergeRulesOf: (repo, branch) => read(mergeRulesOf(repo, branch)),
     isBehind: (repo, branch, sha) => read(readIsBehind(client, repo, { branch, sha })),
     logTailOf: (repo, check) => read(readLogTail(client, repo, check)),
+    createLabels: (repo, descriptions) => read(createLabels(client, at(repo), descriptions)),
     react: async (repo, commentId, content) => {
       await read(reactions.createForIssueComment({ ...at(repo), comment_id: commentId, content }));
     },

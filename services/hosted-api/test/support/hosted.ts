@@ -202,7 +202,11 @@ export async function makeToken(
 }
 
 /** A host that answers its login only: the issues come with all their data. */
-const host = { clientType: 'sandbox', login: async () => 'pipeline-bot' } as Partial<VcsHost> as VcsHost;
+const host = {
+  clientType: 'sandbox',
+  login: async () => 'pipeline-bot',
+  isPerson: async () => false,
+} as Partial<VcsHost> as VcsHost;
 
 /** An issue is labelled on the host: it enters, and its first task, to analyze it, is enqueued. */
 export async function labelIssue(

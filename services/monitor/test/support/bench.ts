@@ -68,7 +68,7 @@ export async function tellIssue(
     closedAt: null,
     ...over,
   };
-  const host = { login: async () => 'pipeline-bot' } as never;
+  const host = { login: async () => 'pipeline-bot', isPerson: async () => false } as never;
   await applyHostEvent({ engine, repo, host }, { kind: 'issue', action, repo, issue, sender: 'anna', label: null });
 }
 

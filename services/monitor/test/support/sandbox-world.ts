@@ -32,8 +32,8 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** A sandbox host with repos that the bot may write to. */
-export async function makeWorld(slugs: string[], now = () => new Date()): Promise<World> {
+/** A sandbox host with repos that the bot may write to. @param identity of the pipeline. */
+export async function makeWorld(slugs: string[], now = () => new Date(), identity = BOT.token): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'monitor-sandbox-'));
   const webhooks: SentWebhook[] = [];
   const sandbox = await startSandbox({
@@ -52,7 +52,7 @@ export async function makeWorld(slugs: string[], now = () => new Date()): Promis
     },
   });
   const [host] = connectHosts({
-    access: { sandbox: { apiUrl: sandbox.url, token: BOT.token } },
+    access: { sandbox: { apiUrl: sandbox.url, token: identity } },
     budget: new WriteBudget(() => ({ perMinute: 80, perHour: 500 }), now),
     userAgent: 'test',
     log: silentLogger,
